@@ -1,4 +1,4 @@
-//! The command line, and what it sets going.
+//! The command line, and which bench it runs.
 
 use std::process::ExitCode;
 
@@ -6,10 +6,8 @@ use clap::{Parser, Subcommand};
 
 use crate::bench::{Bench, Common};
 use crate::failure::{Failure, NOT_RUN};
-use crate::netassay::Netassay;
 use crate::{
-    controller, exact, guest_boot, in_place, interrupt, observer, place, startup, statistics, teardown,
-    traffic, verdict,
+    controller, exact, guest_boot, observer, place, startup, statistics, teardown, traffic, verdict,
 };
 
 const AFTER: &str = "\
@@ -26,19 +24,16 @@ pub(crate) struct Cli {
     common: Common,
 }
 
-#[cfg(test)]
-impl Cli {
-    /// The options of `load`, for tests of what they mean.
-    pub(crate) fn load(&self) -> Option<&traffic::Options> {
-        match &self.command {
-            Some(Command::Load(load)) => Some(load),
-            _ => None,
-        }
-    }
+#[derive(Debug, Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Measure(Measure),
+    #[command(flatten)]
+    Internal(Internal),
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum Measure {
     /// How long the veth testbed, or another, takes to be built and to be gone
     Testbed(teardown::Options),
     /// How long a guest takes until its agent serves, beside QEMU to a busybox prompt
@@ -53,99 +48,112 @@ enum Command {
     Stats(statistics::Options),
     /// Time until a verdict, and wrong ones: published protocols and netassay's
     Verdict(verdict::Options),
-    /// How much boots and runs differ on this machine
-    Components(verdict::components::Options),
     /// netassay's traffic beside iperf3, nuttcp, iperf and sockperf
     Load(traffic::Options),
-    /// (Internal) run a program in the namespaces of a testbed
+}
+
+/// Parts of the bench that run as processes of their own.
+#[derive(Debug, Subcommand)]
+#[command(hide = true)]
+enum Internal {
+    /// Run a program in the namespaces of a testbed
     #[command(hide = true)]
     Inside(place::Inside),
-    /// (Internal) talk to the shell in a guest of a testbed
+    /// Have the shell in a guest of a testbed do something
     #[command(hide = true)]
-    Relay(place::Relay),
-    /// (Internal) the shell in a guest
+    Remote(place::Remote),
+    /// The shell in a guest
     #[command(hide = true)]
     Shell,
-    /// (Internal) an agent of a testbed
+    /// An agent of a testbed
     #[command(hide = true)]
     Agent,
-    /// (Internal) set up a namespace of a testbed
+    /// Set up a namespace of a testbed
     #[command(hide = true)]
-    Prepare(traffic::prepare::Prepare),
-    /// (Internal) send a stream to `sink`
+    Prepare(place::Prepare),
+    /// Send a stream to `sink`
     #[command(hide = true)]
-    Sends(traffic::sending::Sends),
-    /// (Internal) take what `sends` sends
+    Sends(traffic::Sends),
+    /// Receive what `sends` sends
     #[command(hide = true)]
-    Sink(traffic::sending::Sink),
-    /// (Internal) tell when the interfaces of namespaces are gone
+    Sink(traffic::Sink),
+    /// Tell when the interfaces of namespaces are gone
     #[command(hide = true)]
     Observe(observer::Observe),
 }
 
 /// Does what the command line asks.
 pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
-    match &cli.command {
-        Some(Command::Inside(inside)) => return place::serve(inside),
-        Some(Command::Relay(relay)) => return place::relay(relay),
-        Some(Command::Shell) => return place::shell(),
-        Some(Command::Agent) => return in_place::serve(),
-        Some(Command::Prepare(prepare)) => return traffic::prepare::serve(prepare),
-        Some(Command::Sends(sends)) => return traffic::sending::sends(sends),
-        Some(Command::Sink(sink)) => return traffic::sending::sink(sink),
-        Some(Command::Observe(observe)) => return observer::serve(observe).map(|()| ExitCode::SUCCESS),
-        _ => {}
-    }
-    let interrupt = interrupt::watch()?;
-    let bench =
-        Bench { common: &cli.common, netassay: Netassay::find(cli.common.netassay.as_deref())?, interrupt };
+    let everything = everything()?;
+    let measures = match &cli.command {
+        Some(Command::Internal(internal)) => return internal.serve(),
+        Some(Command::Measure(one)) => std::slice::from_ref(one),
+        None => &everything,
+    };
+    let bench = Bench::new(&cli.common)?;
     let mut complete = true;
-    match &cli.command {
-        Some(command) => complete &= one(&bench, command)?,
-        None => {
-            for command in everything()? {
-                complete &= one(&bench, &command)?;
-            }
-        }
+    for command in measures {
+        let report = command.run(&bench)?;
+        bench.print(&report)?;
+        complete &= report.is_complete();
     }
     Ok(if complete { ExitCode::SUCCESS } else { ExitCode::from(NOT_RUN) })
 }
 
 /// Every bench with its defaults.
-fn everything() -> Result<Vec<Command>, Failure> {
-    let commands =
-        ["testbed", "guest-boot", "exact", "controller", "startup", "stats", "verdict", "components", "load"]
-            .map(|name| Cli::try_parse_from(["", name]));
-    let parsed: Result<Vec<Cli>, _> = commands.into_iter().collect();
-    let parsed = parsed.map_err(|error| Failure::Internal(error.to_string()))?;
-    Ok(parsed.into_iter().filter_map(|cli| cli.command).collect())
+fn everything() -> Result<Vec<Measure>, Failure> {
+    let names = ["testbed", "guest-boot", "exact", "controller", "startup", "stats", "verdict", "load"];
+    let parsed = names.map(|name| Cli::try_parse_from(["", name]));
+    let parsed = parsed.into_iter().collect::<Result<Vec<Cli>, _>>().map_err(Failure::failed)?;
+    Ok(parsed.into_iter().filter_map(Cli::measure).collect())
 }
 
-/// Runs one bench and prints its report; false if something could not be run.
-fn one(bench: &Bench<'_>, command: &Command) -> Result<bool, Failure> {
-    let report = match command {
-        Command::Testbed(options) => teardown::run(bench, options)?,
-        Command::GuestBoot(options) => guest_boot::run(bench, options)?,
-        Command::Exact(options) => exact::run(bench, options)?,
-        Command::Controller(options) => controller::run(bench, options)?,
-        Command::Startup(options) => startup::run(bench, options)?,
-        Command::Stats(options) => statistics::run(bench, options)?,
-        Command::Verdict(options) => verdict::run(bench, options)?,
-        Command::Components(options) => verdict::components::run(bench, options)?,
-        Command::Load(options) => traffic::run(bench, options)?,
-        Command::Inside(_)
-        | Command::Relay(_)
-        | Command::Shell
-        | Command::Agent
-        | Command::Prepare(_)
-        | Command::Sends(_)
-        | Command::Sink(_)
-        | Command::Observe(_) => {
-            return Ok(true);
+impl Cli {
+    fn measure(self) -> Option<Measure> {
+        match self.command {
+            Some(Command::Measure(measure)) => Some(measure),
+            _ => None,
         }
-    };
-    bench.print(&report)?;
-    Ok(report.is_complete())
+    }
+
+    /// The options of `load`, for tests of what they mean.
+    #[cfg(test)]
+    pub(crate) fn load(self) -> Option<traffic::Options> {
+        match self.measure() {
+            Some(Measure::Load(load)) => Some(load),
+            _ => None,
+        }
+    }
+}
+
+impl Measure {
+    fn run(&self, bench: &Bench) -> Result<crate::report::Report, Failure> {
+        match self {
+            Self::Testbed(options) => teardown::run(bench, options),
+            Self::GuestBoot(options) => guest_boot::run(bench, options),
+            Self::Exact(options) => exact::run(bench, options),
+            Self::Controller(options) => controller::run(bench, options),
+            Self::Startup(options) => startup::run(bench, options),
+            Self::Stats(options) => statistics::run(bench, options),
+            Self::Verdict(options) => verdict::run(bench, options),
+            Self::Load(options) => traffic::run(bench, options),
+        }
+    }
+}
+
+impl Internal {
+    fn serve(&self) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Inside(inside) => inside.serve(),
+            Self::Remote(remote) => remote.serve(),
+            Self::Shell => place::shell(),
+            Self::Agent => place::agent(),
+            Self::Prepare(prepare) => prepare.serve(),
+            Self::Sends(sends) => sends.serve(),
+            Self::Sink(sink) => sink.serve(),
+            Self::Observe(observe) => observer::serve(observe),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -154,12 +162,8 @@ mod tests {
     use clap::CommandFactory as _;
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_is_sound_and_everything_is_all() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn everything_is_all() {
-        assert_eq!(everything().unwrap().len(), 9);
+        assert_eq!(everything().unwrap().len(), 8);
     }
 }

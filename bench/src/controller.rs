@@ -1,39 +1,42 @@
 //! How much CPU the controller takes while a run is under way.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use agent::Interrupt;
 use clap::Args;
+use nix::pty::{Winsize, openpty};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
-use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-use serde::Serialize;
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
+use serde_json::json;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, temporary_directory, write};
+use crate::child::Owned;
 use crate::failure::Failure;
+use crate::figures::{cells, summary};
 use crate::report::{Goal, Report};
-use crate::spread::Spread;
-use crate::table::Table;
-use crate::terminal::Terminal;
-use crate::{clock, interrupt};
+use crate::wait;
 
 /// Options of `controller`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// How long each observed run is, in seconds
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=3600))]
-    pub(crate) seconds: u64,
+    seconds: u64,
     /// How often each way of showing progress is observed
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) count: u32,
+    count: u32,
 }
 
 /// Percent of one CPU.
 const GOAL: f64 = 1.0;
+/// How the controller shows its progress; the last on a pseudo-terminal.
+const SHOWN: [&str; 2] = ["lines, no terminal", "bar, pseudo-terminal"];
 /// From the threads' start to the window of the observed run.
 const RAMP: Duration = Duration::from_millis(500);
 /// Left out at both edges of the window, where the controller asks and hears answers: the goal is
@@ -41,86 +44,54 @@ const RAMP: Duration = Duration::from_millis(500);
 const MARGIN: Duration = Duration::from_millis(250);
 /// How long the controller may take to get its run under way, or to end after it.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// How the controller shows its progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shown {
-    /// As lines, where no terminal is.
-    Lines,
-    /// As a bar, on a pseudo-terminal.
-    Bar,
-}
-
-/// One observed run.
-#[derive(Debug, Serialize)]
-struct Observed {
-    /// Percent of one CPU while the window was open.
-    cpu_percent: f64,
-    /// How often the controller woke per second meanwhile.
-    wakes_per_second: f64,
-    /// CPU time of the whole command, from its start to its end, in ms.
-    whole_ms: f64,
-    /// Bytes drawn on the pseudo-terminal, from start to end.
-    drawn: Option<u64>,
-}
+/// Between two looks at the controller.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// `netassay-bench controller`
-pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failure> {
-    let heading =
-        ["progress", "median % of a CPU", "min", "max", "count", "wakes/s", "whole command, CPU ms"];
-    let mut report = Report::begin("controller", Table::new(1, heading));
-    let (seconds, count) = if bench.common.smoke { (1, 1) } else { (options.seconds, options.count) };
+pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
+    let heading = ["progress", "median % of a CPU", "min", "max", "count"];
+    let mut report = Report::begin("controller", &heading);
+    let (seconds, count) = bench.or_smoke((options.seconds, options.count), (1, 1));
     report.note(format!(
         "the controller's process alone (CPU clock of the process), inside the window of one tcp_stream run of {seconds} s over veth"
     ));
-    let mut observed: [(&str, Shown, Vec<Observed>); 2] =
-        [("lines, no terminal", Shown::Lines, Vec::new()), ("bar, pseudo-terminal", Shown::Bar, Vec::new())];
-    for round in 1..=count {
-        for (name, shown, all) in &mut observed {
-            let one = observe(bench, *shown, seconds)?;
-            bench.say(&format!("controller {round}/{count}, {name}: {:.3} % of a CPU", one.cpu_percent));
-            all.push(one);
-        }
-    }
-    let mut results = serde_json::Map::new();
-    for (name, _, all) in &observed {
-        let over = |of: fn(&Observed) -> f64| Spread::of(all.iter().map(of));
-        let (cpu, wakes, whole) =
-            (over(|o| o.cpu_percent), over(|o| o.wakes_per_second), over(|o| o.whole_ms));
-        let (Some(cpu), Some(wakes), Some(whole)) = (cpu, wakes, whole) else { continue };
-        let [median, min, max] = cpu.cells(3);
-        let (wakes, whole) = (format!("{:.1}", wakes.median), format!("{:.1}", whole.median));
-        report.table.row([(*name).to_owned(), median, min, max, cpu.count.to_string(), wakes, whole]);
+    let observed: [Vec<f64>; 2] =
+        bench.in_turn("controller", (0, count), |which| observe(bench, which == 1, seconds))?;
+    let mut results = json!({});
+    for (name, percents) in SHOWN.iter().zip(&observed) {
+        results[name] = json!({"cpu_percent": percents});
+        let Some(cpu) = summary(percents.iter().copied()) else { continue };
+        report.row([(*name).to_owned()].into_iter().chain(cells(&cpu, 3)));
         report.goals.push(Goal::under(format!("controller, {name}, median"), cpu.median, GOAL, "%"));
-        let all = serde_json::to_value(all).map_err(|error| Failure::Internal(error.to_string()))?;
-        results.insert((*name).to_owned(), all);
     }
-    report.results = results.into();
-    Ok(report.finish())
+    Ok(report.finish(results))
 }
 
-/// Lets the controller run one study with one run in it, and watches.
-fn observe(bench: &Bench<'_>, shown: Shown, seconds: u64) -> Result<Observed, Failure> {
-    let directory = tempfile::tempdir().map_err(Failure::io("cannot make a temporary directory"))?;
+/// Lets the controller run one study with one run in it, and says how much of one CPU it took while
+/// the window was open, in %.
+fn observe(bench: &Bench, on_terminal: bool, seconds: u64) -> Result<f64, Failure> {
+    let directory = temporary_directory()?;
     let study = directory.path().join("bench.toml");
-    fs::write(&study, text(seconds)).map_err(Failure::io(format!("cannot write {}", study.display())))?;
-    let terminal = (shown == Shown::Bar).then(Terminal::open).transpose()?;
-    let mut controller =
-        Controller::start(&bench.netassay.program, &study, directory.path(), terminal.as_ref())?;
+    write(&study, text(seconds))?;
+    let errors = if on_terminal { Stdio::from(terminal()?) } else { Stdio::null() };
+    let mut controller = start(&bench.netassay, &study, directory.path(), errors)?;
+    let pid = controller.0.id();
 
-    controller.until_under_way(&bench.interrupt)?;
-    interrupt::sleep(RAMP + MARGIN, &bench.interrupt)?;
-    let first = controller.edge()?;
-    interrupt::sleep(Duration::from_secs(seconds) - 2 * MARGIN, &bench.interrupt)?;
-    let last = controller.edge()?;
-    let whole = controller.end(&bench.interrupt)?;
-    let time = last.at.saturating_sub(first.at).as_secs_f64();
-    Ok(Observed {
-        cpu_percent: 100.0 * last.cpu.saturating_sub(first.cpu).as_secs_f64() / time,
-        wakes_per_second: last.wakes.saturating_sub(first.wakes) as f64 / time,
-        whole_ms: whole.as_secs_f64() * 1e3,
-        drawn: terminal.map(Terminal::close),
-    })
+    await_traffic(bench, &mut controller)?;
+    bench.sleep(RAMP + MARGIN)?;
+    let (start, first) = (Instant::now(), cpu_time(pid)?);
+    bench.sleep(Duration::from_secs(seconds) - 2 * MARGIN)?;
+    let (time, last) = (start.elapsed(), cpu_time(pid)?);
+    let ended = wait::until(PATIENCE, LOOK, &bench.interrupt, || {
+        controller.0.try_wait().map_err(Failure::io("cannot wait for the controller"))
+    })?;
+    match ended {
+        Some(status) if status.success() => {
+            Ok(100.0 * last.saturating_sub(first).as_secs_f64() / time.as_secs_f64())
+        }
+        Some(status) => Err(Failure::Environment(format!("`netassay run` failed ({status})"))),
+        None => Err(Failure::Environment(format!("`netassay run` does not end within {PATIENCE:?}"))),
+    }
 }
 
 fn text(seconds: u64) -> String {
@@ -132,96 +103,62 @@ fn text(seconds: u64) -> String {
     )
 }
 
-/// A controller at work. Dropping it ends it, and its agents with it.
-struct Controller {
-    child: Child,
+/// A pseudo-terminal of the usual size, for a program; what is drawn on it is read and thrown away.
+fn terminal() -> Result<File, Failure> {
+    let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    let cannot = |errno: nix::Error| Failure::io("cannot open a pseudo-terminal")(errno.into());
+    let pair = openpty(&size, None).map_err(cannot)?;
+    let mut master = File::from(pair.master);
+    // It ends once nobody has the other end open any more: the kernel answers EIO then.
+    std::thread::spawn(move || io::copy(&mut master, &mut io::sink()));
+    Ok(File::from(pair.slave))
 }
 
-/// What a controller has used by some instant.
-struct Edge {
-    at: Duration,
-    cpu: Duration,
-    wakes: u64,
+fn start(program: &Path, study: &Path, directory: &Path, errors: Stdio) -> Result<Owned, Failure> {
+    let mut command = Command::new(program);
+    // What others did to the run does not matter here: the controller is measured, not the traffic.
+    command.arg("run").arg(study).arg("--keep-disturbed").arg("--db").arg(directory.join("netassay.db"));
+    command.current_dir(directory).env("TERM", "xterm").stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(errors);
+    // SAFETY: between fork and exec this makes one system call and touches no memory.
+    unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
+    command.spawn().map(Owned).map_err(Failure::io(format!("cannot start {}", program.display())))
 }
 
-impl Controller {
-    fn start(
-        program: &Path,
-        study: &Path,
-        directory: &Path,
-        terminal: Option<&Terminal>,
-    ) -> Result<Self, Failure> {
-        let mut command = Command::new(program);
-        command.arg("run").arg(study).arg("--db").arg(directory.join("netassay.db"));
-        command.current_dir(directory).env("TERM", "xterm").stdin(Stdio::null()).stdout(Stdio::null());
-        command.stderr(terminal.map_or_else(|| Ok(Stdio::null()), Terminal::output)?);
-        // SAFETY: between fork and exec this makes one system call and touches no memory.
-        unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
-        let child = command.spawn().map_err(Failure::io(format!("cannot start {}", program.display())))?;
-        Ok(Self { child })
-    }
-
-    fn edge(&self) -> Result<Edge, Failure> {
-        let pid = self.child.id();
-        let status = fs::read_to_string(format!("/proc/{pid}/status"))
-            .map_err(Failure::io("cannot read the controller's status"))?;
-        Ok(Edge { at: clock::monotonic()?, cpu: clock::cpu_time(pid)?, wakes: wakes(&status) })
-    }
-
-    /// Waits until the transmitter's threads are there.
-    fn until_under_way(&mut self, interrupt: &Interrupt) -> Result<(), Failure> {
-        let deadline = Instant::now() + PATIENCE;
-        while !children(self.child.id()).into_iter().any(sends) {
-            let ended = self.child.try_wait().map_err(Failure::io("cannot wait for the controller"))?;
-            if let Some(status) = ended {
-                return Err(Failure::Environment(format!(
-                    "`netassay run` ended before its run began ({status})"
-                )));
-            }
-            if Instant::now() >= deadline {
-                return Err(Failure::Environment(format!("no run is under way after {PATIENCE:?}")));
-            }
-            interrupt::sleep(Duration::from_millis(20), interrupt)?;
+/// Waits until the transmitter's threads are there.
+fn await_traffic(bench: &Bench, controller: &mut Owned) -> Result<(), Failure> {
+    let pid = controller.0.id();
+    let under_way = wait::until(PATIENCE, LOOK, &bench.interrupt, || {
+        if children(pid).into_iter().any(sends) {
+            return Ok(Some(()));
         }
-        Ok(())
-    }
-
-    /// Waits until it has ended well, and says what CPU time it took in all.
-    fn end(&mut self, interrupt: &Interrupt) -> Result<Duration, Failure> {
-        // Left unreaped: its CPU clock lives until then.
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            match waitid(Id::Pid(clock::pid(self.child.id())), flags) {
-                Ok(WaitStatus::StillAlive) if Instant::now() < deadline => {
-                    interrupt::sleep(Duration::from_millis(20), interrupt)?;
-                }
-                Ok(WaitStatus::Exited(_, 0)) => return clock::cpu_time(self.child.id()),
-                Ok(other) => return Err(Failure::Environment(format!("`netassay run` failed ({other:?})"))),
-                Err(errno) => return Err(Failure::io("cannot wait for the controller")(errno.into())),
+        match controller.0.try_wait().map_err(Failure::io("cannot wait for the controller"))? {
+            Some(status) => {
+                Err(Failure::Environment(format!("`netassay run` ended before its run began ({status})")))
             }
+            None => Ok(None),
         }
-    }
+    });
+    under_way?.ok_or_else(|| Failure::Environment(format!("no run is under way after {PATIENCE:?}")))
 }
 
-impl Drop for Controller {
-    fn drop(&mut self) {
-        // Both fail only when it is gone already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// CPU time that all threads of a process have used, those that have ended included, exact to the
+/// nanosecond.
+fn cpu_time(process: u32) -> Result<Duration, Failure> {
+    let pid = Pid::from_raw(process.cast_signed());
+    let time = clock_getcpuclockid(pid).and_then(clock_gettime).map(Duration::from);
+    time.map_err(|errno| Failure::io(format!("cannot read the CPU clock of process {process}"))(errno.into()))
 }
 
 /// The processes whose parent is `parent`.
 fn children(parent: u32) -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers
-        .filter(|pid: &u32| {
-            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            parent_in(&stat) == Some(parent)
-        })
-        .collect()
+    let is_child = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        parent_in(&stat) == Some(parent)
+    };
+    numbers.filter(is_child).collect()
 }
 
 /// The parent in a line of `/proc/PID/stat`: the second field after the name, which may hold
@@ -232,16 +169,8 @@ fn parent_in(stat: &str) -> Option<u32> {
 
 /// Does this agent send? Its threads' names tell.
 fn sends(agent: u32) -> bool {
-    let Ok(threads) = fs::read_dir(format!("/proc/{agent}/task")) else { return false };
-    threads.flatten().any(|thread| {
-        fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.starts_with("load-tx"))
-    })
-}
-
-/// How often a process has gone to sleep by itself, by its `/proc/PID/status`.
-fn wakes(status: &str) -> u64 {
-    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-    line.and_then(|count| count.trim().parse().ok()).unwrap_or(0)
+    host::ProcessThreads::read(agent)
+        .is_ok_and(|threads| !threads.each(|name| name.starts_with("load-tx")).is_empty())
 }
 
 #[cfg(test)]
@@ -255,16 +184,18 @@ mod tests {
     }
 
     #[test]
-    fn the_parent_is_found_behind_any_name() {
+    fn processes_are_read() {
         assert_eq!(parent_in("12 (a) b (c) S 7 12 12 0"), Some(7));
         assert_eq!(parent_in("12 (a"), None);
-        let own = fs::read_to_string("/proc/self/stat").unwrap();
-        assert_eq!(parent_in(&own), Some(std::os::unix::process::parent_id()));
+        let me = std::process::id();
+        let start = cpu_time(me).unwrap();
+        while cpu_time(me).unwrap() < start + Duration::from_millis(5) {}
     }
 
     #[test]
-    fn wakes_are_read() {
-        assert_eq!(wakes("Name:\tx\nvoluntary_ctxt_switches:\t42\nnonvoluntary_ctxt_switches:\t7\n"), 42);
-        assert_eq!(wakes(""), 0);
+    fn what_draws_sees_a_terminal() {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "test -t 2 && head -c 100000 /dev/zero >&2"]).stderr(terminal().unwrap());
+        assert!(command.status().unwrap().success());
     }
 }

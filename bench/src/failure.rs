@@ -1,5 +1,6 @@
-//! What ends a bench, its words and its exit codes.
+//! Why a bench printed no report: its message and its exit code.
 
+use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -10,34 +11,40 @@ pub(crate) const NOT_RUN: u8 = 3;
 const USAGE: u8 = 2;
 const INTERRUPTED: u8 = 130;
 
-/// Why a bench came to no report.
+/// Why a bench printed no report.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
-    /// The command line asks for what makes no sense.
+    /// The options contradict each other.
     #[error("{0}")]
     Usage(String),
     /// The machine lacks what the whole bench needs.
     #[error("{0}")]
     Environment(String),
-    /// The operating system refused something.
-    #[error("{doing}: {source}")]
-    Io { doing: String, source: io::Error },
     /// The testbed failed.
     #[error(transparent)]
     Testbed(#[from] testbed::Error),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// A bug of the bench.
+    /// The operating system refused something, or the bench has a bug.
     #[error("{0}")]
-    Internal(String),
+    Failed(String),
 }
 
 impl Failure {
+    /// For `map_err`: the machine lacks something.
+    pub(crate) fn environment(error: impl Display) -> Self {
+        Self::Environment(error.to_string())
+    }
+
+    /// For `map_err`: a bug.
+    pub(crate) fn failed(error: impl Display) -> Self {
+        Self::Failed(error.to_string())
+    }
+
     /// For `map_err`: an I/O error with what was being done.
-    pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Failure {
-        let doing = doing.into();
-        move |source| Failure::Io { doing, source }
+    pub(crate) fn io(doing: impl Display) -> impl FnOnce(io::Error) -> Failure {
+        move |source| Failure::Failed(format!("{doing}: {source}"))
     }
 
     /// Did the user ask to stop?

@@ -1,7 +1,6 @@
 //! The machine that the figures belong to.
 
 use std::fmt;
-use std::fs;
 
 use serde::Serialize;
 
@@ -43,7 +42,7 @@ impl Machine {
 }
 
 fn load_average() -> String {
-    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
 }
 

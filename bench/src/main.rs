@@ -2,38 +2,32 @@
 //! `README.md` says how to run it and how to read it.
 
 mod bench;
+mod child;
 mod cli;
-mod clock;
 mod controller;
 mod exact;
 mod failure;
+mod figures;
 mod guest_boot;
-mod in_place;
 mod installed;
-mod interrupt;
 mod machine;
-mod netassay;
 mod observer;
 mod peers;
 mod place;
-mod random;
-mod ready;
 mod report;
-mod spread;
 mod startup;
 mod statistics;
-mod table;
 mod teardown;
-mod terminal;
 mod timed;
 mod traffic;
 mod verdict;
+mod wait;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
 fn main() -> ExitCode {
-    in_place::if_first_process();
+    place::serve_if_first_process();
     cli::run(&cli::Cli::parse()).unwrap_or_else(|failure| failure.report())
 }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
+use ::report::{Layout, Table};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::machine::Machine;
-use crate::table::Table;
 
 /// One bench's report.
 #[derive(Debug, Serialize)]
@@ -15,34 +15,61 @@ pub(crate) struct Report {
     bench: &'static str,
     machine: Machine,
     #[serde(skip)]
-    pub(crate) table: Table,
+    table: Table,
     /// Everything in the table, and every single figure.
     pub(crate) results: Value,
     pub(crate) goals: Vec<Goal>,
     /// What a reader must know of how the figures came about.
-    pub(crate) notes: Vec<String>,
+    notes: Vec<String>,
     /// What could not be run, and why.
-    pub(crate) not_run: Vec<String>,
+    not_run: Vec<String>,
 }
 
 impl Report {
-    /// A report without anything in it. The machine is read here, before the bench begins.
-    pub(crate) fn begin(bench: &'static str, table: Table) -> Self {
-        Self {
-            bench,
-            machine: Machine::read(),
-            table,
-            results: Value::Null,
-            goals: Vec::new(),
-            notes: Vec::new(),
-            not_run: Vec::new(),
-        }
+    /// An empty report. The machine is read here, before the bench begins.
+    pub(crate) fn begin(bench: &'static str, heading: &[&str]) -> Self {
+        let (table, machine) = (Table::new(heading), Machine::read());
+        let (goals, notes, not_run) = (Vec::new(), Vec::new(), Vec::new());
+        Self { bench, machine, table, results: Value::Null, goals, notes, not_run }
     }
 
     /// The report, once the bench is over.
-    pub(crate) fn finish(mut self) -> Self {
+    pub(crate) fn finish(mut self, results: impl Into<Value>) -> Self {
+        self.results = results.into();
         self.machine.finish();
         self
+    }
+
+    /// Adds a row to the table.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let cells: Vec<String> = cells.into_iter().collect();
+        self.table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    /// Adds a note, once however often it comes up.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        add_once(&mut self.notes, note.into());
+    }
+
+    /// Adds what could not be run, and why, once.
+    pub(crate) fn not_run(&mut self, missing: impl Into<String>) {
+        add_once(&mut self.not_run, missing.into());
+    }
+
+    /// What was made; of what failed the reason is noted. An interrupt ends the bench.
+    pub(crate) fn or_not_run<T>(
+        &mut self,
+        what: &str,
+        result: Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        match result {
+            Ok(made) => Ok(Some(made)),
+            Err(failure) if failure.is_interrupt() => Err(failure),
+            Err(failure) => {
+                self.not_run(format!("{what}: {failure}"));
+                Ok(None)
+            }
+        }
     }
 
     /// Was everything run?
@@ -50,37 +77,28 @@ impl Report {
         self.not_run.is_empty()
     }
 
-    /// Notes something once, however often it comes up.
-    pub(crate) fn note(&mut self, note: impl Into<String>) {
-        let note = note.into();
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-    }
-
     /// The report as one line of JSON.
     pub(crate) fn json(&self) -> Result<String, Failure> {
-        let line = serde_json::to_string(self).map_err(|error| Failure::Internal(error.to_string()))?;
-        Ok(line + "\n")
+        Ok(serde_json::to_string(self).map_err(Failure::failed)? + "\n")
+    }
+}
+
+fn add_once(to: &mut Vec<String>, text: String) {
+    if !to.contains(&text) {
+        to.push(text);
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "bench {}", self.bench)?;
-        write!(f, "{}\n{}", self.machine, self.table)?;
-        let blank = |f: &mut fmt::Formatter<'_>, any: bool| if any { writeln!(f) } else { Ok(()) };
-        blank(f, !self.goals.is_empty())?;
-        for goal in &self.goals {
-            writeln!(f, "  {goal}")?;
-        }
-        blank(f, !self.notes.is_empty())?;
-        for note in &self.notes {
-            writeln!(f, "  note: {note}")?;
-        }
-        blank(f, !self.not_run.is_empty())?;
-        for missing in &self.not_run {
-            writeln!(f, "  NOT RUN: {missing}")?;
+        write!(f, "bench {}\n{}\n", self.bench, self.machine)?;
+        self.table.fit(Layout::WIDE).lines().try_for_each(|line| writeln!(f, "  {line}"))?;
+        let goals: Vec<String> = self.goals.iter().map(Goal::to_string).collect();
+        for (start, lines) in [("", &goals), ("note: ", &self.notes), ("NOT RUN: ", &self.not_run)] {
+            for (number, line) in lines.iter().enumerate() {
+                let blank = if number == 0 { "\n" } else { "" };
+                writeln!(f, "{blank}  {start}{line}")?;
+            }
         }
         Ok(())
     }
@@ -148,27 +166,22 @@ impl Goal {
 
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, figure, limit, .. } = self;
         let word = if self.met { "met   " } else { "MISSED" };
         let bound = match self.bound {
             Bound::Under => "under",
             Bound::AtMost => "at most",
             Bound::AtLeast => "at least",
         };
-        let space = if self.unit.is_empty() { "" } else { " " };
-        let (unit, limit) = (self.unit, self.limit);
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         let Some((low, high)) = self.interval else {
-            return write!(
-                f,
-                "goal {word}  {}: {:.2}{space}{unit} ({bound} {limit}{space}{unit})",
-                self.what, self.figure
-            );
+            return write!(f, "goal {word}  {what}: {figure:.2}{unit} ({bound} {limit}{unit})");
         };
         // Without it nobody would know that another run may say otherwise.
-        let holds = if (low..=high).contains(&limit) { ", which holds the limit" } else { "" };
+        let holds = if (low..=high).contains(limit) { ", which holds the limit" } else { "" };
         write!(
             f,
-            "goal {word}  {}: {:.3}{space}{unit} ({bound} {limit}{space}{unit}; 95 %: {low:.3} to {high:.3}{holds})",
-            self.what, self.figure
+            "goal {word}  {what}: {figure:.3}{unit} ({bound} {limit}{unit}; 95 %: {low:.3} to {high:.3}{holds})"
         )
     }
 }
@@ -179,29 +192,35 @@ mod tests {
 
     #[test]
     fn goals_are_met_or_missed() {
-        let text = |goal: Goal| goal.to_string();
-        assert_eq!(text(Goal::under("start", 4.99, 5.0, "ms")), "goal met     start: 4.99 ms (under 5 ms)");
-        assert_eq!(text(Goal::under("start", 5.0, 5.0, "ms")), "goal MISSED  start: 5.00 ms (under 5 ms)");
-        assert!(text(Goal::ratio("iperf3", 0.996, 1.0)).starts_with("goal met"));
-        assert_eq!(text(Goal::ratio("iperf3", 0.99, 1.0)), "goal MISSED  iperf3: 0.99 (at least 1)");
         let exact = |figure| Goal::new("cpu", figure, (Bound::AtMost, 1.0), "").within(Some((0.9, 1.1)));
-        assert_eq!(
-            text(exact(1.0)),
-            "goal met     cpu: 1.000 (at most 1; 95 %: 0.900 to 1.100, which holds the limit)"
-        );
-        assert!(text(exact(1.001)).starts_with("goal MISSED  cpu: 1.001 (at most 1; "));
+        for (goal, text) in [
+            (Goal::under("start", 4.99, 5.0, "ms"), "goal met     start: 4.99 ms (under 5 ms)"),
+            (Goal::under("start", 5.0, 5.0, "ms"), "goal MISSED  start: 5.00 ms (under 5 ms)"),
+            (Goal::ratio("iperf3", 0.996, 1.0), "goal met     iperf3: 1.00 (at least 1)"),
+            (Goal::ratio("iperf3", 0.99, 1.0), "goal MISSED  iperf3: 0.99 (at least 1)"),
+            (exact(1.0), "goal met     cpu: 1.000 (at most 1; 95 %: 0.900 to 1.100, which holds the limit)"),
+            (
+                exact(1.001),
+                "goal MISSED  cpu: 1.001 (at most 1; 95 %: 0.900 to 1.100, which holds the limit)",
+            ),
+        ] {
+            assert_eq!(goal.to_string(), text);
+        }
     }
 
     #[test]
     fn a_report_shows_what_was_not_run_in_both_forms() {
-        let mut report = Report::begin("x", Table::new(1, ["a"]));
+        let mut report = Report::begin("x", &["a", "ms"]);
+        report.row(["b".to_owned(), "10.5".to_owned()]);
         assert!(report.is_complete());
-        report.not_run.push("y: why".to_owned());
+        assert_eq!(report.or_not_run("y", Err::<(), _>(Failure::failed("why"))).unwrap(), None);
+        assert!(report.or_not_run("y", Err::<(), _>(Failure::Interrupted)).is_err());
         report.note("n");
         report.note("n");
-        let report = report.finish();
+        let report = report.finish(Value::Null);
         assert!(!report.is_complete());
-        assert!(report.to_string().ends_with("\n  note: n\n\n  NOT RUN: y: why\n"), "{report}");
+        let text = report.to_string();
+        assert!(text.ends_with("\n  a    ms\n  b  10.5\n\n  note: n\n\n  NOT RUN: y: why\n"), "{text}");
         let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
         assert_eq!(json["not_run"][0], "y: why");
         assert!(json["machine"]["load_after"].as_str().is_some_and(|text| !text.is_empty()));

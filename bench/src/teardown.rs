@@ -3,35 +3,33 @@
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 use serde_json::json;
 use study::Scenario;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, receiver};
 use crate::failure::Failure;
-use crate::netassay::{no_root, receiver};
-use crate::observer::Observer;
+use crate::figures::{cells, summary};
+use crate::observer::{Observer, monotonic};
 use crate::report::{Goal, Report};
-use crate::spread::Spread;
-use crate::table::Table;
-use crate::{clock, interrupt};
 
 /// Options of `testbed`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Which
-    #[arg(long, value_enum, default_value_t = Wire::Veth)]
-    pub(crate) scenario: Wire,
+    #[arg(long, value_enum, default_value_t = Testbed::Veth)]
+    scenario: Testbed,
     /// As whom
     #[arg(long, value_enum, default_value_t = Mode::Both)]
-    pub(crate) mode: Mode,
+    mode: Mode,
     /// How often each is built
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) count: u32,
+    count: u32,
 }
 
 /// The testbeds that are built and taken down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Wire {
+enum Testbed {
     /// Two namespaces and a veth pair
     Veth,
     /// The same with a tunnel over it
@@ -39,7 +37,7 @@ pub(crate) enum Wire {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Mode {
+enum Mode {
     /// With root's privileges and in a user namespace
     Both,
     /// With root's privileges
@@ -52,133 +50,87 @@ pub(crate) enum Mode {
 /// not slow the next.
 const PAUSE: Duration = Duration::from_millis(150);
 
-impl Wire {
-    fn scenario(self) -> Scenario {
-        match self {
-            Self::Veth => Scenario::Veth,
-            Self::Vxlan => Scenario::Vxlan,
-        }
-    }
-
-    /// Building and taking down together, in ms.
-    fn goal(self) -> f64 {
-        match self {
-            Self::Veth => 50.0,
-            Self::Vxlan => 80.0,
-        }
-    }
-}
-
 /// One testbed's life, in ms.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize)]
 struct Life {
-    build: f64,
+    build_ms: f64,
     /// Until the agents were reaped.
-    reaped: f64,
+    reaped_ms: f64,
     /// Until the interfaces were gone.
-    gone: Option<f64>,
+    gone_ms: Option<f64>,
 }
 
 /// `netassay-bench testbed`
-pub(crate) fn run(bench: &Bench<'_>, options: &Options) -> Result<Report, Failure> {
-    let table = Table::new(
-        1,
-        [
-            format!("testbed {}", options.scenario.scenario()).as_str(),
-            "median ms",
-            "min ms",
-            "max ms",
-            "count",
-        ],
-    );
-    let mut report = Report::begin("testbed", table);
+pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
+    // Building and taking down together, in ms.
+    let (scenario, goal) = match options.scenario {
+        Testbed::Veth => (Scenario::Veth, 50.0),
+        Testbed::Vxlan => (Scenario::Vxlan, 80.0),
+    };
+    let name = format!("testbed {scenario}");
+    let mut report = Report::begin("testbed", &[name.as_str(), "median ms", "min ms", "max ms", "count"]);
     report.note("built: from nothing until both ends have their agents, addresses and steering");
     report.note("gone: the kernel has announced that the interfaces of both namespaces are unregistered (see README.md)");
-    let count = if bench.common.smoke { 2 } else { options.count };
-    let mut results = serde_json::Map::new();
+    let rounds = (1, bench.or_smoke(options.count, 2));
+    let mut results = json!({});
     for (mode, name) in [(Mode::Root, "root"), (Mode::Rootless, "rootless")] {
         if options.mode != Mode::Both && options.mode != mode {
             continue;
         }
-        if let (Mode::Root, Some(why)) = (mode, no_root()) {
-            report.not_run.push(format!("as root: {why}"));
+        let rootless = mode == Mode::Rootless;
+        if bench.rootless && !rootless {
+            report.not_run("as root: it needs CAP_NET_ADMIN and CAP_SYS_ADMIN: run it as root");
             continue;
         }
-        match lives(bench, &mut report, (options.scenario, mode == Mode::Rootless), count) {
-            Ok(lives) => {
-                let every: Vec<_> = lives
-                    .iter()
-                    .map(|life| json!({"build_ms": life.build, "reaped_ms": life.reaped, "gone_ms": life.gone}))
-                    .collect();
-                results.insert(name.to_owned(), every.into());
-                tell(&mut report, (name, options.scenario.goal()), &lives);
-            }
-            Err(error) if error.is_interrupt() => return Err(error),
-            Err(error) => report.not_run.push(format!("{name}: {error}")),
+        let lives = bench.in_turn(name, rounds, |_| life(bench, &mut report, (scenario, rootless)));
+        if let Some([lives]) = report.or_not_run(name, lives)? {
+            tell(&mut report, (name, goal), &lives);
+            results[name] = json!(lives);
         }
     }
-    report.results = results.into();
-    Ok(report.finish())
+    Ok(report.finish(results))
 }
 
-fn lives(
-    bench: &Bench<'_>,
-    report: &mut Report,
-    what: (Wire, bool),
-    count: u32,
-) -> Result<Vec<Life>, Failure> {
-    // The first is not counted: it loads what later ones find in memory.
-    life(bench, report, what)?;
-    (0..count).map(|_| life(bench, report, what)).collect()
-}
-
-fn life(bench: &Bench<'_>, report: &mut Report, (wire, rootless): (Wire, bool)) -> Result<Life, Failure> {
-    interrupt::sleep(PAUSE, &bench.interrupt)?;
-    let cpus = testbed::split(&host::affinity::usable());
+fn life(bench: &Bench, report: &mut Report, (scenario, rootless): (Scenario, bool)) -> Result<Life, Failure> {
+    bench.sleep(PAUSE)?;
     let start = Instant::now();
-    let testbed = bench.netassay.testbed(wire.scenario(), &cpus, rootless, &bench.interrupt)?;
+    let testbed = bench.testbed(scenario, rootless)?;
     let build = start.elapsed();
     for note in testbed.notes() {
         report.note(format!("{}: {note}", if rootless { "rootless" } else { "root" }));
     }
 
     let observer = Observer::start([testbed.transmitter.pid(), receiver(&testbed)?.pid()], rootless);
-    let end = clock::monotonic()?;
+    let end = monotonic();
     drop(testbed);
-    let reaped = clock::monotonic()?.saturating_sub(end);
-    let gone = match observer.and_then(Observer::gone) {
-        Ok(when) => Some(when.saturating_sub(end)),
-        Err(_) if bench.interrupt.is_tripped() => return Err(Failure::Interrupted),
-        Err(error) => {
-            let missing = format!("the end of the interfaces: {error}");
-            if !report.not_run.contains(&missing) {
-                report.not_run.push(missing);
-            }
-            None
-        }
-    };
+    let reaped = monotonic().saturating_sub(end);
+    let gone = observer.and_then(Observer::gone).map(|when| when.saturating_sub(end));
+    bench.check()?;
+    let gone = report.or_not_run("the end of the interfaces", gone)?;
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
-    Ok(Life { build: ms(build), reaped: ms(reaped), gone: gone.map(ms) })
+    Ok(Life { build_ms: ms(build), reaped_ms: ms(reaped), gone_ms: gone.map(ms) })
 }
 
 fn tell(report: &mut Report, (name, goal): (&str, f64), lives: &[Life]) {
-    // `None` as soon as one end was not seen: a spread of the others would look like one of all.
-    let over = |of: &dyn Fn(&Life) -> Option<f64>| {
-        lives.iter().map(of).collect::<Option<Vec<f64>>>().and_then(Spread::of)
-    };
-    let parts: [(&str, Option<Spread>); 5] = [
-        ("built", over(&|life| Some(life.build))),
-        ("agents reaped", over(&|life| Some(life.reaped))),
-        ("interfaces gone", over(&|life| life.gone)),
-        ("built and reaped", over(&|life| Some(life.build + life.reaped))),
-        ("built and gone", over(&|life| life.gone.map(|gone| life.build + gone))),
+    /// A part of a life, if it was seen.
+    type Part = (&'static str, fn(&Life) -> Option<f64>);
+    const JUDGED: &str = "built and gone";
+    const PARTS: [Part; 5] = [
+        ("built", |life| Some(life.build_ms)),
+        ("agents reaped", |life| Some(life.reaped_ms)),
+        ("interfaces gone", |life| life.gone_ms),
+        ("built and reaped", |life| Some(life.build_ms + life.reaped_ms)),
+        (JUDGED, |life| Some(life.build_ms + life.gone_ms?)),
     ];
-    for (part, spread) in parts {
-        let Some(spread) = spread else { continue };
-        let [median, min, max] = spread.cells(1);
-        report.table.row([format!("{name}: {part}"), median, min, max, spread.count.to_string()]);
-    }
-    if let (_, Some(spread)) = parts[4] {
-        report.goals.push(Goal::under(format!("{name}: built and gone, median"), spread.median, goal, "ms"));
+    for (part, of) in PARTS {
+        // Left out as soon as one end was not seen: a summary of the others would look like one of
+        // all.
+        let Some(times) = lives.iter().map(of).collect::<Option<Vec<f64>>>().and_then(summary) else {
+            continue;
+        };
+        report.row([format!("{name}: {part}")].into_iter().chain(cells(&times, 1)));
+        if part == JUDGED {
+            report.goals.push(Goal::under(format!("{name}: {part}, median"), times.median, goal, "ms"));
+        }
     }
 }

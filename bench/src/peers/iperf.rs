@@ -2,7 +2,7 @@
 
 use load::Kind;
 
-use super::peer::{Amount, Door, Job, Peer, READ, Said, number_after, words};
+use super::peer::{Job, Listens, Peer, READ, Said, number_after, when};
 
 /// iperf: one thread for each flow, and one for reports.
 #[derive(Debug)]
@@ -17,79 +17,43 @@ impl Peer for Iperf {
         !kind.is_rr()
     }
 
-    fn server(&self, job: &Job) -> Vec<String> {
+    fn server(&self, job: &Job) -> String {
         let read = if job.kind == Kind::TcpStream { READ } else { job.message };
-        let mut arguments = words(["-s", "-B", &job.server.to_string(), "-l", &read.to_string()]);
-        arguments.extend(common(job));
-        arguments
+        format!("-s -B {} -l {read} {}", job.server, common(job))
     }
 
-    fn door(&self, job: &Job) -> Door {
-        if job.kind == Kind::UdpStream { Door::Udp(5001) } else { Door::Tcp(5001) }
+    fn listens(&self, job: &Job) -> Listens {
+        if job.kind == Kind::UdpStream { Listens::Udp(5001) } else { Listens::Tcp(5001) }
     }
 
-    /// For UDP a rate far beyond any: 0, which means "no limit" elsewhere, is refused.
-    fn client(&self, job: &Job) -> Vec<String> {
-        client(job, ["-t", &job.seconds.to_string()])
+    /// It is told bytes. For UDP a rate far beyond any: 0, which means "no limit" elsewhere, is
+    /// refused.
+    fn client(&self, job: &Job, messages: Option<u64>) -> String {
+        let Job { server, client, message, seconds, .. } = job;
+        let amount = match messages {
+            Some(messages) => format!("-n {}", messages * u64::from(*message)),
+            None => format!("-t {seconds}"),
+        };
+        let unlimited = when(job.kind == Kind::UdpStream, "-b 1000g");
+        format!("-c {server} -B {client} {amount} -l {message} -i 0 -f k {} {unlimited}", common(job))
     }
 
     /// The last rate: for UDP the server's report, for TCP what the client wrote.
     fn said(&self, _: &Job, client: &str) -> Option<Said> {
         let line = client.lines().rev().find(|line| line.contains("Kbits/sec"))?;
         let kilobits: f64 = line.split_once("Kbits/sec")?.0.split_whitespace().last()?.parse().ok()?;
-        Some(Said { rate: Some(kilobits * 1e3), ..Said::default() })
-    }
-
-    /// It is told bytes.
-    fn sends(&self, job: &Job, amount: Amount) -> Vec<String> {
-        client(job, ["-n", &(amount.messages * u64::from(job.message)).to_string()])
+        Some(Said::rate(kilobits * 1e3))
     }
 
     /// For TCP exactly what it was told.
-    fn sent(&self, job: &Job, amount: Amount, client: &str) -> Option<u64> {
+    fn sent(&self, job: &Job, messages: u64, client: &str) -> Option<u64> {
         if job.kind == Kind::UdpStream {
             return Some(number_after(client, "Sent ")? as u64);
         }
-        client.contains("Kbits/sec").then_some(amount.messages)
+        client.contains("Kbits/sec").then_some(messages)
     }
 }
 
-fn client(job: &Job, how_much: [&str; 2]) -> Vec<String> {
-    let mut arguments = words(["-c", &job.server.to_string(), "-B", &job.client.to_string()]);
-    arguments.extend(words(how_much));
-    arguments.extend(words(["-l", &job.message.to_string(), "-i", "0", "-f", "k"]));
-    arguments.extend(common(job));
-    if job.kind == Kind::UdpStream {
-        arguments.extend(words(["-b", "1000g"]));
-    }
-    arguments
-}
-
-fn common(job: &Job) -> Vec<String> {
-    let udp = (job.kind == Kind::UdpStream).then(|| "-u".to_owned());
-    udp.into_iter().chain(job.ipv6.then(|| "-V".to_owned())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::peers::tests::{AMOUNT, job};
-
-    #[test]
-    fn the_servers_report_comes_last() {
-        let text = "[  1] 0.0000-1.0032 sec   521000 KBytes  4350000 Kbits/sec\n[  1] Sent 370967 datagrams\n\
-                    [  1] Server Report:\n[ ID] Interval       Transfer     Bandwidth\n\
-                    [  1] 0.0000-1.0032 sec   200000 KBytes  1671741 Kbits/sec   0.002 ms 228549/370966 (62%)\n";
-        assert_eq!(Iperf.said(&job(Kind::UdpStream, false), text).unwrap().rate, Some(1_671_741e3));
-        assert_eq!(Iperf.said(&job(Kind::TcpStream, false), "connect failed"), None);
-        assert_eq!(Iperf.sent(&job(Kind::UdpStream, false), AMOUNT, text), Some(370_967));
-        assert_eq!(Iperf.sent(&job(Kind::TcpStream, false), AMOUNT, text), Some(77));
-        assert_eq!(Iperf.sent(&job(Kind::TcpStream, false), AMOUNT, "connect failed"), None);
-    }
-
-    #[test]
-    fn only_ipv6_is_told_so() {
-        assert!(Iperf.client(&job(Kind::TcpStream, true)).contains(&"-V".to_owned()));
-        assert!(!Iperf.server(&job(Kind::TcpStream, false)).contains(&"-V".to_owned()));
-    }
+fn common(job: &Job) -> String {
+    format!("{} {}", when(job.kind == Kind::UdpStream, "-u"), when(job.ipv6, "-V"))
 }

@@ -2,7 +2,7 @@
 
 use load::Kind;
 
-use super::peer::{Door, End, Job, Origin, Peer, READ, Said, number_after, words};
+use super::peer::{End, Job, Listens, Peer, READ, family};
 
 /// neper: a program for each kind of traffic; it shares flows out over threads that wait with
 /// epoll.
@@ -14,8 +14,8 @@ impl Peer for Neper {
         "neper"
     }
 
-    fn origin(&self) -> Origin {
-        Origin::Source("https://github.com/google/neper")
+    fn source(&self) -> Option<&'static str> {
+        Some("https://github.com/google/neper")
     }
 
     /// Both ends are the same program.
@@ -29,8 +29,8 @@ impl Peer for Neper {
     }
 
     /// Without `--logtostderr` it leaves a log file in the directory it was started from.
-    fn version(&self) -> &'static [&'static str] {
-        &["--logtostderr", "--version"]
+    fn version(&self) -> &'static str {
+        "--logtostderr --version"
     }
 
     fn has_many_flows(&self) -> bool {
@@ -39,60 +39,23 @@ impl Peer for Neper {
 
     /// It reads as much of a stream at once as netassay. By default it reads as much as it writes,
     /// which is slower.
-    fn server(&self, job: &Job) -> Vec<String> {
-        let read = if job.kind == Kind::TcpStream { READ } else { job.message };
-        common(job, read)
+    fn server(&self, job: &Job) -> String {
+        common(job, if job.kind == Kind::TcpStream { READ } else { job.message })
     }
 
-    fn door(&self, _: &Job) -> Door {
-        Door::Tcp(12866)
+    fn listens(&self, _: &Job) -> Listens {
+        Listens::Tcp(12866)
     }
 
-    fn client(&self, job: &Job) -> Vec<String> {
-        let mut arguments = words(["-c", "-H", &job.server.to_string()]);
-        arguments.extend(words(["-L", &job.client.to_string()]));
-        arguments.extend(common(job, job.message));
-        arguments
-    }
-
-    /// The receiver's rate, in bits/s for a stream.
-    fn said(&self, job: &Job, client: &str) -> Option<Said> {
-        let end = if job.kind.is_rr() { "local" } else { "remote" };
-        Some(Said { rate: Some(number_after(client, &format!("{end}_throughput="))?), ..Said::default() })
+    fn client(&self, job: &Job, _: Option<u64>) -> String {
+        format!("-c -H {} -L {} {}", job.server, job.client, common(job, job.message))
     }
 }
 
 /// Without `--logtostderr` its logs are files in /tmp.
-fn common(job: &Job, buffer: u32) -> Vec<String> {
+fn common(job: &Job, buffer: u32) -> String {
     let Job { flows, seconds, message, .. } = job;
     let threads = flows.min(&job.cpus);
-    let mut arguments = words(["--logtostderr", "-F", &flows.to_string(), "-T", &threads.to_string()]);
-    arguments.extend(words(["-l", &seconds.to_string(), if job.ipv6 { "-6" } else { "-4" }]));
-    arguments.extend(if job.kind.is_rr() {
-        words(["-Q", &message.to_string(), "-R", &message.to_string()])
-    } else {
-        words(["-B", &buffer.to_string()])
-    });
-    arguments
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::peers::tests::job;
-
-    #[test]
-    fn the_rate_is_the_receivers() {
-        let text = "invalid_secret_count=0\nlocal_throughput=48938\nremote_throughput=8065587043\n";
-        assert_eq!(Neper.said(&job(Kind::TcpStream, false), text).unwrap().rate, Some(8_065_587_043.0));
-        assert_eq!(Neper.said(&job(Kind::UdpRr, false), text).unwrap().rate, Some(48_938.0));
-        assert_eq!(Neper.said(&job(Kind::UdpRr, false), "no such host"), None);
-    }
-
-    #[test]
-    fn there_are_no_more_threads_than_flows_or_cpus() {
-        let with = |flows, cpus| Neper.client(&Job { flows, cpus, ..job(Kind::TcpRr, false) }).join(" ");
-        assert!(with(16, 4).contains("-F 16 -T 4 "));
-        assert!(with(1, 4).contains("-F 1 -T 1 "));
-    }
+    let size = if job.kind.is_rr() { format!("-Q {message} -R {message}") } else { format!("-B {buffer}") };
+    format!("--logtostderr -F {flows} -T {threads} -l {seconds} {} {size}", family(job))
 }

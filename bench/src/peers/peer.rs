@@ -19,31 +19,14 @@ pub(crate) struct Job {
     pub(crate) cpus: u32,
     /// TCP's congestion control, if it is not the machine's own.
     pub(crate) congestion_control: Option<String>,
-    /// Whether nobody sleeps: receives poll, the socket too where it may.
-    pub(crate) polling: Polling,
+    /// Do programs poll instead of sleeping?
+    pub(crate) polls: bool,
+    /// How long sockets poll their device too (`SO_BUSY_POLL`), in µs.
+    pub(crate) busy_poll: Option<u32>,
     /// How long the traffic flows: what peers take are whole seconds.
     pub(crate) seconds: u32,
     pub(crate) client: IpAddr,
     pub(crate) server: IpAddr,
-}
-
-/// How programs wait for a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub(crate) enum Polling {
-    /// They sleep.
-    None,
-    /// They ask again and again.
-    Program,
-    /// They do, and the socket polls its device for so many µs too (`SO_BUSY_POLL`).
-    ProgramAndSocket(u32),
-}
-
-/// How much is to be sent for a count of instructions: so many messages, or for so long where a
-/// program cannot count.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Amount {
-    pub(crate) messages: u64,
-    pub(crate) seconds: u32,
 }
 
 /// What a program says of its own traffic.
@@ -57,9 +40,16 @@ pub(crate) struct Said {
     pub(crate) p99_us: Option<f64>,
 }
 
+impl Said {
+    /// A rate and nothing else.
+    pub(super) fn rate(rate: f64) -> Self {
+        Self { rate: Some(rate), ..Self::default() }
+    }
+}
+
 /// Where a server can be seen to be ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum Listens {
     Tcp(u16),
     Udp(u16),
 }
@@ -71,15 +61,6 @@ pub(crate) enum End {
     Client,
 }
 
-/// How a peer is installed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// From the Debian package of its name.
-    Debian,
-    /// Built from the source at this address: Debian's main archive has no package of it.
-    Source(&'static str),
-}
-
 /// How many bytes netassay's receiver reads at once from a stream. Servers with an option for that
 /// read as many.
 pub(super) const READ: u32 = 256 << 10;
@@ -87,14 +68,14 @@ pub(super) const READ: u32 = 256 << 10;
 /// The kinds of traffic that are compared with peers.
 pub(crate) const KINDS: [Kind; 4] = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr];
 
-/// A program that can do what netassay's traffic does.
+/// A program that can do what netassay's traffic does. Arguments are words between blanks.
 pub(crate) trait Peer: Debug + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
 
-    /// How it is installed.
-    fn origin(&self) -> Origin {
-        Origin::Debian
+    /// Where its source is, if Debian's main archive has no package of its name.
+    fn source(&self) -> Option<&'static str> {
+        None
     }
 
     /// The name of an end's program.
@@ -103,8 +84,8 @@ pub(crate) trait Peer: Debug + Sync {
     }
 
     /// The arguments with which it tells its version.
-    fn version(&self) -> &'static [&'static str] {
-        &["--version"]
+    fn version(&self) -> &'static str {
+        "--version"
     }
 
     /// Has it such traffic?
@@ -133,25 +114,24 @@ pub(crate) trait Peer: Debug + Sync {
     }
 
     /// The server's arguments.
-    fn server(&self, job: &Job) -> Vec<String>;
+    fn server(&self, job: &Job) -> String;
 
     /// What the server has open once it is ready.
-    fn door(&self, job: &Job) -> Door;
+    fn listens(&self, job: &Job) -> Listens;
 
-    /// The client's arguments.
-    fn client(&self, job: &Job) -> Vec<String>;
+    /// The arguments of a client that sends for the job's seconds; or so many `messages`, if it can
+    /// count.
+    fn client(&self, job: &Job, messages: Option<u64>) -> String;
 
-    /// What the client says in the end; `None` if that cannot be understood.
-    fn said(&self, job: &Job, client: &str) -> Option<Said>;
-
-    /// The arguments of a client that sends an amount of a stream: by default the amount's seconds.
-    fn sends(&self, job: &Job, amount: Amount) -> Vec<String> {
-        self.client(&Job { seconds: amount.seconds, ..job.clone() })
+    /// What the client says in the end; `None` if that cannot be understood, or if it is always
+    /// ended before.
+    fn said(&self, _job: &Job, _client: &str) -> Option<Said> {
+        None
     }
 
-    /// How many messages such a client has sent, from what it says in the end; `None` if that has
-    /// no such number.
-    fn sent(&self, _job: &Job, _amount: Amount, _client: &str) -> Option<u64> {
+    /// How many messages a client has sent that was to send `messages`, from what it says in the
+    /// end; `None` if that has no such number.
+    fn sent(&self, _job: &Job, _messages: u64, _client: &str) -> Option<u64> {
         None
     }
 
@@ -161,9 +141,14 @@ pub(crate) trait Peer: Debug + Sync {
     }
 }
 
-/// Words as arguments.
-pub(super) fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
-    words.map(str::to_owned).to_vec()
+/// `-4` or `-6`.
+pub(super) fn family(job: &Job) -> &'static str {
+    if job.ipv6 { "-6" } else { "-4" }
+}
+
+/// `words` if they are `wanted`.
+pub(super) fn when(wanted: bool, words: &str) -> &str {
+    if wanted { words } else { "" }
 }
 
 /// The number that follows `key` in a text.

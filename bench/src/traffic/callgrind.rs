@@ -38,13 +38,10 @@ pub(crate) fn count(text: &str, linked: Linked) -> Option<Instructions> {
         if let Some((key, value)) = line.split_once('=') {
             match key {
                 "ob" => object_is_libc = is_libc(objects.of(value)),
-                "fn" => {
-                    let is_c = is_c(functions.of(value));
-                    function_is_libc = linked == Linked::Statically && is_c;
-                }
+                "fn" => function_is_libc = is_c(functions.of(value)) && linked == Linked::Statically,
                 // A name is told once, wherever it comes up first.
-                "cob" => objects.learn(value),
-                "cfn" => functions.learn(value),
+                "cob" => _ = objects.of(value),
+                "cfn" => _ = functions.of(value),
                 "calls" => inclusive = true,
                 _ => {}
             }
@@ -75,10 +72,6 @@ fn cost(line: &str) -> Option<u64> {
 struct Names(BTreeMap<String, String>);
 
 impl Names {
-    fn learn(&mut self, value: &str) {
-        self.of(value);
-    }
-
     fn of(&mut self, value: &str) -> &str {
         let numbered = value.strip_prefix('(').and_then(|rest| rest.split_once(')'));
         let (key, name) = numbered.map_or((value, value), |(number, name)| (number, name.trim()));
@@ -138,20 +131,18 @@ totals: 745
 
     #[test]
     fn what_a_function_costs_is_counted_once_where_it_is() {
-        assert_eq!(count(FILE, Linked::Dynamically), Some(Instructions { total: 745, outside_libc: 105 }));
-    }
-
-    #[test]
-    fn libc_in_the_same_object_is_known_by_its_names() {
+        let of = |total, outside_libc| Some(Instructions { total, outside_libc });
+        // libc in the same object is known by its names.
         let one = FILE.replace("/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/tool");
-        assert_eq!(count(&one, Linked::Statically), Some(Instructions { total: 745, outside_libc: 40 }));
-        assert_eq!(count(&one, Linked::Dynamically), Some(Instructions { total: 745, outside_libc: 745 }));
-    }
-
-    #[test]
-    fn another_file_is_none_of_its() {
-        assert_eq!(count("", Linked::Dynamically), None);
-        assert_eq!(count("events: Cycles\n0 5\n", Linked::Dynamically), None);
+        for (text, linked, expected) in [
+            (FILE, Linked::Dynamically, of(745, 105)),
+            (&one, Linked::Statically, of(745, 40)),
+            (&one, Linked::Dynamically, of(745, 745)),
+            ("", Linked::Dynamically, None),
+            ("events: Cycles\n0 5\n", Linked::Dynamically, None),
+        ] {
+            assert_eq!(count(text, linked), expected, "{linked:?}");
+        }
     }
 
     proptest! {

@@ -1,33 +1,32 @@
 //! Which comparisons are to be made.
 
-use std::collections::HashMap;
-
-use load::Kind;
+use serde::Serialize;
 use study::{Family, Scenario};
 
 use crate::installed::Installed;
 use crate::traffic::grid;
-use crate::traffic::options::{ALL_SCENARIOS, Options};
+use crate::traffic::options::Options;
 use crate::traffic::part::Part;
-use crate::traffic::task::{Task, Way};
+use crate::traffic::task::{Mode, Task};
 
-/// The paths of a comparison, unless others are asked for.
-const SCENARIOS: [Scenario; 2] = [Scenario::Veth, Scenario::Loopback];
 /// One comparison that is to be made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Cell {
     pub(crate) part: Part,
     pub(crate) scenario: Scenario,
     pub(crate) family: Family,
+    #[serde(flatten)]
     pub(crate) task: Task,
     /// TCP's congestion control; `None`: the machine's own, or the traffic has none.
     pub(crate) congestion_control: Option<String>,
-    pub(crate) ways: Vec<Way>,
+    pub(crate) modes: Vec<Mode>,
+    #[serde(skip)]
     pub(crate) peers: Vec<Installed>,
 }
 
 impl Cell {
-    pub(crate) fn place(&self) -> String {
+    /// Traffic and path, for a line.
+    pub(crate) fn name(&self) -> String {
         let Self { scenario, family, task: Task { kind, message, flows, polls }, .. } = self;
         let flows = if *flows > 1 { format!(" {flows} flows") } else { String::new() };
         let polling = if *polls { " polling" } else { "" };
@@ -42,135 +41,122 @@ pub(crate) fn cells(
     part: Part,
     options: &Options,
     installed: &[Installed],
-    controls: &HashMap<Scenario, Vec<String>>,
+    controls: &[(Scenario, Vec<String>)],
     smoke: bool,
 ) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for scenario in scenarios(options) {
-        let controls = controls.get(&scenario).map(Vec::as_slice).unwrap_or_default();
+    for (scenario, controls) in controls {
         for family in options.families.iter().copied() {
             let asked = |task: &Task| {
                 (options.messages.is_empty() || options.messages.contains(&task.message))
-                    && (part != Part::Grid || grid::is_asked(&grid::name(*task), &options.cells))
+                    && (part != Part::Grid || grid::is_asked(*task, &options.cells))
             };
             for task in part.tasks(family).into_iter().filter(asked) {
-                let supports = |one: &&Installed| one.peer.supports(task.kind, task.message, task.flows);
+                let supports = |one: &&Installed| {
+                    part.needs(one.peer) && one.peer.supports(task.kind, task.message, task.flows)
+                };
                 let peers: Vec<Installed> = installed.iter().filter(supports).cloned().collect();
-                let governed = part == Part::Grid && !task.kind.is_udp();
-                let controls: Vec<Option<String>> =
-                    if governed { controls.iter().cloned().map(Some).collect() } else { vec![None] };
-                for congestion_control in controls {
-                    let (ways, peers) = (part.ways(task), peers.clone());
-                    cells.push(Cell { part, scenario, family, task, congestion_control, ways, peers });
-                }
+                let is_governed = part == Part::Grid && !task.kind.is_udp();
+                let controls =
+                    if is_governed { controls.iter().cloned().map(Some).collect() } else { vec![None] };
+                cells.extend(controls.into_iter().map(|congestion_control| {
+                    let (scenario, modes, peers) = (*scenario, part.modes(task), peers.clone());
+                    Cell { part, scenario, family, task, congestion_control, modes, peers }
+                }));
             }
         }
     }
     if smoke { sample(cells) } else { cells }
 }
 
-/// The paths that were asked for.
-pub(crate) fn scenarios(options: &Options) -> Vec<Scenario> {
-    let asked = &options.scenarios;
-    if asked.is_empty() { SCENARIOS.to_vec() } else { chosen(&ALL_SCENARIOS, asked) }
-}
-
-/// Two cells that have peers, as different as they can be, with one way each, and every peer (two
-/// at most) in one of them.
-fn sample(cells: Vec<Cell>) -> Vec<Cell> {
-    let all: Vec<Cell> = cells.into_iter().filter(|cell| !cell.peers.is_empty()).collect();
-    let ends: Vec<Cell> = all.first().into_iter().chain(all.last()).cloned().collect();
-    let half = |(number, cell): (usize, Cell)| {
+/// The first and the last cell that have peers, with one mode each, and every peer (two at most) in
+/// one of them.
+fn sample(mut cells: Vec<Cell>) -> Vec<Cell> {
+    cells.retain(|cell| !cell.peers.is_empty());
+    let ends = [cells.first(), cells.last()].into_iter().flatten().cloned();
+    let half = |(number, mut cell): (usize, Cell)| {
         let of = |count: usize| number % count.max(1);
-        let peers = cell.peers.iter().skip(of(cell.peers.len())).step_by(2).take(2).cloned().collect();
-        let ways = cell.ways.get(of(cell.ways.len())).copied().into_iter().collect();
-        Cell { peers, ways, ..cell }
+        cell.peers = cell.peers.iter().skip(of(cell.peers.len())).step_by(2).take(2).cloned().collect();
+        cell.modes = vec![cell.modes[of(cell.modes.len())]];
+        cell
     };
-    ends.into_iter().enumerate().map(half).collect()
-}
-
-/// Those of `all` that were asked for; all if none was.
-pub(crate) fn chosen<T: Copy + PartialEq>(all: &[T], asked: &[T]) -> Vec<T> {
-    all.iter().copied().filter(|one| asked.is_empty() || asked.contains(one)).collect()
-}
-
-/// Whether a peer has anything to do in a part.
-pub(crate) fn is_needed(part: Part, runs: impl Fn(Kind) -> bool) -> bool {
-    match part {
-        Part::Memory => false,
-        Part::Instructions => runs(Kind::TcpStream) || runs(Kind::UdpStream),
-        _ => part.tasks(Family::Ipv4).into_iter().any(|task| runs(task.kind)),
-    }
+    ends.enumerate().map(half).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::Cli;
-    use crate::peers::Peer;
+    use crate::peers::{PEERS_IN_DEBIAN, PEERS_OF_THE_GRID, Peer};
     use clap::Parser as _;
 
+    const COMPARING: [Part; 5] = [Part::Tcp, Part::Udp, Part::Gso, Part::Rr, Part::Grid];
+
     fn of(part: Part, arguments: &[&str], smoke: bool) -> Vec<Cell> {
-        let fake = |peer: &&'static dyn Peer| Installed { peer: *peer, version: String::new() };
-        let installed: Vec<Installed> = part.peers().iter().map(fake).collect();
-        let names = ["reno".to_owned(), "bbr".to_owned()].to_vec();
-        let controls = ALL_SCENARIOS.map(|scenario| (scenario, names.clone())).into();
-        let cli = Cli::parse_from([&["", "load"], arguments].concat());
-        cells(part, cli.load().unwrap(), &installed, &controls, smoke)
+        let fake = |peer: &'static dyn Peer| Installed { peer, version: String::new() };
+        let peers = if part == Part::Grid { PEERS_OF_THE_GRID.as_slice() } else { &PEERS_IN_DEBIAN };
+        let installed: Vec<Installed> = peers.iter().map(|peer| fake(*peer)).collect();
+        let options = Cli::parse_from([&["", "load"], arguments].concat()).load().unwrap();
+        let controls = ["reno", "bbr"].map(str::to_owned).to_vec();
+        let controls: Vec<_> = options.paths().iter().map(|path| (*path, controls.clone())).collect();
+        cells(part, &options, &installed, &controls, smoke)
     }
 
     #[test]
     fn everything_is_compared_unless_told_otherwise() {
         // Sizes, or workloads and ways to wait; on two paths, over IPv4.
-        let counts = Part::COMPARED.map(|part| of(part, &[], false).len());
-        let grid = 2 * (2 * (7 + 3 + 4) + 7 + 4);
-        assert_eq!(counts, [2 * 2, 2 * 2, 2, 4 * 2, grid]);
+        let counts = COMPARING.map(|part| of(part, &[], false).len());
+        let grid = 2 * (7 + 3 + 4) + 7 + 4;
+        assert_eq!(counts, [2 * 2, 2 * 2, 2, 4 * 2, 2 * grid]);
         assert_eq!(of(Part::Tcp, &["--family", "ipv4", "--family", "ipv6"], false).len(), 2 * 4);
-        let some = of(Part::Udp, &["--message", "18", "--scenario", "veth", "--family", "ipv6"], false);
-        assert_eq!(some.len(), 1);
-        assert_eq!(some[0].place(), "udp_stream 18 B ipv6 veth");
-        assert_eq!((some[0].ways.len(), some[0].peers.len()), (2, 4));
+        assert_eq!(of(Part::Grid, &["--grid", "--scenario", "vm"], false).len(), grid);
         assert!(of(Part::Udp, &["--message", "17"], false).is_empty());
     }
 
     #[test]
+    fn what_is_asked_for_is_compared_with_the_peers_that_can_do_it() {
+        let udp = ["--message", "18", "--scenario", "veth", "--family", "ipv6"];
+        let grid = ["--grid", "--cell", "tcp:64", "--cell", "udp_rr:16", "--scenario", "veth"];
+        // iperf3 has no requests; it has streams, but no datagram of one byte.
+        for (part, arguments, expected) in [
+            (Part::Udp, &udp[..], &[("udp_stream 18 B ipv6 veth", 4)][..]),
+            (
+                Part::Grid,
+                &grid,
+                &[
+                    ("tcp_stream 64 B reno ipv4 veth", 3),
+                    ("tcp_stream 64 B bbr ipv4 veth", 3),
+                    ("udp_rr 1 B 16 flows ipv4 veth", 2),
+                ],
+            ),
+            (
+                Part::Grid,
+                &["--grid", "--cell", "udp:1"],
+                &[("udp_stream 1 B ipv4 veth", 2), ("udp_stream 1 B ipv4 loopback", 2)],
+            ),
+        ] {
+            let cells = of(part, arguments, false);
+            let found: Vec<_> = cells.iter().map(|cell| (cell.name(), cell.peers.len())).collect();
+            let expected: Vec<_> =
+                expected.iter().map(|(name, peers)| ((*name).to_owned(), *peers)).collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
     fn a_smoke_test_has_every_peer_once() {
-        for (part, peers) in Part::COMPARED.into_iter().zip([[2, 1], [2, 2], [2, 2], [1, 1], [2, 1]]) {
+        for (part, peers) in COMPARING.into_iter().zip([[2, 1], [2, 2], [2, 2], [1, 1], [2, 1]]) {
             let cells = of(part, &[], true);
             assert_eq!(cells.iter().map(|cell| cell.peers.len()).collect::<Vec<_>>(), peers);
-            assert_eq!([cells[0].scenario, cells[1].scenario], SCENARIOS);
-            assert!(cells.iter().all(|cell| cell.ways.len() == 1));
-            let names = cells.iter().flat_map(|cell| cell.peers.iter().map(|one| one.peer.name()));
-            assert_eq!(
-                names.collect::<std::collections::BTreeSet<_>>().len(),
-                peers.iter().sum::<usize>().min(4) - usize::from(part == Part::Rr)
-            );
+            assert_eq!([cells[0].scenario, cells[1].scenario], [Scenario::Veth, Scenario::Loopback]);
+            assert!(cells.iter().all(|cell| cell.modes.len() == 1));
+            let mut names: Vec<_> =
+                cells.iter().flat_map(|cell| &cell.peers).map(|one| one.peer.name()).collect();
+            names.sort_unstable();
+            names.dedup();
+            let in_both = usize::from(part == Part::Rr);
+            assert_eq!(names.len(), peers.iter().sum::<usize>() - in_both);
         }
         assert!(of(Part::Rr, &[], true)[1].task.polls);
-    }
-
-    #[test]
-    fn the_grid_has_a_cell_for_each_congestion_control() {
-        let cells = of(
-            Part::Grid,
-            &["--grid", "--cell", "tcp:64", "--cell", "udp_rr:16", "--scenario", "veth"],
-            false,
-        );
-        let places: Vec<String> = cells.iter().map(Cell::place).collect();
-        let tcp = ["reno", "bbr"].map(|name| format!("tcp_stream 64 B {name} ipv4 veth"));
-        assert_eq!(places, [&tcp[0], &tcp[1], "udp_rr 1 B 16 flows ipv4 veth"]);
-        let vm = of(Part::Grid, &["--grid", "--scenario", "vm"], false);
-        assert_eq!(vm.len(), 2 * (7 + 3 + 4) + 7 + 4);
-        assert_eq!(vm[0].place(), "tcp_stream 64 B reno ipv4 vm");
-        // iperf3 has no requests; it has streams, but no datagram of one byte.
-        assert_eq!(cells.iter().map(|cell| cell.peers.len()).collect::<Vec<_>>(), [3, 3, 2]);
-        assert_eq!(of(Part::Grid, &["--grid", "--cell", "udp:1"], false)[0].peers.len(), 2);
-    }
-
-    #[test]
-    fn peers_are_needed_where_they_have_such_traffic() {
-        let is_sockperf = |kind: Kind| kind.is_rr() || kind == Kind::UdpStream;
-        assert!(is_needed(Part::Rr, is_sockperf) && is_needed(Part::Instructions, is_sockperf));
-        assert!(!is_needed(Part::Tcp, is_sockperf) && !is_needed(Part::Memory, is_sockperf));
     }
 }

@@ -3,95 +3,94 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use agent::Interrupt;
 use guest::Kernel;
 use study::{Family, Scenario};
-use testbed::{CpuSplit, Options, Testbed};
+use testbed::{Options, Testbed};
 
+use crate::bench::{Bench, receiver, this_program};
 use crate::failure::Failure;
-use crate::netassay::receiver;
 use crate::peers::End;
-use crate::place::{Guest, Places, Way, needed};
+use crate::place::{Host, Hosts, PORT};
 use crate::report::Report;
 use crate::traffic::cell::Cell;
 use crate::traffic::grid::PACED;
 use crate::traffic::turn::SHELL;
 
-/// Addresses of the bridge's in the guests' networks, one for each way to a guest.
-const OWN_IPV4: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 0, 253), Ipv4Addr::new(198, 18, 0, 254)];
-const OWN_IPV6: [Ipv6Addr; 2] =
-    [Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0xfd), Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0xfe)];
-const PREFIX_IPV4: u8 = 24;
-const PREFIX_IPV6: u8 = 64;
+/// Addresses of the bridge's in the guests' networks, with the lengths of their prefixes.
+const OWN_IPV4: (IpAddr, u8) = (IpAddr::V4(Ipv4Addr::new(198, 18, 0, 253)), 24);
+const OWN_IPV6: (IpAddr, u8) = (IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0xfd)), 64);
 
 /// What every Debian kernel has built in.
-const GUESTS_OWN: &str = "cubic";
+const BUILT_IN: &str = "cubic";
 
 /// The testbed: its guests boot this program, which is netassay and the shell.
-pub(crate) fn testbed(
-    kernel: &Kernel,
-    cpus: &CpuSplit,
-    rootless: bool,
-    interrupt: &Interrupt,
-) -> Result<Testbed, Failure> {
-    let program = std::env::current_exe().map_err(Failure::io("cannot find this program"))?;
-    let mut options = Options::new(Scenario::Vm, program, cpus.clone(), rootless);
+pub(crate) fn testbed(bench: &Bench, kernel: &Kernel) -> Result<Testbed, Failure> {
+    let mut options = Options::new(Scenario::Vm, this_program()?, bench.cpus.clone(), bench.rootless);
     let kernel = Some(kernel.image.to_string_lossy().into_owned());
     options.state.guest = Some(study::Guest { kernel, ..study::Guest::default() });
-    Ok(Testbed::build(&options, interrupt)?)
+    bench.testbed_of(&options)
 }
 
 /// Both guests, with all that the peers of a cell need in them.
-pub(crate) fn places(
+pub(crate) fn hosts(
+    bench: &Bench,
     kernel: &Kernel,
-    rootless: bool,
     cell: &Cell,
     testbed: &Testbed,
-) -> Result<Places, Failure> {
-    let (process, bridge) =
-        testbed.bridge().ok_or_else(|| Failure::Internal("there is no bridge".to_owned()))?;
-    let ends = [(&testbed.transmitter, End::Client), (receiver(testbed)?, End::Server)];
-    let mut places = Vec::new();
-    for (index, (end, role)) in ends.into_iter().enumerate() {
-        // Over the family that is not measured: what is counted there is not what is said here.
-        let (own, prefix, guest) = match cell.family {
-            Family::Ipv4 => (IpAddr::from(OWN_IPV6[index]), PREFIX_IPV6, end.ipv6),
-            Family::Ipv6 => (IpAddr::from(OWN_IPV4[index]), PREFIX_IPV4, end.ipv4),
-        };
-        let way = Way { process, rootless, bridge, own, prefix, guest };
+) -> Result<Hosts, Failure> {
+    let (process, bridge) = testbed.bridge().ok_or_else(|| Failure::failed("there is no bridge"))?;
+    // Over the family that is not measured: what is counted there is not what is said here.
+    let over_ipv6 = cell.family == Family::Ipv4;
+    let (own, prefix) = if over_ipv6 { OWN_IPV6 } else { OWN_IPV4 };
+    let namespace = Host { process, rootless: bench.rootless, cpus: Vec::new(), guest: None };
+    let settings = format!("--interface {bridge} --address {own} --prefix {prefix}");
+    namespace.prepare(&settings, &bench.interrupt)?;
+    let host = |end: &testbed::End, role| {
+        let guest = Some(SocketAddr::new(if over_ipv6 { end.ipv6 } else { end.ipv4 }, PORT));
         let cpus = end.cpus.iter().copied().take(cell.task.flows as usize).collect();
-        let guest = Guest::reach(&way, cpus)?;
-        for file in files(cell, role, kernel)? {
-            guest.copy(&file)?;
-        }
-        places.push(guest);
-    }
-    let receiver = places.pop().map(Box::new);
-    let transmitter = places.pop().map(Box::new);
-    match transmitter.zip(receiver) {
-        Some((transmitter, receiver)) => Ok(Places { transmitter, receiver }),
-        None => Err(Failure::Internal("there are two guests".to_owned())),
-    }
+        let host = Host { cpus, guest, ..namespace.clone() };
+        files(cell, role, kernel)?.iter().try_for_each(|file| host.copy(file))?;
+        Ok::<Host, Failure>(host)
+    };
+    let transmitter = host(&testbed.transmitter, End::Client)?;
+    Ok(Hosts { transmitter, receiver: host(receiver(testbed)?, End::Server)? })
 }
 
 /// What an end of a cell needs: its programs, with what they need to start, and the module of its
 /// congestion control.
 fn files(cell: &Cell, end: End, kernel: &Kernel) -> Result<BTreeSet<PathBuf>, Failure> {
+    let mut programs: BTreeSet<String> =
+        cell.peers.iter().flat_map(|peer| peer.command(end, cell.task.kind, "")).collect();
+    programs.extend((end == End::Client).then(|| SHELL.to_owned()));
     let mut files = BTreeSet::new();
-    for peer in &cell.peers {
-        let command = peer.command(end, cell.task.kind, Vec::new());
-        for program in command {
-            files.extend(needed(Path::new(&program))?);
-        }
-    }
-    if end == End::Client {
-        files.extend(needed(Path::new(SHELL))?);
+    for program in programs {
+        files.extend(needed(Path::new(&program))?);
     }
     files.extend(cell.congestion_control.as_deref().and_then(|name| module(kernel, name)));
     Ok(files)
+}
+
+/// The files that a program needs to start: itself, and the libraries and the interpreter that
+/// `ldd` names.
+fn needed(program: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let output = Command::new("ldd").arg(program).stdin(Stdio::null()).output();
+    let output = output.map_err(Failure::io("cannot start ldd"))?;
+    // It fails for a program that is linked statically, which needs nothing else.
+    let libraries = listed(&String::from_utf8_lossy(&output.stdout));
+    Ok([vec![program.to_owned()], libraries].concat())
+}
+
+/// The paths in what `ldd` says. What the kernel brings itself has none.
+fn listed(text: &str) -> Vec<PathBuf> {
+    let file = |line: &str| {
+        let file = line.split_once("=>").map_or(line, |(_, file)| file).split_whitespace().next();
+        file.filter(|file| file.starts_with('/')).map(PathBuf::from)
+    };
+    text.lines().filter_map(file).collect()
 }
 
 /// The file with a congestion control of a kernel that has it as a module, packed or not. In a
@@ -105,21 +104,15 @@ pub(crate) fn module(kernel: &Kernel, congestion_control: &str) -> Option<PathBu
 
 /// The congestion controls of TCP's cells between guests of this kernel.
 pub(crate) fn congestion_controls(kernel: &Kernel, report: &mut Report) -> Vec<String> {
-    let built_in = |name: &str| {
-        let list = kernel
-            .modules
-            .as_ref()
-            .and_then(|modules| fs::read_to_string(modules.join("modules.builtin")).ok());
-        list.is_some_and(|list| list.lines().any(|path| path.ends_with(&format!("/tcp_{name}.ko"))))
-    };
-    let mut all = vec![GUESTS_OWN.to_owned()];
-    if built_in(PACED) || module(kernel, PACED).is_some() {
+    let list = kernel.modules.as_ref().map(|modules| fs::read_to_string(modules.join("modules.builtin")));
+    let list = list.and_then(Result::ok).unwrap_or_default();
+    let is_built_in = list.lines().any(|path| path.ends_with(&format!("/tcp_{PACED}.ko")));
+    let mut all = vec![BUILT_IN.to_owned()];
+    if is_built_in || module(kernel, PACED).is_some() {
         all.push(PACED.to_owned());
     } else {
-        report.note(format!(
-            "vm: without {PACED}: the kernel {} has no module tcp_{PACED}",
-            kernel.image.display()
-        ));
+        let image = kernel.image.display();
+        report.note(format!("vm: without {PACED}: the kernel {image} has no module tcp_{PACED}"));
     }
     all
 }
@@ -127,18 +120,24 @@ pub(crate) fn congestion_controls(kernel: &Kernel, report: &mut Report) -> Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Table;
+
+    #[test]
+    fn libraries_and_interpreter_are_listed() {
+        let text = "\tlinux-vdso.so.1 (0x00007fa80387a000)\n\tlibm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x00007fa80373c000)\n\
+                    \tlibgone.so => not found\n\t/lib64/ld-linux-x86-64.so.2 (0x00007fa80387c000)\n";
+        let paths = ["/lib/x86_64-linux-gnu/libm.so.6", "/lib64/ld-linux-x86-64.so.2"].map(PathBuf::from);
+        assert_eq!(listed(text), paths);
+        assert_eq!(listed("\tnot a dynamic executable\n"), Vec::<PathBuf>::new());
+        assert_eq!(needed(Path::new("/bin/sh")).unwrap()[0], Path::new("/bin/sh"));
+    }
 
     #[test]
     fn a_paced_congestion_control_is_a_module_or_built_in() {
         let modules = tempfile::tempdir().unwrap();
-        let kernel = Kernel {
-            image: PathBuf::from("/boot/vmlinuz"),
-            modules: Some(modules.path().to_owned()),
-            release: None,
-        };
+        let (image, release) = (PathBuf::from("/boot/vmlinuz"), None);
+        let kernel = Kernel { image, modules: Some(modules.path().to_owned()), release };
         let controls = || {
-            let mut report = Report::begin("load", Table::new(1, [""]));
+            let mut report = Report::begin("load", &[""]);
             let controls = congestion_controls(&kernel, &mut report);
             (controls.len(), report.to_string().contains("vm: without bbr"))
         };

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use study::Scenario;
 use testbed::{RunAccount, RunOrder};
 
+use crate::bench::receiver;
 use crate::failure::Failure;
-use crate::netassay::receiver;
 use crate::report::{Bound, Goal, Report};
 use crate::traffic::session::Session;
 
@@ -55,19 +55,14 @@ pub(super) fn run(session: &Session<'_>, report: &mut Report) -> Result<Value, F
         "memory: largest resident size of the agents (VmRSS) while the flows run, each number of flows on a testbed of its own; what the \
          kernel holds for their sockets is not in it",
     );
-    let flows = if session.bench.common.smoke { SMOKE_FLOWS } else { FLOWS };
+    let flows = session.bench.or_smoke(FLOWS, SMOKE_FLOWS);
     let mut all = Vec::new();
     for kind in [Kind::TcpStream, Kind::UdpRr] {
         let mut crowds = Vec::new();
         for flows in flows {
-            let crowd = match gather(session, kind, flows, report) {
-                Ok(crowd) => crowd,
-                Err(failure) if failure.is_interrupt() => return Err(failure),
-                Err(failure) => {
-                    report.not_run.push(format!("memory, {kind}, {flows} flows: {failure}"));
-                    continue;
-                }
-            };
+            let crowd = gather(session, kind, flows, report);
+            let what = format!("memory, {kind}, {flows} flows");
+            let Some(crowd) = report.or_not_run(&what, crowd)? else { continue };
             session.bench.say(&format!(
                 "{kind}, {flows} flows: {} and {} KiB",
                 crowd.transmitter_kib, crowd.receiver_kib
@@ -82,8 +77,7 @@ pub(super) fn run(session: &Session<'_>, report: &mut Report) -> Result<Value, F
 
 fn gather(session: &Session<'_>, kind: Kind, flows: u32, report: &mut Report) -> Result<Crowd, Failure> {
     let mut testbed = session.testbed(Scenario::Veth, report)?;
-    let short = session.bench.common.smoke;
-    let (ramp, window) = if short { (RAMP / 10, WINDOW / 10) } else { (RAMP, WINDOW) };
+    let (ramp, window) = session.bench.or_smoke((RAMP, WINDOW), (RAMP / 10, WINDOW / 10));
     let order = RunOrder {
         traffic: Traffic { flows, ..Traffic::new(kind) },
         family: study::Family::Ipv4,
@@ -107,8 +101,8 @@ fn gather(session: &Session<'_>, kind: Kind, flows: u32, report: &mut Report) ->
         (account, watching.join())
     });
     let account = account?;
-    let largest = largest.map_err(|_| Failure::Internal("the watcher panicked".to_owned()))?;
-    let nobody = || Failure::Environment("the agents' memory cannot be read in /proc".to_owned());
+    let largest = largest.map_err(|_| Failure::failed("the watcher panicked"))?;
+    let nobody = || Failure::environment("the agents' memory cannot be read in /proc");
     Ok(Crowd {
         workload: kind,
         flows,
@@ -127,19 +121,19 @@ fn resident(process: u32) -> Option<u64> {
 
 impl Account {
     fn of(kind: Kind, account: &RunAccount) -> Result<Self, Failure> {
-        let taken = account.receiver.as_ref().map(|side| &side.whole.outcome);
-        let taken = taken.ok_or_else(|| Failure::Internal("nobody received".to_owned()))?;
+        let received = account.receiver.as_ref().map(|side| &side.whole.outcome);
+        let received = received.ok_or_else(|| Failure::failed("nobody received"))?;
         let sent = &account.transmitter.whole.outcome;
         let counted = |counts: &Counts| if kind.is_rr() { counts.transactions } else { counts.bytes };
         let sum = |flows: &[FlowOutcome]| flows.iter().map(|flow| counted(&flow.counts)).sum::<u64>();
-        let (asked, answered) = (counted(&sent.sent), counted(&taken.received));
+        let (asked, answered) = (counted(&sent.sent), counted(&received.received));
         // An answer that never came, or came too late, was given all the same; and one more of each
         // flow when it ended.
         let slack = if kind.is_rr() { sent.sent.timeouts + sent.flows.len() as u64 } else { 0 };
         let more = answered.saturating_sub(asked);
         Ok(Self {
             amount: asked,
-            not_in_flows: asked.abs_diff(sum(&sent.flows)) + answered.abs_diff(sum(&taken.flows)),
+            not_in_flows: asked.abs_diff(sum(&sent.flows)) + answered.abs_diff(sum(&received.flows)),
             at_one_end: asked.saturating_sub(answered) + more.saturating_sub(slack),
             idle: sent.flows.iter().filter(|flow| counted(&flow.counts) == 0).count() as u64,
         })
@@ -189,27 +183,22 @@ fn tell(kind: Kind, crowds: &[Crowd], report: &mut Report) {
 mod tests {
     use super::*;
 
-    fn crowd(flows: u32, kib: u64) -> Crowd {
-        let account = Account::default();
-        Crowd { workload: Kind::TcpStream, flows, transmitter_kib: kib, receiver_kib: kib, account }
-    }
-
-    #[test]
-    fn this_process_has_a_size() {
-        assert!(resident(std::process::id()).unwrap() > 100);
-        assert_eq!(resident(0), None);
-    }
-
-    #[test]
-    fn growth_is_no_ratio_of_noise() {
-        assert_eq!(
-            [growth(100.0, 110.0), growth(-0.6, 0.8), growth(2.0, -1.0), growth(1.0, 8.0)],
-            [1.1, 0.2, 0.0, 2.0]
-        );
-    }
-
     #[test]
     fn a_flow_takes_what_more_flows_take_more() {
+        let account = Account::default();
+        let crowd = |flows, kib| Crowd {
+            workload: Kind::TcpStream,
+            flows,
+            transmitter_kib: kib,
+            receiver_kib: kib,
+            account,
+        };
         assert_eq!(slope(&crowd(1, 1000), &crowd(101, 6000)), 100.0);
+        // It is no ratio of noise.
+        for (few, many, ratio) in [(100.0, 110.0, 1.1), (-0.6, 0.8, 0.2), (2.0, -1.0, 0.0), (1.0, 8.0, 2.0)] {
+            assert_eq!(growth(few, many), ratio);
+        }
+        assert!(resident(std::process::id()).unwrap() > 100);
+        assert_eq!(resident(0), None);
     }
 }

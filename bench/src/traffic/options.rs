@@ -1,18 +1,14 @@
 //! The options of `load`.
 
 use clap::Args;
-use load::Kind;
 use study::{Family, Scenario};
 
 use crate::peers::{Peer, named};
 use crate::traffic::grid;
 use crate::traffic::part::Part;
 
-/// Those of `components`.
-const KINDS: [Kind; 3] = [Kind::TcpStream, Kind::UdpStream, Kind::UdpRr];
-/// Those that can be asked for.
-pub(crate) const ALL_SCENARIOS: [Scenario; 3] = [Scenario::Veth, Scenario::Loopback, Scenario::Vm];
-const FAMILIES: [Family; 2] = [Family::Ipv4, Family::Ipv6];
+/// The paths of a comparison, unless others are asked for.
+pub(crate) const SCENARIOS: [Scenario; 2] = [Scenario::Veth, Scenario::Loopback];
 
 /// Options of `load`. Options that name things may be given several times. Without them everything
 /// runs, over IPv4.
@@ -56,27 +52,37 @@ pub(crate) struct Options {
     /// Only messages of this size, in bytes
     #[arg(long = "message", value_name = "BYTES")]
     pub(crate) messages: Vec<u32>,
-    /// Do not install peers, and valgrind, that are missing, even as root
-    #[arg(long)]
-    pub(crate) no_install: bool,
 }
 
-/// A kind of traffic by its name, for the command line.
-pub(crate) fn kind(name: &str) -> Result<Kind, String> {
-    by_name(name, &KINDS)
+impl Options {
+    /// The paths that were asked for.
+    pub(crate) fn paths(&self) -> &[Scenario] {
+        if self.scenarios.is_empty() { &SCENARIOS } else { &self.scenarios }
+    }
+
+    /// The parts that were asked for.
+    pub(crate) fn chosen_parts(&self) -> Vec<Part> {
+        match (self.grid, self.parts.is_empty()) {
+            (true, _) => vec![Part::Grid],
+            (false, true) => Part::all(),
+            (false, false) => self.parts.clone(),
+        }
+    }
+
+    /// Is this peer asked for?
+    pub(crate) fn has_peer(&self, peer: &dyn Peer) -> bool {
+        self.peers.is_empty() || self.peers.iter().any(|one| one.name() == peer.name())
+    }
 }
 
-/// A scenario by its name, for the command line.
 fn scenario(name: &str) -> Result<Scenario, String> {
-    by_name(name, &ALL_SCENARIOS)
+    by_name(name, &[Scenario::Veth, Scenario::Loopback, Scenario::Vm])
 }
 
-/// A family by its name, for the command line.
 fn family(name: &str) -> Result<Family, String> {
-    by_name(name, &FAMILIES)
+    by_name(name, &[Family::Ipv4, Family::Ipv6])
 }
 
-/// A window in seconds, for the command line.
 fn window(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     if (0.1..=600.0).contains(&seconds) { Ok(seconds) } else { Err("0.1 to 600 seconds".to_owned()) }
@@ -93,7 +99,6 @@ mod tests {
 
     #[test]
     fn words_of_the_command_line() {
-        assert_eq!(kind("udp_rr"), Ok(Kind::UdpRr));
         assert!(family("ipv5").unwrap_err().contains("ipv4, ipv6"));
         assert!(window("0").is_err() && window("x").is_err() && window("2.5") == Ok(2.5));
     }

@@ -8,8 +8,19 @@ use study::Family;
 use crate::peers::{PEERS_IN_DEBIAN, PEERS_OF_THE_GRID, Peer};
 use crate::report::Bound;
 use crate::traffic::grid;
-use crate::traffic::measure::Measure;
-use crate::traffic::task::{Task, Way};
+use crate::traffic::task::{Mode, Task};
+use crate::traffic::turn::Turn;
+
+/// A figure that turns are compared by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measure {
+    pub(crate) name: &'static str,
+    /// What one unit of the figure as shown is worth.
+    pub(crate) scale: f64,
+    pub(crate) of: fn(&Turn) -> Option<f64>,
+    /// Where the ratio of netassay's to the best peer's must lie; none if it is only shown.
+    pub(crate) goal: Option<(Bound, f64)>,
+}
 
 /// One line of the goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
@@ -38,15 +49,22 @@ impl Part {
         Self::value_variants().to_vec()
     }
 
-    /// Those that compare traffic with that of peers, in turn.
-    pub(crate) const COMPARED: [Self; 5] = [Self::Tcp, Self::Udp, Self::Gso, Self::Rr, Self::Grid];
-
-    /// The peers of a part, unless `--peer` names others.
+    /// The peers of a part.
     pub(crate) fn peers(self) -> &'static [&'static dyn Peer] {
-        if self == Self::Grid { &PEERS_OF_THE_GRID } else { &PEERS_IN_DEBIAN }
+        match self {
+            Self::Grid => &PEERS_OF_THE_GRID,
+            Self::Memory => &[],
+            _ => &PEERS_IN_DEBIAN,
+        }
     }
 
-    /// The tasks of a comparing part; none for the others.
+    /// Whether a peer has anything to do in it.
+    pub(crate) fn needs(self, peer: &dyn Peer) -> bool {
+        let is_member = self.peers().iter().any(|one| one.name() == peer.name());
+        is_member && self.tasks(Family::Ipv4).into_iter().any(|task| peer.runs(task.kind))
+    }
+
+    /// The tasks of a part; none of memory.
     pub(crate) fn tasks(self, family: Family) -> Vec<Task> {
         let task = |kind, message| Task { kind, message, flows: 1, polls: false };
         // A full Ethernet frame: 1500 bytes less the headers of IP and UDP.
@@ -59,79 +77,55 @@ impl Part {
             Self::Gso => vec![task(Kind::UdpStream, frame)],
             Self::Rr => pings.into_iter().flat_map(|ping| [ping, Task { polls: true, ..ping }]).collect(),
             Self::Grid => grid::tasks(),
-            Self::Instructions | Self::Memory => Vec::new(),
+            Self::Instructions => [Self::Udp.tasks(family), Self::Tcp.tasks(family)].concat(),
+            Self::Memory => Vec::new(),
         }
     }
 
     /// How netassay does a task, one after the other.
-    pub(crate) fn ways(self, task: Task) -> Vec<Way> {
+    pub(crate) fn modes(self, task: Task) -> Vec<Mode> {
         match self {
-            Self::Udp => vec![Way::PLAIN, Way::SPIN],
-            Self::Gso => vec![Way::GSO],
-            _ if task.polls => vec![Way::SPIN],
-            _ => vec![Way::PLAIN],
+            Self::Udp => vec![Mode::PLAIN, Mode::SPIN],
+            Self::Gso => vec![Mode::GSO],
+            _ if task.polls => vec![Mode::SPIN],
+            _ => vec![Mode::PLAIN],
         }
     }
 
-    /// What is looked at, and what netassay's ratio to the best peer's must be.
+    /// What is looked at, and what netassay's ratio to the best peer's must be; nothing of the
+    /// parts that do not compare traffic.
     pub(crate) fn measures(self, kind: Kind) -> Vec<Measure> {
-        let received = |goal| Measure {
-            name: "received Mbit/s",
-            scale: 1e6,
-            of: |turn| Some(turn.received),
-            goal: Some((Bound::AtLeast, goal)),
-        };
-        let transactions = Measure {
-            name: "transactions/s",
-            scale: 1.0,
-            of: |turn| Some(turn.received),
-            goal: Some((Bound::AtLeast, 1.0)),
-        };
+        let measure = |name, scale, of, goal| Measure { name, scale, of, goal };
+        let at_least = |goal| Some((Bound::AtLeast, goal));
+        let at_most = |goal| Some((Bound::AtMost, goal));
+        let received =
+            |goal| measure("received Mbit/s", 1e6, |turn| Some(turn.flow.received), at_least(goal));
+        let transactions = measure("transactions/s", 1.0, |turn| Some(turn.flow.received), at_least(1.0));
         match self {
             Self::Grid => vec![if kind.is_rr() { transactions } else { received(1.0) }],
             Self::Tcp => vec![
                 received(1.0),
-                Measure {
-                    name: "CPU ns/kB",
-                    scale: 1.0,
-                    of: |turn| turn.cpu.map(|cpu| cpu.transmitter + cpu.receiver),
-                    goal: Some((Bound::AtMost, 1.0)),
-                },
-                Measure {
-                    name: "transmitter's",
-                    scale: 1.0,
-                    of: |turn| turn.cpu.map(|cpu| cpu.transmitter),
-                    goal: None,
-                },
-                Measure {
-                    name: "receiver's",
-                    scale: 1.0,
-                    of: |turn| turn.cpu.map(|cpu| cpu.receiver),
-                    goal: None,
-                },
+                measure("CPU ns/kB", 1.0, |turn| turn.flow.cpu.map(|cpu| cpu[0] + cpu[1]), at_most(1.0)),
+                measure("transmitter's", 1.0, |turn| turn.flow.cpu.map(|cpu| cpu[0]), None),
+                measure("receiver's", 1.0, |turn| turn.flow.cpu.map(|cpu| cpu[1]), None),
             ],
             Self::Udp => vec![
                 received(1.05),
-                Measure {
-                    name: "sent 1000/s",
-                    scale: 1e3,
-                    of: |turn| (turn.sent_datagrams > 0.0).then_some(turn.sent_datagrams),
-                    goal: None,
-                },
+                measure("sent 1000/s", 1e3, |turn| Some(turn.flow.sent).filter(|sent| *sent > 0.0), None),
             ],
             Self::Gso => vec![received(3.0)],
             Self::Rr => vec![
                 transactions,
-                Measure { name: "latency p50 us", scale: 1.0, of: |turn| turn.said.p50_us, goal: None },
-                Measure {
-                    name: "latency p99 us",
-                    scale: 1.0,
-                    of: |turn| turn.said.p99_us,
-                    goal: Some((Bound::AtMost, 1.0)),
-                },
+                measure("latency p50 us", 1.0, |turn| turn.said.p50_us, None),
+                measure("latency p99 us", 1.0, |turn| turn.said.p99_us, at_most(1.0)),
             ],
             Self::Instructions | Self::Memory => Vec::new(),
         }
+    }
+
+    /// Does it compare traffic with that of peers, in turn?
+    pub(crate) fn compares(self) -> bool {
+        !matches!(self, Self::Instructions | Self::Memory)
     }
 }
 
@@ -140,30 +134,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_comparing_part_has_tasks_ways_and_a_goal() {
-        for part in Part::COMPARED {
+    fn every_comparing_part_has_a_goal_and_netassay_can_do_its_tasks() {
+        for part in Part::all().into_iter().chain([Part::Grid]).filter(|part| part.compares()) {
+            assert!(part.measures(Kind::UdpRr)[0].goal.is_some());
             for family in [Family::Ipv4, Family::Ipv6] {
                 assert!(!part.tasks(family).is_empty());
-                assert!(part.tasks(family).into_iter().all(|task| !part.ways(task).is_empty()));
-            }
-            assert!(part.measures(Kind::UdpRr)[0].goal.is_some());
-        }
-    }
-
-    #[test]
-    fn netassay_takes_what_it_is_asked() {
-        for (part, ipv6) in Part::COMPARED.into_iter().flat_map(|part| [(part, false), (part, true)]) {
-            let family = if ipv6 { Family::Ipv6 } else { Family::Ipv4 };
-            for task in part.tasks(family) {
-                for Way { sender, reader } in part.ways(task) {
-                    let traffic = load::Traffic {
-                        message: task.message,
-                        flows: task.flows,
-                        sender,
-                        reader,
-                        ..load::Traffic::new(task.kind)
-                    };
-                    traffic.validate(load::Family::of(ipv6)).unwrap();
+                for (task, Mode { sender, reader }) in part
+                    .tasks(family)
+                    .into_iter()
+                    .flat_map(|task| part.modes(task).into_iter().map(move |mode| (task, mode)))
+                {
+                    let Task { kind, message, flows, .. } = task;
+                    let traffic =
+                        load::Traffic { message, flows, sender, reader, ..load::Traffic::new(kind) };
+                    traffic.validate(load::Family::of(family == Family::Ipv6)).unwrap();
                 }
             }
         }

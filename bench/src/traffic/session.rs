@@ -1,32 +1,29 @@
 //! What all comparisons have in common, and how one is made.
 
-use std::collections::VecDeque;
-use std::time::Duration;
-
 use guest::Kernel;
 use study::{Family, Scenario};
-use testbed::{CpuSplit, Testbed};
+use testbed::Testbed;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, receiver};
 use crate::failure::Failure;
 use crate::installed::Installed;
-use crate::netassay::receiver;
 use crate::peers::Job;
-use crate::place::{Namespace, Places, THIS_PROGRAM};
+use crate::place::{Host, Hosts};
 use crate::report::Report;
 use crate::traffic::cell::Cell;
 use crate::traffic::comparison::{Beside, Comparison, Pair};
+use crate::traffic::counted::Counted;
 use crate::traffic::guests;
-use crate::traffic::turn::{self, NoTurn, Timing, Turn};
-use crate::traffic::yardstick::Yardstick;
+use crate::traffic::timing::Timing;
+use crate::traffic::turn::{self, Turn};
 
-/// How long setting a namespace up may take.
-const PREPARED: Duration = Duration::from_secs(5);
+/// How long a socket polls its device, where it may, in µs: longer than any round trip here.
+const BUSY_POLL: u32 = 50;
+/// An address in the range that RFC 2544 reserves for benchmarks.
+const UNUSED: &str = "198.19.255.1";
 
 pub(crate) struct Session<'a> {
-    pub(crate) bench: &'a Bench<'a>,
-    pub(crate) cpus: CpuSplit,
-    pub(crate) rootless: bool,
+    pub(crate) bench: &'a Bench,
     pub(crate) timing: Timing,
     /// The times between virtual machines.
     pub(crate) timing_of_guests: Timing,
@@ -38,11 +35,9 @@ pub(crate) struct Session<'a> {
 impl Session<'_> {
     /// A testbed, whose notes go into the report.
     pub(crate) fn testbed(&self, scenario: Scenario, report: &mut Report) -> Result<Testbed, Failure> {
-        let bench = self.bench;
-        let testbed = if scenario.has_guests() {
-            guests::testbed(self.kernel()?, &self.cpus, self.rootless, &bench.interrupt)?
-        } else {
-            bench.netassay.testbed(scenario, &self.cpus, self.rootless, &bench.interrupt)?
+        let testbed = match &self.kernel {
+            Some(kernel) if scenario.has_guests() => guests::testbed(self.bench, kernel)?,
+            _ => self.bench.testbed(scenario, self.bench.rootless)?,
         };
         for note in testbed.notes() {
             report.note(format!("{scenario}: {note}"));
@@ -50,90 +45,68 @@ impl Session<'_> {
         Ok(testbed)
     }
 
-    /// A testbed of its own, and in it the rounds: netassay in its first way, the first peer,
-    /// netassay in its second way (if it has one), the second peer, and so on. `None` if netassay's
-    /// side failed; the report has the reason.
-    pub(crate) fn compare(&self, cell: &Cell, report: &mut Report) -> Result<Option<Comparison>, Failure> {
-        match self.rounds(cell, report) {
-            Ok(comparison) => Ok(Some(comparison)),
-            Err(failure) if failure.is_interrupt() => Err(failure),
-            Err(failure) => {
-                report.not_run.push(format!("{}: {failure}", cell.place()));
-                Ok(None)
-            }
-        }
-    }
-
-    fn rounds(&self, cell: &Cell, report: &mut Report) -> Result<Comparison, Failure> {
+    /// Makes a testbed, and in it the rounds: netassay in its first mode, the first peer, netassay
+    /// in its second mode (if it has one), the second peer, and so on. Fails if netassay's side
+    /// does; a peer that fails is told and left out.
+    pub(crate) fn compare(&self, cell: &Cell, report: &mut Report) -> Result<Comparison, Failure> {
         let mut testbed = self.testbed(cell.scenario, report)?;
-        let places = self.places(cell, &testbed)?;
-        self.prepare(cell, &places)?;
-        let job = self.job(cell, &testbed)?;
-        // What a guest lacks, its agent says.
-        let ways = if cell.scenario.has_guests() { &[] } else { cell.ways.as_slice() };
-        for way in ways {
-            let lacking = load::lacking(&turn::traffic(&job, *way), load::Family::of(job.ipv6));
+        let hosts = self.hosts(cell, &testbed)?;
+        self.prepare(cell, &hosts)?;
+        let timing = self.timing(cell);
+        let job = self.job(cell, &testbed, timing)?;
+        for mode in &cell.modes {
+            let lacking = testbed.lacking(&turn::traffic(&job, *mode), study::Family::of(job.ipv6))?;
             if !lacking.is_empty() {
                 return Err(Failure::Environment(lacking.join("; ")));
             }
         }
-        let yardstick = Yardstick::new(&job, &testbed, &places, cell.scenario)?;
-        let nothing = |one: &Installed| Beside {
-            peer: one.peer.name(),
-            version: one.version.clone(),
-            pairs: Vec::new(),
-        };
-        let mut beside: Vec<Beside> = cell.peers.iter().map(nothing).collect();
-        let (timing, interrupt) = (self.timing(cell), &self.bench.interrupt);
-        let mut peers: VecDeque<Installed> = cell.peers.iter().cloned().collect();
-        for number in 1..=self.pairs {
+        let counted = Counted::new(&job, &testbed, &hosts, cell.scenario)?;
+        let mut peers: Vec<(Installed, Vec<Pair>)> =
+            cell.peers.iter().map(|peer| (peer.clone(), Vec::new())).collect();
+        let interrupt = &self.bench.interrupt;
+        for round in 1..=self.pairs {
             let (mut own, mut theirs) = (Vec::new(), Vec::new());
-            let mut next = peers.clone().into_iter();
-            for place in 0..cell.ways.len().max(peers.len()) {
-                if let Some(way) = cell.ways.get(place) {
-                    own.push(turn::of_netassay(&mut testbed, &job, *way, timing, &yardstick, interrupt)?);
+            let mut next = peers.iter();
+            for place in 0..cell.modes.len().max(peers.len()) {
+                if let Some(mode) = cell.modes.get(place) {
+                    own.push(turn::of_netassay(&mut testbed, &job, *mode, timing, &counted, interrupt)?);
                 }
-                let Some(peer) = next.next() else { continue };
-                match turn::of_peer(&peer, &places, &job, timing, &yardstick, interrupt) {
-                    Ok(turn) => {
-                        theirs.push((peer.peer.name(), turn));
-                        continue;
-                    }
-                    Err(NoTurn::Failed(failure)) if failure.is_interrupt() => return Err(failure),
-                    Err(no_turn) => {
-                        no_turn.tell(&format!("{} beside {}", cell.place(), peer.peer.name()), report)
-                    }
+                let Some((peer, _)) = next.next() else { continue };
+                let name = peer.peer.name();
+                match turn::of_peer(peer, &hosts, &job, timing, &counted, interrupt) {
+                    Ok(turn) => theirs.push((name, turn)),
+                    Err(no_turn) => no_turn.tell(&format!("{} beside {name}", cell.name()), report)?,
                 }
-                peers.retain(|one| one.peer.name() != peer.peer.name());
-                beside.retain(|one| one.peer != peer.peer.name());
             }
-            self.say(cell, number, &own, &theirs);
-            for (name, peer) in theirs {
-                let pairs = beside.iter_mut().filter(|one| one.peer == name).map(|one| &mut one.pairs);
-                pairs.for_each(|pairs| pairs.push(Pair { netassay: own.clone(), peer: peer.clone() }));
-            }
+            self.say(cell, round, &own, &theirs);
+            let turn = |name: &str| theirs.iter().find(|(one, _)| *one == name).map(|(_, turn)| turn.clone());
+            peers.retain_mut(|(peer, pairs)| {
+                let turn = turn(peer.peer.name());
+                pairs.extend(turn.clone().map(|peer| Pair { netassay: own.clone(), peer }));
+                turn.is_some()
+            });
             // So that each peer has the turn after netassay's equally often.
-            peers.rotate_left(1.min(peers.len()));
+            let next = 1.min(peers.len());
+            peers.rotate_left(next);
         }
-        Ok(Comparison {
-            part: cell.part,
-            scenario: cell.scenario,
-            workload: cell.task.kind,
-            family: cell.family,
-            message: cell.task.message,
-            flows: cell.task.flows,
-            congestion_control: cell.congestion_control.clone(),
-            polling: job.polling,
-            ways: cell.ways.clone(),
-            beside,
-        })
+        // In the order of the cell, whatever the last round's was.
+        let place = |name| cell.peers.iter().position(|peer| peer.peer.name() == name);
+        peers.sort_by_key(|(peer, _)| place(peer.peer.name()));
+        let beside = |(Installed { peer, version }, pairs)| Beside { peer: peer.name(), version, pairs };
+        Ok(Comparison { cell: cell.clone(), beside: peers.into_iter().map(beside).collect() })
     }
 
-    fn kernel(&self) -> Result<&Kernel, Failure> {
-        self.kernel.as_ref().ok_or_else(|| Failure::Internal("nobody has looked for a kernel".to_owned()))
+    /// Progress: netassay's rates by those of each peer.
+    fn say(&self, cell: &Cell, round: u32, own: &[Turn], theirs: &[(&str, Turn)]) {
+        let beside = theirs.iter().map(|(peer, turn)| {
+            let ratio = |own: &Turn| format!("{:.2}", own.flow.received / turn.flow.received);
+            format!(" beside {peer} {}", own.iter().map(ratio).collect::<Vec<_>>().join(" and "))
+        });
+        let beside = beside.collect::<Vec<_>>().join(",");
+        self.bench.say(&format!("{} {round}/{}:{beside}", cell.name(), self.pairs));
     }
 
-    fn job(&self, cell: &Cell, testbed: &Testbed) -> Result<Job, Failure> {
+    fn job(&self, cell: &Cell, testbed: &Testbed, timing: Timing) -> Result<Job, Failure> {
         let ipv6 = cell.family == Family::Ipv6;
         let address = |end: &testbed::End| if ipv6 { end.ipv6 } else { end.ipv4 };
         Ok(Job {
@@ -143,14 +116,15 @@ impl Session<'_> {
             flows: cell.task.flows,
             cpus: testbed.transmitter.cpus.len() as u32,
             congestion_control: cell.congestion_control.clone(),
-            polling: cell.task.polling(self.rootless),
-            seconds: self.timing(cell).peer_seconds(),
+            polls: cell.task.polls,
+            // A socket polls its device for privileged users only (socket(7), `SO_BUSY_POLL`).
+            busy_poll: (cell.task.polls && !self.bench.rootless).then_some(BUSY_POLL),
+            seconds: timing.peer_seconds(),
             client: address(&testbed.transmitter),
             server: address(receiver(testbed)?),
         })
     }
 
-    /// The times of a cell's turns.
     fn timing(&self, cell: &Cell) -> Timing {
         let timing = if cell.scenario.has_guests() { self.timing_of_guests } else { self.timing };
         timing.with(cell.task.flows)
@@ -158,49 +132,38 @@ impl Session<'_> {
 
     /// The hosts of a testbed. netassay pins one flow to the first of a host's CPUs and shares many
     /// out over all of them.
-    fn places(&self, cell: &Cell, testbed: &Testbed) -> Result<Places, Failure> {
-        if cell.scenario.has_guests() {
-            return guests::places(self.kernel()?, self.rootless, cell, testbed);
+    fn hosts(&self, cell: &Cell, testbed: &Testbed) -> Result<Hosts, Failure> {
+        if let (Some(kernel), true) = (&self.kernel, cell.scenario.has_guests()) {
+            return guests::hosts(self.bench, kernel, cell, testbed);
         }
-        let place = |end: &testbed::End| {
-            let cpus = end.cpus.iter().copied().take(cell.task.flows as usize).collect();
-            Box::new(Namespace { agent: end.pid(), rootless: self.rootless, cpus })
-        };
-        Ok(Places { transmitter: place(&testbed.transmitter), receiver: place(receiver(testbed)?) })
+        let host = |end: &testbed::End| self.host(end, cell.task.flows);
+        Ok(Hosts { transmitter: host(&testbed.transmitter), receiver: host(receiver(testbed)?) })
     }
 
-    fn say(&self, cell: &Cell, number: u32, own: &[Turn], theirs: &[(&str, Turn)]) {
-        let beside = theirs.iter().map(|(peer, turn)| {
-            let ratios: Vec<String> =
-                own.iter().map(|own| format!("{:.2}", own.received / turn.received)).collect();
-            format!(" beside {peer} {}", ratios.join(" and "))
-        });
-        let beside: Vec<String> = beside.collect();
-        self.bench.say(&format!("{} {number}/{}:{}", cell.place(), self.pairs, beside.join(",")));
+    /// The host of an end that is a namespace.
+    pub(crate) fn host(&self, end: &testbed::End, flows: u32) -> Host {
+        let cpus = end.cpus.iter().copied().take(flows as usize).collect();
+        Host { process: end.pid(), rootless: self.bench.rootless, cpus, guest: None }
     }
 
     /// Sets on the hosts what all programs of a cell have in common.
-    fn prepare(&self, cell: &Cell, places: &Places) -> Result<(), Failure> {
-        let mut command = [THIS_PROGRAM, "prepare"].map(str::to_owned).to_vec();
+    fn prepare(&self, cell: &Cell, hosts: &Hosts) -> Result<(), Failure> {
+        let mut settings = String::new();
         if let Some(name) = &cell.congestion_control {
             let kernel = self.kernel.as_ref().filter(|_| cell.scenario.has_guests());
             if let Some(module) = kernel.and_then(|kernel| guests::module(kernel, name)) {
-                command.extend(["--module".to_owned(), module.to_string_lossy().into_owned()]);
+                settings += &format!(" --module {}", module.display());
             }
-            command.extend(["--congestion-control".to_owned(), name.clone()]);
+            settings += &format!(" --congestion-control {name}");
         }
-        let shared = cell.scenario == Scenario::Loopback;
-        if shared {
+        let is_shared = cell.scenario == Scenario::Loopback;
+        if is_shared {
             // In a namespace with loopback addresses only, netperf resolves no address
             // (`AI_ADDRCONFIG`).
-            command.push("--address".to_owned());
+            settings += &format!(" --interface lo --address {UNUSED} --prefix 32");
         }
-        for place in [&places.transmitter, &places.receiver].into_iter().take(if shared { 1 } else { 2 }) {
-            let mut prepared = place.start(&command)?;
-            match prepared.wait(PREPARED, &self.bench.interrupt)? {
-                Some(status) if status.success() => {}
-                _ => return Err(Failure::Environment(prepared.complaint())),
-            }
+        for host in [&hosts.transmitter, &hosts.receiver].into_iter().take(if is_shared { 1 } else { 2 }) {
+            host.prepare(&settings, &self.bench.interrupt)?;
         }
         Ok(())
     }

@@ -1,17 +1,16 @@
 //! What a pilot knows of how boots differ, and what plans from it are worth.
 
+use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::{Value, json};
 use stats::planning::{Cost, Family, Goal, Noise, Plan};
+use stats::simulate::normal;
 use stats::{Design, Observation, Question, analyse};
 
 use super::protocol::{CONDITIONS, ERROR_RATE};
 use crate::bench::Bench;
 use crate::failure::Failure;
-use crate::random::normal;
 use crate::report::{Bound, Goal as Limit, Report};
-use crate::table::Table;
 
 /// Runs of each condition in each boot of the pilot, with a standard deviation of 1.
 const RUNS: u32 = 10;
@@ -24,7 +23,7 @@ const ASSURANCE: f64 = 0.8;
 const COST: Cost = Cost { boot: 4.0, run: 1.0 };
 
 /// `netassay-bench verdict --pilots`
-pub(crate) fn run(bench: &Bench<'_>, pilots: u32) -> Result<Report, Failure> {
+pub(super) fn run(bench: &Bench, pilots: u32) -> Result<Report, Failure> {
     let heading = [
         "condition x boot",
         "boots",
@@ -32,29 +31,25 @@ pub(crate) fn run(bench: &Bench<'_>, pilots: u32) -> Result<Report, Failure> {
         "limit holds %",
         "power of what would have been seen %",
         "power of the cheapest size %",
-        "enough %",
+        "cheapest enough %",
         "power of the assured size %",
-        "enough %",
+        "assured enough %",
     ];
-    let mut report = Report::begin("verdict --pilots", Table::new(1, heading));
+    let mut report = Report::begin("verdict --pilots", &heading);
     report.note(format!(
         "pilots of {RUNS} runs of {CONDITIONS} conditions in each boot; sizes for a difference of one standard deviation of runs with \
          {:.0} % power; powers are those of the true spread, for 5 and 95 % of pilots at most; enough: of {:.0} % or more",
         100.0 * POWER,
         100.0 * POWER
     ));
-    let pilots = if bench.common.smoke { 4 } else { pilots };
     let mut all = Vec::new();
     for cell in [0.25, 0.5, 1.0, 2.0] {
         for boots in [3, 5, 10] {
-            if bench.interrupt.is_tripped() {
-                return Err(Failure::Interrupted);
-            }
+            bench.check()?;
             all.push(Seen::of(cell, boots, pilots)?.tell(&mut report, cell, boots));
         }
     }
-    report.results = Value::Array(all);
-    Ok(report.finish())
+    Ok(report.finish(all))
 }
 
 /// What came of pilots.
@@ -85,7 +80,7 @@ impl Seen {
             let choice = plan(cell).cheapest(goal, COST)?;
             truth.power(goal.delta, choice.boots, choice.runs)
         };
-        let lacks = || Failure::Internal("a pilot told nothing".to_owned());
+        let lacks = || Failure::failed("a pilot told nothing");
         let mut seen = Seen::default();
         for _ in 0..pilots {
             let mut observations = Vec::new();
@@ -98,9 +93,7 @@ impl Seen {
             }
             // The upper end of an interval of 60 % is a limit of 80 %.
             let question = Question { level: 2.0 * ASSURANCE - 1.0, ..Question::against(0) };
-            let analysed = |question: &Question| {
-                analyse(&observations, question).map_err(|error| Failure::Internal(error.to_string()))
-            };
+            let analysed = |question: &Question| analyse(&observations, question).map_err(Failure::failed);
             let interaction = analysed(&question)?.components.interaction.ok_or_else(lacks)?;
             let (_, most) = interaction.interval.ok_or_else(lacks)?;
             let detectable =
@@ -132,7 +125,7 @@ impl Seen {
         let [seen, of_cheapest, of_assured] = words;
         let figure = |value: f64| format!("{value:.0}");
         let [unseen, held] = [self.unseen, self.held].map(share);
-        report.table.row([
+        report.row([
             cell.to_string(),
             boots.to_string(),
             figure(unseen),

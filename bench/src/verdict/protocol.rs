@@ -8,14 +8,13 @@ use stats::sequential::{Bounds, Schedule};
 use study::{Order, Percent, PlannedRun, Stop};
 
 /// Conditions: the baseline and the one that differs from it.
-pub(crate) const CONDITIONS: usize = 2;
-
+pub(super) const CONDITIONS: usize = 2;
 /// Of all looks together.
 pub(super) const ERROR_RATE: f64 = 0.05;
 
 /// How the data become a verdict.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Rule {
+pub(super) enum Rule {
     /// Student's t over all runs, as ministat does.
     PooledRuns,
     /// netassay's inference on boot means, once all is measured.
@@ -26,30 +25,21 @@ pub(crate) enum Rule {
 
 /// A protocol.
 #[derive(Debug, Clone)]
-pub(crate) struct Protocol {
-    pub(crate) name: &'static str,
-    pub(crate) rule: Rule,
+pub(super) struct Protocol {
+    pub(super) name: String,
+    pub(super) rule: Rule,
     schedule: study::Protocol,
-    pub(crate) ramp: Duration,
-    pub(crate) window: Duration,
+    pub(super) ramp: Duration,
+    pub(super) window: Duration,
 }
 
 /// What boots and runs cost beyond ramps and windows, in s.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
-pub(crate) struct Costs {
+pub(super) struct Costs {
     /// Building the testbed and taking it down.
-    pub(crate) boot: f64,
+    pub(super) boot: f64,
     /// Opening and closing the sockets, and settling the account.
-    pub(crate) run: f64,
-}
-
-/// The runs of netassay's own protocol.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Short {
-    pub(crate) boots: u32,
-    pub(crate) runs: u32,
-    pub(crate) ramp: Duration,
-    pub(crate) window: Duration,
+    pub(super) run: f64,
 }
 
 /// The most boots and runs of a plan.
@@ -57,82 +47,64 @@ const MOST_BOOTS: u32 = 1000;
 const MOST_RUNS: u32 = 100;
 /// Fewer cannot be looked at five times.
 const FEWEST_BOOTS: u32 = Stop::LOOKS + 1;
+/// The power that netassay's protocol is planned for.
+const POWER: f64 = 0.9;
 
-impl Short {
-    /// As `netassay plan` does: the cheapest size that shows a difference of `detect` with this
-    /// `power`, given the standard deviations of condition x boot and of runs in %. None if no size
-    /// up to 1000 boots of 100 runs does.
-    pub(crate) fn planned(
-        detect: Percent,
-        power: f64,
-        (cell, run): (f64, f64),
-        costs: Costs,
-        (ramp, window): (Duration, Duration),
-    ) -> Option<Self> {
-        let plan = Plan {
-            design: Design::Crossed,
-            conditions: CONDITIONS,
-            noise: Noise { cell, run },
-            family: Family::Alone,
-            alpha: ERROR_RATE,
-            looks: Some((Bounds::ObrienFleming, Stop::LOOKS)),
-        };
-        let goal = Goal { delta: detect.value(), power, boots_at_most: MOST_BOOTS, runs_at_most: MOST_RUNS };
-        let run = (ramp + window).as_secs_f64() + costs.run;
-        // A boot's warm-up runs do not depend on the number of its runs.
-        let cost = Cost { boot: costs.boot + CONDITIONS as f64 * run, run };
-        let choice = plan.cheapest(goal, cost)?;
-        Some(Self { boots: choice.boots.max(FEWEST_BOOTS), runs: choice.runs, ramp, window })
-    }
+/// The least boots, and runs of each condition in each, that prove a difference of `detect`, as
+/// `netassay plan` finds them, given the standard deviations of condition x boot and of runs in %
+/// and what a run costs in s. None if no size up to 1000 boots of 100 runs does.
+pub(super) fn planned(detect: Percent, (cell, run): (f64, f64), costs: Costs) -> Option<(u32, u32)> {
+    let plan = Plan {
+        design: Design::Crossed,
+        conditions: CONDITIONS,
+        noise: Noise { cell, run },
+        family: Family::Alone,
+        alpha: ERROR_RATE,
+        looks: Some((Bounds::ObrienFleming, Stop::LOOKS)),
+    };
+    let goal =
+        Goal { delta: detect.value(), power: POWER, boots_at_most: MOST_BOOTS, runs_at_most: MOST_RUNS };
+    // A boot's warm-up runs do not depend on the number of its runs.
+    let cost = Cost { boot: costs.boot + CONDITIONS as f64 * costs.run, run: costs.run };
+    let choice = plan.cheapest(goal, cost)?;
+    Some((choice.boots.max(FEWEST_BOOTS), choice.runs))
 }
 
 impl Protocol {
     /// R1's: 3 boots, in each of them one condition after the other, a warm-up run and 10 recorded
     /// ones, no ramp.
-    pub(crate) fn of_r1(name: &'static str, rule: Rule, window: Duration) -> Self {
+    pub(super) fn of_r1(name: &str, rule: Rule, window: Duration) -> Self {
         let schedule = study::Protocol { order: Order::Sequential, ..study::Protocol::default() };
-        Self { name, rule, schedule, ramp: Duration::ZERO, window }
+        Self { name: name.to_owned(), rule, schedule, ramp: Duration::ZERO, window }
     }
 
     /// netassay's: interleaved, short runs, five looks with O'Brien and Fleming's bounds.
-    pub(crate) fn of_netassay(name: &'static str, detect: Percent, short: Short) -> Self {
+    pub(super) fn of_netassay(
+        detect: Percent,
+        (boots, runs): (u32, u32),
+        (ramp, window): (Duration, Duration),
+    ) -> Self {
         let stop = Stop { detect, looks: Stop::LOOKS, bounds: study::Bounds::ObrienFleming };
-        let schedule = study::Protocol {
-            boots: short.boots,
-            runs: short.runs,
-            order: Order::Interleaved,
-            stop: Some(stop),
-            ..study::Protocol::default()
-        };
-        let looks = Schedule { bounds: Bounds::ObrienFleming, looks: stop.looks, boots: short.boots };
-        let rule = Rule::Looks { detect, schedule: looks };
-        Self { name, rule, schedule, ramp: short.ramp, window: short.window }
-    }
-
-    /// Without looks: everything is measured, whatever comes of it.
-    pub(crate) fn of_components(boots: u32, runs: u32, ramp: Duration, window: Duration) -> Self {
-        let schedule = study::Protocol { boots, runs, ..study::Protocol::default() };
-        Self { name: "components", rule: Rule::BootMeans, schedule, ramp, window }
-    }
-
-    /// Boots and runs at most, in words.
-    pub(crate) fn size(&self) -> String {
-        format!("{} x (1 + {})", self.schedule.boots, self.schedule.runs)
+        let (order, default) = (Order::Interleaved, study::Protocol::default());
+        let schedule = study::Protocol { boots, runs, order, stop: Some(stop), ..default };
+        let looks = Schedule { bounds: Bounds::ObrienFleming, looks: stop.looks, boots };
+        let name = format!("(c) netassay, detect {detect}: {boots} x (1 + {runs})");
+        Self { name, rule: Rule::Looks { detect, schedule: looks }, schedule, ramp, window }
     }
 
     /// After which boots the data are judged, in order; the last is the last boot.
-    pub(crate) fn looks(&self) -> Vec<u32> {
+    pub(super) fn looks(&self) -> Vec<u32> {
         let boots = self.schedule.boots;
         self.schedule.stop.map_or_else(|| vec![boots], |stop| stop.after(boots).collect())
     }
 
     /// The runs of each boot, in order.
-    pub(crate) fn runs(&self) -> Vec<Vec<PlannedRun>> {
+    pub(super) fn runs(&self) -> Vec<Vec<PlannedRun>> {
         study::schedule(&[0; CONDITIONS], &self.schedule)
     }
 
     /// What `boots` boots take, in s: building, warm-ups, ramps and windows.
-    pub(crate) fn seconds(&self, boots: u32, costs: Costs) -> f64 {
+    pub(super) fn seconds(&self, boots: u32, costs: Costs) -> f64 {
         let runs = CONDITIONS as f64 * f64::from(self.schedule.warmup + self.schedule.runs);
         let run = (self.ramp + self.window).as_secs_f64() + costs.run;
         f64::from(boots) * (costs.boot + runs * run)
@@ -144,6 +116,11 @@ mod tests {
     use super::*;
 
     const COSTS: Costs = Costs { boot: 0.5, run: 0.0 };
+    const TIMES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(200));
+
+    fn percent(text: &str) -> Percent {
+        Percent::parse(text).unwrap()
+    }
 
     #[test]
     fn r1_takes_eleven_minutes() {
@@ -151,37 +128,24 @@ mod tests {
         assert_eq!(protocol.looks(), [3]);
         assert_eq!(protocol.seconds(3, COSTS), 3.0 * (0.5 + 2.0 * 11.0 * 10.0));
         let boot = &protocol.runs()[0];
-        assert_eq!(boot.len(), 22);
-        assert!(boot.is_sorted_by_key(|run| run.condition));
+        assert!(boot.len() == 22 && boot.is_sorted_by_key(|run| run.condition));
     }
 
     #[test]
     fn smaller_differences_take_more() {
-        let lengths = (Duration::from_millis(100), Duration::from_millis(200));
-        let planned = |detect: &str, spread| {
-            Short::planned(Percent::parse(detect).unwrap(), 0.9, spread, COSTS, lengths)
-        };
-        let time = |detect: &str| {
-            let short = planned(detect, (0.5, 2.0)).unwrap();
-            let protocol = Protocol::of_netassay("", Percent::parse(detect).unwrap(), short);
-            protocol.seconds(short.boots, COSTS)
-        };
-        assert!(
-            time("5%") < time("2%") && time("2%") < time("1%"),
-            "{} {} {}",
-            time("5%"),
-            time("2%"),
-            time("1%")
-        );
-        assert_eq!(planned("5%", (0.0, 0.1)).unwrap().boots, FEWEST_BOOTS);
+        let planned = |detect, spread| planned(percent(detect), spread, Costs { boot: 0.5, run: 0.3 });
+        let [large, medium, small] = ["5%", "2%", "1%"].map(|detect| {
+            let size = planned(detect, (0.5, 2.0)).unwrap();
+            Protocol::of_netassay(percent(detect), size, TIMES).seconds(size.0, COSTS)
+        });
+        assert!(large < medium && medium < small, "{large} {medium} {small}");
+        assert_eq!(planned("5%", (0.0, 0.1)).unwrap().0, FEWEST_BOOTS);
         assert!(planned("0.01%", (5.0, 2.0)).is_none());
     }
 
     #[test]
     fn netassay_looks_five_times() {
-        let milli = Duration::from_millis;
-        let short = Short { boots: 20, runs: 2, ramp: milli(100), window: milli(200) };
-        let protocol = Protocol::of_netassay("c", Percent::parse("2%").unwrap(), short);
+        let protocol = Protocol::of_netassay(percent("2%"), (20, 2), TIMES);
         assert_eq!(protocol.looks(), [4, 8, 12, 16, 20]);
         let Rule::Looks { schedule, .. } = &protocol.rule else { panic!("it looks") };
         assert_eq!(schedule.after(), protocol.looks());

@@ -1,94 +1,88 @@
 //! How many verdicts were correct, and how long they took.
 
-use serde::Serialize;
 use serde_json::{Value, json};
-use stats::distribution::beta::binomial_interval;
+use stats::Verdict;
+use stats::simulate::Rate;
 
-use super::experiment::Worth;
-use crate::spread::Spread;
+use crate::figures::summary;
 
-/// Experiments of one protocol in one world.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(crate) struct Tally {
-    correct: u64,
-    wrong: u64,
-    undecided: u64,
-    /// The measuring time of each, in s.
-    seconds: Vec<f64>,
+/// What a verdict is worth where the truth is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Worth {
+    Correct,
+    Wrong,
+    /// Nothing was claimed where something could have been.
+    Undecided,
 }
 
-impl Tally {
-    /// Counts one.
-    pub(crate) fn add(&mut self, worth: Worth, seconds: f64) {
-        match worth {
-            Worth::Correct => self.correct += 1,
-            Worth::Wrong => self.wrong += 1,
-            Worth::Undecided => self.undecided += 1,
+impl Worth {
+    /// Of a verdict on a condition that truly is lower, or truly is the same.
+    pub(super) fn of(verdict: Verdict, is_lower: bool) -> Self {
+        match (verdict, is_lower) {
+            (Verdict::Lower, true) | (Verdict::Equivalent | Verdict::NoDifferenceProven, false) => {
+                Self::Correct
+            }
+            (Verdict::Higher, _) | (Verdict::Lower, false) | (Verdict::Equivalent, true) => Self::Wrong,
+            (Verdict::NoDifferenceProven, true) | (Verdict::Inconclusive, _) => Self::Undecided,
         }
-        self.seconds.push(seconds);
     }
+}
 
-    /// Both together.
-    pub(crate) fn with(mut self, other: Tally) -> Self {
-        self.correct += other.correct;
-        self.wrong += other.wrong;
-        self.undecided += other.undecided;
-        self.seconds.extend(other.seconds);
-        self
-    }
+/// Experiments of one protocol in one world: what their verdicts are worth, and their measuring
+/// times in s.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Tally(pub(super) Vec<(Worth, f64)>);
 
-    fn count(&self) -> u64 {
-        self.correct + self.wrong + self.undecided
-    }
-
+impl Tally {
     /// The median measuring time, in s.
-    pub(crate) fn median(&self) -> f64 {
-        Spread::of(self.seconds.iter().copied()).map_or(0.0, |spread| spread.median)
+    pub(super) fn median(&self) -> f64 {
+        summary(self.seconds()).map_or(0.0, |seconds| seconds.median)
     }
 
     /// Mean measuring time over the share of correct verdicts, in s: what one correct verdict takes
-    /// whoever repeats the experiment until it is had. None without one.
-    pub(crate) fn per_correct(&self) -> Option<f64> {
-        (self.correct > 0).then(|| self.seconds.iter().sum::<f64>() / self.correct as f64)
+    /// if the experiment is repeated until it is had. None without one.
+    pub(super) fn per_correct(&self) -> Option<f64> {
+        let correct = self.share(Worth::Correct).hits;
+        (correct > 0).then(|| self.seconds().sum::<f64>() / correct as f64)
     }
 
-    /// The share of wrong verdicts in % and its 95 % interval.
-    pub(crate) fn wrong(&self) -> (f64, (f64, f64)) {
-        let (low, high) = binomial_interval(self.wrong, self.count(), 0.95).unwrap_or((0.0, 1.0));
-        (self.percent(self.wrong), (100.0 * low, 100.0 * high))
+    /// The share of such verdicts.
+    pub(super) fn share(&self, worth: Worth) -> Rate {
+        Rate::new(self.0.iter().filter(|(one, _)| *one == worth).count() as u64, self.0.len() as u64)
     }
 
-    fn percent(&self, of: u64) -> f64 {
-        100.0 * of as f64 / self.count().max(1) as f64
+    fn seconds(&self) -> impl Iterator<Item = f64> {
+        self.0.iter().map(|(_, seconds)| *seconds)
     }
 
-    /// Correct, wrong with its interval, undecided, median time, time for a correct verdict: for a
-    /// table.
-    pub(crate) fn cells(&self) -> [String; 6] {
-        let (wrong, (low, high)) = self.wrong();
+    /// Count, correct, wrong with its interval, undecided, median time, time for a correct verdict:
+    /// for a table.
+    pub(super) fn cells(&self) -> [String; 6] {
+        let percent = |worth| format!("{:.1}", 100.0 * self.share(worth).rate);
         [
-            self.count().to_string(),
-            format!("{:.1}", self.percent(self.correct)),
-            format!("{wrong:.1} ({low:.1} to {high:.1})"),
-            format!("{:.1}", self.percent(self.undecided)),
+            self.0.len().to_string(),
+            percent(Worth::Correct),
+            in_percent(&self.share(Worth::Wrong), 1),
+            percent(Worth::Undecided),
             format!("{:.1}", self.median()),
             self.per_correct().map_or("-".to_owned(), |seconds| format!("{seconds:.0}")),
         ]
     }
 
     /// The same for a program.
-    pub(crate) fn json(&self) -> Value {
-        let (wrong, interval) = self.wrong();
+    pub(super) fn json(&self) -> Value {
         json!({
-            "experiments": self.count(),
-            "correct_percent": self.percent(self.correct),
-            "wrong_percent": wrong,
-            "wrong_interval": [interval.0, interval.1],
-            "undecided_percent": self.percent(self.undecided),
-            "median_s": self.median(),
-            "per_correct_s": self.per_correct(),
+            "correct": self.share(Worth::Correct), "wrong": self.share(Worth::Wrong),
+            "undecided": self.share(Worth::Undecided), "median_s": self.median(), "per_correct_s": self.per_correct(),
         })
     }
+}
+
+/// A rate with its 95 % interval, in %.
+pub(super) fn in_percent(rate: &Rate, decimals: usize) -> String {
+    let (low, high) = rate.interval;
+    let [rate, low, high] = [rate.rate, low, high].map(|share| format!("{:.decimals$}", 100.0 * share));
+    format!("{rate} ({low} to {high})")
 }
 
 #[cfg(test)]
@@ -97,14 +91,25 @@ mod tests {
 
     #[test]
     fn shares_and_times() {
-        let mut tally = Tally::default();
-        for (worth, seconds) in [(Worth::Correct, 1.0), (Worth::Wrong, 2.0), (Worth::Undecided, 6.0)] {
-            tally.add(worth, seconds);
-        }
-        let tally = tally.clone().with(tally);
+        let tally = Tally([(Worth::Correct, 1.0), (Worth::Wrong, 2.0), (Worth::Undecided, 6.0)].repeat(2));
         assert_eq!((tally.median(), tally.per_correct()), (2.0, Some(9.0)));
         // R: binom.test(2, 6)$conf.int
         assert_eq!(tally.cells(), ["6", "33.3", "33.3 (4.3 to 77.7)", "33.3", "2.0", "9"]);
         assert_eq!(Tally::default().per_correct(), None);
+    }
+
+    #[test]
+    fn what_verdicts_are_worth() {
+        use Verdict::{Equivalent, Higher, Inconclusive, Lower, NoDifferenceProven};
+        use Worth::{Correct, Undecided, Wrong};
+        for (verdict, lower, same) in [
+            (Higher, Wrong, Wrong),
+            (Lower, Correct, Wrong),
+            (NoDifferenceProven, Undecided, Correct),
+            (Equivalent, Wrong, Correct),
+            (Inconclusive, Undecided, Undecided),
+        ] {
+            assert_eq!([Worth::of(verdict, true), Worth::of(verdict, false)], [lower, same]);
+        }
     }
 }

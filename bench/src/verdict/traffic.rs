@@ -3,17 +3,18 @@
 //! Both conditions are paced, one 1, 2 or 5 % slower, far below what the machine can do: the
 //! difference is known exactly, and the noise is the machine's own.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use load::{Kind, Pacing, Traffic};
 use serde_json::{Value, json};
-use stats::{Observation, Question, analyse};
+use stats::{Observation, Question, Spending, analyse};
+use study::{PlannedRun, Scenario};
+use testbed::RunOrder;
 
-use super::experiment::{Worth, conduct};
+use super::experiment::conduct;
 use super::protocol::Protocol;
-use super::rig::Rig;
-use super::tally::Tally;
-use crate::bench::Bench;
+use super::tally::{Tally, Worth};
+use crate::bench::{Bench, rate};
 use crate::failure::Failure;
 
 /// Bytes of each datagram.
@@ -29,45 +30,41 @@ fn paced(lower_percent: u32) -> Traffic {
 }
 
 /// One difference, and what each protocol made of it.
-pub(crate) struct Line<'p> {
+pub(super) struct Line {
     /// By how many % condition 1 is lower.
-    lower: u32,
-    protocols: &'p [Protocol],
-    pub(crate) tallies: Vec<Tally>,
-    /// All that netassay's protocol measured, boots numbered through.
+    pub(super) lower: u32,
+    /// The last of them is netassay's.
+    pub(super) protocols: Vec<(Protocol, Tally)>,
+    /// All that was measured, boots numbered through.
     seen: Vec<Observation>,
     boots: u32,
 }
 
-impl<'p> Line<'p> {
-    pub(crate) fn new(lower: u32, protocols: &'p [Protocol]) -> Self {
-        let tallies = vec![Tally::default(); protocols.len()];
-        Self { lower, protocols, tallies, seen: Vec::new(), boots: 0 }
+impl Line {
+    pub(super) fn new(lower: u32, protocols: impl IntoIterator<Item = Protocol>) -> Self {
+        let protocols = protocols.into_iter().map(|protocol| (protocol, Tally::default())).collect();
+        Self { lower, protocols, seen: Vec::new(), boots: 0 }
     }
 
     /// Lets each protocol decide once; false if `until` is over before all have.
-    pub(crate) fn round(&mut self, bench: &Bench<'_>, until: Instant) -> Result<bool, Failure> {
-        let mut rig = Rig::new(bench, [paced(0), paced(self.lower)]);
-        for (protocol, tally) in self.protocols.iter().zip(&mut self.tallies) {
+    pub(super) fn round(&mut self, bench: &Bench, until: Instant) -> Result<bool, Failure> {
+        let conditions = [paced(0), paced(self.lower)];
+        for (protocol, tally) in &mut self.protocols {
             if Instant::now() >= until {
                 return Ok(false);
             }
             let mut observations = Vec::new();
             let start = Instant::now();
-            let ended = conduct(
-                protocol,
-                &mut rig.measuring(protocol),
-                &mut observations,
-                &stats::Spending::default(),
-            )?;
+            let (boots, verdict) =
+                conduct(protocol, &Spending::default(), &mut observations, |boot, runs, observations| {
+                    measure(bench, protocol, &conditions, boot, runs, observations)
+                })?;
             let seconds = start.elapsed().as_secs_f64();
-            tally.add(Worth::of(ended.verdict, self.lower > 0), seconds);
-            bench.say(&format!(
-                "verdict, {} % lower, {}: {} after {seconds:.0} s",
-                self.lower, protocol.name, ended.verdict
-            ));
+            tally.0.push((Worth::of(verdict, self.lower > 0), seconds));
+            let (lower, name) = (self.lower, &protocol.name);
+            bench.say(&format!("verdict, {lower} % lower, {name}: {verdict} after {seconds:.0} s"));
             let before = self.boots;
-            self.boots += ended.boots;
+            self.boots += boots;
             self.seen
                 .extend(observations.into_iter().map(|run| Observation { boot: before + run.boot, ..run }));
         }
@@ -76,38 +73,50 @@ impl<'p> Line<'p> {
 
     /// By how many % the measured ratio of the two throughputs is off what they were paced at, over
     /// all boots, with its interval: what should be nothing.
-    pub(crate) fn departure(&self) -> Option<(f64, (f64, f64))> {
+    pub(super) fn departure(&self) -> Option<(f64, (f64, f64))> {
         let slower = 1.0 - f64::from(self.lower) / 100.0;
-        let levelled: Vec<Observation> = self
-            .seen
-            .iter()
-            .map(|run| match run.condition {
-                0 => *run,
-                _ => Observation { value: run.value / slower, ..*run },
-            })
-            .collect();
+        let level = |run: &Observation| {
+            let value = if run.condition == 0 { run.value } else { run.value / slower };
+            Observation { value, ..*run }
+        };
+        let levelled: Vec<Observation> = self.seen.iter().map(level).collect();
         let analysis = analyse(&levelled, &Question::against(0)).ok()?;
         let comparison = analysis.comparisons.first()?;
         comparison.relative.zip(comparison.relative_interval)
     }
 
     /// For a program.
-    pub(crate) fn json(&self) -> Value {
-        let protocols = self.protocols.iter().zip(&self.tallies);
-        let each: Vec<_> = protocols
-            .map(|(protocol, tally)| json!({"protocol": protocol.name, "seen": tally.json()}))
-            .collect();
-        json!({"lower_percent": self.lower, "protocols": each, "departure_percent": self.departure(), "values": self.seen})
+    pub(super) fn json(&self) -> Value {
+        let seen =
+            |(protocol, tally): &(Protocol, Tally)| json!({"protocol": protocol.name, "seen": tally.json()});
+        let protocols: Vec<Value> = self.protocols.iter().map(seen).collect();
+        json!({"lower_percent": self.lower, "protocols": protocols, "departure_percent": self.departure(), "values": self.seen})
     }
 }
 
-/// R1's protocol with shorter runs: the whole takes 11 minutes for one verdict.
-pub(crate) fn shortened(window: Duration) -> [Protocol; 2] {
-    use super::protocol::Rule;
-    [
-        Protocol::of_r1("(a) pooled, shortened", Rule::PooledRuns, window),
-        Protocol::of_r1("(b) boot means, shortened", Rule::BootMeans, window),
-    ]
+/// Measures the runs of a boot on a testbed of its own.
+fn measure(
+    bench: &Bench,
+    protocol: &Protocol,
+    conditions: &[Traffic; 2],
+    boot: u32,
+    runs: &[PlannedRun],
+    observations: &mut Vec<Observation>,
+) -> Result<(), Failure> {
+    let mut testbed = bench.testbed(Scenario::Veth, bench.rootless)?;
+    for run in runs {
+        let (condition, traffic) = (run.condition, conditions[run.condition].clone());
+        let (ramp, window) = (protocol.ramp, protocol.window);
+        let order =
+            RunOrder { traffic, family: study::Family::Ipv4, ramp, window, step: RunOrder::step_of(window) };
+        let account = testbed.run(&order, &mut || {})?;
+        if !run.warmup {
+            // In Mbit/s.
+            let value = rate(Kind::UdpStream, &account).unwrap_or(0.0) / 1e6;
+            observations.push(Observation { condition, boot, value });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -116,10 +125,9 @@ mod tests {
 
     #[test]
     fn a_condition_is_lower_by_exactly_so_much() {
-        assert_eq!(
-            [0, 1, 2, 5].map(|lower| paced(lower).pacing),
-            [200_000_000, 198_000_000, 196_000_000, 190_000_000].map(Pacing::of_bits)
-        );
+        for (lower, pace) in [(0, 200_000_000), (1, 198_000_000), (2, 196_000_000), (5, 190_000_000)] {
+            assert_eq!(paced(lower).pacing, Pacing::of_bits(pace));
+        }
         paced(5).validate(load::Family::Ipv4).unwrap();
     }
 }

@@ -2,95 +2,102 @@
 
 use std::time::Duration;
 
+use agent::Interrupt;
+use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use stats::Observation;
+use stats::simulate::normal;
+use stats::{Observation, Spending};
 use study::PlannedRun;
 
-use super::experiment::Source;
-use super::protocol::{CONDITIONS, Protocol};
+use super::experiment::conduct;
+use super::parallel::experiments;
+use super::protocol::{CONDITIONS, Costs, Protocol};
+use super::tally::{Tally, Worth};
 use crate::failure::Failure;
-use crate::random::normal;
 
 /// How much boots and runs differ: standard deviations in % of the mean. All normal; runs
 /// independent of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(crate) struct World {
+pub(super) struct World {
     /// Between boots, common to both conditions.
-    pub(crate) boots: f64,
+    pub(super) boots: f64,
     /// What a boot does to one condition and not to the other.
-    pub(crate) interaction: f64,
+    pub(super) interaction: f64,
     /// Between runs, however long they are.
-    pub(crate) floor: f64,
+    pub(super) floor: f64,
     /// Between runs of 1 s beyond that; it falls with the root of their length.
-    pub(crate) white: f64,
+    pub(super) white: f64,
+    pub(super) costs: Costs,
 }
 
 impl World {
     /// The spread between runs of this length, in %.
-    pub(crate) fn runs(&self, window: Duration) -> f64 {
+    pub(super) fn runs(&self, window: Duration) -> f64 {
         (self.floor.powi(2) + self.white.powi(2) / window.as_secs_f64()).sqrt()
     }
-}
 
-/// Boots drawn from a world.
-pub(crate) struct Drawn<'a> {
-    random: &'a mut ChaCha8Rng,
-    world: World,
-    /// By how many % condition 1 is lower.
-    lower: f64,
-    runs: f64,
-    schedule: &'a [Vec<PlannedRun>],
-}
-
-impl<'a> Drawn<'a> {
-    /// Boots of `protocol`, whose runs are `schedule`.
-    pub(crate) fn new(
-        world: World,
-        lower: f64,
+    /// Conducts experiments: condition 1 is `lower` % lower. Every protocol is given the same
+    /// random numbers, whatever the number of threads.
+    pub(super) fn simulate(
+        &self,
         protocol: &Protocol,
-        schedule: &'a [Vec<PlannedRun>],
-        random: &'a mut ChaCha8Rng,
-    ) -> Self {
-        Self { random, world, lower, runs: world.runs(protocol.window), schedule }
+        lower: f64,
+        count: u32,
+        interrupt: &Interrupt,
+    ) -> Result<Tally, Failure> {
+        let window = protocol.window;
+        let tally = experiments(count, interrupt, Spending::default, |spending, number| {
+            let mut random = ChaCha8Rng::seed_from_u64(1);
+            random.set_stream(number.into());
+            let (boots, verdict) =
+                conduct(protocol, spending, &mut Vec::new(), |boot, runs, observations| {
+                    self.draw(&mut random, (lower, window), boot, runs, observations);
+                    Ok(())
+                })?;
+            Ok((Worth::of(verdict, lower > 0.0), protocol.seconds(boots, self.costs)))
+        });
+        tally.map(Tally)
     }
-}
 
-impl Source for Drawn<'_> {
-    fn boot(&mut self, boot: u32, observations: &mut Vec<Observation>) -> Result<(), Failure> {
-        let common = self.world.boots * normal(self.random);
-        let own: [f64; CONDITIONS] = [(); CONDITIONS].map(|()| self.world.interaction * normal(self.random));
-        let of_boot = self.schedule.get(boot as usize - 1);
-        let of_boot = of_boot.ok_or_else(|| Failure::Internal(format!("boot {boot} is not planned")))?;
-        for run in of_boot.iter().filter(|run| !run.warmup) {
-            let mean = if run.condition == 0 { 1.0 } else { 1.0 - self.lower / 100.0 };
-            let percent = 100.0 + common + own[run.condition] + self.runs * normal(self.random);
-            observations.push(Observation { condition: run.condition, boot, value: mean * percent });
+    /// Draws the runs of a boot; condition 1 is `lower` % lower.
+    fn draw(
+        &self,
+        random: &mut ChaCha8Rng,
+        (lower, window): (f64, Duration),
+        boot: u32,
+        runs: &[PlannedRun],
+        observations: &mut Vec<Observation>,
+    ) {
+        let common = self.boots * normal(random);
+        let own = [(); CONDITIONS].map(|()| self.interaction * normal(random));
+        for run in runs.iter().filter(|run| !run.warmup) {
+            let condition = run.condition;
+            let mean = if condition == 0 { 1.0 } else { 1.0 - lower / 100.0 };
+            let percent = 100.0 + common + own[condition] + self.runs(window) * normal(random);
+            observations.push(Observation { condition, boot, value: mean * percent });
         }
-        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand_chacha::rand_core::SeedableRng as _;
+    use crate::verdict::protocol::Rule;
     use stats::{Question, analyse};
 
-    use crate::verdict::protocol::Rule;
+    const COSTS: Costs = Costs { boot: 0.0, run: 0.0 };
 
     #[test]
     fn what_is_drawn_has_the_spread_and_the_difference() {
-        let world = World { boots: 3.0, interaction: 2.0, floor: 0.6, white: 0.8 };
-        assert!((world.runs(Duration::from_secs(1)) - 1.0).abs() < 1e-12);
+        let world = World { boots: 3.0, interaction: 2.0, floor: 0.6, white: 0.8, costs: COSTS };
+        let second = Duration::from_secs(1);
+        assert!((world.runs(second) - 1.0).abs() < 1e-12);
         assert!((world.runs(Duration::from_millis(10)) - 8.022_468).abs() < 1e-6);
 
-        let protocol = Protocol::of_components(2000, 5, Duration::ZERO, Duration::from_secs(1));
-        assert_eq!(protocol.rule, Rule::BootMeans);
-        let (schedule, mut random) = (protocol.runs(), ChaCha8Rng::seed_from_u64(1));
-        let mut drawn = Drawn::new(world, 10.0, &protocol, &schedule, &mut random);
-        let mut observations = Vec::new();
-        (1..=2000).for_each(|boot| drawn.boot(boot, &mut observations).unwrap());
+        let runs = &Protocol::of_r1("", Rule::BootMeans, second).runs()[0];
+        let (mut random, mut observations) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
+        (1..=2000).for_each(|boot| world.draw(&mut random, (10.0, second), boot, runs, &mut observations));
         let analysis = analyse(&observations, &Question::against(0)).unwrap();
         let parts = analysis.components;
         let parts = [parts.boots, parts.interaction, parts.runs].map(|part| part.unwrap().sd);
@@ -100,5 +107,23 @@ mod tests {
         }
         let difference = analysis.comparisons[0].relative.unwrap();
         assert!((difference + 10.0).abs() < 0.3, "{difference}");
+    }
+
+    #[test]
+    fn the_pooled_test_errs_often_where_boots_differ_and_boot_means_do_not() {
+        let world = World { boots: 3.0, interaction: 1.0, floor: 1.0, white: 0.0, costs: COSTS };
+        let interrupt = Interrupt::new().unwrap();
+        let wrong = |rule| {
+            let protocol = Protocol::of_r1("", rule, Duration::from_secs(10));
+            let simulate = || world.simulate(&protocol, 0.0, 1000, &interrupt).unwrap();
+            let tally = simulate();
+            assert!((tally.median() - 660.0).abs() < 1e-9);
+            assert_eq!(tally, simulate(), "the same seed, the same draws");
+            100.0 * tally.share(Worth::Wrong).rate
+        };
+        // 5 % of 1000 lie within 2.9 % and 7.4 % with a probability of 99.9 %.
+        let boot_means = wrong(Rule::BootMeans);
+        assert!((2.9..=7.4).contains(&boot_means), "{boot_means}");
+        assert!(wrong(Rule::PooledRuns) > 15.0);
     }
 }

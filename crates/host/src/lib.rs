@@ -21,6 +21,7 @@ pub mod machine;
 pub mod named;
 pub mod namespace;
 
+pub use counters::snmp::Table as SnmpTable;
 pub use counters::{
     ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters, WireCounters,
 };

@@ -16,7 +16,7 @@ use agent::Interrupt;
 use common::{Bench, Watched, children_of, expect, expect_no_agents_of, is_root, links, skip};
 use record::{Cause, Disturbance, Note};
 use serde_json::Value;
-use study::{BootState, Guest, Scenario};
+use study::{BootState, Family, Guest, Scenario};
 use testbed::{Options, RunOrder, Switches, Testbed};
 
 /// One workload and one switch, over two boots.
@@ -258,7 +258,7 @@ fn traffic_inside_a_guest() {
     let (ramp, window) = (Duration::from_millis(500), Duration::from_millis(1500));
     let order = |ipv6| {
         let traffic = load::Traffic::new(load::Kind::TcpStream);
-        RunOrder { traffic, family: study::Family::of(ipv6), ramp, window, step: RunOrder::step_of(window) }
+        RunOrder { traffic, family: Family::of(ipv6), ramp, window, step: RunOrder::step_of(window) }
     };
     for ipv6 in [false, true] {
         let order = order(ipv6);

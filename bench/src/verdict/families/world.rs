@@ -1,15 +1,14 @@
 //! Studies of several conditions of which none differs, or one, and which spread unequally.
 
+use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
-use serde::Serialize;
 use stats::distribution::{dunnett, noncentral_t, normal as gauss};
+use stats::simulate::normal;
 use stats::{Design, Observation};
 
-use crate::random::normal;
+use crate::verdict::protocol::ERROR_RATE;
 
-/// Of the whole family.
-pub(super) const ERROR_RATE: f64 = 0.05;
+const SEED: u64 = 1;
 /// How often the oracle finds the difference that is sought.
 pub(super) const POWER: f64 = 0.8;
 /// The standard deviation of the logarithm of spreads in public data.
@@ -23,45 +22,24 @@ const SHARED: f64 = 3.0;
 const LOST: f64 = 0.1;
 const MOST_RUNS: u64 = 6;
 
-/// How conditions and boots meet, and what is missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Layout {
-    Nested,
-    Crossed,
-    /// One cell in ten is lost, the others have 1 to 6 runs.
-    NestedRagged,
-    CrossedRagged,
+/// How conditions and boots meet, and whether something is missing: one cell in ten is lost, the
+/// others have 1 to 6 runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) name: &'static str,
+    pub(super) design: Design,
+    pub(super) is_ragged: bool,
 }
 
-impl Layout {
-    pub(super) const ALL: [Layout; 4] =
-        [Layout::Nested, Layout::Crossed, Layout::NestedRagged, Layout::CrossedRagged];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Layout::Nested => "nested",
-            Layout::Crossed => "crossed",
-            Layout::NestedRagged => "nested, ragged",
-            Layout::CrossedRagged => "crossed, ragged",
-        }
-    }
-
-    pub(super) fn is_ragged(self) -> bool {
-        matches!(self, Layout::NestedRagged | Layout::CrossedRagged)
-    }
-
-    pub(super) fn design(self) -> Design {
-        match self {
-            Layout::Nested | Layout::NestedRagged => Design::Nested,
-            Layout::Crossed | Layout::CrossedRagged => Design::Crossed,
-        }
-    }
-}
+pub(super) const LAYOUTS: [Layout; 4] = [
+    Layout { name: "nested", design: Design::Nested, is_ragged: false },
+    Layout { name: "crossed", design: Design::Crossed, is_ragged: false },
+    Layout { name: "nested, ragged", design: Design::Nested, is_ragged: true },
+    Layout { name: "crossed, ragged", design: Design::Crossed, is_ragged: true },
+];
 
 /// Which conditions spread how much.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Spreads {
     Equal,
     /// The baseline so many times as much as the others.
@@ -71,18 +49,18 @@ pub(super) enum Spreads {
     LogNormal,
 }
 
-impl Spreads {
-    pub(super) const ALL: [Spreads; 8] = [
-        Spreads::Equal,
-        Spreads::Baseline(2.0),
-        Spreads::Baseline(3.0),
-        Spreads::Baseline(6.0),
-        Spreads::Treatment(2.0),
-        Spreads::Treatment(3.0),
-        Spreads::Treatment(6.0),
-        Spreads::LogNormal,
-    ];
+pub(super) const SPREADS: [Spreads; 8] = [
+    Spreads::Equal,
+    Spreads::Baseline(2.0),
+    Spreads::Baseline(3.0),
+    Spreads::Baseline(6.0),
+    Spreads::Treatment(2.0),
+    Spreads::Treatment(3.0),
+    Spreads::Treatment(6.0),
+    Spreads::LogNormal,
+];
 
+impl Spreads {
     pub(super) fn name(self) -> String {
         match self {
             Spreads::Equal => "equal".to_owned(),
@@ -93,20 +71,18 @@ impl Spreads {
     }
 
     /// The standard deviations of cells of one run: one set, or several to take turns with.
-    fn sets(self, conditions: usize, seed: u64) -> Vec<Vec<f64>> {
+    fn sets(self, conditions: usize) -> Vec<Vec<f64>> {
         let one = |place: usize, times: f64| {
-            (0..conditions).map(|c| if c == place { times } else { 1.0 }).collect()
+            vec![(0..conditions).map(|c| if c == place { times } else { 1.0 }).collect()]
         };
         match self {
-            Spreads::Equal => vec![vec![1.0; conditions]],
-            Spreads::Baseline(times) => vec![one(0, times)],
-            Spreads::Treatment(times) => vec![one(1, times)],
+            Spreads::Equal => one(0, 1.0),
+            Spreads::Baseline(times) => one(0, times),
+            Spreads::Treatment(times) => one(1, times),
             Spreads::LogNormal => {
-                let mut random = ChaCha8Rng::seed_from_u64(seed);
-                let set = |random: &mut ChaCha8Rng| {
-                    (0..conditions).map(|_| (LOG_SD * normal(random)).exp()).collect()
-                };
-                (0..DRAWS).map(|_| set(&mut random)).collect()
+                let mut random = ChaCha8Rng::seed_from_u64(SEED ^ conditions as u64);
+                let mut set = |_| (0..conditions).map(|_| (LOG_SD * normal(&mut random)).exp()).collect();
+                (0..DRAWS).map(&mut set).collect()
             }
         }
     }
@@ -149,28 +125,26 @@ impl Known {
 pub(super) struct World {
     pub(super) layout: Layout,
     pub(super) spreads: Spreads,
-    pub(super) conditions: usize,
-    pub(super) boots: usize,
+    boots: usize,
+    /// Of the random numbers.
+    stream: u64,
     sets: Vec<Known>,
 }
 
 impl World {
     /// None where the oracle has no critical value.
-    pub(super) fn new(
-        layout: Layout,
-        spreads: Spreads,
-        conditions: usize,
-        boots: usize,
-        seed: u64,
-    ) -> Option<World> {
-        let sets = spreads.sets(conditions, seed ^ conditions as u64);
+    pub(super) fn new(layout: Layout, spreads: Spreads, conditions: usize, boots: usize) -> Option<World> {
         // What ragged layouts lose is lost to an oracle too, which is not worked out.
-        let known = |sds| match layout.is_ragged() {
+        let known = |sds| match layout.is_ragged {
             true => Some(Known { sds, difference: 0.0, of_ratios: 1.0 }),
-            false => Known::of(sds, layout.design(), boots),
+            false => Known::of(sds, layout.design, boots),
         };
-        let sets = sets.into_iter().map(known).collect::<Option<Vec<Known>>>()?;
-        Some(World { layout, spreads, conditions, boots, sets })
+        let sets = spreads.sets(conditions).into_iter().map(known).collect::<Option<Vec<Known>>>()?;
+        let place = |found: Option<usize>| found.unwrap_or_default() as u64;
+        let size = place(LAYOUTS.iter().position(|one| *one == layout)) << 16 | (conditions as u64) << 8;
+        let stream =
+            (size | boots as u64) << 40 | place(SPREADS.iter().position(|one| *one == spreads)) << 34;
+        Some(World { layout, spreads, boots, stream, sets })
     }
 
     /// The power of the oracle that knows the ratios of the spreads.
@@ -179,9 +153,12 @@ impl World {
     }
 
     /// The runs of a study; of condition 1, higher by what the oracle would find, if it `differs`.
-    pub(super) fn study(&self, number: u32, differs: bool, random: &mut ChaCha8Rng) -> Vec<Observation> {
+    pub(super) fn study(&self, number: u32, differs: bool) -> Vec<Observation> {
+        // A stream for each study of each world.
+        let random = &mut ChaCha8Rng::seed_from_u64(SEED);
+        random.set_stream(self.stream | u64::from(differs) << 33 | u64::from(number));
         let set = &self.sets[number as usize % self.sets.len()];
-        let is_crossed = self.layout.design() == Design::Crossed;
+        let is_crossed = self.layout.design == Design::Crossed;
         let common: Vec<f64> = (0..self.boots).map(|_| SHARED * normal(random)).collect();
         let mut observations = Vec::new();
         for (condition, sd) in set.sds.iter().enumerate() {
@@ -189,12 +166,12 @@ impl World {
             for (place, common) in common.iter().enumerate() {
                 let boot = if is_crossed { place } else { condition * self.boots + place } as u32;
                 let centre = mean + if is_crossed { *common } else { 0.0 };
-                if !self.layout.is_ragged() {
+                if !self.layout.is_ragged {
                     let value = centre + sd * normal(random);
                     observations.push(Observation { condition, boot, value });
                     continue;
                 }
-                let (fate, runs) = (share(random), 1 + random.next_u64() % MOST_RUNS);
+                let (fate, runs) = (random.random::<f64>(), 1 + random.next_u64() % MOST_RUNS);
                 // Two boots are left of every condition.
                 if fate < LOST && place >= 2 {
                     continue;
@@ -202,17 +179,12 @@ impl World {
                 // Half of the variance of a single run is its cell's.
                 let half = sd * 0.5_f64.sqrt();
                 let cell = centre + half * normal(random);
-                let value = |random: &mut ChaCha8Rng| cell + half * normal(random);
-                observations.extend((0..runs).map(|_| Observation { condition, boot, value: value(random) }));
+                let mut run = |_| Observation { condition, boot, value: cell + half * normal(random) };
+                observations.extend((0..runs).map(&mut run));
             }
         }
         observations
     }
-}
-
-/// A number from 0 to below 1.
-fn share(random: &mut ChaCha8Rng) -> f64 {
-    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 #[cfg(test)]
@@ -230,13 +202,11 @@ mod tests {
 
     #[test]
     fn ragged_studies_keep_two_boots_and_others_all() {
-        let mut random = ChaCha8Rng::seed_from_u64(1);
-        for layout in Layout::ALL {
-            let world = World::new(layout, Spreads::Baseline(3.0), 4, 10, 1).unwrap();
-            let runs = world.study(0, false, &mut random);
+        for layout in LAYOUTS {
+            let runs = World::new(layout, Spreads::Baseline(3.0), 4, 10).unwrap().study(0, false);
             let mut cells: Vec<(usize, u32)> = runs.iter().map(|run| (run.condition, run.boot)).collect();
             cells.dedup();
-            assert_eq!(layout.is_ragged(), cells.len() < 40 && runs.len() > 40, "{layout:?}");
+            assert_eq!(layout.is_ragged, cells.len() < 40 && runs.len() > 40, "{layout:?}");
             assert!((0..4).all(|condition| cells.iter().filter(|cell| cell.0 == condition).count() >= 2));
         }
     }

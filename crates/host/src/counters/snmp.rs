@@ -5,12 +5,13 @@ use std::collections::HashMap;
 
 /// Counters by protocol and name, for example `("Udp", "InErrors")`.
 #[derive(Debug, Default)]
-pub(crate) struct Table<'a>(HashMap<(&'a str, &'a str), u64>);
+pub struct Table<'a>(HashMap<(&'a str, &'a str), u64>);
 
 impl<'a> Table<'a> {
     /// Takes in a file of pairs of lines, `Udp: InDatagrams NoPorts` and `Udp: 12 0` (`snmp`,
     /// `netstat`). What is no number, or has no name, is passed over.
-    pub(crate) fn pairs(mut self, text: &'a str) -> Self {
+    #[must_use]
+    pub fn pairs(mut self, text: &'a str) -> Self {
         let mut lines = text.lines().peekable();
         while let Some(line) = lines.next() {
             let Some((protocol, names)) = line.split_once(':') else { continue };
@@ -30,7 +31,8 @@ impl<'a> Table<'a> {
 
     /// Takes in a file of lines `Udp6InDatagrams 12` (`snmp6`); the protocol is its first word with
     /// the digit: `Udp6`.
-    pub(crate) fn lines(mut self, text: &'a str) -> Self {
+    #[must_use]
+    pub fn lines(mut self, text: &'a str) -> Self {
         for line in text.lines() {
             let mut words = line.split_whitespace();
             let (Some(word), Some(Ok(value))) = (words.next(), words.next().map(str::parse)) else {
@@ -44,7 +46,8 @@ impl<'a> Table<'a> {
     }
 
     /// A counter; 0 if this kernel does not have it.
-    pub(crate) fn count(&self, protocol: &str, name: &str) -> u64 {
+    #[must_use]
+    pub fn count(&self, protocol: &str, name: &str) -> u64 {
         self.0.get(&(protocol, name)).copied().unwrap_or(0)
     }
 

@@ -20,7 +20,7 @@ pub use methods::Method;
 pub use plan::Plan;
 pub use rate::Rate;
 pub use sequential::{Estimates, Looking, SequentialCell, SequentialRates, look_often};
-pub use world::{Shape, World};
+pub use world::{Shape, World, normal};
 
 use std::ops::{AddAssign, Range};
 use std::thread;

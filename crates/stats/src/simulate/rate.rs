@@ -19,7 +19,8 @@ pub struct Rate {
 
 impl Rate {
     /// The rate of `hits` among `experiments`.
-    pub(super) fn new(hits: u64, experiments: u64) -> Rate {
+    #[must_use]
+    pub fn new(hits: u64, experiments: u64) -> Rate {
         let rate = if experiments == 0 { 0.0 } else { hits as f64 / experiments as f64 };
         let interval = binomial_interval(hits, experiments, 0.95).unwrap_or((0.0, 1.0));
         Rate { hits, experiments, rate, interval }

@@ -119,6 +119,11 @@ pub(super) fn random(seed: u64, place: usize, experiment: u32) -> ChaCha8Rng {
     random
 }
 
+/// One standard normal value; a [`World`] draws two at a time.
+pub fn normal(random: &mut ChaCha8Rng) -> f64 {
+    Normal { spare: None }.draw(random)
+}
+
 /// Standard normal values by Box and Muller's transformation (Annals of Mathematical Statistics 29,
 /// 1958), which gives two at a time.
 struct Normal {

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,31 +22,37 @@ pub(crate) struct Prepare {
     /// A kernel module to load first
     #[arg(long)]
     module: Option<PathBuf>,
-    /// Give the loopback interface one more address
+    /// An interface that is given one more address
+    #[arg(long, requires_all = ["address", "prefix"])]
+    interface: Option<String>,
+    /// That address
     #[arg(long)]
-    address: bool,
+    address: Option<IpAddr>,
+    /// The length of its prefix
+    #[arg(long)]
+    prefix: Option<u8>,
 }
 
-/// In the range that RFC 2544 reserves for benchmarks.
-const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 19, 255, 1));
 /// The kernel is to unpack the file (include/uapi/linux/module.h).
 const MODULE_INIT_COMPRESSED_FILE: libc::c_int = 4;
 const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// `netassay-bench prepare`
-pub(crate) fn serve(options: &Prepare) -> Result<ExitCode, Failure> {
-    if let Some(module) = &options.module {
-        load(module).map_err(Failure::io(format!("cannot load the module {}", module.display())))?;
+impl Prepare {
+    /// `netassay-bench prepare`
+    pub(crate) fn serve(&self) -> Result<ExitCode, Failure> {
+        if let Some(module) = &self.module {
+            load(module).map_err(Failure::io(format!("cannot load the module {}", module.display())))?;
+        }
+        if let Some(name) = &self.congestion_control {
+            fs::write(CONGESTION_CONTROL, name)
+                .map_err(Failure::io(format!("cannot set congestion control {name}")))?;
+        }
+        if let (Some(interface), Some(address), Some(prefix)) = (&self.interface, self.address, self.prefix) {
+            let added = Links::open().and_then(|mut links| links.add_address(interface, address, prefix));
+            added.map_err(Failure::environment)?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
-    if let Some(name) = &options.congestion_control {
-        fs::write(CONGESTION_CONTROL, name)
-            .map_err(Failure::io(format!("cannot set congestion control {name}")))?;
-    }
-    if options.address {
-        let added = Links::open().and_then(|mut links| links.add_address("lo", ADDRESS, 32));
-        added.map_err(|error| Failure::Environment(error.to_string()))?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 fn load(module: &Path) -> io::Result<()> {

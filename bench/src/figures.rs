@@ -1,0 +1,59 @@
+//! Summaries of a few figures, and the interval of their median.
+
+use stats::Summary;
+
+/// Smallest, middle and largest; `None` without figures.
+pub(crate) fn summary(figures: impl IntoIterator<Item = f64>) -> Option<Summary> {
+    Summary::of(&figures.into_iter().collect::<Vec<f64>>()).ok()
+}
+
+/// Median, smallest, largest with this many decimals, and the count: for a table.
+pub(crate) fn cells(summary: &Summary, decimals: usize) -> [String; 4] {
+    let Summary { n, median, min, max, .. } = summary;
+    let [median, min, max] = [median, min, max].map(|figure| format!("{figure:.decimals$}"));
+    [median, min, max, n.to_string()]
+}
+
+/// The interval that holds the median of what `figures` were drawn from, whatever its distribution,
+/// with at least 95 %: from the k-th smallest to the k-th largest, k as large as the binomial
+/// distribution allows (Thompson 1936). None for fewer than six figures, or so many (above 1000)
+/// that 2^-n is no double.
+pub(crate) fn median_interval(figures: &[f64]) -> Option<(f64, f64)> {
+    let n = figures.len();
+    if n > 1000 {
+        return None;
+    }
+    // P(fewer than k of n lie below the median), for k = 1, 2, ...
+    let mut term = 0.5_f64.powi(n as i32);
+    let (mut below, mut k) = (0.0, 0);
+    while k < n / 2 && below + term <= 0.025 {
+        below += term;
+        k += 1;
+        term *= (n + 1 - k) as f64 / k as f64;
+    }
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    (k > 0).then(|| (sorted[k - 1], sorted[n - k]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_medians_interval_is_that_of_the_sign_test() {
+        // R: qbinom(0.025, n, 0.5) is the k of these.
+        for (n, expected) in [
+            (0, None),
+            (5, None),
+            (6, Some((1.0, 6.0))),
+            (20, Some((6.0, 15.0))),
+            (100, Some((40.0, 61.0))),
+            (1000, Some((469.0, 532.0))),
+            (1001, None),
+        ] {
+            assert_eq!(median_interval(&(1..=n).map(f64::from).collect::<Vec<_>>()), expected, "{n}");
+        }
+        assert_eq!(cells(&summary([4.0, 1.0, 2.0, 9.0]).unwrap(), 1), ["3.0", "1.0", "9.0", "4"]);
+    }
+}
