@@ -73,7 +73,8 @@ mod tests {
     use std::time::Duration;
     use study::Percent;
 
-    /// Boots whose two conditions are `lower` apart, all runs of a condition alike but for a little.
+    /// Boots whose two conditions are `lower` apart, all runs of a condition alike but for a
+    /// little.
     fn ended(protocol: &Protocol, lower: f64) -> (u32, Verdict) {
         conduct(protocol, &Spending::default(), &mut Vec::new(), |boot, _, observations| {
             for (condition, mean) in [(0, 100.0), (1, 100.0 - lower)] {

@@ -22,6 +22,8 @@ pub struct Client {
     from: File,
     lines: LineReader,
     interrupt: Interrupt,
+    /// How long it was waited for in vain. Its answer may still come, and is that to no later request.
+    silent: Option<Duration>,
 }
 
 impl Client {
@@ -39,7 +41,14 @@ impl Client {
             let flags = OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK;
             let _ = fcntl(&to, FcntlArg::F_SETFL(flags));
         }
-        Self { host: host.into(), to, from: from.into().into(), lines: LineReader::default(), interrupt }
+        Self {
+            host: host.into(),
+            to,
+            from: from.into().into(),
+            lines: LineReader::default(),
+            interrupt,
+            silent: None,
+        }
     }
 
     /// Asks, and waits for the answer.
@@ -66,8 +75,12 @@ impl Client {
     /// `patience` to take it.
     ///
     /// # Errors
-    /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.
+    /// When the agent is gone, does not read or did not answer in time before, the pipe fails, or
+    /// the user asks to stop.
     pub fn send(&mut self, request: &Request, patience: Duration) -> Result<(), CallError> {
+        if let Some(patience) = self.silent {
+            return Err(CallError::Silent { host: self.host.clone(), patience });
+        }
         let line = encode(request).map_err(|error| self.pipe(error.into()))?;
         let deadline = Instant::now() + patience;
         let mut rest = &line[..];
@@ -86,7 +99,10 @@ impl Client {
     /// # Errors
     /// As [`Client::call`].
     pub fn receive(&mut self, patience: Duration) -> Result<Answer, CallError> {
-        self.receive_within(patience)?.ok_or_else(|| CallError::Silent { host: self.host.clone(), patience })
+        self.receive_within(patience)?.ok_or_else(|| {
+            self.silent = Some(patience);
+            CallError::Silent { host: self.host.clone(), patience }
+        })
     }
 
     /// Waits for the answer, but returns `None` when it has not come after `patience`: ask again
@@ -254,6 +270,15 @@ mod tests {
         assert!(client.receive_within(Duration::from_millis(5)).unwrap().is_none());
         let error = client.receive(Duration::from_millis(5)).unwrap_err();
         assert_eq!(error.to_string(), "the receiver's agent did not answer within 0.005 s");
+    }
+
+    #[test]
+    fn a_late_answer_is_not_taken_for_that_to_the_next_request() {
+        let (mut client, mut agent, _) = conversation();
+        assert!(matches!(client.call(&Request::Quiet, A_MOMENT), Err(CallError::Silent { .. })));
+        agent.write_all(&encode(&Answer::Done).unwrap()).unwrap();
+        let error = client.order(&Request::Start, A_MOMENT).unwrap_err();
+        assert_eq!(error.to_string(), "the receiver's agent did not answer within 0.05 s");
     }
 
     /// More than any pipe or socket holds.

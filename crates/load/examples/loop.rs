@@ -1,6 +1,6 @@
 //! Runs one workload over loopback, both ends in this process, and prints what it measured.
 //!
-//! `cargo run --release -p netassay-load --example loop -- tcp_stream --message 16384 --seconds 2 --tx 0 --rx 1`
+//!     cargo run --release -p netassay-load --example loop -- tcp_stream --tx 0 --rx 1
 
 use std::net::IpAddr;
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! Every term of the output and the docs with its definition: for `netassay explain` and
-//! `docs/glossary.md`. Words of a vocabulary, keys of traffic, metrics and the names of features come
-//! from the tables in `words`; all other terms are in `terms.txt`.
+//! `docs/glossary.md`. Words of a vocabulary, keys of traffic, metrics and the names of features
+//! come from the tables in `words`; all other terms are in `terms.txt`.
 
 use words::metric::{Better, METRICS, Metric};
 use words::{

@@ -26,8 +26,8 @@ fn write(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// What pages are laid out for: `COLUMNS`, else the terminal's width, else 80; colours on a terminal
-/// that did not refuse them (`NO_COLOR`).
+/// What pages are laid out for: `COLUMNS`, else the terminal's width, else 80; colours on a
+/// terminal that did not refuse them (`NO_COLOR`).
 pub(crate) fn layout(wide: bool) -> Layout {
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     let terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));

@@ -53,7 +53,7 @@ fn standard_input_without_end_is_cut_off() {
     let bench = Bench::new();
     for (endless, why) in [
         ("cat /dev/zero", "<stdin>:1:1: a NUL byte, which no text has; give a text file"),
-        ("yes | tr -d '\\n'", "<stdin>:1:1048577: a line of more than 1048576 bytes; this is no file"),
+        ("yes | tr -d '\\n'", "<stdin>:1:1048577: a line of more than 1048576 bytes; this is not a file"),
         ("yes 1", "<stdin>:33554433:1: more than 33554432 values"),
         ("yes '# comment'", "cannot read <stdin>: more than 1073741824 bytes"),
     ] {

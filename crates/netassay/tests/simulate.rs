@@ -87,7 +87,7 @@ fn wrong_requests_are_named() {
         (vec!["--shape", "flat"], "flat"),
         (vec!["--sequential", "5"], "looks=N"),
         (vec!["--sequential", "looks=5,boots=x"], "looks=5,boots=20"),
-        (vec!["--sequential", "looks=5"], "5 looks at 3 boots"),
+        (vec!["--sequential", "looks=5"], "5 looks do not fit into 3 boots"),
         (vec!["--experiments", "10000000"], "times as long"),
         (vec!["--from-study", "1", "--between", "1"], "--between"),
     ] {

@@ -37,9 +37,10 @@ impl Journal {
     /// before any of them is changed it is proven that the value before can be written back.
     ///
     /// # Errors
-    /// [`JournalError`]: another process changes this machine, or one that is gone left changes behind, or the journal cannot be
-    /// written (then nothing was touched); or a value cannot be written back, or the kernel does
-    /// not take one. What was changed before stays so until it is undone.
+    /// [`JournalError`]: another process changes this machine, or one that is gone left changes
+    /// behind, or the journal cannot be written (then nothing was touched); or a value cannot be
+    /// written back, or the kernel does not take one. What was changed before stays so until it is
+    /// undone.
     pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         self.claim()?;
         let first = self.changes.len();

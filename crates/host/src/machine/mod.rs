@@ -57,7 +57,8 @@ impl Machine {
     /// Which machine this is.
     ///
     /// # Errors
-    /// [`MachineError::Identity`]: what cannot be told is no reason to believe that the machine was started anew.
+    /// [`MachineError::Identity`]: what cannot be told is no reason to believe that the machine was
+    /// started anew.
     pub(crate) fn identity(&self) -> Result<Identity, MachineError> {
         let unknown = |path: &Path| MachineError::Identity(path.to_owned());
         let boot = "proc/sys/kernel/random/boot_id";

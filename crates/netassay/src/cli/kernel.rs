@@ -19,7 +19,8 @@ pub(crate) enum KernelAction {
     Fetch(Fetch),
     /// List the kernels that were fetched
     List(Listing),
-    /// Forget the results of earlier trials of kernels (KVM, features): the next session tries again
+    /// Forget the results of earlier trials of kernels (KVM, features): the next session tries
+    /// again
     Forget,
 }
 

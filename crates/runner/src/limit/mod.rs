@@ -3,12 +3,14 @@
 //! Every run gets one label, and the figures that speak for it. The order in which the labels are
 //! tried is the reasoning:
 //!
-//! 1. **pacing**: the rate that was asked for arrived. Nothing held the run back but the asking,
-//!    whatever else was busy.
-//! 2. From the end of the way backwards, **where datagrams were lost** (UDP). What is received is what the *last* place that drops
-//!    lets through; a place before it that drops too only spares it work. So the *receiver socket* comes before the receiving
-//!    device, that before the *link* and the *device* that sends, and any of them before the sender, which is as busy as it likes
-//!    when it drops half of what it sends. A receiving device whose CPU had no time left is the *receiver CPU*.
+//! 1. **pacing**: the rate that was asked for arrived. Only that held the run back, whatever else
+//!    was busy.
+//! 2. From the end of the way backwards, **where datagrams were lost** (UDP). What is received is
+//!    what the *last* place that drops lets through; a place before it that drops too only spares
+//!    it work. So the *receiver socket* comes before the receiving device, that before the *link*
+//!    and the *device* that sends, and any of them before the sender, which is as busy as it likes
+//!    when it drops half of what it sends. A receiving device whose CPU had no time left is the
+//!    *receiver CPU*.
 //! 3. **link**: a known rate was reached. It comes before the queue at that rate, whose drops are
 //!    only how a full link shows.
 //! 4. **CPU**: an end wanted a CPU all the time. An end that never sleeps never waits for the

@@ -17,7 +17,8 @@ pub(super) fn unlike(campaign: &Campaign) -> Option<Flag> {
         for cell in campaign.cells_of(condition).iter().filter(|cell| cell.count() > 1) {
             let n = cell.count() as f64;
             let first = campaign.values(cell)[0];
-            // first - mean of the others = (first - mean of all) n / (n - 1), with variance n / (n - 1) of a run's.
+            // first - mean of the others = (first - mean of all) n / (n - 1), with variance n /
+            // (n - 1) of a run's.
             differences.push((first - cell.mean) * (n / (n - 1.0)).sqrt() / scale);
         }
     }

@@ -9,10 +9,11 @@ use crate::distribution::normal;
 /// Fewer runs of a condition in a boot say nothing of their order.
 const FEW: usize = 4;
 
-/// Von Neumann's ratio (Annals of Mathematical Statistics 12, 1941) of each boot: the sum of squared successive differences
-/// over the sum of squares, with mean 2 and variance 4 (n - 2) / (n² - 1) for independent normal runs (his eq. 2 and
-/// 3 of section 5, with both sums undivided). Its distance from 2, weighted by the runs, is summed over the boots of a
-/// condition and compared with the normal distribution, whose tails are the heavier.
+/// Von Neumann's ratio (Annals of Mathematical Statistics 12, 1941) of each boot: the sum of
+/// squared successive differences over the sum of squares, with mean 2 and variance 4 (n - 2) /
+/// (n² - 1) for independent normal runs (his eq. 2 and 3 of section 5, with both sums undivided).
+/// Its distance from 2, weighted by the runs, is summed over the boots of a condition and compared
+/// with the normal distribution, whose tails are the heavier.
 pub(super) fn correlation(campaign: &Campaign) -> Vec<Flag> {
     let tested: Vec<(&Condition, Score)> = campaign
         .conditions

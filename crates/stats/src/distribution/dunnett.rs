@@ -14,7 +14,8 @@ use super::{is_inside, normal, solve, student};
 /// A tail that is so small is as good as none: a bound of it does.
 const NO_MORE: f64 = 1e-30;
 
-/// P(max |T(i)| <= `d`). `df` may be infinite. NaN unless there is at least one of `lambdas`, all |λ| < 1 and `df` >= 1.
+/// P(max |T(i)| <= `d`). `df` may be infinite. NaN unless there is at least one of `lambdas`, all
+/// |λ| < 1 and `df` >= 1.
 pub fn cdf(d: f64, lambdas: &[f64], df: f64) -> f64 {
     Dunnett::of(lambdas, df).map_or(f64::NAN, |family| family.cdf(d))
 }

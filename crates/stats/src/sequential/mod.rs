@@ -25,8 +25,8 @@ const REACH: f64 = 10.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bounds {
-    /// Hardly any at first, nearly all at the last look (O'Brien and Fleming, Biometrics 35, 1979): |z| at a fraction f of the
-    /// information must reach c / sqrt(f).
+    /// Hardly any at first, nearly all at the last look (O'Brien and Fleming, Biometrics 35, 1979):
+    /// |z| at a fraction f of the information must reach c / sqrt(f).
     ObrienFleming,
     /// The same at each look (Pocock, Biometrika 64, 1977).
     Pocock,

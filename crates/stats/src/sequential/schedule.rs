@@ -83,8 +83,9 @@ impl Looks {
         &self.fractions
     }
 
-    /// The chance that t crosses at any look, by the bounds that it just reaches at this one (from 1) if its two-sided p is `nominal`
-    /// there: the repeated p-value (Jennison and Turnbull 1989). It is below alpha exactly where `nominal` is below its level.
+    /// The chance that t crosses at any look, by the bounds that it just reaches at this one
+    /// (from 1) if its two-sided p is `nominal` there: the repeated p-value (Jennison and
+    /// Turnbull 1989). It is below alpha exactly where `nominal` is below its level.
     ///
     /// None for a look that the schedule has not, and unless 0 <= `nominal` <= 1.
     pub fn p(&self, look: u32, nominal: f64) -> Option<f64> {

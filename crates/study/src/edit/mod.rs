@@ -25,8 +25,8 @@ impl Study {
     /// [`Study::looks_dropped`].
     ///
     /// # Errors
-    /// [`Diagnostics`]: what is wrong with a change, or with the file after them all; what a change brought in is marked
-    /// as that. Total, as [`Study::parse`] is.
+    /// [`Diagnostics`]: what is wrong with a change, or with the file after them all; what a change
+    /// brought in is marked as that. Total, as [`Study::parse`] is.
     pub fn parse_with(file_name: &str, text: &str, changes: &[Assignment]) -> Result<Self, Diagnostics> {
         if changes.is_empty() {
             return Self::parse(file_name, text);

@@ -1,4 +1,5 @@
-//! Conditions that a file chooses by levels, `{ family = "ipv6", offloads = "none" }`, and what for.
+//! Conditions that a file chooses by levels, `{ family = "ipv6", offloads = "none" }`, and what
+//! for.
 
 use words::{Percent, metric::Metric};
 

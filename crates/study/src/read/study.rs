@@ -24,8 +24,8 @@ impl Study {
     /// Reads a study file. `file_name` is only shown, never opened.
     ///
     /// # Errors
-    /// [`Diagnostics`]: everything that is wrong with the file, with line and column. Total: no text makes it panic,
-    /// and its work is bounded (1 MiB of text, 10,000 conditions).
+    /// [`Diagnostics`]: everything that is wrong with the file, with line and column. Total: no
+    /// text makes it panic, and its work is bounded (1 MiB of text, 10,000 conditions).
     pub fn parse(file_name: &str, text: &str) -> Result<Self, Diagnostics> {
         if text.len() > limit::TEXT {
             let message = format!("the file has {} bytes: at most {} are allowed", text.len(), limit::TEXT);

@@ -39,8 +39,8 @@ pub(crate) fn create_veth(hosts: &mut BySide<&mut Launched>, ends: BySide<VethEn
     Ok(())
 }
 
-/// Where the kernel refuses, steering the interfaces themselves tells what is missing. Silence is no
-/// refusal: the answer may still come, and would be taken for that to the next request.
+/// Where the kernel refuses, steering the interfaces themselves tells what is missing. Silence is
+/// no refusal: the answer may still come, and would be taken for that to the next request.
 fn steer_new(hosts: &mut BySide<&mut Launched>, ends: &BySide<VethEnd>) -> Result<(), Error> {
     for (side, host) in hosts.each_mut() {
         match host.order(&Request::SteerNew { cpus: ends[side].steered.clone() }) {
