@@ -41,7 +41,7 @@ pub(crate) fn check(traffic: &Traffic, (sent, received): &(Outcome, Outcome), el
     assert!(accounted <= sent.sent.messages, "{what}");
     // A buffer of datagrams that finds no room in the socket is one drop to the kernel.
     if traffic.reader == Reader::Gro {
-        let is_noted = received.notes.iter().any(|note| *note == Note::GroCountsBuffers);
+        let is_noted = received.notes.contains(&Note::GroCountsBuffers);
         assert!(!is_noted || received.socket_drops() > 0, "{what}");
     } else {
         let lost = sent.sent.messages - accounted;
