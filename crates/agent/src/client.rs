@@ -22,7 +22,8 @@ pub struct Client {
     from: File,
     lines: LineReader,
     interrupt: Interrupt,
-    /// How long it was waited for in vain. Its answer may still come, and is that to no later request.
+    /// How long it was waited for in vain. Its answer may still come, and is that to no later
+    /// request.
     silent: Option<Duration>,
 }
 

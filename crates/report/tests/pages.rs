@@ -262,7 +262,7 @@ fn what_the_load_engine_said_of_its_runs() {
         outcome.zerocopy = Some(sample::zerocopy(10, copied));
         outcome.latency.as_mut().unwrap().clock_ns = 30.0 + f64::from(run.boot);
         if run.condition == 2 {
-            outcome.notes.push(load::Note::NothingToPoll);
+            outcome.notes = serde_json::from_value(json!(["nothing_to_poll"])).unwrap();
         }
         account.receiver = None;
         run.detail = Detail::Measured(Box::new(account));

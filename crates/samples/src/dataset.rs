@@ -2,25 +2,16 @@
 
 mod boots;
 mod conditions;
+mod input;
 
 use std::collections::HashMap;
 
 use stats::Observation;
 
+pub use input::Input;
+
 use crate::error::SamplesError;
 use crate::options::{Boots, Layout, Options};
-use crate::sheet::Sheet;
-
-/// A file and what it stands for.
-#[derive(Debug)]
-pub struct Input {
-    /// Its name in messages and, if nothing better is known, of its condition.
-    pub file: String,
-    /// The condition that the caller says it belongs to.
-    pub condition: Option<String>,
-    /// What it holds.
-    pub sheet: Sheet,
-}
 
 /// Everything to be compared.
 #[derive(Debug)]

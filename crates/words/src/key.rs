@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use crate::duration::format_duration;
 use crate::kind::Kind;
+use crate::mistake::Mistake;
 use crate::pacing::Pacing;
 use crate::percent::Percent;
-use crate::shape::{Mistake, Shape};
+use crate::shape::Shape;
 use crate::suggest;
 use crate::value::{Field, Value};
 use crate::workload::Workload;

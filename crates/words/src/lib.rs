@@ -17,6 +17,7 @@ mod key;
 mod keys;
 mod kind;
 mod label;
+mod mistake;
 mod mode;
 mod pacing;
 mod percent;
@@ -41,12 +42,13 @@ pub use key::{Key, Misfit};
 pub use keys::KEYS;
 pub use kind::Kind;
 pub use label::Label;
+pub use mistake::Mistake;
 pub use mode::{Direction, Reader, Sender};
 pub use pacing::{Pacing, PacingError};
 pub use percent::{Percent, PercentError};
 pub use scenario::{Scenario, VXLAN_OVERHEAD};
 pub use settled::Settled;
-pub use shape::{Mistake, Shape, Words};
+pub use shape::{Shape, Words};
 pub use side::{BySide, Side};
 pub use traffic::{
     LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,

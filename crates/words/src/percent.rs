@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
-use crate::shape::Mistake;
+use crate::mistake::Mistake;
 use crate::suggest::quoted;
 
 /// A share in percent, kept to a ten-thousandth of a percent so that it reads back as it was

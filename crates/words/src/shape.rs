@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::duration::parse_duration;
 use crate::kind::Kind;
+use crate::mistake::Mistake;
 use crate::pacing::{Pacing, PacingError};
 use crate::percent::Percent;
 use crate::suggest::{self, quoted};
@@ -36,17 +37,6 @@ pub struct Words {
     pub vocabulary: Vocabulary,
     /// Those that a kind of traffic can have, in exact mode or not.
     pub of: fn(Kind, bool) -> Vec<&'static str>,
-}
-
-/// Why a text is no value of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
-    /// What is wrong, as a sentence without its point.
-    pub message: String,
-    /// The remedy.
-    pub help: Option<String>,
-    /// Whether it is a value, only too small or too large.
-    pub out_of_range: bool,
 }
 
 impl Shape {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use stats::Observation;
 
-use super::Input;
 use super::conditions::{Condition, Part};
+use super::input::Input;
 use crate::error::{Fault, Place, SamplesError};
 use crate::options::{Boots, Layout, Options};
 

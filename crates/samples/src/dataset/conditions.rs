@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::Input;
+use super::input::Input;
 use crate::error::{Fault, SamplesError};
 use crate::series::{Key, Series};
 

@@ -2,12 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::comparison::Comparison;
-use super::judgement::judge;
 use super::spending::Spending;
-use crate::model::Fit;
-use crate::observed::Cells;
-use crate::question::{Look, Question};
+use crate::question::Question;
 
 /// What is asked, of which conditions, and what earlier looks leave for this one.
 #[derive(Clone)]
@@ -22,35 +18,8 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// `question`, with what the looks before its own decided from the boots that there were.
-    pub(crate) fn of(
-        question: Question,
-        cells: &Cells,
-        takes_part: &'a dyn Fn(usize) -> bool,
-        spending: &'a Spending,
-    ) -> Asked<'a> {
-        let mut asked = Asked { question, takes_part, spending, decided: BTreeSet::new() };
-        let Some(look) = question.look else { return asked };
-        for (number, boots) in (1..look.number).zip(look.schedule.after()) {
-            let before = cells.up_to(boots);
-            if before.iter().next().is_some() {
-                asked.question.look = Some(Look { number, ..look });
-                let comparisons = asked.judge(&before);
-                let decided = comparisons.iter().filter(|one| one.verdict.is_decided());
-                asked.decided.extend(decided.map(Comparison::pair));
-            }
-        }
-        asked.question.look = Some(look);
-        asked
-    }
-
     /// Another question at the same place.
     pub(crate) fn instead(&self, question: Question) -> Asked<'a> {
         Asked { question, ..self.clone() }
-    }
-
-    /// The comparisons that `cells` make.
-    pub(crate) fn judge(&self, cells: &Cells) -> Vec<Comparison> {
-        judge(&Fit::of(cells, &self.question), self)
     }
 }

@@ -1,17 +1,47 @@
 //! From a fit to comparisons: the family's critical values, intervals, tests and verdicts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::asked::Asked;
 use super::comparison::{Comparison, Gap};
 use super::detectable::{detectable, of_spread};
 use super::family::Family;
-use super::spending::At;
+use super::spending::{At, Spending};
 use super::verdict::Verdict;
 use crate::distribution::student;
 use crate::model::{ErrorTerm, Estimate, Fieller, Fit, Pairs, Quantiles};
-use crate::question::{Against, Correction, Design, Margin, Question};
+use crate::observed::Cells;
+use crate::question::{Against, Correction, Design, Look, Margin, Question};
 use crate::sequential::Shifted;
+
+impl<'a> Asked<'a> {
+    /// `question`, with what the looks before its own decided from the boots that there were.
+    pub(crate) fn of(
+        question: Question,
+        cells: &Cells,
+        takes_part: &'a dyn Fn(usize) -> bool,
+        spending: &'a Spending,
+    ) -> Asked<'a> {
+        let mut asked = Asked { question, takes_part, spending, decided: BTreeSet::new() };
+        let Some(look) = question.look else { return asked };
+        for (number, boots) in (1..look.number).zip(look.schedule.after()) {
+            let before = cells.up_to(boots);
+            if before.iter().next().is_some() {
+                asked.question.look = Some(Look { number, ..look });
+                let comparisons = asked.judge(&before);
+                let decided = comparisons.iter().filter(|one| one.verdict.is_decided());
+                asked.decided.extend(decided.map(Comparison::pair));
+            }
+        }
+        asked.question.look = Some(look);
+        asked
+    }
+
+    /// The comparisons that `cells` make.
+    pub(crate) fn judge(&self, cells: &Cells) -> Vec<Comparison> {
+        judge(&Fit::of(cells, &self.question), self)
+    }
+}
 
 /// The comparisons that are asked of the conditions of `fit`.
 pub(crate) fn judge(fit: &Fit, asked: &Asked<'_>) -> Vec<Comparison> {

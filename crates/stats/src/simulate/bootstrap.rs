@@ -3,7 +3,7 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use super::ALPHA;
+use super::world::ALPHA;
 use crate::question::Design;
 
 /// Resampled differences of one decision, the usual number.

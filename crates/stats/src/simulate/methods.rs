@@ -5,10 +5,10 @@ use std::fmt;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::ALPHA;
 use super::bootstrap::Pair;
 use super::means::{Anova, mean, squares};
 use super::ranks;
+use super::world::ALPHA;
 use super::world::World;
 use crate::compare::{Verdict, analyse_among};
 use crate::distribution::{normal, student};

@@ -20,7 +20,7 @@ pub use methods::Method;
 pub use plan::Plan;
 pub use rate::Rate;
 pub use sequential::{Estimates, Looking, SequentialCell, SequentialRates, look_often};
-pub use world::{Shape, World, normal};
+pub use world::{ALPHA, Shape, World, normal};
 
 use std::ops::{AddAssign, Range};
 use std::thread;
@@ -28,9 +28,6 @@ use std::thread;
 use serde::Serialize;
 
 use methods::Decider;
-
-/// The significance level of every decision.
-pub const ALPHA: f64 = 0.05;
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]

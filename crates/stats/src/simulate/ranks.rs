@@ -1,6 +1,6 @@
 //! The Mann-Whitney U test.
 
-use super::ALPHA;
+use super::world::ALPHA;
 use crate::distribution::normal;
 
 /// Whether two samples differ by Mann and Whitney's test (Annals of Mathematical Statistics 18,

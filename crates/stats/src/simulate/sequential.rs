@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use super::ALPHA;
 use super::error::SimulateError;
 use super::in_threads;
 use super::means::Anova;
 use super::plan::Plan;
 use super::rate::Rate;
+use super::world::ALPHA;
 use super::world::{self, World};
 use crate::distribution::{normal, student};
 use crate::question::Design;

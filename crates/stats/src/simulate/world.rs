@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::question::Design;
 
+/// The significance level of every decision.
+pub const ALPHA: f64 = 0.05;
+
 /// How values come about: a condition's mean, plus what its boot does, plus what the run does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct World {
