@@ -103,8 +103,7 @@ impl Spread {
     /// kind of traffic with that metric in the same scenario over two boots or more.
     ///
     /// # Errors
-    /// As [`Sizing::new`]; [`Error::Plan`] for a stored study that cannot be read, and what the
-    /// statistics refuse.
+    /// As [`Sizing::new`], and what the statistics refuse.
     pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
         let target = target(study, metric)?;
         let what = |condition: &study::Condition| (condition.workload.traffic.kind, condition.boot.scenario);
