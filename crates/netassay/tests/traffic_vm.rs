@@ -178,7 +178,21 @@ fn traffic_vm_vxlan_study_over_two_boots_and_a_kill() {
 
 /// A guest's kernel delays, loses and limits what is sent; the run after that has a whole path
 /// again.
-fn impaired_path(testbed: &mut Testbed) {
+#[test]
+fn traffic_over_an_impaired_path_in_a_guest() {
+    let bench = Bench::new();
+    let guest = Guest { kernel: Some(kernel::directory().display().to_string()), ..Guest::default() };
+    let options = Options {
+        state: BootState { guest: Some(guest), ..Scenario::Vxlan.into() },
+        inside_guest: true,
+        ..Options::new(
+            BootState::default(),
+            bench.path("netassay"),
+            testbed::split(&host::affinity::usable()),
+            !is_root(),
+        )
+    };
+    let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();
     let mut run = |traffic: load::Traffic| {
         let (ramp, window) = (Duration::from_millis(200), Duration::from_millis(800));
         let order = RunOrder { traffic, family: Family::Ipv4, ramp, window, step: RunOrder::step_of(window) };
@@ -270,7 +284,6 @@ fn traffic_inside_a_guest() {
         assert!(around.vcpu.running_ns > 0 && !around.cpus.is_empty(), "{around:?}");
         assert!(around.vcpu_each.len() == 2 && around.pinned, "{around:?}");
     }
-    impaired_path(&mut testbed);
     // Threads of this test have the CPUs: no processes that the runner would see, but the virtual
     // CPUs wait for them.
     let order = order(false);
