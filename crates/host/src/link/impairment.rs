@@ -17,8 +17,8 @@ use crate::kernel::netlink::Failure;
 use crate::link::discipline::Discipline;
 use crate::link::links::Links;
 
-/// What packets suffer that leave an interface; by default nothing. In the kernel's units, so that
-/// what is read back equals what was set.
+/// The impairment of packets that leave an interface; by default none. In the kernel's units, so
+/// that what is read back equals what was set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Impairment {
     delay_ns: u64,
@@ -42,13 +42,13 @@ const NETEM: u32 = 0x6e61_0000;
 const TBF: u32 = 0x6e62_0000;
 const BELOW_NETEM: u32 = NETEM | 1;
 
-/// The packets that a delay holds at most: 100 ms of a million a second.
+/// The most packets that a delay holds: 100 ms at a million packets per second.
 const HELD: u32 = 100_000;
-/// How long a packet waits for the rate at most; what would wait longer is lost.
+/// The longest wait of a packet for the rate; packets that would wait longer are dropped.
 const QUEUE: Duration = Duration::from_millis(50);
-/// The time that may be caught up in a burst.
+/// The time whose bytes may leave in one burst.
 const BURST: Duration = Duration::from_millis(1);
-/// The largest link-layer header of an interface, generously.
+/// More bytes than any link-layer header of an interface has.
 const HEADERS: u32 = 128;
 
 // linux/pkt_sched.h

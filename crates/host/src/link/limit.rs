@@ -137,6 +137,7 @@ mod tests {
         let top = Discipline { default_class: Some(0x30), ..root("htb", None) };
         let class = |handle, bits| Discipline { handle, parent: 0x1_0001, ..root("htb", Some(bits)) };
         let hierarchy = vec![top, class(0x1_0010, 5), class(0x1_0030, 7)];
+        let impaired = |parent| vec![root("netem", None), Discipline { parent, ..root("tbf", Some(7)) }];
         let looked_at = |queue: &str| format!("eth0 is a veth, its queueing discipline {queue}");
         let device = link(None);
         let veth = link(Some("veth"));
@@ -151,6 +152,8 @@ mod tests {
             ),
             (&device, vec![bucket], Some(10_000_000), Some(10_000_000), false, WIRE),
             (&device, hierarchy, None, Some(7), true, "the default class of htb at the root of eth0"),
+            (&veth, impaired(0x1_0001), None, Some(7), true, "tbf below netem at the root of eth0"),
+            (&veth, impaired(0x3_0001), None, None, false, &looked_at("netem")),
             (&veth, vec![root("noqueue", None)], None, None, false, &looked_at("noqueue")),
             (&veth, vec![other, below], None, None, false, &looked_at("none")),
         ] {
