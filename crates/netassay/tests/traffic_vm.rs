@@ -176,22 +176,23 @@ fn traffic_vm_vxlan_study_over_two_boots_and_a_kill() {
     assert_eq!(links(), before);
 }
 
+/// A VXLAN tunnel inside one guest with so many virtual CPUs.
+fn tunnel_in_a_guest(bench: &Bench, vcpus: u32) -> Options {
+    let guest = Guest { kernel: Some(kernel::directory().display().to_string()), vcpus, ..Guest::default() };
+    let cpus = testbed::split(&host::affinity::usable());
+    Options {
+        state: BootState { guest: Some(guest), ..Scenario::Vxlan.into() },
+        inside_guest: true,
+        ..Options::new(BootState::default(), bench.path("netassay"), cpus, !is_root())
+    }
+}
+
 /// A guest's kernel delays, loses and limits what is sent; the run after that has a whole path
 /// again.
 #[test]
 fn traffic_over_an_impaired_path_in_a_guest() {
     let bench = Bench::new();
-    let guest = Guest { kernel: Some(kernel::directory().display().to_string()), ..Guest::default() };
-    let options = Options {
-        state: BootState { guest: Some(guest), ..Scenario::Vxlan.into() },
-        inside_guest: true,
-        ..Options::new(
-            BootState::default(),
-            bench.path("netassay"),
-            testbed::split(&host::affinity::usable()),
-            !is_root(),
-        )
-    };
+    let options = tunnel_in_a_guest(&bench, 1);
     let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();
     let mut run = |traffic: load::Traffic| {
         let (ramp, window) = (Duration::from_millis(200), Duration::from_millis(800));
@@ -238,18 +239,7 @@ fn lost(account: &record::RunAccount) -> (u64, u64) {
 #[test]
 fn traffic_inside_a_guest() {
     let bench = Bench::new();
-    let guest =
-        Guest { kernel: Some(kernel::directory().display().to_string()), vcpus: 2, ..Guest::default() };
-    let options = Options {
-        state: BootState { guest: Some(guest), ..Scenario::Vxlan.into() },
-        inside_guest: true,
-        ..Options::new(
-            BootState::default(),
-            bench.path("netassay"),
-            testbed::split(&host::affinity::usable()),
-            !is_root(),
-        )
-    };
+    let options = tunnel_in_a_guest(&bench, 2);
     let mut testbed = Testbed::build(&options, &Interrupt::new().unwrap()).unwrap();
     assert!(
         testbed.notes().iter().any(|note| matches!(note, Note::Kvm | Note::Emulation { .. })),
