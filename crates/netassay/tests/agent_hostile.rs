@@ -1,5 +1,5 @@
-//! An agent and whoever holds its pipes: hostile bytes cost it little, it ends with its controller
-//! whatever it does, and it keeps no more privileges than it needs.
+//! An agent under attack through its pipes: hostile bytes cost it little memory, it ends with its
+//! controller in every state, and it keeps no more privileges than it needs.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 

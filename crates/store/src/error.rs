@@ -29,8 +29,8 @@ pub enum StoreError {
         /// The database asked for.
         path: PathBuf,
     },
-    /// The name leads to a file that is not there. It is not made: whoever made the link chose
-    /// where.
+    /// The name is a link to a file that does not exist. No file is made there: another user may
+    /// have made the link.
     #[error(
         "cannot use {path}: it is a symbolic link to {target}, which does not exist; remove the link, or choose another \
          file with --db"

@@ -1,4 +1,4 @@
-//! Peers that die, stall or are strangers, ports in use, steps out of order: a clear error, in
+//! Peers that die or stall, peers of another run, ports in use, steps out of order: a clear error in
 //! bounded time.
 
 use std::io::Read;

@@ -19,7 +19,7 @@
 //!    more than half of the window waited for nothing else as long. If both ends are so, the time
 //!    that TCP spent on a closed receive window decides, then who wanted more. A sender that spends
 //!    its time in its own code is the *generator*: a faster program would send more. A thread that
-//!    polls (`spin`, busy polling) is busy by order: its time tells nothing.
+//!    polls (`spin`, busy polling) is always busy: its time is no evidence.
 //!
 //! **contended** replaces an end's CPU, and its full socket, if that end lost a tenth of the window
 //! to others than the run:
