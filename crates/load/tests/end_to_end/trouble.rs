@@ -1,5 +1,5 @@
-//! Peers that die or stall, peers of another run, ports in use, steps out of order: a clear error in
-//! bounded time.
+//! Peers that die or stall, peers of another run, ports in use, steps out of order: a clear error
+//! in bounded time.
 
 use std::io::Read;
 use std::net::{TcpStream, UdpSocket};

@@ -38,8 +38,8 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// Of the threads of `end` that send, or that receive. `polls`: they were asked to poll and never
-    /// sleep, so their busy time is no evidence.
+    /// Of the threads of `end` that send, or that receive. `polls`: they were asked to poll and
+    /// never sleep, so their busy time is no evidence.
     pub(super) fn of(end: &End<'_>, sending: bool, polls: bool) -> Self {
         let elapsed = end.window.elapsed_ns as f64;
         let threads = end.threads(sending);
