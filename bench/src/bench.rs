@@ -15,7 +15,6 @@ use crate::failure::Failure;
 use crate::report::Report;
 use crate::wait;
 
-/// Options of every command.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// Print JSON, one document for each bench
@@ -24,15 +23,19 @@ pub(crate) struct Common {
     /// Tiny counts: shows that the bench works, and nothing else
     #[arg(long, global = true)]
     smoke: bool,
+    /// How often each contestant has its turn, unless the bench has an option of its own for that;
+    /// left out: as README.md says
+    #[arg(long, global = true, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    count: Option<u32>,
     /// The netassay binary; left out: the one beside this program
     #[arg(long, global = true, value_name = "PATH")]
     netassay: Option<PathBuf>,
 }
 
-/// What every bench has.
 pub(crate) struct Bench {
     json: bool,
     pub(crate) smoke: bool,
+    count: Option<u32>,
     /// The measured binary.
     pub(crate) netassay: PathBuf,
     pub(crate) interrupt: Interrupt,
@@ -57,6 +60,7 @@ impl Bench {
         Ok(Self {
             json: common.json,
             smoke: common.smoke,
+            count: common.count,
             netassay,
             interrupt: wait::watch_signals()?,
             cpus: testbed::split(&host::affinity::usable()),
@@ -86,7 +90,6 @@ impl Bench {
         if self.interrupt.is_tripped() { Err(Failure::Interrupted) } else { Ok(()) }
     }
 
-    /// Sleeps, unless the user asks to stop.
     pub(crate) fn sleep(&self, time: Duration) -> Result<(), Failure> {
         wait::sleep(time, &self.interrupt)
     }
@@ -94,6 +97,11 @@ impl Bench {
     /// `whole`, or `tiny` in a smoke test.
     pub(crate) fn or_smoke<T>(&self, whole: T, tiny: T) -> T {
         if self.smoke { tiny } else { whole }
+    }
+
+    /// How many rounds are counted: as asked for, or `usual`, or `tiny` in a smoke test.
+    pub(crate) fn rounds(&self, usual: u32, tiny: u32) -> u32 {
+        self.or_smoke(self.count.unwrap_or(usual), tiny)
     }
 
     /// Measures `N` contestants in turn, `count` rounds: A B A B …; before them `warm_up` rounds
@@ -123,14 +131,9 @@ impl Bench {
         Ok(all)
     }
 
-    /// A testbed of the measured binary.
     pub(crate) fn testbed(&self, scenario: Scenario, rootless: bool) -> Result<Testbed, Failure> {
-        self.testbed_of(&Options::new(scenario, &self.netassay, self.cpus.clone(), rootless))
-    }
-
-    /// A testbed with these options.
-    pub(crate) fn testbed_of(&self, options: &Options) -> Result<Testbed, Failure> {
-        Ok(Testbed::build(options, &self.interrupt)?)
+        let options = Options::new(scenario, &self.netassay, self.cpus.clone(), rootless);
+        Ok(Testbed::build(&options, &self.interrupt)?)
     }
 }
 
@@ -139,7 +142,12 @@ pub(crate) fn receiver(testbed: &Testbed) -> Result<&End, Failure> {
     testbed.receiver.as_ref().ok_or_else(|| Failure::failed("this testbed has no receiver"))
 }
 
-/// The path of this program.
+/// The one of this name, for the command line.
+pub(crate) fn by_name<T: Copy + ToString>(name: &str, of: &[T]) -> Result<T, String> {
+    let names = || of.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
+    of.iter().copied().find(|one| one.to_string() == name).ok_or_else(|| format!("use one of {}", names()))
+}
+
 pub(crate) fn this_program() -> Result<PathBuf, Failure> {
     env::current_exe().map_err(Failure::io("cannot find this program"))
 }
@@ -149,7 +157,6 @@ pub(crate) fn temporary_directory() -> Result<tempfile::TempDir, Failure> {
     tempfile::tempdir().map_err(Failure::io("cannot make a temporary directory"))
 }
 
-/// Writes a file.
 pub(crate) fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
     std::fs::write(path, bytes).map_err(Failure::io(format!("cannot write {}", path.display())))
 }

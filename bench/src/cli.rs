@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::bench::{Bench, Common};
 use crate::failure::{Failure, NOT_RUN};
+use crate::report::Report;
 use crate::{
     controller, exact, guest_boot, observer, place, startup, statistics, teardown, traffic, verdict,
 };
@@ -26,14 +27,6 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    #[command(flatten)]
-    Measure(Measure),
-    #[command(flatten)]
-    Internal(Internal),
-}
-
-#[derive(Debug, Subcommand)]
-enum Measure {
     /// How long the veth testbed, or another, takes to be built and to be gone
     Testbed(teardown::Options),
     /// How long a guest takes until its agent serves, beside QEMU to a busybox prompt
@@ -43,13 +36,15 @@ enum Measure {
     /// How much CPU the controller takes while a run is under way
     Controller(controller::Options),
     /// How long `netassay --help` takes, beside /bin/true
-    Startup(startup::Options),
+    Startup,
     /// `netassay ministat` beside ministat, and inference on a million runs
     Stats(statistics::Options),
     /// Time until a verdict, and wrong ones: published protocols and netassay's
     Verdict(verdict::Options),
     /// netassay's traffic beside iperf3, nuttcp, iperf and sockperf
     Load(traffic::Options),
+    #[command(flatten)]
+    Internal(Internal),
 }
 
 /// Parts of the bench that run as processes of their own.
@@ -59,7 +54,7 @@ enum Internal {
     /// Run a program in the namespaces of a testbed
     #[command(hide = true)]
     Inside(place::Inside),
-    /// Have the shell in a guest of a testbed do something
+    /// Have the shell in a guest of a testbed start this program
     #[command(hide = true)]
     Remote(place::Remote),
     /// The shell in a guest
@@ -68,6 +63,9 @@ enum Internal {
     /// An agent of a testbed
     #[command(hide = true)]
     Agent,
+    /// Write standard input to a file
+    #[command(hide = true)]
+    Put { path: std::path::PathBuf },
     /// Set up a namespace of a testbed
     #[command(hide = true)]
     Prepare(place::Prepare),
@@ -82,17 +80,13 @@ enum Internal {
     Observe(observer::Observe),
 }
 
-/// Does what the command line asks.
-pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
-    let everything = everything()?;
-    let measures = match &cli.command {
-        Some(Command::Internal(internal)) => return internal.serve(),
-        Some(Command::Measure(one)) => std::slice::from_ref(one),
-        None => &everything,
-    };
+pub(crate) fn run(cli: Cli) -> Result<ExitCode, Failure> {
+    if let Some(Command::Internal(internal)) = &cli.command {
+        return internal.serve();
+    }
     let bench = Bench::new(&cli.common)?;
     let mut complete = true;
-    for command in measures {
+    for command in cli.command.map_or_else(everything, |one| vec![one]) {
         let report = command.run(&bench)?;
         bench.print(&report)?;
         complete &= report.is_complete();
@@ -101,42 +95,34 @@ pub(crate) fn run(cli: &Cli) -> Result<ExitCode, Failure> {
 }
 
 /// Every bench with its defaults.
-fn everything() -> Result<Vec<Measure>, Failure> {
+fn everything() -> Vec<Command> {
     let names = ["testbed", "guest-boot", "exact", "controller", "startup", "stats", "verdict", "load"];
-    let parsed = names.map(|name| Cli::try_parse_from(["", name]));
-    let parsed = parsed.into_iter().collect::<Result<Vec<Cli>, _>>().map_err(Failure::failed)?;
-    Ok(parsed.into_iter().filter_map(Cli::measure).collect())
+    names.into_iter().filter_map(|name| Cli::parse_from(["", name]).command).collect()
 }
 
 impl Cli {
-    fn measure(self) -> Option<Measure> {
-        match self.command {
-            Some(Command::Measure(measure)) => Some(measure),
-            _ => None,
-        }
-    }
-
     /// The options of `load`, for tests of what they mean.
     #[cfg(test)]
     pub(crate) fn load(self) -> Option<traffic::Options> {
-        match self.measure() {
-            Some(Measure::Load(load)) => Some(load),
+        match self.command {
+            Some(Command::Load(load)) => Some(load),
             _ => None,
         }
     }
 }
 
-impl Measure {
-    fn run(&self, bench: &Bench) -> Result<crate::report::Report, Failure> {
+impl Command {
+    fn run(&self, bench: &Bench) -> Result<Report, Failure> {
         match self {
             Self::Testbed(options) => teardown::run(bench, options),
             Self::GuestBoot(options) => guest_boot::run(bench, options),
             Self::Exact(options) => exact::run(bench, options),
             Self::Controller(options) => controller::run(bench, options),
-            Self::Startup(options) => startup::run(bench, options),
+            Self::Startup => startup::run(bench),
             Self::Stats(options) => statistics::run(bench, options),
             Self::Verdict(options) => verdict::run(bench, options),
             Self::Load(options) => traffic::run(bench, options),
+            Self::Internal(_) => Err(Failure::failed("this is no bench")),
         }
     }
 }
@@ -144,15 +130,17 @@ impl Measure {
 impl Internal {
     fn serve(&self) -> Result<ExitCode, Failure> {
         match self {
-            Self::Inside(inside) => inside.serve(),
-            Self::Remote(remote) => remote.serve(),
-            Self::Shell => place::shell(),
-            Self::Agent => place::agent(),
-            Self::Prepare(prepare) => prepare.serve(),
-            Self::Sends(sends) => sends.serve(),
-            Self::Sink(sink) => sink.serve(),
-            Self::Observe(observe) => observer::serve(observe),
+            Self::Inside(inside) => return inside.serve(),
+            Self::Remote(remote) => return remote.serve(),
+            Self::Shell => place::shell()?,
+            Self::Agent => place::agent()?,
+            Self::Put { path } => place::put(path, std::io::stdin())?,
+            Self::Prepare(prepare) => prepare.serve()?,
+            Self::Sends(sends) => sends.serve()?,
+            Self::Sink(sink) => sink.serve()?,
+            Self::Observe(observe) => observer::serve(observe)?,
         }
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -164,6 +152,6 @@ mod tests {
     #[test]
     fn the_command_line_is_sound_and_everything_is_all() {
         Cli::command().debug_assert();
-        assert_eq!(everything().unwrap().len(), 8);
+        assert_eq!(everything().len(), 8);
     }
 }

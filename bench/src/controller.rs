@@ -2,38 +2,28 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use nix::pty::{Winsize, openpty};
-use nix::sys::prctl;
-use nix::sys::signal::Signal;
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
-use serde_json::json;
 
 use crate::bench::{Bench, temporary_directory, write};
-use crate::child::Owned;
 use crate::failure::Failure;
-use crate::figures::{cells, summary};
-use crate::report::{Goal, Report};
+use crate::goal::{Bound, Goal};
+use crate::process::{Owned, dies_with_its_starter};
+use crate::report::{Report, heading};
 use crate::wait;
 
-/// Options of `controller`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// How long each observed run is, in seconds
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..=3600))]
     seconds: u64,
-    /// How often each way of showing progress is observed
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    count: u32,
 }
 
-/// Percent of one CPU.
 const GOAL: f64 = 1.0;
 /// How the controller shows its progress; the last on a pseudo-terminal.
 const SHOWN: [&str; 2] = ["lines, no terminal", "bar, pseudo-terminal"];
@@ -47,24 +37,20 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Between two looks at the controller.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// `netassay-bench controller`
 pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
-    let heading = ["progress", "median % of a CPU", "min", "max", "count"];
-    let mut report = Report::begin("controller", &heading);
-    let (seconds, count) = bench.or_smoke((options.seconds, options.count), (1, 1));
+    let mut report = Report::begin("controller", &heading("progress", "% of a CPU"));
+    let (seconds, count) = (bench.or_smoke(options.seconds, 1), bench.rounds(3, 1));
     report.note(format!(
         "the controller's process alone (CPU clock of the process), inside the window of one tcp_stream run of {seconds} s over veth"
     ));
     let observed: [Vec<f64>; 2] =
         bench.in_turn("controller", (0, count), |which| observe(bench, which == 1, seconds))?;
-    let mut results = json!({});
     for (name, percents) in SHOWN.iter().zip(&observed) {
-        results[name] = json!({"cpu_percent": percents});
-        let Some(cpu) = summary(percents.iter().copied()) else { continue };
-        report.row([(*name).to_owned()].into_iter().chain(cells(&cpu, 3)));
-        report.goals.push(Goal::under(format!("controller, {name}, median"), cpu.median, GOAL, "%"));
+        let Some(cpu) = report.figures(name, percents, 3) else { continue };
+        let what = format!("controller, {name}, median");
+        report.goals.push(Goal::new(what, cpu.median, Bound::Under(GOAL), "%"));
     }
-    Ok(report.finish(results))
+    Ok(report.finish())
 }
 
 /// Lets the controller run one study with one run in it, and says how much of one CPU it took while
@@ -73,19 +59,32 @@ fn observe(bench: &Bench, on_terminal: bool, seconds: u64) -> Result<f64, Failur
     let directory = temporary_directory()?;
     let study = directory.path().join("bench.toml");
     write(&study, text(seconds))?;
-    let errors = if on_terminal { Stdio::from(terminal()?) } else { Stdio::null() };
-    let mut controller = start(&bench.netassay, &study, directory.path(), errors)?;
+    let mut command = Command::new(&bench.netassay);
+    // What others did to the run does not matter here: the controller is measured, not the traffic.
+    command
+        .arg("run")
+        .arg(study)
+        .arg("--keep-disturbed")
+        .arg("--db")
+        .arg(directory.path().join("netassay.db"));
+    command.current_dir(directory.path()).env("TERM", "xterm").stdin(Stdio::null()).stdout(Stdio::null());
+    command.stderr(if on_terminal { Stdio::from(terminal()?) } else { Stdio::null() });
+    let controller = dies_with_its_starter(&mut command).spawn();
+    let mut controller = controller.map(Owned).map_err(Failure::io("cannot start netassay"))?;
     let pid = controller.0.id();
 
-    await_traffic(bench, &mut controller)?;
+    let under_way = wait::until(PATIENCE, LOOK, &bench.interrupt, || {
+        let (ended, sends) = (controller.ended()?.is_some(), children(pid).into_iter().any(sends));
+        Ok((ended || sends).then_some(sends))
+    })?;
+    if under_way != Some(true) {
+        return Err(Failure::environment("`netassay run` did not begin its run"));
+    }
     bench.sleep(RAMP + MARGIN)?;
     let (start, first) = (Instant::now(), cpu_time(pid)?);
     bench.sleep(Duration::from_secs(seconds) - 2 * MARGIN)?;
     let (time, last) = (start.elapsed(), cpu_time(pid)?);
-    let ended = wait::until(PATIENCE, LOOK, &bench.interrupt, || {
-        controller.0.try_wait().map_err(Failure::io("cannot wait for the controller"))
-    })?;
-    match ended {
+    match wait::until(PATIENCE, LOOK, &bench.interrupt, || controller.ended())? {
         Some(status) if status.success() => {
             Ok(100.0 * last.saturating_sub(first).as_secs_f64() / time.as_secs_f64())
         }
@@ -114,34 +113,6 @@ fn terminal() -> Result<File, Failure> {
     Ok(File::from(pair.slave))
 }
 
-fn start(program: &Path, study: &Path, directory: &Path, errors: Stdio) -> Result<Owned, Failure> {
-    let mut command = Command::new(program);
-    // What others did to the run does not matter here: the controller is measured, not the traffic.
-    command.arg("run").arg(study).arg("--keep-disturbed").arg("--db").arg(directory.join("netassay.db"));
-    command.current_dir(directory).env("TERM", "xterm").stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(errors);
-    // SAFETY: between fork and exec this makes one system call and touches no memory.
-    unsafe { command.pre_exec(|| Ok(prctl::set_pdeathsig(Signal::SIGKILL)?)) };
-    command.spawn().map(Owned).map_err(Failure::io(format!("cannot start {}", program.display())))
-}
-
-/// Waits until the transmitter's threads are there.
-fn await_traffic(bench: &Bench, controller: &mut Owned) -> Result<(), Failure> {
-    let pid = controller.0.id();
-    let under_way = wait::until(PATIENCE, LOOK, &bench.interrupt, || {
-        if children(pid).into_iter().any(sends) {
-            return Ok(Some(()));
-        }
-        match controller.0.try_wait().map_err(Failure::io("cannot wait for the controller"))? {
-            Some(status) => {
-                Err(Failure::Environment(format!("`netassay run` ended before its run began ({status})")))
-            }
-            None => Ok(None),
-        }
-    });
-    under_way?.ok_or_else(|| Failure::Environment(format!("no run is under way after {PATIENCE:?}")))
-}
-
 /// CPU time that all threads of a process have used, those that have ended included, exact to the
 /// nanosecond.
 fn cpu_time(process: u32) -> Result<Duration, Failure> {
@@ -152,19 +123,9 @@ fn cpu_time(process: u32) -> Result<Duration, Failure> {
 
 /// The processes whose parent is `parent`.
 fn children(parent: u32) -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let is_child = |pid: &u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        parent_in(&stat) == Some(parent)
-    };
-    numbers.filter(is_child).collect()
-}
-
-/// The parent in a line of `/proc/PID/stat`: the second field after the name, which may hold
-/// anything.
-fn parent_in(stat: &str) -> Option<u32> {
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+    let of_thread = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    of_thread.flat_map(|text| text.split_whitespace().flat_map(str::parse).collect::<Vec<u32>>()).collect()
 }
 
 /// Does this agent send? Its threads' names tell.
@@ -185,9 +146,9 @@ mod tests {
 
     #[test]
     fn processes_are_read() {
-        assert_eq!(parent_in("12 (a) b (c) S 7 12 12 0"), Some(7));
-        assert_eq!(parent_in("12 (a"), None);
         let me = std::process::id();
+        let sleeps = Owned(Command::new("/bin/sleep").arg("60").spawn().unwrap());
+        assert!(children(me).contains(&sleeps.0.id()));
         let start = cpu_time(me).unwrap();
         while cpu_time(me).unwrap() < start + Duration::from_millis(5) {}
     }

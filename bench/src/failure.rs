@@ -23,6 +23,9 @@ pub(crate) enum Failure {
     /// The testbed failed.
     #[error(transparent)]
     Testbed(#[from] testbed::Error),
+    /// A peer was never made for what it was to do.
+    #[error("{0}")]
+    Declined(&'static str),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -37,7 +40,6 @@ impl Failure {
         Self::Environment(error.to_string())
     }
 
-    /// For `map_err`: a bug.
     pub(crate) fn failed(error: impl Display) -> Self {
         Self::Failed(error.to_string())
     }

@@ -1,5 +1,6 @@
-//! Summaries of a few figures, and the interval of their median.
+//! Summaries of a few figures, and of the ratios of two sides that took turns.
 
+use serde::Serialize;
 use stats::Summary;
 
 /// Smallest, middle and largest; `None` without figures.
@@ -14,11 +15,27 @@ pub(crate) fn cells(summary: &Summary, decimals: usize) -> [String; 4] {
     [median, min, max, n.to_string()]
 }
 
+/// The ratios of two sides that were measured in turn, pair by pair.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Ratios {
+    pub(crate) all: Summary,
+    /// Where the median ratio lies with at least 95 %; none for few pairs.
+    pub(crate) interval: Option<(f64, f64)>,
+}
+
+impl Ratios {
+    /// `above` by `below`; `None` without pairs.
+    pub(crate) fn of(above: &[f64], below: &[f64]) -> Option<Self> {
+        let ratios: Vec<f64> = above.iter().zip(below).map(|(above, below)| above / below).collect();
+        Some(Self { interval: median_interval(&ratios), all: Summary::of(&ratios).ok()? })
+    }
+}
+
 /// The interval that holds the median of what `figures` were drawn from, whatever its distribution,
 /// with at least 95 %: from the k-th smallest to the k-th largest, k as large as the binomial
 /// distribution allows (Thompson 1936). None for fewer than six figures, or so many (above 1000)
 /// that 2^-n is no double.
-pub(crate) fn median_interval(figures: &[f64]) -> Option<(f64, f64)> {
+fn median_interval(figures: &[f64]) -> Option<(f64, f64)> {
     let n = figures.len();
     if n > 1000 {
         return None;
@@ -55,5 +72,6 @@ mod tests {
             assert_eq!(median_interval(&(1..=n).map(f64::from).collect::<Vec<_>>()), expected, "{n}");
         }
         assert_eq!(cells(&summary([4.0, 1.0, 2.0, 9.0]).unwrap(), 1), ["3.0", "1.0", "9.0", "4"]);
+        assert_eq!(Ratios::of(&[6.0, 2.0], &[2.0, 2.0]).unwrap().all.median, 2.0);
     }
 }

@@ -9,16 +9,15 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use guest::{Acceleration, Archive, Guest, Kernel, Nic, Order, Tools};
-use serde_json::json;
 
 use crate::bench::{Bench, temporary_directory, write};
-use crate::child::Owned;
 use crate::failure::Failure;
-use crate::figures::{cells, median_interval, summary};
-use crate::report::{Bound, Goal, Report};
+use crate::figures::Ratios;
+use crate::goal::{Bound, Goal};
+use crate::process::Owned;
+use crate::report::{Report, heading};
 use crate::wait;
 
-/// Options of `guest-boot`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// What both guests boot: an image, a directory with one, or a package that `netassay kernel
@@ -28,23 +27,18 @@ pub(crate) struct Options {
     /// A static busybox; left out: the machine's
     #[arg(long, value_name = "PATH")]
     busybox: Option<PathBuf>,
-    /// How often each boots
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    count: u32,
 }
 
 /// Boot to agent-ready beside boot to prompt, the median of the ratios of neighbours.
 const GOAL: f64 = 1.2;
-/// The memory of both guests, in MiB.
 const MEMORY: u32 = 512;
 /// What the shell says when it waits for the first command.
 const PROMPT: &[u8] = b"/ # ";
 /// How long a guest may be silent: far longer than any that boots.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// `netassay-bench guest-boot`
 pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
-    let mut report = Report::begin("guest-boot", &["guest", "median ms", "min ms", "max ms", "count"]);
+    let mut report = Report::begin("guest-boot", &heading("guest", "ms"));
     report.note(
         "from the start of QEMU until the guest's agent is at its port, or until the shell prompts on its console; in turn",
     );
@@ -56,13 +50,12 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
         None => {
             report
                 .not_run("the other guest: no static busybox: apt-get install busybox-static, or --busybox");
-            return Ok(report.finish(json!({})));
+            return Ok(report.finish());
         }
     }
     let tools = Tools::here();
     let qemu = tools.qemu().map_err(Failure::environment)?;
     let kvm = tools.try_kvm(&kernel.image).outcome;
-    let mut results = json!({});
     for (name, arguments, acceleration) in [
         ("emulation", ["-accel", "tcg,thread=single", "-cpu", "max"], Acceleration::Emulation),
         ("KVM", ["-accel", "kvm", "-cpu", "host"], Acceleration::Kvm),
@@ -78,25 +71,21 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
         other.arg("-kernel").arg(&kernel.image).arg("-initrd").arg(&initramfs);
         other.args(["-append", "console=ttyS0 quiet panic=-1 rdinit=/bin/sh"]);
         other.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let rounds = (1, bench.or_smoke(options.count, 1));
+        let rounds = (1, bench.rounds(10, 1));
         let times: [Vec<f64>; 2] = bench.in_turn(name, rounds, |which| match which {
             0 => to_agent(bench, &order),
             _ => to_prompt(&mut other),
         })?;
         for (what, times) in ["agent serves", "busybox prompts"].iter().zip(&times) {
-            let Some(times) = summary(times.iter().copied()) else { continue };
-            report.row([format!("{name}: {what}")].into_iter().chain(cells(&times, 0)));
+            report.figures(&format!("{name}: {what}"), times, 0);
         }
-        let [agents, prompts] = times;
-        let ratios: Vec<f64> = agents.iter().zip(&prompts).map(|(agent, prompt)| agent / prompt).collect();
-        if let Some(ratio) = summary(ratios.iter().copied()) {
+        if let Some(ratios) = Ratios::of(&times[0], &times[1]) {
             let what = format!("{name}: agent / prompt, median of pairs");
-            let goal = Goal::new(what, ratio.median, (Bound::AtMost, GOAL), "");
-            report.goals.push(goal.within(median_interval(&ratios)));
+            let goal = Goal::new(what, ratios.all.median, Bound::AtMost(GOAL), "");
+            report.goals.push(goal.within(ratios.interval));
         }
-        results[name] = json!({"agent_ms": agents, "prompt_ms": prompts});
     }
-    Ok(report.finish(results))
+    Ok(report.finish())
 }
 
 /// A guest as the scenarios have it, with one agent and no network card.
@@ -139,19 +128,18 @@ fn to_prompt(qemu: &mut Command) -> Result<f64, Failure> {
     let console = console.ok_or_else(|| Failure::failed("QEMU has no standard output"))?;
     let (mut said, mut piece) = (Vec::new(), [0; 4096]);
     while !said.windows(PROMPT.len()).any(|part| part == PROMPT) {
-        if wait::first(&[console.as_fd()], PATIENCE)?.is_none() {
+        if !wait::ready(console.as_fd(), PATIENCE)? {
             return Err(Failure::environment("the guest with busybox says nothing"));
         }
-        match console.read(&mut piece).map_err(Failure::io("cannot read QEMU's console"))? {
-            0 => {
-                let last = String::from_utf8_lossy(&said);
-                let last = last.trim_end();
-                return Err(Failure::Environment(format!(
-                    "the guest with busybox ended before its prompt: {last}"
-                )));
-            }
-            count => said.extend(&piece[..count]),
+        let count = console.read(&mut piece).map_err(Failure::io("cannot read QEMU's console"))?;
+        if count == 0 {
+            let last = String::from_utf8_lossy(&said);
+            let last = last.trim_end();
+            return Err(Failure::Environment(format!(
+                "the guest with busybox ended before its prompt: {last}"
+            )));
         }
+        said.extend(&piece[..count]);
     }
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }

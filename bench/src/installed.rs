@@ -6,19 +6,19 @@ use std::process::{Command, Stdio};
 
 use load::Kind;
 
-use crate::peers::{End, KINDS, Peer};
+use crate::bench::this_program;
+use crate::peers::{End, Peer};
 use crate::report::Report;
 
 /// A peer that can be started.
 #[derive(Debug, Clone)]
 pub(crate) struct Installed {
-    pub(crate) peer: &'static dyn Peer,
+    pub(crate) peer: &'static Peer,
     /// The first line it says of its version.
     pub(crate) version: String,
 }
 
 impl Installed {
-    /// The command of an end.
     pub(crate) fn command(&self, end: End, kind: Kind, arguments: &str) -> Vec<String> {
         let name = self.peer.program(end, kind);
         // A program that was removed since it was found fails to start, and the error has its name.
@@ -28,12 +28,12 @@ impl Installed {
 }
 
 /// Those of `wanted` that are there. What is missing is told.
-pub(crate) fn peers(wanted: &[&'static dyn Peer], report: &mut Report) -> Vec<Installed> {
+pub(crate) fn peers(wanted: &[&'static Peer], report: &mut Report) -> Vec<Installed> {
     let mut there = Vec::new();
-    for peer in wanted {
-        let name = peer.name();
-        match (version(*peer), peer.source()) {
-            (Some(version), _) => there.push(Installed { peer: *peer, version }),
+    for peer in wanted.iter().copied() {
+        let name = peer.name;
+        match (version(peer), peer.source) {
+            (Some(version), _) => there.push(Installed { peer, version }),
             (None, None) => report.not_run(not_installed(name)),
             // The grid runs with the peers that are installed.
             (None, Some(address)) => report.note(format!(
@@ -58,21 +58,20 @@ fn not_installed(name: &str) -> String {
     format!("{name}: it is not installed (sudo apt-get install --no-install-recommends {name})")
 }
 
-/// The first file of that name where programs are. Debian leaves the administrator's directories
-/// out of users' paths.
+/// The first file of that name where programs are, and where this one is. Debian leaves the
+/// administrator's directories out of users' paths.
 fn program(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let directories =
-        env::split_paths(&path).chain(["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from));
-    directories.map(|directory| directory.join(name)).find(|file| file.is_file())
+    let here = this_program().ok().and_then(|path| path.parent().map(Path::to_owned));
+    let more = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from).into_iter().chain(here);
+    env::split_paths(&path).chain(more).map(|directory| directory.join(name)).find(|file| file.is_file())
 }
 
 /// What a peer says of its version, if all its programs are there.
-fn version(peer: &dyn Peer) -> Option<String> {
-    let kinds = KINDS.into_iter().filter(|kind| peer.runs(*kind));
-    let ends = kinds.flat_map(|kind| [(End::Client, kind), (End::Server, kind)]);
+fn version(peer: &Peer) -> Option<String> {
+    let ends = peer.kinds.iter().flat_map(|kind| [(End::Client, *kind), (End::Server, *kind)]);
     let programs: Option<Vec<PathBuf>> = ends.map(|(end, kind)| program(peer.program(end, kind))).collect();
-    Some(first_line(programs?.first()?, peer.version()))
+    Some(first_line(programs?.first()?, peer.version))
 }
 
 fn first_line(program: &Path, arguments: &str) -> String {

@@ -2,23 +2,23 @@
 //! `README.md` says how to run it and how to read it.
 
 mod bench;
-mod child;
 mod cli;
 mod controller;
 mod exact;
 mod failure;
 mod figures;
+mod goal;
 mod guest_boot;
 mod installed;
 mod machine;
 mod observer;
 mod peers;
 mod place;
+mod process;
 mod report;
 mod startup;
 mod statistics;
 mod teardown;
-mod timed;
 mod traffic;
 mod verdict;
 mod wait;
@@ -29,5 +29,5 @@ use clap::Parser as _;
 
 fn main() -> ExitCode {
     place::serve_if_first_process();
-    cli::run(&cli::Cli::parse()).unwrap_or_else(|failure| failure.report())
+    cli::run(cli::Cli::parse()).unwrap_or_else(|failure| failure.report())
 }

@@ -8,8 +8,8 @@
 //! the watcher (`RTM_DELLINK`). The pair itself adds a little to the work that is timed.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
-use std::process::{ChildStdout, Command, ExitCode, Stdio};
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::process::{ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
@@ -17,8 +17,8 @@ use host::{Links, namespace};
 use netlink_sys::{Socket, SocketAddr, protocols::NETLINK_ROUTE};
 use nix::time::{ClockId, clock_gettime};
 
-use crate::child::Owned;
 use crate::failure::Failure;
+use crate::process::Owned;
 use crate::wait;
 
 /// How long the end may take before the watcher gives up.
@@ -48,7 +48,7 @@ pub(crate) struct Observe {
 
 /// `netassay-bench observe`: says `ready`, and then when (`CLOCK_MONOTONIC`, in ns) the last
 /// interface went.
-pub(crate) fn serve(observe: &Observe) -> Result<ExitCode, Failure> {
+pub(crate) fn serve(observe: &Observe) -> Result<(), Failure> {
     if let Some(pid) = observe.user_of {
         namespace::join_user(pid).map_err(Failure::environment)?;
     }
@@ -68,7 +68,7 @@ pub(crate) fn serve(observe: &Observe) -> Result<ExitCode, Failure> {
     while !waiting.is_empty() {
         // SAFETY: the socket owns the descriptor and outlives the borrow.
         let fd = unsafe { BorrowedFd::borrow_raw(socket.as_raw_fd()) };
-        if wait::first(&[fd], PATIENCE)?.is_none() {
+        if !wait::ready(fd, PATIENCE)? {
             return Err(Failure::Environment(format!("the interfaces are still there after {PATIENCE:?}")));
         }
         let (message, _) = socket.recv_from_full().map_err(cannot())?;
@@ -76,8 +76,7 @@ pub(crate) fn serve(observe: &Observe) -> Result<ExitCode, Failure> {
             waiting.retain(|waited| *waited != index);
         }
     }
-    say(&monotonic().as_nanos().to_string())?;
-    Ok(ExitCode::SUCCESS)
+    say(&monotonic().as_nanos().to_string())
 }
 
 /// The index of the interface that a message says is gone. A message is a header of 16 bytes
@@ -94,7 +93,6 @@ fn say(line: &str) -> Result<(), Failure> {
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Failure::io("cannot answer the bench"))
 }
 
-/// A watcher at work.
 #[derive(Debug)]
 pub(crate) struct Observer {
     _child: Owned,
@@ -128,13 +126,8 @@ impl Observer {
         when.map_err(|_| Failure::environment("it was not seen: the watcher ended"))
     }
 
-    /// Its next line; empty when it has ended.
+    /// Its next line; empty when it has ended, which it does on its own.
     fn line(&mut self) -> Result<String, Failure> {
-        let answers = Duration::from_secs(2) + PATIENCE;
-        if self.lines.buffer().is_empty() && wait::first(&[self.lines.get_ref().as_fd()], answers)?.is_none()
-        {
-            return Err(Failure::environment("the watcher does not answer"));
-        }
         let mut line = String::new();
         self.lines.read_line(&mut line).map_err(Failure::io("cannot hear the watcher"))?;
         Ok(line.trim_end().to_owned())

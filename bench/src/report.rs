@@ -4,12 +4,20 @@ use std::fmt;
 
 use ::report::{Layout, Table};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
+use stats::Summary;
 
 use crate::failure::Failure;
+use crate::figures::{cells, summary};
+use crate::goal::Goal;
 use crate::machine::Machine;
 
-/// One bench's report.
+/// The heading of a table whose rows are [`Report::figures`], after what they are of.
+pub(crate) fn heading(of: &str, unit: &str) -> [String; 5] {
+    let column = |which: &str| format!("{which} {unit}").trim_end().to_owned();
+    [of.to_owned(), column("median"), column("min"), column("max"), "count".to_owned()]
+}
+
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     bench: &'static str,
@@ -17,7 +25,7 @@ pub(crate) struct Report {
     #[serde(skip)]
     table: Table,
     /// Everything in the table, and every single figure.
-    pub(crate) results: Value,
+    pub(crate) results: Map<String, Value>,
     pub(crate) goals: Vec<Goal>,
     /// What a reader must know of how the figures came about.
     notes: Vec<String>,
@@ -27,23 +35,36 @@ pub(crate) struct Report {
 
 impl Report {
     /// An empty report. The machine is read here, before the bench begins.
-    pub(crate) fn begin(bench: &'static str, heading: &[&str]) -> Self {
-        let (table, machine) = (Table::new(heading), Machine::read());
+    pub(crate) fn begin(bench: &'static str, heading: &[impl AsRef<str>]) -> Self {
+        let heading: Vec<&str> = heading.iter().map(AsRef::as_ref).collect();
+        let (table, machine) = (Table::new(&heading), Machine::read());
         let (goals, notes, not_run) = (Vec::new(), Vec::new(), Vec::new());
-        Self { bench, machine, table, results: Value::Null, goals, notes, not_run }
+        Self { bench, machine, table, results: Map::new(), goals, notes, not_run }
     }
 
     /// The report, once the bench is over.
-    pub(crate) fn finish(mut self, results: impl Into<Value>) -> Self {
-        self.results = results.into();
+    pub(crate) fn finish(mut self) -> Self {
         self.machine.finish();
         self
     }
 
-    /// Adds a row to the table.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells: Vec<String> = cells.into_iter().collect();
         self.table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+
+    /// Adds what a program finds in the report by this name.
+    pub(crate) fn result(&mut self, name: impl Into<String>, result: impl Serialize) {
+        self.results.insert(name.into(), json!(result));
+    }
+
+    /// Adds what was measured again and again: a row with its summary, and every single figure.
+    /// `None` without figures.
+    pub(crate) fn figures(&mut self, name: &str, figures: &[f64], decimals: usize) -> Option<Summary> {
+        self.result(name, figures);
+        let all = summary(figures.iter().copied())?;
+        self.row([name.to_owned()].into_iter().chain(cells(&all, decimals)));
+        Some(all)
     }
 
     /// Adds a note, once however often it comes up.
@@ -65,6 +86,10 @@ impl Report {
         match result {
             Ok(made) => Ok(Some(made)),
             Err(failure) if failure.is_interrupt() => Err(failure),
+            Err(Failure::Declined(why)) => {
+                self.note(format!("{what}: {why}"));
+                Ok(None)
+            }
             Err(failure) => {
                 self.not_run(format!("{what}: {failure}"));
                 Ok(None)
@@ -72,12 +97,10 @@ impl Report {
         }
     }
 
-    /// Was everything run?
     pub(crate) fn is_complete(&self) -> bool {
         self.not_run.is_empty()
     }
 
-    /// The report as one line of JSON.
     pub(crate) fn json(&self) -> Result<String, Failure> {
         Ok(serde_json::to_string(self).map_err(Failure::failed)? + "\n")
     }
@@ -104,125 +127,26 @@ impl fmt::Display for Report {
     }
 }
 
-/// On which side of its limit a figure must lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Bound {
-    Under,
-    AtMost,
-    AtLeast,
-}
-
-/// A figure that netassay has set itself.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Goal {
-    what: String,
-    figure: f64,
-    bound: Bound,
-    limit: f64,
-    unit: &'static str,
-    met: bool,
-    /// Where the true figure lies with at least 95 %, if that is known.
-    interval: Option<(f64, f64)>,
-}
-
-impl Goal {
-    /// A figure that must stay under a limit.
-    pub(crate) fn under(what: impl Into<String>, figure: f64, limit: f64, unit: &'static str) -> Self {
-        Self::new(what, figure, (Bound::Under, limit), unit)
-    }
-
-    /// A figure on the right side of its limit.
-    pub(crate) fn new(
-        what: impl Into<String>,
-        figure: f64,
-        (bound, limit): (Bound, f64),
-        unit: &'static str,
-    ) -> Self {
-        let met = match bound {
-            Bound::Under => figure < limit,
-            Bound::AtMost => figure <= limit,
-            Bound::AtLeast => figure >= limit,
-        };
-        Self { what: what.into(), figure, bound, limit, unit, met, interval: None }
-    }
-
-    /// A ratio that must reach a limit, both taken to two decimals: more is noise.
-    pub(crate) fn ratio(what: impl Into<String>, figure: f64, limit: f64) -> Self {
-        let met = (figure * 100.0).round() >= (limit * 100.0).round();
-        Self { met, ..Self::new(what, figure, (Bound::AtLeast, limit), "") }
-    }
-
-    /// Is the figure on the right side?
-    pub(crate) fn is_met(&self) -> bool {
-        self.met
-    }
-
-    /// The same goal, its figure known to lie there with at least 95 %.
-    pub(crate) fn within(self, interval: Option<(f64, f64)>) -> Self {
-        Self { interval, ..self }
-    }
-}
-
-impl fmt::Display for Goal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { what, figure, limit, .. } = self;
-        let word = if self.met { "met   " } else { "MISSED" };
-        let bound = match self.bound {
-            Bound::Under => "under",
-            Bound::AtMost => "at most",
-            Bound::AtLeast => "at least",
-        };
-        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
-        let Some((low, high)) = self.interval else {
-            return write!(f, "goal {word}  {what}: {figure:.2}{unit} ({bound} {limit}{unit})");
-        };
-        // Without it nobody would know that another run may say otherwise.
-        let holds = if (low..=high).contains(limit) { ", which holds the limit" } else { "" };
-        write!(
-            f,
-            "goal {word}  {what}: {figure:.3}{unit} ({bound} {limit}{unit}; 95 %: {low:.3} to {high:.3}{holds})"
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn goals_are_met_or_missed() {
-        let exact = |figure| Goal::new("cpu", figure, (Bound::AtMost, 1.0), "").within(Some((0.9, 1.1)));
-        for (goal, text) in [
-            (Goal::under("start", 4.99, 5.0, "ms"), "goal met     start: 4.99 ms (under 5 ms)"),
-            (Goal::under("start", 5.0, 5.0, "ms"), "goal MISSED  start: 5.00 ms (under 5 ms)"),
-            (Goal::ratio("iperf3", 0.996, 1.0), "goal met     iperf3: 1.00 (at least 1)"),
-            (Goal::ratio("iperf3", 0.99, 1.0), "goal MISSED  iperf3: 0.99 (at least 1)"),
-            (exact(1.0), "goal met     cpu: 1.000 (at most 1; 95 %: 0.900 to 1.100, which holds the limit)"),
-            (
-                exact(1.001),
-                "goal MISSED  cpu: 1.001 (at most 1; 95 %: 0.900 to 1.100, which holds the limit)",
-            ),
-        ] {
-            assert_eq!(goal.to_string(), text);
-        }
-    }
-
-    #[test]
     fn a_report_shows_what_was_not_run_in_both_forms() {
-        let mut report = Report::begin("x", &["a", "ms"]);
-        report.row(["b".to_owned(), "10.5".to_owned()]);
+        let mut report = Report::begin("x", &heading("a", "ms"));
+        assert_eq!(report.figures("b", &[10.5], 1).map(|all| all.n), Some(1));
         assert!(report.is_complete());
         assert_eq!(report.or_not_run("y", Err::<(), _>(Failure::failed("why"))).unwrap(), None);
         assert!(report.or_not_run("y", Err::<(), _>(Failure::Interrupted)).is_err());
         report.note("n");
         report.note("n");
-        let report = report.finish(Value::Null);
+        let report = report.finish();
         assert!(!report.is_complete());
         let text = report.to_string();
-        assert!(text.ends_with("\n  a    ms\n  b  10.5\n\n  note: n\n\n  NOT RUN: y: why\n"), "{text}");
+        let end = "\n  a  median ms  min ms  max ms  count\n  b       10.5    10.5    10.5      1\n\n  note: n\n\n  NOT RUN: y: why\n";
+        assert!(text.ends_with(end), "{text}");
         let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
-        assert_eq!(json["not_run"][0], "y: why");
+        assert_eq!((&json["not_run"][0], &json["results"]["b"][0]), (&json!("y: why"), &json!(10.5)));
         assert!(json["machine"]["load_after"].as_str().is_some_and(|text| !text.is_empty()));
     }
 }

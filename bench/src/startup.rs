@@ -2,53 +2,30 @@
 
 use std::path::Path;
 
-use clap::Args;
-use serde_json::json;
-
 use crate::bench::Bench;
 use crate::failure::Failure;
-use crate::figures::{cells, summary};
-use crate::report::{Goal, Report};
-use crate::timed;
-
-/// Options of `startup`.
-#[derive(Debug, Args)]
-pub(crate) struct Options {
-    /// How often each program is started
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    count: u32,
-}
+use crate::figures::{Ratios, cells};
+use crate::goal::{Bound, Goal};
+use crate::process::timed;
+use crate::report::{Report, heading};
 
 /// `netassay --help`, in ms.
 const GOAL: f64 = 5.0;
 
-/// `netassay-bench startup`
-pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
-    let heading = ["program", "median ms", "min ms", "max ms", "count", "ratio of medians"];
-    let mut report = Report::begin("startup", &heading);
-    report.note(
-        "from before the fork until the process is reaped, its output going nowhere; the programs take turns",
-    );
-    let netassay = bench.netassay.as_path();
-    let commands: [(&str, &Path, &[&str]); 3] = [
-        ("/bin/true", Path::new("/bin/true"), &[]),
-        ("netassay --help", netassay, &["--help"]),
-        ("netassay studies", netassay, &["studies"]),
-    ];
-    let times: [Vec<f64>; 3] = bench.in_turn("startup", (1, bench.or_smoke(options.count, 3)), |which| {
-        let (_, program, arguments) = commands[which];
-        Ok(timed::run(program, arguments, Path::new("/"))?.wall_ms)
+pub(crate) fn run(bench: &Bench) -> Result<Report, Failure> {
+    let mut report = Report::begin("startup", &heading("program", "ms"));
+    report.note("from before the fork until the process is reaped; the programs take turns; ratios are those of neighbours");
+    let programs: [(&Path, &[&str]); 2] = [(Path::new("/bin/true"), &[]), (&bench.netassay, &["--help"])];
+    let [nothing, help] = bench.in_turn("startup", (1, bench.rounds(50, 3)), |which| {
+        let (program, arguments) = programs[which];
+        Ok(timed(program, arguments, Path::new("/"))?.0.wall_ms)
     })?;
-    let mut results = json!({});
-    let nothing = summary(times[0].iter().copied()).map_or(f64::NAN, |times| times.median);
-    for ((name, ..), times) in commands.iter().zip(&times) {
-        results[name] = json!({"ms": times});
-        let Some(times) = summary(times.iter().copied()) else { continue };
-        let ratio = format!("{:.2}", times.median / nothing);
-        report.row([(*name).to_owned()].into_iter().chain(cells(&times, 2)).chain([ratio]));
-        if name.ends_with("--help") {
-            report.goals.push(Goal::under(format!("{name}, median"), times.median, GOAL, "ms"));
-        }
-    }
-    Ok(report.finish(results))
+    report.figures("/bin/true", &nothing, 2);
+    let all = report.figures("netassay --help", &help, 2);
+    report
+        .goals
+        .extend(all.map(|all| Goal::new("netassay --help, median", all.median, Bound::Under(GOAL), "ms")));
+    let ratios = Ratios::of(&help, &nothing).map(|ratios| cells(&ratios.all, 2));
+    report.row(["netassay --help / /bin/true".to_owned()].into_iter().chain(ratios.into_iter().flatten()));
+    Ok(report.finish())
 }

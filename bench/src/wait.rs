@@ -12,33 +12,21 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::failure::Failure;
 
-/// Waits until one of the descriptors can be read or has lost its other end, and says which; `None`
-/// after `patience`.
-pub(crate) fn first(of: &[BorrowedFd<'_>], patience: Duration) -> Result<Option<usize>, Failure> {
+/// Waits until the descriptor can be read or has lost its other end; false after `patience`.
+pub(crate) fn ready(fd: BorrowedFd<'_>, patience: Duration) -> Result<bool, Failure> {
     let deadline = Instant::now() + patience;
     loop {
-        let mut watched: Vec<PollFd<'_>> = of.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
         let left = deadline.saturating_duration_since(Instant::now());
-        match ppoll(&mut watched, Some(TimeSpec::from(left)), None) {
-            Ok(0) if left.is_zero() => return Ok(None),
-            Ok(_) => {
-                let ready = watched.iter().position(|fd| fd.any().unwrap_or(true));
-                if ready.is_some() {
-                    return Ok(ready);
-                }
-            }
+        match ppoll(&mut [PollFd::new(fd, PollFlags::POLLIN)], Some(TimeSpec::from(left)), None) {
+            Ok(count) => return Ok(count > 0),
             Err(Errno::EINTR) => {}
             Err(errno) => return Err(Failure::io("cannot wait")(errno.into())),
         }
     }
 }
 
-/// Sleeps, unless the user asks to stop.
 pub(crate) fn sleep(time: Duration, interrupt: &Interrupt) -> Result<(), Failure> {
-    match first(&[interrupt.as_fd()], time)? {
-        Some(_) => Err(Failure::Interrupted),
-        None => Ok(()),
-    }
+    if ready(interrupt.as_fd(), time)? { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
 /// Asks again and again, `pause` apart, until there is an answer; `None` after `patience`.
@@ -83,17 +71,18 @@ pub(crate) fn watch_signals() -> Result<Interrupt, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Write as _, pipe};
+    use std::io::{Read as _, Write as _, pipe};
 
     #[test]
     fn a_written_or_closed_pipe_is_ready_and_an_interrupt_ends_a_sleep() {
-        let ((quiet, keep), (busy, mut writer)) = (pipe().unwrap(), pipe().unwrap());
-        let both = [quiet.as_fd(), busy.as_fd()];
-        assert_eq!(first(&both, Duration::from_millis(2)).unwrap(), None);
+        let (reader, mut writer) = pipe().unwrap();
+        let is_ready = |time| ready(reader.as_fd(), Duration::from_millis(time)).unwrap();
+        assert!(!is_ready(2));
         writer.write_all(b"x").unwrap();
-        assert_eq!(first(&both, Duration::from_secs(10)).unwrap(), Some(1));
-        drop(keep);
-        assert_eq!(first(&both, Duration::from_secs(10)).unwrap(), Some(0));
+        assert!(is_ready(10_000));
+        (&reader).read_exact(&mut [0]).unwrap();
+        drop(writer);
+        assert!(is_ready(10_000));
 
         let (interrupt, start) = (Interrupt::new().unwrap(), Instant::now());
         sleep(Duration::from_millis(3), &interrupt).unwrap();

@@ -3,12 +3,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+#[path = "../../crates/netassay/tests/common/kernel.rs"]
+mod kernel;
+#[path = "../../crates/load/tests/common/skip.rs"]
+mod skip;
+
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
+
+use skip::skip;
 
 /// Where xtask, or `cargo build`, puts the binary that is measured: beside the bench.
 fn netassay() -> std::path::PathBuf {
@@ -36,83 +43,59 @@ fn report(output: &Output) -> Value {
     report
 }
 
+fn is_positive(figure: &Value) -> bool {
+    figure.as_f64().is_some_and(|figure| figure > 0.0)
+}
+
+/// So many figures of a kind.
 #[track_caller]
-fn is_positive(figure: &Value) {
-    assert!(figure.as_f64().is_some_and(|figure| figure > 0.0), "{figure}");
+fn figures(report: &Value, name: &str, count: usize) -> Vec<f64> {
+    let figures = report["results"][name].as_array().unwrap_or_else(|| panic!("{name}: {report}"));
+    let figures: Vec<f64> = figures.iter().filter_map(Value::as_f64).collect();
+    assert_eq!(figures.len(), count, "{name}");
+    figures
+}
+
+#[track_caller]
+fn list<'a>(report: &'a Value, pointer: &str, count: usize) -> &'a Vec<Value> {
+    let list =
+        report.pointer(pointer).and_then(Value::as_array).unwrap_or_else(|| panic!("{pointer}: {report}"));
+    assert_eq!(list.len(), count, "{pointer}");
+    list
 }
 
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-fn skip(test: &str, reason: &str) {
-    eprintln!("SKIPPED: {test}: {reason}");
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} was skipped in CI: {reason}");
-}
-
 #[test]
-fn testbed_is_built_and_seen_to_go() {
-    let mut modes = vec!["rootless"];
-    if is_root() {
-        modes.push("root");
-    } else {
-        skip("testbed_is_built_and_seen_to_go", "the testbed of root needs root");
-    }
-    for mode in modes {
-        let report = report(&bench(&["testbed", "--mode", mode]));
-        let lives = report["results"][mode].as_array().unwrap();
-        assert_eq!(lives.len(), 2);
-        for life in lives {
-            for part in ["build_ms", "reaped_ms", "gone_ms"] {
-                is_positive(&life[part]);
-            }
-            assert!(life["gone_ms"].as_f64() >= life["reaped_ms"].as_f64(), "{life}");
+fn testbeds_are_built_and_seen_to_go() {
+    for (mode, scenario, goal) in
+        [("rootless", "veth", 50.0), ("rootless", "vxlan", 80.0), ("root", "veth", 50.0)]
+    {
+        if mode == "root" && !is_root() {
+            skip("testbeds_are_built_and_seen_to_go", "the testbed of root needs root");
+            continue;
         }
-        assert_eq!(report["goals"].as_array().unwrap().len(), 1);
+        let report = report(&bench(&["testbed", "--mode", mode, "--scenario", scenario]));
+        let [_, reaped, gone, ..] =
+            ["built", "agents reaped", "interfaces gone", "built and reaped", "built and gone"].map(|part| {
+                let times = figures(&report, &format!("{mode}: {part}"), 2);
+                assert!(times.iter().all(|time| *time > 0.0), "{part}: {times:?}");
+                times
+            });
+        assert!(gone.iter().zip(&reaped).all(|(gone, reaped)| gone >= reaped), "{gone:?}, {reaped:?}");
+        assert_eq!(list(&report, "/goals", 1)[0]["bound"]["under"], goal);
     }
-}
-
-#[test]
-fn a_testbed_with_a_tunnel_is_built_and_seen_to_go() {
-    let report = report(&bench(&["testbed", "--scenario", "vxlan", "--mode", "rootless"]));
-    for life in report["results"]["rootless"].as_array().unwrap() {
-        is_positive(&life["build_ms"]);
-        is_positive(&life["gone_ms"]);
-    }
-    assert!(report["goals"][0]["limit"].as_f64() == Some(80.0), "{report}");
-}
-
-/// The kernel that other tests fetch too, kept where they keep it.
-fn kernel() -> std::path::PathBuf {
-    const PACKAGE: &str = "linux-image-cloud-amd64";
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("data");
-    std::fs::create_dir_all(&home).unwrap();
-    let lock = std::fs::File::create(home.join("lock")).unwrap();
-    lock.lock().unwrap();
-    let directory = home.join("netassay/kernels").join(PACKAGE);
-    if !directory.is_dir() {
-        let fetch = || {
-            let mut command = Command::new(netassay());
-            command.args(["kernel", "fetch", PACKAGE]).env("XDG_DATA_HOME", &home).output().unwrap()
-        };
-        if !fetch().status.success() {
-            // A fresh machine knows no packages yet.
-            let _ = Command::new("apt-get").args(["-q", "update"]).output();
-            let again = fetch();
-            assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
-        }
-    }
-    directory
 }
 
 #[test]
 fn guests_boot_in_turn() {
-    let report = report(&bench(&["guest-boot", "--kernel", kernel().to_str().unwrap()]));
-    let emulated = &report["results"]["emulation"];
-    is_positive(&emulated["agent_ms"][0]);
-    is_positive(&emulated["prompt_ms"][0]);
-    is_positive(&report["goals"][0]["figure"]);
+    let report = report(&bench(&["guest-boot", "--kernel", kernel::directory().to_str().unwrap()]));
+    for what in ["agent serves", "busybox prompts"] {
+        assert!(figures(&report, &format!("emulation: {what}"), 1)[0] > 0.0);
+    }
+    assert!(is_positive(&report["goals"][0]["figure"]));
 }
 
 #[test]
@@ -120,39 +103,29 @@ fn controller_is_watched_with_and_without_a_terminal() {
     let report = report(&bench(&["controller"]));
     for shown in ["lines, no terminal", "bar, pseudo-terminal"] {
         // A controller that sleeps through this short a window takes none at all.
-        let percent = &report["results"][shown]["cpu_percent"][0];
-        assert!(percent.as_f64().is_some_and(|percent| percent >= 0.0), "{percent}");
+        assert!(figures(&report, shown, 1)[0] >= 0.0);
     }
 }
 
 #[test]
 fn startup_is_timed() {
     let report = report(&bench(&["startup"]));
-    for program in ["/bin/true", "netassay --help", "netassay studies"] {
-        assert_eq!(report["results"][program]["ms"].as_array().unwrap().len(), 3);
+    for program in ["/bin/true", "netassay --help"] {
+        figures(&report, program, 3);
     }
 }
 
 #[test]
 fn stats_are_made_beside_ministat() {
-    let output = bench(&["stats"]);
-    let missing = serde_json::from_slice::<Value>(&output.stdout).unwrap()["not_run"].clone();
-    if missing[0].as_str().is_some_and(|missing| missing.contains("it is not installed")) {
-        return skip("stats_are_made_beside_ministat", &missing.to_string());
-    }
-    let report = report(&output);
-    let contests = report["results"]["ministat"].as_array().unwrap();
-    assert_eq!(contests.len(), 5);
-    for contest in contests {
+    let Some(report) = report_or_skip("stats_are_made_beside_ministat", &["stats"]) else { return };
+    for task in ["three", "numbers", "plot", "two", "column"] {
         for side in ["netassay", "ministat"] {
-            is_positive(&contest["pairs"][0][side]["wall_ms"]);
-            is_positive(&contest["pairs"][0][side]["peak_mib"]);
+            let took = &report["results"][task][side][0];
+            assert!(is_positive(&took["wall_ms"]) && is_positive(&took["peak_mib"]), "{task}: {took}");
         }
     }
     for shape in ["crossed", "nested", "ragged"] {
-        let parts = report["results"]["inference"][shape]["seconds"][0].as_array().unwrap();
-        assert_eq!(parts.len(), 5);
-        parts.iter().for_each(is_positive);
+        assert!(list(&report, &format!("/results/{shape}/seconds/0"), 5).iter().all(is_positive));
     }
 }
 
@@ -160,38 +133,32 @@ fn stats_are_made_beside_ministat() {
 fn verdicts_are_simulated_and_reached_on_traffic() {
     let report = report(&bench(&["verdict", "--traffic", "--minutes", "0.2"]));
     // Three differences with one protocol of netassay's each, none with all three.
-    assert_eq!(report["results"]["simulated"].as_array().unwrap().len(), 3 * 3 + 5);
-    let lines = report["results"]["traffic"].as_array().unwrap();
-    assert_eq!(lines.len(), 4);
-    is_positive(&lines[0]["protocols"][0]["seen"]["median_s"]);
+    list(&report, "/results/simulated", 3 * 3 + 5);
+    let line = &list(&report, "/results/traffic", 4)[0];
+    assert!(is_positive(&line["protocols"][0]["seen"]["median_s"]));
     // In windows this short nothing may arrive.
-    assert!(lines[0]["values"][0]["value"].is_number(), "{}", lines[0]);
+    assert!(line["values"][0]["value"].is_number(), "{line}");
 }
 
 #[test]
 fn looks_and_pilots_are_simulated() {
-    // 9 numbers of looks and 3 designs, by both bounds; 4 spreads and 3 sizes.
-    for (option, count) in [("--looks", 2 * (9 + 3)), ("--pilots", 4 * 3)] {
+    // 8 numbers of looks and 4 designs, by both bounds; 4 spreads and 3 sizes.
+    for (option, count) in [("--looks", 2 * (8 + 4)), ("--pilots", 4 * 3)] {
         let report = report(&bench(&["verdict", option]));
-        assert_eq!(report["results"].as_array().unwrap().len(), count);
-        assert_eq!(report["goals"].as_array().unwrap().len(), count);
+        assert_eq!(report["results"].as_object().unwrap().len(), count);
+        list(&report, "/goals", count);
     }
 }
 
-/// The report of `load` with these options; none, and said so, if a program they need is not
-/// installed.
+/// The report of a bench; none, and said so, if a program it needs is not installed.
 #[track_caller]
-fn load(test: &str, options: &[&str]) -> Option<Value> {
-    let output = bench(&[&["load"], options].concat());
-    let missing = serde_json::from_slice::<Value>(&output.stdout).map(|report| report["not_run"].clone());
-    let missing: Vec<String> = missing
-        .iter()
-        .filter_map(Value::as_array)
-        .flatten()
-        .filter_map(|missing| missing.as_str().map(str::to_owned))
-        .collect();
-    if !missing.is_empty() && missing.iter().all(|missing| missing.contains("it is not installed")) {
-        skip(test, &missing.join("; "));
+fn report_or_skip(test: &str, arguments: &[&str]) -> Option<Value> {
+    let output = bench(arguments);
+    let found: Option<Value> = serde_json::from_slice(&output.stdout).ok();
+    let missing = found.and_then(|report| report["not_run"].as_array().cloned()).unwrap_or_default();
+    let is_program = |why: &Value| why.as_str().is_some_and(|why| why.contains("it is not installed"));
+    if !missing.is_empty() && missing.iter().all(is_program) {
+        skip(test, &Value::Array(missing).to_string());
         return None;
     }
     Some(report(&output))
@@ -201,22 +168,22 @@ fn load(test: &str, options: &[&str]) -> Option<Value> {
 #[track_caller]
 fn have_turns_beside_peers(report: &Value, expect: impl Fn(Vec<usize>)) {
     let comparisons = report["results"]["comparisons"].as_array().unwrap();
-    let beside = |one: &Value| one["comparison"]["beside"].as_array().unwrap().clone();
-    expect(comparisons.iter().map(|one| beside(one).len()).collect());
+    let part = |one: &Value, part: &str| one["comparison"][part].as_array().unwrap().clone();
+    expect(comparisons.iter().map(|one| part(one, "beside").len()).collect());
     for one in comparisons {
-        for peer in beside(one) {
-            let pair = &peer["pairs"][0];
-            let own = pair["netassay"].as_array().unwrap();
-            assert_eq!(own.len(), one["comparison"]["modes"].as_array().unwrap().len());
-            own.iter().chain([&pair["peer"]]).for_each(|turn| is_positive(&turn["received"]));
-        }
-        is_positive(&one["figures"][0]["ratio"]["median"]);
+        let own = part(one, "own");
+        assert_eq!(own.len(), part(one, "modes").len());
+        let peers = part(one, "beside");
+        let turns = own.iter().map(|turns| &turns[0]).chain(peers.iter().map(|peer| &peer["turns"][0]));
+        turns.for_each(|turn| assert!(is_positive(&turn["received"]), "{turn}"));
+        assert!(is_positive(&one["figures"][0]["ratio"]["all"]["median"]));
     }
 }
 
 #[test]
 fn load_grid_runs_beside_every_peer() {
-    let Some(report) = load("load_grid_runs_beside_every_peer", &["--grid"]) else { return };
+    let test = "load_grid_runs_beside_every_peer";
+    let Some(report) = report_or_skip(test, &["load", "--grid"]) else { return };
     let notes: Vec<&str> = report["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let lacks = |peer: &str| notes.iter().any(|note| note.starts_with(&format!("without {peer}: ")));
     // The first and the last cell that have peers.
@@ -231,35 +198,34 @@ fn load_grid_runs_beside_every_peer() {
 /// How many peers the first and the last cell of each part have.
 #[test]
 fn load_parts_run_beside_every_peer() {
+    let test = "load_parts_run_beside_every_peer";
     for (part, peers) in [("tcp", [2, 1]), ("udp", [2, 2]), ("gso", [2, 2]), ("rr", [1, 1])] {
-        let Some(report) = load("load_parts_run_beside_every_peer", &["--part", part]) else { return };
+        let Some(report) = report_or_skip(test, &["load", "--part", part]) else { return };
         have_turns_beside_peers(&report, |counts| assert_eq!(counts, peers, "{part}"));
-        assert!(report["goals"].as_array().unwrap().iter().all(|goal| goal["met"].is_boolean()));
-        assert!(report["goals"].as_array().unwrap().len() >= peers.len());
+        let goals = report["goals"].as_array().unwrap();
+        assert!(goals.len() >= peers.len() && goals.iter().all(|goal| goal["met"].is_boolean()));
     }
 }
 
 #[test]
 fn load_counts_instructions() {
-    let Some(report) = load("load_counts_instructions", &["--part", "instructions"]) else { return };
-    let counted = report["results"]["instructions"].as_array().unwrap();
-    assert_eq!(counted.len(), 2, "netassay and one peer");
+    let arguments = ["load", "--part", "instructions"];
+    let Some(report) = report_or_skip("load_counts_instructions", &arguments) else { return };
+    // netassay and one peer.
+    let counted = list(&report, "/results/instructions", 2);
     for program in counted {
-        is_positive(&program["messages"]);
-        is_positive(&program["more"]["total"]);
-        is_positive(&program["more"]["outside_libc"]);
-        assert!(program["more"]["total"].as_u64() > program["more"]["outside_libc"].as_u64(), "{program}");
+        let more = &program["more"];
+        assert!(is_positive(&program["messages"]) && is_positive(&more["total"]), "{program}");
+        assert!(more["total"].as_u64() > more["outside_libc"].as_u64(), "{program}");
     }
+    assert!(is_positive(&counted[0]["more"]["outside_libc"]));
 }
 
 #[test]
 fn load_measures_memory() {
-    let Some(report) = load("load_measures_memory", &["--part", "memory"]) else { return };
-    let crowds = report["results"]["memory"].as_array().unwrap();
-    assert_eq!(crowds.len(), 2 * 3);
-    for crowd in crowds {
-        is_positive(&crowd["transmitter_kib"]);
-        is_positive(&crowd["account"]["amount"]);
+    let report = report(&bench(&["load", "--part", "memory"]));
+    for crowd in list(&report, "/results/memory", 2 * 3) {
+        assert!(is_positive(&crowd["kib"][0]) && is_positive(&crowd["account"]["amount"]), "{crowd}");
         assert_eq!(crowd["account"]["not_in_flows"], 0, "{crowd}");
     }
 }
@@ -329,7 +295,7 @@ fn a_bench_that_is_killed_or_interrupted_leaves_nothing() {
 }
 
 #[test]
-fn what_cannot_be_run_is_said_and_costs_the_good_exit_code() {
+fn what_cannot_be_run_is_reported_and_costs_the_good_exit_code() {
     let arguments = ["testbed", "--smoke", "--mode", "rootless", "--netassay", "/bin/false"];
     let output = Command::new(env!("CARGO_BIN_EXE_netassay-bench")).args(arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(3));

@@ -4,9 +4,11 @@
 //!
 //! Each byte that asks chooses a session and a request, those behind it what is in the request. All
 //! happens in a user namespace and a network namespace of this process; interfaces are made,
-//! switched and used there. Left out are requests that write into `/sys`, which is the machine's
-//! (`steer`), that wait for what never comes (`await_running`), and that take a second each
-//! (`exact`).
+//! switched and used there. One of the agents may change the machine's settings: it is asked only
+//! for those that belong to a network namespace, and for some that are refused; its journal is in
+//! a directory of our own, and nothing is left to undo behind it. Left out are requests that write
+//! into `/sys`, which is the machine's (`steer`), that wait for what never comes
+//! (`await_running`), and that take a second each (`exact`).
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -16,7 +18,8 @@ use std::time::{Duration, Instant};
 use libfuzzer_sys::fuzz_target;
 use netassay_agent::fuzz::Conversation;
 use netassay_agent::message::{Answer, PROTOCOL, Request};
-use netassay_agent::{decode, encode};
+use netassay_agent::{Isolation, decode, encode};
+use netassay_host::machine::{FeatureRequest, MachineRequest};
 use netassay_host::{DiscardDevice, Vxlan, namespace};
 use netassay_load::{CongestionControl, Direction, Kind, Pacing, Reader, Sender, Spec, Traffic};
 
@@ -29,9 +32,16 @@ fuzz_target!(
         namespace::new_net().expect("a network namespace can be made");
     },
     |bytes: &[u8]| {
+        let state = tempfile::tempdir().expect("a directory of our own");
+        // SAFETY: the threads of sessions have ended; libFuzzer's own read no environment.
+        unsafe { std::env::set_var("XDG_STATE_HOME", state.path()) };
         let open = opened();
         let made = converse(&mut Bytes(bytes));
         assert_eq!(opened(), open, "files or threads stay behind");
+        let journals = state.path().join("netassay/undo");
+        let left = std::fs::read_dir(journals).into_iter().flatten().flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name()).filter(|name| name != "lock").collect();
+        assert!(left.is_empty(), "changes are not undone: {left:?}");
         if made {
             namespace::new_net().expect("a network namespace can be made");
         }
@@ -41,7 +51,7 @@ fuzz_target!(
 /// Asks; whether an interface was made.
 fn converse(bytes: &mut Bytes) -> bool {
     let mut made = false;
-    let mut agents = [Conversation::new(), Conversation::new()];
+    let mut agents = [Isolation::Machine, Isolation::None].map(Conversation::new);
     agents[0].ask(Request::Configure { interface: "lo".to_owned(), addresses: Vec::new() });
     let mut sockets = [Vec::new(), Vec::new()];
     let begun = Instant::now();
@@ -90,7 +100,7 @@ fn opened() -> (usize, usize) {
 /// What is asked. `far` are the sockets that the other end told of.
 fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
     let own = std::process::id();
-    match choice % 21 {
+    match choice % 24 {
         0 => Request::Listen { spec: bytes.spec(), interface: bytes.name(), underlay: None },
         1 => Request::Connect {
             spec: bytes.spec(),
@@ -155,7 +165,10 @@ fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
             ramp_ns: bytes.of(&[0, 1_000_000]),
             window_ns: bytes.of(&[0, 1, 1_000_000]),
         },
-        _ => Request::Hello { protocol: bytes.of(&[PROTOCOL, 0]) },
+        20 => Request::Hello { protocol: bytes.of(&[PROTOCOL, 0]) },
+        21 => Request::ChangeMachine(bytes.machine()),
+        22 => Request::MachineDifferences,
+        _ => Request::UndoMachine,
     }
 }
 
@@ -221,6 +234,33 @@ impl Bytes<'_> {
         let names =
             ["tx-checksum-ip-generic", "tx-tcp-segmentation", "rx-gro", "tx-generic-segmentation", "x"];
         (0..self.few()).map(|_| (self.of(&names).to_owned(), self.is_set())).collect()
+    }
+
+    /// Settings of a network namespace, good and bad values of them, and what may not be changed.
+    fn machine(&mut self) -> MachineRequest {
+        let names = [
+            "net.ipv4.ip_default_ttl",
+            "net.ipv4.ip_local_reserved_ports",
+            "net.ipv4.tcp_notsent_lowat",
+            "net.ipv4.ip_forward",
+            "net.ipv4.no_such_one",
+            "net.ipv4/../../kernel/panic",
+        ];
+        let values = ["64", "1", "0x20", "8080,8081,8082", "", "-1", "4294967296", "x\u{1b}\n"];
+        MachineRequest {
+            sysctls: (0..self.few())
+                .map(|_| (self.of(&names).to_owned(), self.of(&values).to_owned()))
+                .collect(),
+            governor: None,
+            irq_affinity: (0..self.few()).map(|_| (self.name(), self.cpus())).collect(),
+            features: (0..self.few())
+                .map(|_| FeatureRequest {
+                    interface: self.name(),
+                    features: self.features().into_keys().collect(),
+                    on: self.is_set(),
+                })
+                .collect(),
+        }
     }
 
     fn sockets(&mut self, far: &[SocketAddr]) -> Vec<SocketAddr> {

@@ -138,8 +138,8 @@ impl Base {
         run("UPDATE run SET status = ?1, reason = nullif(?2, '') WHERE id = 12", &[&status, reason]);
         run("DELETE FROM series", &[]);
         run(
-            "INSERT INTO series VALUES (1, 'transmitter', ?1), (1, 'receiver', ?1), (2, ?2, ?1)",
-            &[columns, label],
+            "INSERT INTO series VALUES (1, 'transmitter', ?1), (1, 'receiver', ?1), (2, 'receiver', ?1)",
+            &[columns],
         );
         run("DELETE FROM metric", &[]);
         for line in metrics.lines().take(200) {

@@ -297,7 +297,7 @@ stat::number_of_executed_units: 20
     }
 
     #[test]
-    fn a_crash_is_told_with_its_input_and_how_to_run_it_again() {
+    fn a_crash_is_reported_with_its_input_and_how_to_run_it_again() {
         let said = format!("{WELL}thread panicked: why\nTest unit written to /a/crash-1\n");
         let failure = judge(&[outcome(false, &said)]).unwrap_err().to_string();
         assert!(

@@ -1,6 +1,5 @@
-//! A program that netassay is compared with, and what is asked of it.
+//! A program that can do what netassay's traffic does, and what it is asked.
 
-use std::fmt::Debug;
 use std::net::IpAddr;
 
 use load::Kind;
@@ -40,13 +39,6 @@ pub(crate) struct Said {
     pub(crate) p99_us: Option<f64>,
 }
 
-impl Said {
-    /// A rate and nothing else.
-    pub(super) fn rate(rate: f64) -> Self {
-        Self { rate: Some(rate), ..Self::default() }
-    }
-}
-
 /// Where a server can be seen to be ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Listens {
@@ -61,99 +53,60 @@ pub(crate) enum End {
     Client,
 }
 
-/// How many bytes netassay's receiver reads at once from a stream. Servers with an option for that
-/// read as many.
-pub(super) const READ: u32 = 256 << 10;
-
 /// The kinds of traffic that are compared with peers.
 pub(crate) const KINDS: [Kind; 4] = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr];
 
 /// A program that can do what netassay's traffic does. Arguments are words between blanks.
-pub(crate) trait Peer: Debug + Sync {
-    /// Its name.
-    fn name(&self) -> &'static str;
-
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) name: &'static str,
     /// Where its source is, if Debian's main archive has no package of its name.
-    fn source(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// The name of an end's program.
-    fn program(&self, _end: End, _kind: Kind) -> &'static str {
-        self.name()
-    }
-
+    pub(crate) source: Option<&'static str>,
+    /// The program of each end; none if it has the peer's name.
+    pub(super) program: fn(End, Kind) -> Option<&'static str>,
     /// The arguments with which it tells its version.
-    fn version(&self) -> &'static str {
-        "--version"
-    }
+    pub(crate) version: &'static str,
+    pub(crate) kinds: &'static [Kind],
+    /// Bytes of its smallest datagram, and of its smallest message of any other kind.
+    pub(super) smallest: [u32; 2],
+    pub(super) has_many_flows: bool,
+    /// Has a client only one flow, so that several are several clients?
+    pub(super) is_one_flow: bool,
+    pub(crate) server: fn(&Job) -> String,
+    /// What the server has open once it is ready.
+    pub(crate) listens: fn(Kind) -> Listens,
+    /// The arguments of a client that sends for the job's seconds; or so many messages, if it can
+    /// count.
+    pub(crate) client: fn(&Job, Option<u64>) -> String,
+    /// What the client says in the end; `None` if that cannot be understood, or if it is always
+    /// ended before.
+    pub(crate) said: fn(&Job, &str) -> Option<Said>,
+    /// How many messages a client has sent that was to send so many, from what it says in the end;
+    /// `None` if that has no such number.
+    pub(crate) sent: fn(&Job, u64, &str) -> Option<u64>,
+    /// Words of a server that has ended which mean that it was never made for the job, and why.
+    pub(super) unable: Option<[&'static str; 2]>,
+}
 
-    /// Has it such traffic?
-    fn runs(&self, kind: Kind) -> bool {
-        KINDS.contains(&kind)
-    }
-
-    /// Bytes of its smallest message.
-    fn smallest(&self, _kind: Kind) -> u32 {
-        1
-    }
-
-    /// Can it have several flows at once?
-    fn has_many_flows(&self) -> bool {
-        false
+impl Peer {
+    pub(crate) fn program(&self, end: End, kind: Kind) -> &'static str {
+        (self.program)(end, kind).unwrap_or(self.name)
     }
 
     /// Has it such traffic in messages of that many bytes, and with so many flows?
-    fn supports(&self, kind: Kind, message: u32, flows: u32) -> bool {
-        self.runs(kind) && message >= self.smallest(kind) && (flows == 1 || self.has_many_flows())
+    pub(crate) fn supports(&self, kind: Kind, message: u32, flows: u32) -> bool {
+        let smallest = self.smallest[usize::from(kind != Kind::UdpStream)];
+        self.kinds.contains(&kind) && message >= smallest && (flows == 1 || self.has_many_flows)
     }
 
     /// How many clients have all flows of a job.
-    fn clients(&self, _job: &Job) -> u32 {
-        1
+    pub(crate) fn clients(&self, job: &Job) -> u32 {
+        if self.is_one_flow { job.flows } else { 1 }
     }
 
-    /// The server's arguments.
-    fn server(&self, job: &Job) -> String;
-
-    /// What the server has open once it is ready.
-    fn listens(&self, job: &Job) -> Listens;
-
-    /// The arguments of a client that sends for the job's seconds; or so many `messages`, if it can
-    /// count.
-    fn client(&self, job: &Job, messages: Option<u64>) -> String;
-
-    /// What the client says in the end; `None` if that cannot be understood, or if it is always
-    /// ended before.
-    fn said(&self, _job: &Job, _client: &str) -> Option<Said> {
-        None
+    /// Why a server that has ended with these words was never made for its job, if that is so.
+    pub(crate) fn declines(&self, words: &str) -> Option<&'static str> {
+        let [sign, why] = self.unable?;
+        words.contains(sign).then_some(why)
     }
-
-    /// How many messages a client has sent that was to send `messages`, from what it says in the
-    /// end; `None` if that has no such number.
-    fn sent(&self, _job: &Job, _messages: u64, _client: &str) -> Option<u64> {
-        None
-    }
-
-    /// Do these words of a server that has ended mean that it was never made for the job?
-    fn declines(&self, _words: &str) -> Option<&'static str> {
-        None
-    }
-}
-
-/// `-4` or `-6`.
-pub(super) fn family(job: &Job) -> &'static str {
-    if job.ipv6 { "-6" } else { "-4" }
-}
-
-/// `words` if they are `wanted`.
-pub(super) fn when(wanted: bool, words: &str) -> &str {
-    if wanted { words } else { "" }
-}
-
-/// The number that follows `key` in a text.
-pub(super) fn number_after(text: &str, key: &str) -> Option<f64> {
-    let rest = text.split_once(key)?.1.trim_start();
-    let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
-    rest[..end].trim_end_matches('.').parse().ok()
 }

@@ -2,18 +2,16 @@
 //! the namespace, makes them.
 
 use std::fs::{self, File};
-use std::io;
 use std::net::IpAddr;
-use std::os::fd::AsRawFd as _;
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::PathBuf;
 
 use clap::Args;
 use host::Links;
+use nix::errno::Errno;
+use nix::kmod::{ModuleInitFlags, finit_module};
 
 use crate::failure::Failure;
 
-/// The settings.
 #[derive(Debug, Args)]
 pub(crate) struct Prepare {
     /// TCP's default congestion control
@@ -34,14 +32,20 @@ pub(crate) struct Prepare {
 }
 
 /// The kernel is to unpack the file (include/uapi/linux/module.h).
-const MODULE_INIT_COMPRESSED_FILE: libc::c_int = 4;
+const MODULE_INIT_COMPRESSED_FILE: u32 = 4;
 const CONGESTION_CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 impl Prepare {
-    /// `netassay-bench prepare`
-    pub(crate) fn serve(&self) -> Result<ExitCode, Failure> {
+    pub(crate) fn serve(&self) -> Result<(), Failure> {
         if let Some(module) = &self.module {
-            load(module).map_err(Failure::io(format!("cannot load the module {}", module.display())))?;
+            let cannot = || Failure::io(format!("cannot load the module {}", module.display()));
+            let is_packed = module.extension().is_some_and(|extension| extension != "ko");
+            let flags = if is_packed { MODULE_INIT_COMPRESSED_FILE } else { 0 };
+            let file = File::open(module).map_err(cannot())?;
+            match finit_module(&file, c"", ModuleInitFlags::from_bits_retain(flags)) {
+                Ok(()) | Err(Errno::EEXIST) => {}
+                Err(errno) => return Err(cannot()(errno.into())),
+            }
         }
         if let Some(name) = &self.congestion_control {
             fs::write(CONGESTION_CONTROL, name)
@@ -51,16 +55,6 @@ impl Prepare {
             let added = Links::open().and_then(|mut links| links.add_address(interface, address, prefix));
             added.map_err(Failure::environment)?;
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(())
     }
-}
-
-fn load(module: &Path) -> io::Result<()> {
-    let file = File::open(module)?;
-    let packed = module.extension().is_some_and(|extension| extension != "ko");
-    let flags = if packed { MODULE_INIT_COMPRESSED_FILE } else { 0 };
-    // SAFETY: an open descriptor, an empty text that ends with zero, and a number.
-    let result = unsafe { libc::syscall(libc::SYS_finit_module, file.as_raw_fd(), c"".as_ptr(), flags) };
-    let error = io::Error::last_os_error();
-    if result == 0 || error.raw_os_error() == Some(libc::EEXIST) { Ok(()) } else { Err(error) }
 }

@@ -2,19 +2,24 @@
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
 use crate::failure::Failure;
+use crate::process::Owned;
 use crate::wait;
+
+/// Between two looks whether a program has ended.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A program that runs, or has run, on a host. Dropping it ends it and everything it started: what
 /// stands between it and the bench does so when its standard input closes.
 #[derive(Debug)]
 pub(crate) struct Program {
-    child: Child,
+    child: Owned,
     output: File,
     errors: File,
     /// The program and its arguments, for messages.
@@ -29,27 +34,18 @@ impl Program {
         let copy = |file: &File| file.try_clone().map_err(cannot("no descriptor"));
         let (output, errors) = (file()?, file()?);
         between.stdin(Stdio::piped()).stdout(copy(&output)?).stderr(copy(&errors)?);
-        let child = between.spawn().map_err(cannot("no process"))?;
+        let child = between.spawn().map(Owned).map_err(cannot("no process"))?;
         Ok(Self { child, output, errors, command })
     }
 
     /// How it ended, if it has.
     pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
-        self.child.try_wait().map_err(Failure::io("cannot wait for a program"))
-    }
-
-    /// Waits until it ends; `None` if it has not after `patience`.
-    pub(crate) fn wait(
-        &mut self,
-        patience: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<Option<ExitStatus>, Failure> {
-        wait::until(patience, Duration::from_millis(10), interrupt, || self.ended())
+        self.child.ended()
     }
 
     /// Waits until it has ended well, and gives its standard output.
     pub(crate) fn finish(&mut self, patience: Duration, interrupt: &Interrupt) -> Result<String, Failure> {
-        match self.wait(patience, interrupt)? {
+        match wait::until(patience, LOOK, interrupt, || self.ended())? {
             Some(status) if status.success() => Ok(text(&mut self.output)),
             Some(status) => Err(self.ended_early(status)),
             None => Err(Failure::Environment(format!("{} does not end", self.command))),
@@ -58,17 +54,11 @@ impl Program {
 
     /// Ends it and everything it started, and waits until it is gone.
     pub(crate) fn stop(&mut self) {
-        drop(self.child.stdin.take());
+        drop(self.child.0.stdin.take());
         let deadline = Instant::now() + Duration::from_secs(3);
-        while Instant::now() < deadline {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        while Instant::now() < deadline && matches!(self.ended(), Ok(None)) {
+            thread::sleep(Duration::from_millis(2));
         }
-        // Both fail only when it is gone by now.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 
     /// All that it has said.
@@ -76,20 +66,16 @@ impl Program {
         [text(&mut self.errors), text(&mut self.output)].concat()
     }
 
-    /// The line of it that tells what is wrong, for messages.
-    pub(crate) fn complaint(&mut self) -> String {
-        complaint(&self.words())
-    }
-
     /// Why it should not have ended so.
     pub(crate) fn ended_early(&mut self, status: ExitStatus) -> Failure {
-        let complaint = self.complaint();
+        let complaint = complaint(&self.words());
         Failure::Environment(format!("{} ended early ({status}): {complaint}", self.command))
     }
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
+        // What does not end then is killed.
         self.stop();
     }
 }

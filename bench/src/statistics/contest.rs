@@ -1,133 +1,180 @@
 //! netassay ministat and ministat, in turn, on the same files.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use stats::Summary;
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+use stats::simulate::normal;
 
-use super::files::{Content, Files};
-use crate::bench::Bench;
+use crate::bench::{Bench, temporary_directory};
 use crate::failure::Failure;
-use crate::figures::{cells, median_interval, summary};
-use crate::report::{Goal, Report};
-use crate::timed::{self, Timed};
+use crate::figures::{Ratios, cells, summary};
+use crate::goal::Goal;
+use crate::process::{Timed, own_peak_mib, timed};
+use crate::report::Report;
 
 /// How many times as fast netassay must be.
 const FASTER: f64 = 5.0;
 /// How long a program must run for its time to say more of its work than of its start, in ms.
 const WORK: f64 = 20.0;
+/// Standard deviation of the numbers, around the throughput of a TCP stream in Mbit/s, to the
+/// kilobit.
+const SD: f64 = 120.0;
 
-/// What both are told to do.
+/// What both are told to do, with files of which names.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task {
     pub(super) name: &'static str,
     options: &'static [&'static str],
     files: &'static [Content],
-    /// Is it over so soon that it is repeated often, and judged by "no slower"?
-    pub(super) is_small: bool,
 }
 
-impl Task {
-    const fn large(name: &'static str, options: &'static [&'static str], files: &'static [Content]) -> Self {
-        Self { name, options, files, is_small: false }
-    }
-}
-
-/// The tasks of the goals.
-pub(super) const TASKS: [Task; 5] = [
-    Task { is_small: true, ..Task::large("three", &[], &[Content::Three]) },
-    Task::large("numbers", &["-n"], &[Content::Numbers]),
-    Task::large("plot", &[], &[Content::Numbers]),
-    Task::large("two", &["-A"], &[Content::Numbers, Content::OtherNumbers]),
-    Task::large("column", &["-n", "-C", "2"], &[Content::Text]),
-];
-
-/// One pair of runs.
-#[derive(Debug, Clone, Copy, Serialize)]
-struct Pair {
-    netassay: Timed,
-    ministat: Timed,
-}
-
-/// All pairs of a task.
-#[derive(Debug, Serialize)]
-pub(super) struct Contest {
-    task: &'static str,
-    words: String,
-    pairs: Vec<Pair>,
-    #[serde(skip)]
+/// A file: its name, and the mean of its numbers. The same on every machine, drawn from a fixed
+/// seed into a directory that goes with the bench.
+#[derive(Debug)]
+struct Content {
+    name: &'static str,
+    seed: u64,
+    mean: f64,
+    /// Are there words around the number, which is in the second column?
+    is_text: bool,
+    /// Are there three numbers, whatever is asked for? Then it is over so soon that it is repeated
+    /// often, and judged by "no slower".
     is_small: bool,
 }
 
-impl Contest {
-    /// Lets netassay and ministat do the task `pairs` times in turn, after once that is not
-    /// counted. What they say must be equal.
-    pub(super) fn hold(
-        bench: &Bench,
-        sides: &[PathBuf; 2],
-        task: &Task,
-        files: &Files,
-        pairs: u32,
-    ) -> Result<Self, Failure> {
-        let names = task.files.iter().map(|content| files.file(*content)).collect::<Result<Vec<_>, _>>()?;
-        let words: Vec<&str> = task.options.iter().chain(&names).copied().collect();
+const NUMBERS: Content =
+    Content { name: "numbers.stat", seed: 1, mean: 9400.0, is_text: false, is_small: false };
+const OTHERS: Content = Content { name: "others.stat", seed: 2, mean: 9353.0, ..NUMBERS };
+const THREE: Content = Content { name: "three.stat", seed: 0, is_small: true, ..NUMBERS };
+const TEXT: Content = Content { name: "text.stat", seed: 3, is_text: true, ..NUMBERS };
+
+pub(super) const TASKS: [Task; 5] = [
+    Task { name: "three", options: &[], files: &[THREE] },
+    Task { name: "numbers", options: &["-n"], files: &[NUMBERS] },
+    Task { name: "plot", options: &[], files: &[NUMBERS] },
+    Task { name: "two", options: &["-A"], files: &[NUMBERS, OTHERS] },
+    Task { name: "column", options: &["-n", "-C", "2"], files: &[TEXT] },
+];
+
+impl Content {
+    /// Writes the file, if it is not there.
+    fn write(&self, directory: &Path, lines: u64) -> io::Result<()> {
+        let path = directory.join(self.name);
+        if path.exists() {
+            return Ok(());
+        }
+        let mut out = BufWriter::with_capacity(1 << 18, File::create(path)?);
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+        for line in 0..if self.is_small { 3 } else { lines } {
+            let number = self.mean + SD * normal(&mut random);
+            match self.is_text {
+                true => writeln!(out, "run-{line:08} {number:.3} tcp_stream ipv4 offloads=default")?,
+                false => writeln!(out, "{number:.3}")?,
+            }
+        }
+        // On the disk before anything is timed: writing it out later would be in somebody's time.
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    }
+}
+
+/// Lets netassay and `ministat` do the tasks in turn, after once that is not counted: `pairs`
+/// times, and `repeats` times what is small. What they say must be equal.
+pub(super) fn run(
+    bench: &Bench,
+    tasks: &[Task],
+    ministat: PathBuf,
+    (lines, pairs, repeats): (u64, u32, u32),
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let floor = own_peak_mib();
+    let directory = temporary_directory()?;
+    let here = directory.path();
+    // A program, installed: copied. A linker leaves its output in the page cache in pieces of a
+    // page each, which costs it a fifth of its start (16 page faults more, 0.2 ms on the machine
+    // where this was seen) for as long as they stay there.
+    let copy = here.join("netassay");
+    std::fs::copy(&bench.netassay, &copy).map_err(Failure::io("cannot copy netassay"))?;
+    let sides = [copy, ministat];
+    for task in tasks {
+        let write = |content: &Content| content.write(here, lines);
+        task.files.iter().try_for_each(write).map_err(Failure::io("cannot write a file"))?;
+        let names = task.files.iter().map(|content| content.name);
+        let words: Vec<&str> = task.options.iter().copied().chain(names).collect();
         let own_words = [&["ministat"], words.as_slice()].concat();
         let words_of = [own_words.as_slice(), &words];
+        let is_small = task.files[0].is_small;
+        let rounds = (1, if is_small { repeats } else { pairs });
         let mut said = None;
-        let [netassay, ministat] = bench.in_turn(task.name, (1, pairs), |side| {
-            let (timed, output) = timed::read(&sides[side], words_of[side], files.path())?;
+        let both = bench.in_turn(task.name, rounds, |side| {
+            let (took, output) = timed(&sides[side], words_of[side], here)?;
             if *said.get_or_insert_with(|| output.clone()) == output {
-                return Ok(timed);
+                return Ok(took);
             }
             let words = words.join(" ");
             Err(Failure::Environment(format!(
                 "netassay ministat {words} and ministat {words} say different things"
             )))
         })?;
-        let pair = |(netassay, ministat)| Pair { netassay, ministat };
-        let pairs = netassay.into_iter().zip(ministat).map(pair).collect();
-        Ok(Self { task: task.name, words: words.join(" "), pairs, is_small: task.is_small })
+        tell(report, &words.join(" "), is_small, floor, &both);
+        let [netassay, ministat] = both;
+        report.result(task.name, json!({"netassay": netassay, "ministat": ministat}));
     }
+    Ok(())
+}
 
-    fn over(&self, of: impl Fn(&Pair) -> f64) -> Vec<f64> {
-        self.pairs.iter().map(of).collect()
+/// Puts a task into the report.
+fn tell(report: &mut Report, words: &str, is_small: bool, floor: f64, both: &[Vec<Timed>; 2]) {
+    let of =
+        |figure: fn(&Timed) -> f64| both.each_ref().map(|side| side.iter().map(figure).collect::<Vec<f64>>());
+    let (times, sizes) = (of(|took| took.wall_ms), of(|took| took.peak_mib));
+    let median = |figures: &Vec<f64>| summary(figures.iter().copied()).map_or(f64::NAN, |all| all.median);
+    let (ms, mib) = (times.each_ref().map(median), sizes.each_ref().map(median));
+    let (Some(faster), Some(smaller)) = (Ratios::of(&times[1], &times[0]), Ratios::of(&sizes[1], &sizes[0]))
+    else {
+        return;
+    };
+    let decimals = if ms[1] < WORK { 3 } else { 1 };
+    // What is not above the floor was not seen.
+    let is_seen = mib.iter().all(|mib| *mib > floor);
+    let shown = mib.map(|mib| if is_seen { format!("{mib:.1}") } else { "-".to_owned() });
+    let times = ms.map(|ms| format!("{ms:.decimals$}"));
+    report.row([words.to_owned()].into_iter().chain(times).chain(cells(&faster.all, 2)).chain(shown));
+    if let (true, Some((low, high))) = (is_small, faster.interval) {
+        report.note(format!(
+            "{words}: the median ratio's 95 % interval is {low:.3} to {high:.3} (order statistics of the pairs); slower means that all \
+             of it lies below 1"
+        ));
+        let what = format!("{words}, upper end of the median ratio's interval");
+        report.goals.push(Goal::ratio(what, high, 1.0));
     }
+    if !is_small {
+        report.goals.push(Goal::ratio(format!("{words}, time"), faster.all.median, FASTER));
+        let memory = Goal::ratio(format!("{words}, memory"), smaller.all.median, 1.0);
+        report.goals.extend(is_seen.then_some(memory));
+    }
+}
 
-    /// Puts it into the report.
-    pub(super) fn tell(&self, floor_mib: f64, report: &mut Report) {
-        let ratios = self.over(|pair| pair.ministat.wall_ms / pair.netassay.wall_ms);
-        let (Some(ratio), Some(own), Some(peers), Some(own_mib), Some(peers_mib)) = (
-            summary(ratios.iter().copied()),
-            summary(self.over(|pair| pair.netassay.wall_ms)),
-            summary(self.over(|pair| pair.ministat.wall_ms)),
-            summary(self.over(|pair| pair.netassay.peak_mib)),
-            summary(self.over(|pair| pair.ministat.peak_mib)),
-        ) else {
-            return;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_hold_numbers() {
+        let directory = tempfile::tempdir().unwrap();
+        let read = |content: &Content| {
+            content.write(directory.path(), 5).unwrap();
+            std::fs::read_to_string(directory.path().join(content.name)).unwrap()
         };
-        let decimals = if peers.median < WORK { 3 } else { 1 };
-        let ms = |times: Summary| format!("{:.decimals$}", times.median);
-        // What is not above the floor was not seen.
-        let is_seen = own_mib.median > floor_mib && peers_mib.median > floor_mib;
-        let mib = |size: Summary| if is_seen { format!("{:.1}", size.median) } else { "-".to_owned() };
-        let times = [self.words.clone(), ms(own), ms(peers)];
-        report.row(times.into_iter().chain(cells(&ratio, 2)).chain([mib(own_mib), mib(peers_mib)]));
-
-        let words = &self.words;
-        if self.is_small {
-            let Some((low, high)) = median_interval(&ratios) else { return };
-            report.note(format!(
-                "{words}: the median ratio's 95 % interval is {low:.3} to {high:.3} (order statistics of the pairs); slower means that \
-                 all of it lies below 1"
-            ));
-            let what = format!("{words}, upper end of the median ratio's interval");
-            report.goals.push(Goal::ratio(what, high, 1.0));
-            return;
-        }
-        report.goals.push(Goal::ratio(format!("{words}, time"), ratio.median, FASTER));
-        let memory = summary(self.over(|pair| pair.ministat.peak_mib / pair.netassay.peak_mib));
-        if let Some(memory) = memory.filter(|_| is_seen) {
-            report.goals.push(Goal::ratio(format!("{words}, memory"), memory.median, 1.0));
+        assert_ne!(read(&NUMBERS), read(&OTHERS));
+        for (content, column, lines) in [(THREE, 0, 3), (NUMBERS, 0, 5), (OTHERS, 0, 5), (TEXT, 1, 5)] {
+            let text = read(&content);
+            let number =
+                |line: &str| line.split(' ').nth(column).is_some_and(|word| word.parse::<f64>().is_ok());
+            assert!(text.lines().all(number) && text.lines().count() == lines, "{text}");
         }
     }
 }

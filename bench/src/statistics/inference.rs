@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use serde_json::{Value, json};
+use serde_json::json;
 use stats::effects::{Layout, Orders, factorial, ladder, shapley};
 use stats::simulate::normal;
 use stats::{Against, Margin, Observation, Question, analyse, diagnostics};
@@ -13,7 +13,8 @@ use stats::{Against, Margin, Observation, Question, analyse, diagnostics};
 use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::figures::summary;
-use crate::report::{Goal, Report};
+use crate::goal::{Bound, Goal};
+use crate::report::Report;
 
 /// All parts but the pairs together, in s; and the pairs by themselves.
 const GOAL: f64 = 1.0;
@@ -43,8 +44,7 @@ const SHAPES: [(Shape, &str); 3] =
 const PARTS: [&str; 5] = ["against a baseline, within 2 %", "diagnostics", "factorial", "shares", "ladder"];
 
 /// Times all parts on data of every shape, `repeats` times.
-pub(super) fn run(bench: &Bench, repeats: u32, report: &mut Report) -> Result<Value, Failure> {
-    let mut results = json!({});
+pub(super) fn run(bench: &Bench, repeats: u32, report: &mut Report) -> Result<(), Failure> {
     for (shape, name) in SHAPES {
         let observations = draw(shape, bench.or_smoke(SIZE, SMOKE_SIZE));
         let [seconds] = bench.in_turn(name, (0, repeats), |_| once(&observations))?;
@@ -63,11 +63,13 @@ pub(super) fn run(bench: &Bench, repeats: u32, report: &mut Report) -> Result<Va
             all.min,
             all.max,
         ));
-        report.goals.push(Goal::under(format!("inference, {name}"), all.median, GOAL, "s"));
-        report.goals.push(Goal::under(format!("inference, {name}, all pairs"), pairs, GOAL, "s"));
-        results[name] = json!({"runs": observations.len(), "parts": PARTS, "seconds": seconds});
+        for (what, seconds) in [("", all.median), (", all pairs", pairs)] {
+            let what = format!("inference, {name}{what}");
+            report.goals.push(Goal::new(what, seconds, Bound::Under(GOAL), "s"));
+        }
+        report.result(name, json!({"runs": observations.len(), "parts": PARTS, "seconds": seconds}));
     }
-    Ok(results)
+    Ok(())
 }
 
 /// Runs in the order of measurement: boot after boot, in it block after block.

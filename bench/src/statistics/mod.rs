@@ -2,21 +2,16 @@
 //! million runs.
 
 mod contest;
-mod files;
 mod inference;
 
 use clap::Args;
-use serde_json::{Value, json};
 
 use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::installed;
 use crate::report::Report;
-use crate::timed;
-use contest::{Contest, TASKS, Task};
-use files::Files;
+use contest::{TASKS, Task};
 
-/// Options of `stats`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Only this part; may be given several times
@@ -42,7 +37,6 @@ fn part(name: &str) -> Result<String, String> {
     if names.contains(&name) { Ok(name.to_owned()) } else { Err(format!("use one of {}", names.join(", "))) }
 }
 
-/// `netassay-bench stats`
 pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
     let heading = [
         "ministat …",
@@ -63,26 +57,15 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
          is; the programs take turns, and say the same to the byte; ratio = ministat / netassay, of each pair; medians, and the smallest and largest ratio"
     ));
     let is_wanted = |name: &str| options.parts.is_empty() || options.parts.iter().any(|part| part == name);
-    let tasks: Vec<&Task> = TASKS.iter().filter(|task| is_wanted(task.name)).collect();
-    let floor = timed::own_peak_mib();
-    let mut contests = Vec::new();
+    let tasks: Vec<Task> = TASKS.into_iter().filter(|task| is_wanted(task.name)).collect();
     if !tasks.is_empty()
         && let Some(ministat) = installed::program_of_package("ministat", &mut report)
     {
-        let files = Files::new(lines)?;
-        let sides = [files.installed(&bench.netassay)?, ministat];
-        for task in tasks {
-            let pairs = if task.is_small { repeats } else { pairs };
-            let contest = Contest::hold(bench, &sides, task, &files, pairs)?;
-            contest.tell(floor, &mut report);
-            contests.push(contest);
-        }
+        contest::run(bench, &tasks, ministat, (lines, pairs, repeats), &mut report)?;
     }
     // Last: what this process has needed by now would count for the programs that it starts.
-    let inference = match is_wanted(INFERENCE) {
-        true => inference::run(bench, pairs, &mut report)?,
-        false => Value::Null,
-    };
-    let results = json!({"lines": lines, "floor_mib": floor, "ministat": contests, "inference": inference});
-    Ok(report.finish(results))
+    if is_wanted(INFERENCE) {
+        inference::run(bench, pairs, &mut report)?;
+    }
+    Ok(report.finish())
 }

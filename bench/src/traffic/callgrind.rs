@@ -1,11 +1,10 @@
 //! What callgrind counted, and for whom.
 //!
-//! The file (valgrind's manual, "Callgrind Format Specification") names objects and functions by
-//! lines `ob=` and `fn=`; a line of numbers that follows is a position and the instructions there.
-//! What comes after a line `calls=` is the cost of the function called and stands at that function
-//! too.
+//! The file (valgrind's manual, "Callgrind Format Specification") names functions by lines `fn=`; a
+//! line of numbers that follows is a position and the instructions there. What comes after a line
+//! `calls=` is the cost of the function called and stands at that function too.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde::Serialize;
 
@@ -13,47 +12,36 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Instructions {
     pub(crate) total: u64,
-    /// Of the total, what neither libc nor the dynamic linker executed.
+    /// Of the total, what functions executed that have no C name. Of our program, into which libc
+    /// is linked statically, that is its own code.
     pub(crate) outside_libc: u64,
 }
 
-/// How libc's instructions are told from a program's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Linked {
-    /// libc is an object of its own.
-    Dynamically,
-    /// libc is in the program, which is ours: its functions have C names, ours Rust's mangled ones.
-    Statically,
-}
-
 /// Adds up a file; `None` if it is none of callgrind's.
-pub(crate) fn count(text: &str, linked: Linked) -> Option<Instructions> {
+pub(crate) fn count(text: &str) -> Option<Instructions> {
     if !text.lines().any(|line| line.trim() == "events: Ir") {
         return None;
     }
-    let (mut objects, mut functions) = (Names::default(), Names::default());
-    let (mut object_is_libc, mut function_is_libc, mut inclusive) = (false, false, false);
+    // Names by their numbers: `(7) name` the first time, wherever that is, `(7)` from then on.
+    let mut names = HashMap::new();
+    let (mut is_libc, mut inclusive) = (false, false);
     let mut sum = Instructions::default();
     for line in text.lines() {
-        if let Some((key, value)) = line.split_once('=') {
-            match key {
-                "ob" => object_is_libc = is_libc(objects.of(value)),
-                "fn" => function_is_libc = is_c(functions.of(value)) && linked == Linked::Statically,
-                // A name is told once, wherever it comes up first.
-                "cob" => _ = objects.of(value),
-                "cfn" => _ = functions.of(value),
-                "calls" => inclusive = true,
-                _ => {}
+        match line.split_once('=') {
+            Some((key @ ("fn" | "cfn"), value)) => {
+                let (number, name) = value.split_once(' ').unwrap_or((value, value));
+                let is_c = *names.entry(number).or_insert_with(|| is_c(name.trim()));
+                is_libc = if key == "fn" { is_c } else { is_libc };
             }
-            continue;
-        }
-        let Some(cost) = cost(line) else { continue };
-        if std::mem::take(&mut inclusive) {
-            continue;
-        }
-        sum.total = sum.total.saturating_add(cost);
-        if !(object_is_libc || function_is_libc) {
-            sum.outside_libc = sum.outside_libc.saturating_add(cost);
+            Some((key, _)) => inclusive |= key == "calls",
+            None => {
+                let Some(cost) = cost(line) else { continue };
+                if std::mem::take(&mut inclusive) {
+                    continue;
+                }
+                sum.total = sum.total.saturating_add(cost);
+                sum.outside_libc = sum.outside_libc.saturating_add(if is_libc { 0 } else { cost });
+            }
         }
     }
     Some(sum)
@@ -65,28 +53,6 @@ fn cost(line: &str) -> Option<u64> {
     let (position, cost, rest) = (numbers.next()?, numbers.next()?, numbers.next());
     let is_position = position.starts_with(|letter: char| letter.is_ascii_digit() || "+-*".contains(letter));
     if is_position && rest.is_none() { cost.parse().ok() } else { None }
-}
-
-/// Names by their numbers: `(7) name` the first time, `(7)` from then on.
-#[derive(Debug, Default)]
-struct Names(BTreeMap<String, String>);
-
-impl Names {
-    fn of(&mut self, value: &str) -> &str {
-        let numbered = value.strip_prefix('(').and_then(|rest| rest.split_once(')'));
-        let (key, name) = numbered.map_or((value, value), |(number, name)| (number, name.trim()));
-        let known = self.0.entry(key.to_owned()).or_default();
-        if !name.is_empty() {
-            name.clone_into(known);
-        }
-        known
-    }
-}
-
-/// Is an object libc, what came from it, or what finds it?
-fn is_libc(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    ["libc.so", "libc-", "ld-", "libpthread", "libm."].iter().any(|lib| name.starts_with(lib))
 }
 
 /// Has a function a C name? Those of Rust are mangled; one whose name is not known (a number,
@@ -131,24 +97,16 @@ totals: 745
 
     #[test]
     fn what_a_function_costs_is_counted_once_where_it_is() {
-        let of = |total, outside_libc| Some(Instructions { total, outside_libc });
-        // libc in the same object is known by its names.
-        let one = FILE.replace("/usr/lib/x86_64-linux-gnu/libc.so.6", "/usr/bin/tool");
-        for (text, linked, expected) in [
-            (FILE, Linked::Dynamically, of(745, 105)),
-            (&one, Linked::Statically, of(745, 40)),
-            (&one, Linked::Dynamically, of(745, 745)),
-            ("", Linked::Dynamically, None),
-            ("events: Cycles\n0 5\n", Linked::Dynamically, None),
-        ] {
-            assert_eq!(count(text, linked), expected, "{linked:?}");
+        let counted = Some(Instructions { total: 745, outside_libc: 40 });
+        for (text, expected) in [(FILE, counted), ("", None), ("events: Cycles\n0 5\n", None)] {
+            assert_eq!(count(text), expected);
         }
     }
 
     proptest! {
         #[test]
         fn no_text_is_a_panic(text in "(?s).{0,300}") {
-            let _ = count(&format!("events: Ir\n{text}"), Linked::Statically);
+            let _ = count(&format!("events: Ir\n{text}"));
         }
     }
 }

@@ -4,10 +4,9 @@ use serde::Serialize;
 use study::{Family, Scenario};
 
 use crate::installed::Installed;
-use crate::traffic::grid;
+use crate::traffic::mode::Mode;
 use crate::traffic::options::Options;
-use crate::traffic::part::Part;
-use crate::traffic::task::{Mode, Task};
+use crate::traffic::part::{Part, Task, fits};
 
 /// One comparison that is to be made.
 #[derive(Debug, Clone, Serialize)]
@@ -27,7 +26,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// Traffic and path, for a line.
     pub(crate) fn name(&self) -> String {
-        let Self { scenario, family, task: Task { kind, message, flows, polls }, .. } = self;
+        let Self { scenario, family, task: Task { kind, message, flows, polls, .. }, .. } = self;
         let flows = if *flows > 1 { format!(" {flows} flows") } else { String::new() };
         let polling = if *polls { " polling" } else { "" };
         let control = self.congestion_control.as_deref().map_or(String::new(), |name| format!(" {name}"));
@@ -35,33 +34,34 @@ impl Cell {
     }
 }
 
-/// Every comparison of a part that was asked for, TCP's in the grid under each of the scenario's
-/// `controls`; for a smoke test a sample.
+/// Every comparison of a part that was asked for on these paths, TCP's in the grid under each of a
+/// path's congestion controls; for a smoke test a sample.
 pub(crate) fn cells(
     part: Part,
     options: &Options,
     installed: &[Installed],
-    controls: &[(Scenario, Vec<String>)],
+    paths: &[(Scenario, Vec<String>)],
     smoke: bool,
 ) -> Vec<Cell> {
     let mut cells = Vec::new();
-    for (scenario, controls) in controls {
+    for (scenario, controls) in paths {
         for family in options.families.iter().copied() {
             let asked = |task: &Task| {
                 (options.messages.is_empty() || options.messages.contains(&task.message))
-                    && (part != Part::Grid || grid::is_asked(*task, &options.cells))
+                    && (options.cells.is_empty() || options.cells.iter().any(|cell| fits(&task.name, cell)))
             };
             for task in part.tasks(family).into_iter().filter(asked) {
-                let supports = |one: &&Installed| {
-                    part.needs(one.peer) && one.peer.supports(task.kind, task.message, task.flows)
+                let is_peer = |one: &&Installed| {
+                    part.peers().iter().any(|peer| peer.name == one.peer.name)
+                        && one.peer.supports(task.kind, task.message, task.flows)
                 };
-                let peers: Vec<Installed> = installed.iter().filter(supports).cloned().collect();
+                let peers: Vec<Installed> = installed.iter().filter(is_peer).cloned().collect();
                 let is_governed = part == Part::Grid && !task.kind.is_udp();
                 let controls =
                     if is_governed { controls.iter().cloned().map(Some).collect() } else { vec![None] };
                 cells.extend(controls.into_iter().map(|congestion_control| {
-                    let (scenario, modes, peers) = (*scenario, part.modes(task), peers.clone());
-                    Cell { part, scenario, family, task, congestion_control, modes, peers }
+                    let (scenario, modes, peers) = (*scenario, part.modes(task.polls), peers.clone());
+                    Cell { part, scenario, family, task: task.clone(), congestion_control, modes, peers }
                 }));
             }
         }
@@ -87,19 +87,17 @@ fn sample(mut cells: Vec<Cell>) -> Vec<Cell> {
 mod tests {
     use super::*;
     use crate::cli::Cli;
-    use crate::peers::{PEERS_IN_DEBIAN, PEERS_OF_THE_GRID, Peer};
     use clap::Parser as _;
 
     const COMPARING: [Part; 5] = [Part::Tcp, Part::Udp, Part::Gso, Part::Rr, Part::Grid];
 
     fn of(part: Part, arguments: &[&str], smoke: bool) -> Vec<Cell> {
-        let fake = |peer: &'static dyn Peer| Installed { peer, version: String::new() };
-        let peers = if part == Part::Grid { PEERS_OF_THE_GRID.as_slice() } else { &PEERS_IN_DEBIAN };
-        let installed: Vec<Installed> = peers.iter().map(|peer| fake(*peer)).collect();
+        let installed = part.peers().iter().map(|peer| Installed { peer, version: String::new() });
+        let installed: Vec<Installed> = installed.collect();
         let options = Cli::parse_from([&["", "load"], arguments].concat()).load().unwrap();
         let controls = ["reno", "bbr"].map(str::to_owned).to_vec();
-        let controls: Vec<_> = options.paths().iter().map(|path| (*path, controls.clone())).collect();
-        cells(part, &options, &installed, &controls, smoke)
+        let paths: Vec<_> = options.paths().iter().map(|path| (*path, controls.clone())).collect();
+        cells(part, &options, &installed, &paths, smoke)
     }
 
     #[test]
@@ -111,6 +109,10 @@ mod tests {
         assert_eq!(of(Part::Tcp, &["--family", "ipv4", "--family", "ipv6"], false).len(), 2 * 4);
         assert_eq!(of(Part::Grid, &["--grid", "--scenario", "vm"], false).len(), grid);
         assert!(of(Part::Udp, &["--message", "17"], false).is_empty());
+        assert!(Cli::try_parse_from(["", "load", "--family", "ipv5"]).is_err());
+        for (window, is_one) in [("0", false), ("x", false), ("2.5", true)] {
+            assert_eq!(Cli::try_parse_from(["", "load", "--window", window]).is_ok(), is_one);
+        }
     }
 
     #[test]
@@ -150,11 +152,9 @@ mod tests {
             assert_eq!(cells.iter().map(|cell| cell.peers.len()).collect::<Vec<_>>(), peers);
             assert_eq!([cells[0].scenario, cells[1].scenario], [Scenario::Veth, Scenario::Loopback]);
             assert!(cells.iter().all(|cell| cell.modes.len() == 1));
-            let mut names: Vec<_> =
-                cells.iter().flat_map(|cell| &cell.peers).map(|one| one.peer.name()).collect();
-            names.sort_unstable();
-            names.dedup();
+            let names = cells.iter().flat_map(|cell| &cell.peers).map(|one| one.peer.name);
             let in_both = usize::from(part == Part::Rr);
+            let names: std::collections::BTreeSet<_> = names.collect();
             assert_eq!(names.len(), peers.iter().sum::<usize>() - in_both);
         }
         assert!(of(Part::Rr, &[], true)[1].task.polls);

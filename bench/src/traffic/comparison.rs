@@ -1,29 +1,23 @@
-//! What pairs of runs showed, of netassay and of each peer, and what that is worth against the best
-//! of them.
+//! What the turns of netassay and of each peer showed, and what that is worth against the best of
+//! them.
 
 use serde::Serialize;
 use stats::Summary;
 
-use crate::figures::{median_interval, summary};
-use crate::report::{Bound, Goal, Report};
+use crate::figures::{Ratios, summary};
+use crate::goal::{Bound, Goal};
+use crate::report::Report;
 use crate::traffic::cell::Cell;
+use crate::traffic::mode::Mode;
 use crate::traffic::part::{Measure, Part};
-use crate::traffic::task::Mode;
 use crate::traffic::turn::Turn;
 
-/// A peer's turn, and netassay's around it, in the order of its modes.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Pair {
-    pub(crate) netassay: Vec<Turn>,
-    pub(crate) peer: Turn,
-}
-
-/// One peer's pairs.
+/// One peer's turns, of as many of the first rounds as it could do.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Beside {
     pub(crate) peer: &'static str,
     pub(crate) version: String,
-    pub(crate) pairs: Vec<Pair>,
+    pub(crate) turns: Vec<Turn>,
 }
 
 /// netassay beside its peers, on one path, with one kind of traffic.
@@ -31,28 +25,27 @@ pub(crate) struct Beside {
 pub(crate) struct Comparison {
     #[serde(flatten)]
     pub(crate) cell: Cell,
+    /// netassay's turns in each of the cell's modes.
+    pub(crate) own: Vec<Vec<Turn>>,
     pub(crate) beside: Vec<Beside>,
 }
 
-/// One figure of one mode beside one peer, over their pairs.
+/// One figure of one mode beside one peer, over their rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Figure {
     name: &'static str,
     #[serde(skip)]
     scale: f64,
     #[serde(skip)]
-    goal: Option<(Bound, f64)>,
+    goal: Option<Bound>,
     mode: Mode,
     peer: &'static str,
     netassay: Summary,
     peers: Summary,
-    /// netassay's by the peer's, pair by pair.
-    ratio: Summary,
-    /// Where the median ratio lies with at least 95 %; none for few pairs.
-    interval: Option<(f64, f64)>,
+    /// netassay's by the peer's, round by round.
+    ratio: Ratios,
 }
 
-/// The heading of the table.
 pub(crate) const HEADING: [&str; 9] =
     ["traffic", "sender, reader", "peer", "figure", "netassay", "peer's", "ratio", "low", "high"];
 
@@ -63,14 +56,13 @@ const TOLERANCE: f64 = 0.15;
 impl Comparison {
     /// Every figure of every mode beside every peer; a figure's peers stand together.
     pub(crate) fn figures(&self) -> Vec<Figure> {
-        let measures = self.cell.part.measures(self.cell.task.kind);
-        let modes = self.cell.modes.iter().enumerate();
-        modes
-            .flat_map(|mode| measures.iter().map(move |measure| (mode, measure)))
-            .flat_map(|(mode, measure)| {
-                self.beside.iter().filter_map(move |beside| beside.figure(mode, measure))
-            })
-            .collect()
+        let mut figures = Vec::new();
+        for (mode, own) in self.cell.modes.iter().zip(&self.own) {
+            for measure in self.cell.part.measures(self.cell.task.kind) {
+                figures.extend(self.beside.iter().filter_map(|beside| beside.figure(*mode, own, &measure)));
+            }
+        }
+        figures
     }
 
     /// Puts the comparison into the report's table, goals and notes.
@@ -84,49 +76,43 @@ impl Comparison {
         for together in figures.chunk_by(|one, next| (one.mode, one.name) == (next.mode, next.name)) {
             report.goals.extend(best(together).and_then(|best| best.judged(&self.cell)));
         }
+        for (mode, own) in self.cell.modes.iter().zip(&self.own) {
+            self.check_words(&format!("netassay ({})", mode.words()), own, report);
+        }
         for beside in &self.beside {
-            self.check_words(beside, report);
+            self.check_words(beside.peer, &beside.turns, report);
         }
     }
 
     /// Notes where a program's own word of its rate is not what was counted.
-    fn check_words(&self, beside: &Beside, report: &mut Report) {
-        let mut check = |who: &str, turns: &mut dyn Iterator<Item = &Turn>| {
-            let words = turns.filter_map(|turn| Some(turn.said.rate? / turn.flow.received));
-            let Some(word) = summary(words) else { return };
-            // One pair says more of its moment than of the program.
-            if word.n > 1 && (word.median - 1.0).abs() > TOLERANCE {
-                report.note(format!(
-                    "{}: {who}'s own word of its rate is {:.2} of what the kernel counted in the window",
-                    self.cell.name(),
-                    word.median
-                ));
-            }
-        };
-        for (number, mode) in self.cell.modes.iter().enumerate() {
-            let own = &mut beside.pairs.iter().filter_map(|pair| pair.netassay.get(number));
-            check(&format!("netassay ({})", mode.words()), own);
+    fn check_words(&self, who: &str, turns: &[Turn], report: &mut Report) {
+        let words = turns.iter().filter_map(|turn| Some(turn.said.rate? / turn.flow.received));
+        let Some(word) = summary(words) else { return };
+        // One pair says more of its moment than of the program.
+        if word.n > 1 && (word.median - 1.0).abs() > TOLERANCE {
+            report.note(format!(
+                "{}: {who}'s own word of its rate is {:.2} of what the kernel counted in the window",
+                self.cell.name(),
+                word.median
+            ));
         }
-        check(beside.peer, &mut beside.pairs.iter().map(|pair| &pair.peer));
     }
 }
 
 impl Beside {
     /// None if a turn lacks the figure.
-    fn figure(&self, (number, mode): (usize, &Mode), measure: &Measure) -> Option<Figure> {
-        let both = |pair: &Pair| (measure.of)(pair.netassay.get(number)?).zip((measure.of)(&pair.peer));
-        let both: Vec<(f64, f64)> = self.pairs.iter().map(both).collect::<Option<_>>()?;
-        let ratios: Vec<f64> = both.iter().map(|(ours, theirs)| ours / theirs).collect();
+    fn figure(&self, mode: Mode, own: &[Turn], measure: &Measure) -> Option<Figure> {
+        let both = own.iter().zip(&self.turns).map(|(own, peer)| (measure.of)(own).zip((measure.of)(peer)));
+        let (ours, theirs): (Vec<f64>, Vec<f64>) = both.collect::<Option<Vec<_>>>()?.into_iter().unzip();
         Some(Figure {
             name: measure.name,
             scale: measure.scale,
             goal: measure.goal,
-            mode: *mode,
+            mode,
             peer: self.peer,
-            netassay: summary(both.iter().map(|(ours, _)| *ours))?,
-            peers: summary(both.iter().map(|(_, theirs)| *theirs))?,
-            interval: median_interval(&ratios),
-            ratio: summary(ratios)?,
+            ratio: Ratios::of(&ours, &theirs)?,
+            netassay: summary(ours)?,
+            peers: summary(theirs)?,
         })
     }
 }
@@ -137,20 +123,20 @@ impl Figure {
         let decimals = if least < 1000.0 { 1 } else { 0 };
         let shown = |figures: Summary| format!("{:.decimals$}", figures.median / self.scale);
         let edge = |edge: Option<f64>| edge.map_or("-".to_owned(), |edge| format!("{edge:.3}"));
-        let (low, high) = self.interval.unzip();
-        let ratio = Some(self.ratio.median);
+        let (low, high) = self.ratio.interval.unzip();
+        let ratio = Some(self.ratio.all.median);
         [shown(self.netassay), shown(self.peers), edge(ratio), edge(low), edge(high)]
     }
 
     /// The goal of the figure, which is the best peer's.
     fn judged(&self, cell: &Cell) -> Option<Goal> {
-        let (goal, ratio) = (self.goal?, self.ratio.median);
+        let ratio = self.ratio.all.median;
         let what = format!("{}, {}: {} beside {}", cell.name(), self.mode.words(), self.name, self.peer);
-        let judged = match cell.part {
-            Part::Grid => Goal::ratio(what, ratio, goal.1),
-            _ => Goal::new(what, ratio, goal, ""),
+        let judged = match (cell.part, self.goal?) {
+            (Part::Grid, Bound::AtLeast(limit)) => Goal::ratio(what, ratio, limit),
+            (_, bound) => Goal::new(what, ratio, bound, ""),
         };
-        Some(judged.within(self.interval))
+        Some(judged.within(self.ratio.interval))
     }
 }
 
@@ -158,7 +144,7 @@ impl Figure {
 fn best(figures: &[Figure]) -> Option<&Figure> {
     figures.iter().max_by(|one, other| {
         let order = one.peers.median.total_cmp(&other.peers.median);
-        if one.goal.is_some_and(|(bound, _)| bound == Bound::AtLeast) { order } else { order.reverse() }
+        if matches!(one.goal, Some(Bound::AtLeast(_))) { order } else { order.reverse() }
     })
 }
 
@@ -167,35 +153,36 @@ mod tests {
     use super::*;
     use crate::peers::Said;
     use crate::traffic::counted::Flow;
-    use crate::traffic::task::Task;
+    use crate::traffic::part::Task;
     use load::Kind;
     use study::{Family, Scenario};
 
-    /// Seven pairs with this rate and CPU time on either side.
-    fn beside(peer: &'static str, ours: f64, theirs: f64, cpu: f64) -> Beside {
-        let turn = |received, cpu: f64| Turn {
-            flow: Flow { seconds: 1.0, received, sent: 0.0, cpu: Some([cpu / 2.0, cpu / 2.0]) },
+    /// Seven turns with this rate and CPU time.
+    fn turns(received: f64, cpu: f64) -> Vec<Turn> {
+        let turn = |wobble: f64| Turn {
+            flow: Flow { seconds: 1.0, received: received * wobble, sent: 0.0, cpu: Some([cpu / 2.0; 2]) },
             said: Said::default(),
         };
-        let pair = |wobble: f64| Pair {
-            netassay: vec![turn(ours * wobble, 10.0)],
-            peer: turn(theirs * wobble, cpu),
-        };
-        let pairs = [0.9, 0.95, 1.0, 1.0, 1.05, 1.1, 1.2].map(pair).to_vec();
-        Beside { peer, version: String::new(), pairs }
+        [0.9, 0.95, 1.0, 1.0, 1.05, 1.1, 1.2].map(turn).to_vec()
+    }
+
+    fn beside(peer: &'static str, received: f64, cpu: f64) -> Beside {
+        Beside { peer, version: String::new(), turns: turns(received, cpu) }
     }
 
     fn comparison(part: Part, beside: Vec<Beside>) -> Comparison {
-        let task = Task { kind: Kind::TcpStream, message: 16_384, flows: 1, polls: false };
+        let (kind, name) = (Kind::TcpStream, String::new());
+        let task = Task { name, kind, message: 16_384, flows: 1, polls: false };
         let (scenario, family) = (Scenario::Veth, Family::Ipv4);
         let (congestion_control, modes, peers) = (None, vec![Mode::PLAIN], Vec::new());
-        Comparison { cell: Cell { part, scenario, family, task, congestion_control, modes, peers }, beside }
+        let cell = Cell { part, scenario, family, task, congestion_control, modes, peers };
+        Comparison { cell, own: vec![turns(1e9, 10.0)], beside }
     }
 
     #[test]
     fn the_verdict_is_against_the_best_peer_of_each_figure() {
-        let peers = || vec![beside("fast", 1e9, 2e9, 9.0), beside("frugal", 1e9, 0.5e9, 5.0)];
-        let close = vec![beside("slow", 1e9, 0.5e9, 9.0), beside("fast", 1e9, 1.004e9, 9.0)];
+        let peers = || vec![beside("fast", 2e9, 9.0), beside("frugal", 0.5e9, 5.0)];
+        let close = vec![beside("slow", 0.5e9, 9.0), beside("fast", 1.004e9, 9.0)];
         const RATE: &str = "MISSED  tcp_stream 16384 B ipv4 veth, send, recv: received Mbit/s beside fast: 0.500 \
             (at least 1; 95 %: 0.500 to 0.500)";
         const CPU: &str = "MISSED  tcp_stream 16384 B ipv4 veth, send, recv: CPU ns/kB beside frugal: 2.000 \
@@ -217,9 +204,9 @@ mod tests {
 
     #[test]
     fn a_figure_that_a_turn_lacks_is_left_out() {
-        let peers = vec![beside("fast", 1e9, 2e9, 9.0), beside("frugal", 1e9, 0.5e9, 5.0)];
+        let peers = vec![beside("fast", 2e9, 9.0), beside("frugal", 0.5e9, 5.0)];
         let mut comparison = comparison(Part::Tcp, peers);
-        comparison.beside[0].pairs[3].peer.flow.cpu = None;
+        comparison.beside[0].turns[3].flow.cpu = None;
         let names: Vec<_> = comparison.figures().iter().map(|figure| (figure.name, figure.peer)).collect();
         let rate = "received Mbit/s";
         assert_eq!(names[..3], [(rate, "fast"), (rate, "frugal"), ("CPU ns/kB", "frugal")]);

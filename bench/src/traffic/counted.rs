@@ -15,6 +15,7 @@ use crate::bench::receiver;
 use crate::failure::Failure;
 use crate::peers::Job;
 use crate::place::{Host, Hosts};
+use crate::traffic::timing::Timing;
 use crate::wait;
 
 /// Bytes of a TCP header with the timestamps that Linux always sends by default (RFC 7323, section
@@ -97,19 +98,18 @@ impl<'a> Counted<'a> {
         })
     }
 
-    /// Waits until traffic flows, lets it settle for `ramp`, and measures for `window`.
-    /// `still_there` is asked while it waits, and before the window counts: an error of it ends the
-    /// wait.
+    /// Waits until traffic flows, lets it settle, and measures. `still_there` is asked while it
+    /// waits, and before the window counts: an error of it ends the wait.
     pub(crate) fn measure(
         &self,
-        (ramp, window): (Duration, Duration),
+        timing: Timing,
         interrupt: &Interrupt,
         still_there: &mut dyn FnMut() -> Result<(), Failure>,
     ) -> Result<Flow, Failure> {
         self.await_flow(interrupt, still_there)?;
-        wait::sleep(ramp, interrupt)?;
+        wait::sleep(timing.ramp, interrupt)?;
         let first = self.read()?;
-        wait::sleep(window, interrupt)?;
+        wait::sleep(timing.window, interrupt)?;
         let last = self.read()?;
         still_there()?;
         let flow = self.between(&first, &last);

@@ -2,7 +2,6 @@
 //! need is copied there.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,24 +14,20 @@ use crate::bench::{Bench, receiver, this_program};
 use crate::failure::Failure;
 use crate::peers::End;
 use crate::place::{Host, Hosts, PORT};
-use crate::report::Report;
 use crate::traffic::cell::Cell;
-use crate::traffic::grid::PACED;
+use crate::traffic::controls::module;
 use crate::traffic::turn::SHELL;
 
 /// Addresses of the bridge's in the guests' networks, with the lengths of their prefixes.
 const OWN_IPV4: (IpAddr, u8) = (IpAddr::V4(Ipv4Addr::new(198, 18, 0, 253)), 24);
 const OWN_IPV6: (IpAddr, u8) = (IpAddr::V6(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0xfd)), 64);
 
-/// What every Debian kernel has built in.
-const BUILT_IN: &str = "cubic";
-
 /// The testbed: its guests boot this program, which is netassay and the shell.
 pub(crate) fn testbed(bench: &Bench, kernel: &Kernel) -> Result<Testbed, Failure> {
     let mut options = Options::new(Scenario::Vm, this_program()?, bench.cpus.clone(), bench.rootless);
     let kernel = Some(kernel.image.to_string_lossy().into_owned());
     options.state.guest = Some(study::Guest { kernel, ..study::Guest::default() });
-    bench.testbed_of(&options)
+    Ok(Testbed::build(&options, &bench.interrupt)?)
 }
 
 /// Both guests, with all that the peers of a cell need in them.
@@ -93,30 +88,6 @@ fn listed(text: &str) -> Vec<PathBuf> {
     text.lines().filter_map(file).collect()
 }
 
-/// The file with a congestion control of a kernel that has it as a module, packed or not. In a
-/// guest it has the same path.
-pub(crate) fn module(kernel: &Kernel, congestion_control: &str) -> Option<PathBuf> {
-    let directory = kernel.modules.as_ref()?.join("kernel/net/ipv4");
-    let paths = ["", ".xz", ".zst", ".gz"]
-        .map(|packed| directory.join(format!("tcp_{congestion_control}.ko{packed}")));
-    paths.into_iter().find(|path| path.is_file())
-}
-
-/// The congestion controls of TCP's cells between guests of this kernel.
-pub(crate) fn congestion_controls(kernel: &Kernel, report: &mut Report) -> Vec<String> {
-    let list = kernel.modules.as_ref().map(|modules| fs::read_to_string(modules.join("modules.builtin")));
-    let list = list.and_then(Result::ok).unwrap_or_default();
-    let is_built_in = list.lines().any(|path| path.ends_with(&format!("/tcp_{PACED}.ko")));
-    let mut all = vec![BUILT_IN.to_owned()];
-    if is_built_in || module(kernel, PACED).is_some() {
-        all.push(PACED.to_owned());
-    } else {
-        let image = kernel.image.display();
-        report.note(format!("vm: without {PACED}: the kernel {image} has no module tcp_{PACED}"));
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,28 +100,5 @@ mod tests {
         assert_eq!(listed(text), paths);
         assert_eq!(listed("\tnot a dynamic executable\n"), Vec::<PathBuf>::new());
         assert_eq!(needed(Path::new("/bin/sh")).unwrap()[0], Path::new("/bin/sh"));
-    }
-
-    #[test]
-    fn a_paced_congestion_control_is_a_module_or_built_in() {
-        let modules = tempfile::tempdir().unwrap();
-        let (image, release) = (PathBuf::from("/boot/vmlinuz"), None);
-        let kernel = Kernel { image, modules: Some(modules.path().to_owned()), release };
-        let controls = || {
-            let mut report = Report::begin("load", &[""]);
-            let controls = congestion_controls(&kernel, &mut report);
-            (controls.len(), report.to_string().contains("vm: without bbr"))
-        };
-        assert_eq!((controls(), module(&kernel, "bbr")), ((1, true), None));
-
-        let directory = modules.path().join("kernel/net/ipv4");
-        fs::create_dir_all(&directory).unwrap();
-        let file = directory.join("tcp_bbr.ko.xz");
-        fs::write(&file, b"").unwrap();
-        assert_eq!((controls(), module(&kernel, "bbr")), ((2, false), Some(file.clone())));
-
-        fs::remove_file(&file).unwrap();
-        fs::write(modules.path().join("modules.builtin"), "kernel/net/ipv4/tcp_bbr.ko\n").unwrap();
-        assert_eq!((controls(), module(&kernel, "bbr")), ((2, false), None));
     }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use load::{Counts, FlowOutcome, Kind, Traffic};
 use serde::Serialize;
-use serde_json::{Value, json};
 use study::Scenario;
 use testbed::{RunAccount, RunOrder};
 
 use crate::bench::receiver;
 use crate::failure::Failure;
-use crate::report::{Bound, Goal, Report};
+use crate::goal::{Bound, Goal};
+use crate::report::Report;
 use crate::traffic::session::Session;
 
 /// So many flows at once.
@@ -25,14 +25,12 @@ const FLAT: f64 = 1.1;
 const RAMP: Duration = Duration::from_secs(1);
 const WINDOW: Duration = Duration::from_secs(2);
 
-/// One run.
 #[derive(Debug, Clone, Serialize)]
 struct Crowd {
     workload: Kind,
     flows: u32,
-    /// Largest resident size of the two agents while the flows ran, in KiB.
-    transmitter_kib: u64,
-    receiver_kib: u64,
+    /// Largest resident size of the transmitter's and the receiver's agent while the flows ran.
+    kib: [u64; 2],
     account: Account,
 }
 
@@ -50,49 +48,40 @@ struct Account {
 }
 
 /// Measures the memory of few and of many flows.
-pub(super) fn run(session: &Session<'_>, report: &mut Report) -> Result<Value, Failure> {
+pub(super) fn run(session: &Session<'_>, report: &mut Report) -> Result<(), Failure> {
     report.note(
         "memory: largest resident size of the agents (VmRSS) while the flows run, each number of flows on a testbed of its own; what the \
          kernel holds for their sockets is not in it",
     );
-    let flows = session.bench.or_smoke(FLOWS, SMOKE_FLOWS);
     let mut all = Vec::new();
     for kind in [Kind::TcpStream, Kind::UdpRr] {
         let mut crowds = Vec::new();
-        for flows in flows {
-            let crowd = gather(session, kind, flows, report);
+        for flows in session.bench.or_smoke(FLOWS, SMOKE_FLOWS) {
             let what = format!("memory, {kind}, {flows} flows");
-            let Some(crowd) = report.or_not_run(&what, crowd)? else { continue };
-            session.bench.say(&format!(
-                "{kind}, {flows} flows: {} and {} KiB",
-                crowd.transmitter_kib, crowd.receiver_kib
-            ));
-            crowds.push(crowd);
+            session.bench.say(&what);
+            let crowd = gather(session, kind, flows, report);
+            crowds.extend(report.or_not_run(&what, crowd)?);
         }
         tell(kind, &crowds, report);
         all.extend(crowds);
     }
-    Ok(json!(all))
+    report.result("memory", all);
+    Ok(())
 }
 
 fn gather(session: &Session<'_>, kind: Kind, flows: u32, report: &mut Report) -> Result<Crowd, Failure> {
     let mut testbed = session.testbed(Scenario::Veth, report)?;
     let (ramp, window) = session.bench.or_smoke((RAMP, WINDOW), (RAMP / 10, WINDOW / 10));
-    let order = RunOrder {
-        traffic: Traffic { flows, ..Traffic::new(kind) },
-        family: study::Family::Ipv4,
-        ramp,
-        window,
-        step: RunOrder::step_of(window),
-    };
+    let (traffic, step) = (Traffic { flows, ..Traffic::new(kind) }, RunOrder::step_of(window));
+    let order = RunOrder { traffic, family: study::Family::Ipv4, ramp, window, step };
     let agents = [testbed.transmitter.pid(), receiver(&testbed)?.pid()];
     let (account, largest) = std::thread::scope(|scope| {
         let (over, is_over) = mpsc::channel::<()>();
         let watching = scope.spawn(move || {
             // Before all flows are there, and after, they take less.
-            let mut largest = [None; 2];
+            let mut largest = [0; 2];
             while is_over.recv_timeout(window / 4) == Err(RecvTimeoutError::Timeout) {
-                largest = [0, 1].map(|side: usize| largest[side].max(resident(agents[side])));
+                largest = [0, 1].map(|side: usize| resident(agents[side]).unwrap_or(0).max(largest[side]));
             }
             largest
         });
@@ -100,16 +89,11 @@ fn gather(session: &Session<'_>, kind: Kind, flows: u32, report: &mut Report) ->
         drop(over);
         (account, watching.join())
     });
-    let account = account?;
-    let largest = largest.map_err(|_| Failure::failed("the watcher panicked"))?;
-    let nobody = || Failure::environment("the agents' memory cannot be read in /proc");
-    Ok(Crowd {
-        workload: kind,
-        flows,
-        transmitter_kib: largest[0].ok_or_else(nobody)?,
-        receiver_kib: largest[1].ok_or_else(nobody)?,
-        account: Account::of(kind, &account)?,
-    })
+    let account = Account::of(kind, &account?)?;
+    match largest {
+        Ok(kib) if !kib.contains(&0) => Ok(Crowd { workload: kind, flows, kib, account }),
+        _ => Err(Failure::environment("the agents' memory cannot be read in /proc")),
+    }
 }
 
 /// The resident size of a process in KiB.
@@ -142,7 +126,7 @@ impl Account {
 
 /// KiB for each flow between two crowds, of both agents together.
 fn slope(few: &Crowd, many: &Crowd) -> f64 {
-    let of = |crowd: &Crowd| (crowd.transmitter_kib + crowd.receiver_kib) as f64;
+    let of = |crowd: &Crowd| crowd.kib.iter().sum::<u64>() as f64;
     (of(many) - of(few)) / f64::from(many.flows - few.flows)
 }
 
@@ -154,16 +138,12 @@ fn growth(few: f64, many: f64) -> f64 {
 }
 
 fn tell(kind: Kind, crowds: &[Crowd], report: &mut Report) {
-    for crowd in crowds {
-        let Crowd { flows, transmitter_kib, receiver_kib, account, .. } = crowd;
+    for Crowd { flows, kib: [transmitter, receiver], account, .. } in crowds {
+        let Account { amount, not_in_flows, at_one_end, idle } = account;
+        let unit = if kind.is_rr() { "transactions" } else { "bytes" };
         report.note(format!(
-            "{kind}, {flows} flows: {transmitter_kib} KiB (transmitter), {receiver_kib} KiB (receiver); {} {} counted, {} of them not \
-             in the flows, {} at one end only, {} flows idle",
-            account.amount,
-            if kind.is_rr() { "transactions" } else { "bytes" },
-            account.not_in_flows,
-            account.at_one_end,
-            account.idle
+            "{kind}, {flows} flows: {transmitter} KiB (transmitter), {receiver} KiB (receiver); {amount} {unit} counted, {not_in_flows} \
+             of them not in the flows, {at_one_end} at one end only, {idle} flows idle"
         ));
     }
     let [one, some, many] = crowds else { return };
@@ -173,10 +153,10 @@ fn tell(kind: Kind, crowds: &[Crowd], report: &mut Report) {
         one.flows, some.flows, some.flows, many.flows
     ));
     let what = format!("{kind}: memory of a flow among {} by that among {}", many.flows, some.flows);
-    report.goals.push(Goal::new(what, growth(first, last), (Bound::AtMost, FLAT), ""));
-    let missing = |account: Account| account.not_in_flows + account.at_one_end + account.idle;
+    report.goals.push(Goal::new(what, growth(first, last), Bound::AtMost(FLAT), ""));
+    let Account { not_in_flows, at_one_end, idle, .. } = many.account;
     let what = format!("{kind}: of {} flows at once, what was not counted", many.flows);
-    report.goals.push(Goal::new(what, missing(many.account) as f64, (Bound::AtMost, 0.0), ""));
+    report.goals.push(Goal::new(what, (not_in_flows + at_one_end + idle) as f64, Bound::AtMost(0.0), ""));
 }
 
 #[cfg(test)]
@@ -185,14 +165,8 @@ mod tests {
 
     #[test]
     fn a_flow_takes_what_more_flows_take_more() {
-        let account = Account::default();
-        let crowd = |flows, kib| Crowd {
-            workload: Kind::TcpStream,
-            flows,
-            transmitter_kib: kib,
-            receiver_kib: kib,
-            account,
-        };
+        let (workload, account) = (Kind::TcpStream, Account::default());
+        let crowd = |flows, kib| Crowd { workload, flows, kib: [kib; 2], account };
         assert_eq!(slope(&crowd(1, 1000), &crowd(101, 6000)), 100.0);
         // It is no ratio of noise.
         for (few, many, ratio) in [(100.0, 110.0, 1.1), (-0.6, 0.8, 0.2), (2.0, -1.0, 0.0), (1.0, 8.0, 2.0)] {

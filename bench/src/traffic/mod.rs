@@ -4,16 +4,16 @@
 mod callgrind;
 mod cell;
 mod comparison;
+mod controls;
 mod counted;
-mod grid;
 mod guests;
 mod instructions;
 mod memory;
+mod mode;
 mod options;
 mod part;
 mod sending;
 mod session;
-mod task;
 mod timing;
 mod turn;
 
@@ -26,9 +26,8 @@ use study::Scenario;
 use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::installed::{self, Installed};
-use crate::peers::{PEERS_IN_DEBIAN, PEERS_OF_THE_GRID};
-use crate::report::{Goal, Report};
-use comparison::{Comparison, HEADING};
+use crate::report::Report;
+use comparison::HEADING;
 pub(crate) use options::Options;
 use part::Part;
 pub(crate) use sending::{Sends, Sink};
@@ -39,58 +38,41 @@ use timing::Timing;
 const PAIRS: u32 = 7;
 const PAIRS_OF_GRID: u32 = 6;
 
-/// `netassay-bench load`
 pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
-    let parts = options.chosen_parts();
-    let kernel = kernel(options)?;
+    let parts = options.parts();
+    let session = session(bench, options)?;
     let mut report = Report::begin("load", &HEADING);
-    let is_wanted = |part: &Part, peer| part.needs(peer) && options.has_peer(peer);
-    let peers = if options.grid { PEERS_OF_THE_GRID.as_slice() } else { &PEERS_IN_DEBIAN };
-    let wanted: Vec<_> =
-        peers.iter().copied().filter(|peer| parts.iter().any(|part| is_wanted(part, *peer))).collect();
-    let installed = installed::peers(&wanted, &mut report);
+    let installed = installed::peers(&options.peers(), &mut report);
     for one in &installed {
-        report.note(format!("{}: {}", one.peer.name(), one.version));
+        report.note(format!("{}: {}", one.peer.name, one.version));
     }
     let controller = &bench.cpus.controller;
     if !controller.is_empty() {
         host::affinity::pin_current_thread(controller).map_err(Failure::environment)?;
     }
-    let session = session(bench, options, kernel);
-    let controls = controls(&session, options, &mut report);
-    explain(&session, &parts, &mut report);
-    let mut results = json!({});
-    let comparisons = compare(&session, options, &parts, &installed, &controls, &mut report)?;
-    let told = |one: &Comparison| json!({"comparison": one, "figures": one.figures()});
-    results["comparisons"] = comparisons.iter().map(told).collect();
+    explain(&session, parts, &mut report);
+    let compared = compare(&session, options, &installed, &mut report)?;
     if parts.contains(&Part::Instructions) {
-        results["instructions"] = instructions::run(&session, options, &installed, &mut report)?;
+        instructions::run(&session, options, &installed, &mut report)?;
     }
     if parts.contains(&Part::Memory) {
-        results["memory"] = memory::run(&session, &mut report)?;
+        memory::run(&session, &mut report)?;
     }
-    let is_counted = parts.iter().any(|part| !part.compares());
-    if comparisons.is_empty() && !is_counted && report.is_complete() {
+    if compared == 0 && parts.iter().all(|part| part.compares()) && report.is_complete() {
         return Err(Failure::Usage(
             "nothing to compare: no goal is about such traffic with one of these peers".to_owned(),
         ));
     }
-    Ok(report.finish(results))
+    Ok(report.finish())
 }
 
-/// What virtual machines boot, if they are asked for.
-fn kernel(options: &Options) -> Result<Option<Kernel>, Failure> {
-    if !options.paths().iter().any(|path| path.has_guests()) {
-        return Ok(None);
-    }
-    if !options.grid {
+fn session<'a>(bench: &'a Bench, options: &Options) -> Result<Session<'a>, Failure> {
+    let has_guests = options.paths().iter().any(|path| path.has_guests());
+    if has_guests && !options.grid {
         let why = "--scenario vm: only --grid runs between virtual machines";
         return Err(Failure::Usage(why.to_owned()));
     }
-    Kernel::find(Some(&options.kernel)).map(Some).map_err(Failure::environment)
-}
-
-fn session<'a>(bench: &'a Bench, options: &Options, kernel: Option<Kernel>) -> Session<'a> {
+    let kernel = has_guests.then(|| Kernel::find(Some(&options.kernel)).map_err(Failure::environment));
     let with_window = |timing: Timing| Timing {
         window: options.window.map_or(timing.window, Duration::from_secs_f64),
         ..timing
@@ -98,24 +80,13 @@ fn session<'a>(bench: &'a Bench, options: &Options, kernel: Option<Kernel>) -> S
     let (timing, pairs) =
         if options.grid { (Timing::OF_GRID, PAIRS_OF_GRID) } else { (Timing::OF_PARTS, PAIRS) };
     let tiny = Timing { window: Timing::OF_GRID.window, slack: Timing::SMOKE_SLACK, ..timing };
-    Session {
+    Ok(Session {
         bench,
         timing: bench.or_smoke(with_window(timing), tiny),
         timing_of_guests: with_window(Timing::OF_GUESTS),
-        kernel,
+        kernel: kernel.transpose()?,
         pairs: bench.or_smoke(options.pairs.unwrap_or(pairs), 1),
-    }
-}
-
-/// The paths, and the congestion controls of the grid's TCP on each.
-fn controls(session: &Session<'_>, options: &Options, report: &mut Report) -> Vec<(Scenario, Vec<String>)> {
-    let mut of = |path: Scenario| match (&session.kernel, options.congestion_controls.as_slice()) {
-        _ if !options.grid => Vec::new(),
-        (Some(kernel), []) if path.has_guests() => guests::congestion_controls(kernel, report),
-        (_, []) => grid::congestion_controls(report),
-        (_, asked) => asked.to_vec(),
-    };
-    options.paths().iter().map(|path| (*path, of(*path))).collect()
+    })
 }
 
 /// What a reader must know of how the figures come about.
@@ -141,18 +112,18 @@ fn explain(session: &Session<'_>, parts: &[Part], report: &mut Report) {
     }
 }
 
-/// Makes the comparisons of all parts, and tells them.
+/// Makes the comparisons of all parts, tells them, and says how many there were.
 fn compare(
     session: &Session<'_>,
     options: &Options,
-    parts: &[Part],
     installed: &[Installed],
-    controls: &[(Scenario, Vec<String>)],
     report: &mut Report,
-) -> Result<Vec<Comparison>, Failure> {
-    let mut comparisons = Vec::new();
-    for part in parts.iter().filter(|part| part.compares()) {
-        for cell in cell::cells(*part, options, installed, controls, session.bench.smoke) {
+) -> Result<usize, Failure> {
+    let paths = options.paths().iter().map(|path| (*path, controls(session, options, *path, report)));
+    let paths: Vec<(Scenario, Vec<String>)> = paths.collect();
+    let mut compared = Vec::new();
+    for part in options.parts().iter().filter(|part| part.compares()) {
+        for cell in cell::cells(*part, options, installed, &paths, session.bench.smoke) {
             if cell.peers.is_empty() {
                 if options.grid {
                     report.note(format!("{}: left out, because no installed peer supports it", cell.name()));
@@ -162,14 +133,25 @@ fn compare(
             let comparison = session.compare(&cell, report);
             if let Some(comparison) = report.or_not_run(&cell.name(), comparison)? {
                 comparison.tell(report);
-                comparisons.push(comparison);
+                compared.push(json!({"comparison": comparison, "figures": comparison.figures()}));
             }
         }
     }
     if options.grid {
-        let met = report.goals.iter().filter(|goal| Goal::is_met(goal)).count();
-        let all = report.goals.len();
+        let (all, met) = (report.goals.len(), report.goals.iter().filter(|goal| goal.met).count());
         report.note(format!("netassay is at least 1.00 of the best peer in {met} of {all} cells"));
     }
-    Ok(comparisons)
+    let count = compared.len();
+    report.result("comparisons", compared);
+    Ok(count)
+}
+
+/// The congestion controls of the grid's TCP on a path.
+fn controls(session: &Session<'_>, options: &Options, path: Scenario, report: &mut Report) -> Vec<String> {
+    match (&session.kernel, options.congestion_controls.as_slice()) {
+        _ if !options.grid => Vec::new(),
+        (Some(kernel), []) if path.has_guests() => controls::of_guests(kernel, report),
+        (_, []) => controls::of_namespaces(report),
+        (_, asked) => asked.to_vec(),
+    }
 }

@@ -1,14 +1,11 @@
 //! The options of `load`.
 
-use clap::Args;
+use clap::{Args, ValueEnum as _};
 use study::{Family, Scenario};
 
+use crate::bench::by_name;
 use crate::peers::{Peer, named};
-use crate::traffic::grid;
-use crate::traffic::part::Part;
-
-/// The paths of a comparison, unless others are asked for.
-pub(crate) const SCENARIOS: [Scenario; 2] = [Scenario::Veth, Scenario::Loopback];
+use crate::traffic::part::{self, Part};
 
 /// Options of `load`. Options that name things may be given several times. Without them everything
 /// runs, over IPv4.
@@ -19,7 +16,7 @@ pub(crate) struct Options {
     #[arg(long, conflicts_with = "parts")]
     pub(crate) grid: bool,
     /// (--grid) Only this cell, such as tcp:64 or udp_rr:16, or this row of cells, such as tcp
-    #[arg(long = "cell", value_name = "NAME", requires = "grid", value_parser = grid::cell)]
+    #[arg(long = "cell", value_name = "NAME", requires = "grid", value_parser = part::cell)]
     pub(crate) cells: Vec<String>,
     /// (--grid) TCP only under this congestion control; by default cubic (reno where namespaces may
     /// not have cubic) and bbr
@@ -27,17 +24,17 @@ pub(crate) struct Options {
     pub(crate) congestion_controls: Vec<String>,
     /// Only this part
     #[arg(long = "part", value_name = "NAME", value_enum)]
-    pub(crate) parts: Vec<Part>,
+    parts: Vec<Part>,
     /// Only this scenario: veth, loopback, and with --grid vm, between two virtual machines, which
     /// runs only when it is asked for
     #[arg(long = "scenario", value_name = "NAME", value_parser = scenario)]
-    pub(crate) scenarios: Vec<Scenario>,
+    scenarios: Vec<Scenario>,
     /// This family
     #[arg(long = "family", value_name = "NAME", value_parser = family, default_value = "ipv4")]
     pub(crate) families: Vec<Family>,
     /// Only this peer
     #[arg(long = "peer", value_name = "NAME", value_parser = named)]
-    pub(crate) peers: Vec<&'static dyn Peer>,
+    peers: Vec<&'static Peer>,
     /// Pairs of runs with each peer; fewer than 6 give no interval; by default 7, with --grid 6
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) pairs: Option<u32>,
@@ -55,23 +52,28 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The paths that were asked for.
     pub(crate) fn paths(&self) -> &[Scenario] {
-        if self.scenarios.is_empty() { &SCENARIOS } else { &self.scenarios }
+        const USUAL: [Scenario; 2] = [Scenario::Veth, Scenario::Loopback];
+        if self.scenarios.is_empty() { &USUAL } else { &self.scenarios }
     }
 
-    /// The parts that were asked for.
-    pub(crate) fn chosen_parts(&self) -> Vec<Part> {
+    pub(crate) fn parts(&self) -> &[Part] {
         match (self.grid, self.parts.is_empty()) {
-            (true, _) => vec![Part::Grid],
-            (false, true) => Part::all(),
-            (false, false) => self.parts.clone(),
+            (true, _) => &[Part::Grid],
+            (false, true) => Part::value_variants(),
+            (false, false) => &self.parts,
         }
     }
 
-    /// Is this peer asked for?
-    pub(crate) fn has_peer(&self, peer: &dyn Peer) -> bool {
-        self.peers.is_empty() || self.peers.iter().any(|one| one.name() == peer.name())
+    /// The peers that the parts need, of those that were asked for.
+    pub(crate) fn peers(&self) -> Vec<&'static Peer> {
+        let tasks: Vec<_> = self.parts().iter().flat_map(|part| part.tasks(Family::Ipv4)).collect();
+        let all = if self.grid { Part::Grid.peers() } else { Part::Tcp.peers() };
+        let is_wanted = |peer: &&Peer| {
+            let is_asked = self.peers.is_empty() || self.peers.iter().any(|one| one.name == peer.name);
+            is_asked && tasks.iter().any(|task| peer.kinds.contains(&task.kind))
+        };
+        all.iter().copied().filter(is_wanted).collect()
     }
 }
 
@@ -86,20 +88,4 @@ fn family(name: &str) -> Result<Family, String> {
 fn window(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
     if (0.1..=600.0).contains(&seconds) { Ok(seconds) } else { Err("0.1 to 600 seconds".to_owned()) }
-}
-
-fn by_name<T: Copy + ToString>(name: &str, of: &[T]) -> Result<T, String> {
-    let names = || of.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
-    of.iter().copied().find(|one| one.to_string() == name).ok_or_else(|| format!("use one of {}", names()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_the_command_line() {
-        assert!(family("ipv5").unwrap_err().contains("ipv4, ipv6"));
-        assert!(window("0").is_err() && window("x").is_err() && window("2.5") == Ok(2.5));
-    }
 }

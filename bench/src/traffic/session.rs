@@ -11,11 +11,12 @@ use crate::peers::Job;
 use crate::place::{Host, Hosts};
 use crate::report::Report;
 use crate::traffic::cell::Cell;
-use crate::traffic::comparison::{Beside, Comparison, Pair};
+use crate::traffic::comparison::{Beside, Comparison};
+use crate::traffic::controls::module;
 use crate::traffic::counted::Counted;
 use crate::traffic::guests;
 use crate::traffic::timing::Timing;
-use crate::traffic::turn::{self, Turn};
+use crate::traffic::turn::{Turn, Turns, traffic};
 
 /// How long a socket polls its device, where it may, in µs: longer than any round trip here.
 const BUSY_POLL: u32 = 50;
@@ -52,61 +53,56 @@ impl Session<'_> {
         let mut testbed = self.testbed(cell.scenario, report)?;
         let hosts = self.hosts(cell, &testbed)?;
         self.prepare(cell, &hosts)?;
-        let timing = self.timing(cell);
-        let job = self.job(cell, &testbed, timing)?;
+        let timing = if cell.scenario.has_guests() { self.timing_of_guests } else { self.timing };
+        let timing = timing.with(cell.task.flows);
+        let job = self.job(cell, &testbed, timing.peer_seconds())?;
         for mode in &cell.modes {
-            let lacking = testbed.lacking(&turn::traffic(&job, *mode), study::Family::of(job.ipv6))?;
+            let lacking = testbed.lacking(&traffic(&job, *mode), study::Family::of(job.ipv6))?;
             if !lacking.is_empty() {
                 return Err(Failure::Environment(lacking.join("; ")));
             }
         }
         let counted = Counted::new(&job, &testbed, &hosts, cell.scenario)?;
-        let mut peers: Vec<(Installed, Vec<Pair>)> =
-            cell.peers.iter().map(|peer| (peer.clone(), Vec::new())).collect();
-        let interrupt = &self.bench.interrupt;
+        let turns = Turns { job, hosts: &hosts, counted, timing, interrupt: &self.bench.interrupt };
+        let beside =
+            |one: &Installed| Beside { peer: one.peer.name, version: one.version.clone(), turns: vec![] };
+        let mut beside: Vec<Beside> = cell.peers.iter().map(beside).collect();
+        let mut own = vec![Vec::new(); cell.modes.len()];
+        // The peers that are still in it, by place.
+        let mut peers: Vec<usize> = (0..cell.peers.len()).collect();
         for round in 1..=self.pairs {
-            let (mut own, mut theirs) = (Vec::new(), Vec::new());
-            let mut next = peers.iter();
-            for place in 0..cell.modes.len().max(peers.len()) {
+            for place in 0..cell.modes.len().max(cell.peers.len()) {
                 if let Some(mode) = cell.modes.get(place) {
-                    own.push(turn::of_netassay(&mut testbed, &job, *mode, timing, &counted, interrupt)?);
+                    own[place].push(turns.of_netassay(&mut testbed, *mode)?);
                 }
-                let Some((peer, _)) = next.next() else { continue };
-                let name = peer.peer.name();
-                match turn::of_peer(peer, &hosts, &job, timing, &counted, interrupt) {
-                    Ok(turn) => theirs.push((name, turn)),
-                    Err(no_turn) => no_turn.tell(&format!("{} beside {name}", cell.name()), report)?,
+                let Some(peer) = peers.get(place).map(|peer| &cell.peers[*peer]) else { continue };
+                let what = format!("{} beside {}", cell.name(), peer.peer.name);
+                if let Some(turn) = report.or_not_run(&what, turns.of_peer(peer))? {
+                    beside[peers[place]].turns.push(turn);
                 }
             }
-            self.say(cell, round, &own, &theirs);
-            let turn = |name: &str| theirs.iter().find(|(one, _)| *one == name).map(|(_, turn)| turn.clone());
-            peers.retain_mut(|(peer, pairs)| {
-                let turn = turn(peer.peer.name());
-                pairs.extend(turn.clone().map(|peer| Pair { netassay: own.clone(), peer }));
-                turn.is_some()
-            });
+            peers.retain(|peer| beside[*peer].turns.len() == round as usize);
+            self.say(cell, round, &own, peers.iter().map(|peer| &beside[*peer]));
             // So that each peer has the turn after netassay's equally often.
             let next = 1.min(peers.len());
             peers.rotate_left(next);
         }
-        // In the order of the cell, whatever the last round's was.
-        let place = |name| cell.peers.iter().position(|peer| peer.peer.name() == name);
-        peers.sort_by_key(|(peer, _)| place(peer.peer.name()));
-        let beside = |(Installed { peer, version }, pairs)| Beside { peer: peer.name(), version, pairs };
-        Ok(Comparison { cell: cell.clone(), beside: peers.into_iter().map(beside).collect() })
+        Ok(Comparison { cell: cell.clone(), own, beside })
     }
 
     /// Progress: netassay's rates by those of each peer.
-    fn say(&self, cell: &Cell, round: u32, own: &[Turn], theirs: &[(&str, Turn)]) {
-        let beside = theirs.iter().map(|(peer, turn)| {
-            let ratio = |own: &Turn| format!("{:.2}", own.flow.received / turn.flow.received);
-            format!(" beside {peer} {}", own.iter().map(ratio).collect::<Vec<_>>().join(" and "))
+    fn say<'a>(&self, cell: &Cell, round: u32, own: &[Vec<Turn>], peers: impl Iterator<Item = &'a Beside>) {
+        let rate = |turns: &[Turn]| turns.last().map_or(f64::NAN, |turn| turn.flow.received);
+        let beside = peers.map(|beside| {
+            let ratio = |own: &Vec<Turn>| format!("{:.2}", rate(own) / rate(&beside.turns));
+            format!(" beside {} {}", beside.peer, own.iter().map(ratio).collect::<Vec<_>>().join(" and "))
         });
         let beside = beside.collect::<Vec<_>>().join(",");
         self.bench.say(&format!("{} {round}/{}:{beside}", cell.name(), self.pairs));
     }
 
-    fn job(&self, cell: &Cell, testbed: &Testbed, timing: Timing) -> Result<Job, Failure> {
+    /// What both sides are asked to do, for so many seconds.
+    pub(crate) fn job(&self, cell: &Cell, testbed: &Testbed, seconds: u32) -> Result<Job, Failure> {
         let ipv6 = cell.family == Family::Ipv6;
         let address = |end: &testbed::End| if ipv6 { end.ipv6 } else { end.ipv4 };
         Ok(Job {
@@ -119,15 +115,10 @@ impl Session<'_> {
             polls: cell.task.polls,
             // A socket polls its device for privileged users only (socket(7), `SO_BUSY_POLL`).
             busy_poll: (cell.task.polls && !self.bench.rootless).then_some(BUSY_POLL),
-            seconds: timing.peer_seconds(),
+            seconds,
             client: address(&testbed.transmitter),
             server: address(receiver(testbed)?),
         })
-    }
-
-    fn timing(&self, cell: &Cell) -> Timing {
-        let timing = if cell.scenario.has_guests() { self.timing_of_guests } else { self.timing };
-        timing.with(cell.task.flows)
     }
 
     /// The hosts of a testbed. netassay pins one flow to the first of a host's CPUs and shares many
@@ -151,7 +142,7 @@ impl Session<'_> {
         let mut settings = String::new();
         if let Some(name) = &cell.congestion_control {
             let kernel = self.kernel.as_ref().filter(|_| cell.scenario.has_guests());
-            if let Some(module) = kernel.and_then(|kernel| guests::module(kernel, name)) {
+            if let Some(module) = kernel.and_then(|kernel| module(kernel, name)) {
                 settings += &format!(" --module {}", module.display());
             }
             settings += &format!(" --congestion-control {name}");

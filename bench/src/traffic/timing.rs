@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_peer_that_reports_is_told_whole_seconds_and_netassay_lasts_as_long() {
+    fn a_peer_that_reports_gets_whole_seconds_and_netassay_lasts_as_long() {
         let grid = Timing::OF_GRID;
         let reports = Timing { awaits_report: true, ..grid };
         assert_eq!((reports.peer_seconds(), reports.own_window()), (1, ms(900)));

@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agent::Interrupt;
+use load::Reader;
 use serde::Serialize;
-use testbed::{RunAccount, RunOrder, Testbed};
+use testbed::{RunOrder, Testbed};
 
 use crate::bench::rate;
 use crate::failure::Failure;
 use crate::installed::Installed;
 use crate::peers::{End, Job, Listens, Said};
 use crate::place::{Host, Hosts, Program};
-use crate::report::Report;
 use crate::traffic::counted::{Counted, Flow};
-use crate::traffic::task::Mode;
+use crate::traffic::mode::Mode;
 use crate::traffic::timing::Timing;
 use crate::wait;
 
@@ -34,50 +34,83 @@ pub(crate) struct Turn {
     pub(crate) said: Said,
 }
 
-/// netassay's turn.
-pub(crate) fn of_netassay(
-    testbed: &mut Testbed,
-    job: &Job,
-    mode: Mode,
-    timing: Timing,
-    counted: &Counted<'_>,
-    interrupt: &Interrupt,
-) -> Result<Turn, Failure> {
-    let order = RunOrder {
-        traffic: traffic(job, mode),
-        family: study::Family::of(job.ipv6),
-        ramp: timing.ramp,
-        window: timing.own_window(),
-        // Nobody looks at it, and the peers make none.
-        step: Duration::from_secs(1),
-    };
-    let over = AtomicBool::new(false);
-    let mut still_there = || match over.load(Ordering::Relaxed) {
-        true => Err(Failure::environment("the run ended before the window closed")),
-        false => Ok(()),
-    };
-    let (account, flow) = std::thread::scope(|scope| {
-        let times = (timing.ramp, timing.window);
-        let watching = scope.spawn(move || counted.measure(times, interrupt, &mut still_there));
-        let account = testbed.run(&order, &mut || {});
-        over.store(true, Ordering::Relaxed);
-        (account, watching.join())
-    });
-    // The run's own error is the cause of what the watcher missed.
-    let account = account?;
-    let mut flow = flow.map_err(|_| Failure::failed("the watcher panicked"))??;
-    let said = own_word(job, &account);
-    if mode.is_batched() {
-        let whole = account.receiver.as_ref().map(|side| &side.whole);
-        let bytes = whole.map(|whole| (whole.outcome.received.bytes, whole.counters.link.rx_bytes));
-        if let Some((said, arrived)) = bytes.filter(|(said, arrived)| said > arrived) {
-            return Err(Failure::Failed(format!(
-                "netassay says it received {said} bytes of payload, and {arrived} arrived"
-            )));
+/// What all turns of a comparison have in common.
+pub(crate) struct Turns<'a> {
+    pub(crate) job: Job,
+    pub(crate) hosts: &'a Hosts,
+    pub(crate) counted: Counted<'a>,
+    pub(crate) timing: Timing,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+impl Turns<'_> {
+    /// netassay's turn.
+    pub(crate) fn of_netassay(&self, testbed: &mut Testbed, mode: Mode) -> Result<Turn, Failure> {
+        let Self { job, counted, timing, .. } = self;
+        let order = RunOrder {
+            traffic: traffic(job, mode),
+            family: study::Family::of(job.ipv6),
+            ramp: timing.ramp,
+            window: timing.own_window(),
+            // Nobody looks at it, and the peers make none.
+            step: Duration::from_secs(1),
+        };
+        let over = AtomicBool::new(false);
+        let mut still_there = || match over.load(Ordering::Relaxed) {
+            true => Err(Failure::environment("the run ended before the window closed")),
+            false => Ok(()),
+        };
+        let (account, flow) = std::thread::scope(|scope| {
+            let watching = scope.spawn(|| counted.measure(*timing, self.interrupt, &mut still_there));
+            let account = testbed.run(&order, &mut || {});
+            over.store(true, Ordering::Relaxed);
+            (account, watching.join())
+        });
+        // The run's own error is the cause of what the watcher missed.
+        let account = account?;
+        let mut flow = flow.map_err(|_| Failure::failed("the watcher panicked"))??;
+        let latency = account.transmitter.whole.outcome.latency.as_ref();
+        let said = Said {
+            rate: rate(job.kind, &account),
+            p50_us: latency.map(|latency| latency.p50 as f64 / 1e3),
+            p99_us: latency.map(|latency| latency.p99 as f64 / 1e3),
+        };
+        // Datagrams arrive several at once, so that the kernel's count of what programs received is
+        // none of datagrams.
+        if mode.reader == Reader::Gro {
+            let whole = account.receiver.as_ref().map(|side| &side.whole);
+            let bytes = whole.map(|whole| (whole.outcome.received.bytes, whole.counters.link.rx_bytes));
+            if let Some((said, arrived)) = bytes.filter(|(said, arrived)| said > arrived) {
+                return Err(Failure::Failed(format!(
+                    "netassay says it received {said} bytes of payload, and {arrived} arrived"
+                )));
+            }
+            flow = Flow { received: said.rate.unwrap_or_default(), cpu: None, ..flow };
         }
-        flow = Flow { received: said.rate.unwrap_or_default(), cpu: None, ..flow };
+        Ok(Turn { flow, said })
     }
-    Ok(Turn { flow, said })
+
+    /// A peer's turn.
+    pub(crate) fn of_peer(&self, peer: &Installed) -> Result<Turn, Failure> {
+        let Self { job, hosts, timing, interrupt, .. } = self;
+        let mut server = serve(peer, &hosts.receiver, job, interrupt)?;
+        let client = peer.command(End::Client, job.kind, &(peer.peer.client)(job, None));
+        let mut client = hosts.transmitter.start(&times(peer.peer.clients(job), client))?;
+        let flow = self.counted.measure(*timing, interrupt, &mut || match client.ended()? {
+            Some(status) => Err(client.ended_early(status)),
+            None => Ok(()),
+        })?;
+        if !timing.awaits_report {
+            return Ok(Turn { flow, said: Said::default() });
+        }
+        let text = client.finish(Duration::from_secs(job.seconds.into()) + CLIENT, interrupt)?;
+        // Whatever the server still does must not reach into the next turn.
+        server.stop();
+        let said = (peer.peer.said)(job, &text).ok_or_else(|| {
+            Failure::Environment(format!("{}: its figures cannot be found in what it says", client.command))
+        })?;
+        Ok(Turn { flow, said })
+    }
 }
 
 /// What netassay does of a job in one mode.
@@ -99,71 +132,6 @@ pub(crate) fn traffic(job: &Job, Mode { sender, reader }: Mode) -> load::Traffic
     }
 }
 
-/// What netassay says of its run.
-fn own_word(job: &Job, account: &RunAccount) -> Said {
-    let latency = account.transmitter.whole.outcome.latency.as_ref();
-    Said {
-        rate: rate(job.kind, account),
-        p50_us: latency.map(|latency| latency.p50 as f64 / 1e3),
-        p99_us: latency.map(|latency| latency.p99 as f64 / 1e3),
-    }
-}
-
-/// Why a peer's turn gave nothing.
-#[derive(Debug)]
-pub(crate) enum NoTurn {
-    /// It was never made for the job.
-    Declined(&'static str),
-    Failed(Failure),
-}
-
-impl NoTurn {
-    /// Adds it to the report. An interrupt ends the bench.
-    pub(crate) fn tell(self, what: &str, report: &mut Report) -> Result<(), Failure> {
-        match self {
-            Self::Declined(why) => report.note(format!("{what}: {why}")),
-            Self::Failed(failure) => {
-                report.or_not_run(what, Err::<(), _>(failure))?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl From<Failure> for NoTurn {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-/// A peer's turn.
-pub(crate) fn of_peer(
-    peer: &Installed,
-    hosts: &Hosts,
-    job: &Job,
-    timing: Timing,
-    counted: &Counted<'_>,
-    interrupt: &Interrupt,
-) -> Result<Turn, NoTurn> {
-    let mut server = serve(peer, &hosts.receiver, job, interrupt)?;
-    let client = peer.command(End::Client, job.kind, &peer.peer.client(job, None));
-    let mut client = hosts.transmitter.start(&times(peer.peer.clients(job), client))?;
-    let flow = counted.measure((timing.ramp, timing.window), interrupt, &mut || match client.ended()? {
-        Some(status) => Err(client.ended_early(status)),
-        None => Ok(()),
-    })?;
-    if !timing.awaits_report {
-        return Ok(Turn { flow, said: Said::default() });
-    }
-    let text = client.finish(Duration::from_secs(job.seconds.into()) + CLIENT, interrupt)?;
-    // Whatever the server still does must not reach into the next turn.
-    server.stop();
-    let said = peer.peer.said(job, &text).ok_or_else(|| {
-        Failure::Environment(format!("{}: its figures cannot be found in what it says", client.command))
-    })?;
-    Ok(Turn { flow, said })
-}
-
 /// What starts several clients at once.
 pub(crate) const SHELL: &str = "/bin/sh";
 
@@ -178,16 +146,15 @@ fn times(clients: u32, command: Vec<String>) -> Vec<String> {
     shell.into_iter().chain(command).collect()
 }
 
-/// Starts a peer's server, and waits until it listens. If it ends instead, the peer is asked what
-/// its words mean.
+/// Starts a peer's server, and waits until it listens. If it ends instead, its words tell why.
 pub(crate) fn serve(
     peer: &Installed,
     host: &Host,
     job: &Job,
     interrupt: &Interrupt,
-) -> Result<Program, NoTurn> {
-    let mut server = host.start(&peer.command(End::Server, job.kind, &peer.peer.server(job)))?;
-    let port = peer.peer.listens(job);
+) -> Result<Program, Failure> {
+    let mut server = host.start(&peer.command(End::Server, job.kind, &(peer.peer.server)(job)))?;
+    let port = (peer.peer.listens)(job.kind);
     let ready = wait::until(SERVER, Duration::from_millis(10), interrupt, || {
         // Before the exit is looked for: a server that has ended does not listen either.
         if is_open(host, port) {
@@ -198,13 +165,10 @@ pub(crate) fn serve(
     match ready {
         Some(None) => Ok(server),
         Some(Some(status)) => Err(match peer.peer.declines(&server.words()) {
-            Some(why) => NoTurn::Declined(why),
-            None => server.ended_early(status).into(),
+            Some(why) => Failure::Declined(why),
+            None => server.ended_early(status),
         }),
-        None => {
-            let what = format!("{} does not listen after {SERVER:?}", server.command);
-            Err(Failure::Environment(what).into())
-        }
+        None => Err(Failure::Environment(format!("{} does not listen after {SERVER:?}", server.command))),
     }
 }
 

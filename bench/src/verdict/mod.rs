@@ -4,8 +4,6 @@
 mod experiment;
 mod families;
 mod looks;
-mod options;
-mod parallel;
 mod pilots;
 mod protocol;
 mod tally;
@@ -14,35 +12,59 @@ mod world;
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use clap::Args;
+use serde_json::json;
 use study::Percent;
 
 use crate::bench::Bench;
 use crate::failure::Failure;
-use crate::report::{Goal, Report};
-pub(crate) use options::Options;
-use protocol::{Costs, Protocol, Rule, planned};
+use crate::goal::{Bound, Goal};
+use crate::report::Report;
+use protocol::{Costs, Protocol, Rule, number, planned};
 use tally::{Tally, Worth};
 use traffic::Line;
 use world::World;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Instead of protocols: whether the intervals of 2 to 20 conditions hold together where these
+    /// spread unequally, simulated
+    #[arg(long, conflicts_with_all = ["traffic", "looks", "pilots"])]
+    families: bool,
+    /// Instead: how often looks err without a difference, and how far off the differences are that
+    /// they choose. Simulated, 50 times as many experiments where a single comparison is judged
+    #[arg(long, conflicts_with = "traffic")]
+    looks: bool,
+    /// Instead: what pilots of a few boots know of the spread, and what power the sizes have that
+    /// are planned from them
+    #[arg(long, conflicts_with_all = ["traffic", "looks"])]
+    pilots: bool,
+    /// Simulated experiments of each protocol and difference
+    #[arg(long, default_value_t = 4000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    experiments: u32,
+    #[command(flatten)]
+    world: World,
+    /// Measure real traffic too
+    #[arg(long)]
+    traffic: bool,
+    /// Minutes of real traffic
+    #[arg(long, default_value_t = 10.0, value_parser = number)]
+    minutes: f64,
+}
 
 /// By how many % the second condition is lower.
 const DIFFERENCES: [u32; 3] = [5, 2, 1];
 /// The share of (a)'s time that (c) may take.
 const SHARE: f64 = 0.1;
-/// Wrong verdicts, in %.
 const WRONG: f64 = 5.0;
-/// The windows of R1's protocol.
 const LONG: Duration = Duration::from_secs(10);
 /// The same on real traffic: the whole takes 11 minutes for one verdict.
 const SHORTENED: Duration = Duration::from_millis(500);
-/// Ramp and window of netassay's runs.
 const OWN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(200));
 /// All of these in a smoke test on real traffic, and the boots and runs of netassay's protocol.
 const SMOKE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(10));
 const SMOKE_SIZE: (u32, u32) = (6, 1);
 
-/// `netassay-bench verdict`
 pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
     if options.families {
         return families::run(bench, bench.or_smoke(options.experiments, 20));
@@ -66,32 +88,17 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
         "correct one / (a)",
     ];
     let mut report = Report::begin("verdict", &heading);
-    let world = World {
-        boots: options.boot_sd,
-        interaction: options.interaction,
-        floor: options.floor,
-        white: options.white,
-        costs: Costs { boot: options.boot_cost, run: options.run_cost },
-    };
-    let simulated = simulate(bench, &world, options.experiments, &mut report)?;
-    let measured =
-        if options.traffic { measure(bench, &world, options.minutes, &mut report)? } else { Vec::new() };
-    Ok(report.finish(json!({"world": world, "simulated": simulated, "traffic": measured})))
+    let world = &options.world;
+    report.result("world", world);
+    simulate(bench, world, options.experiments, &mut report)?;
+    if options.traffic {
+        measure(bench, world, options.minutes, &mut report)?;
+    }
+    Ok(report.finish())
 }
 
-/// Every protocol in a simulated world.
-fn simulate(
-    bench: &Bench,
-    world: &World,
-    experiments: u32,
-    report: &mut Report,
-) -> Result<Vec<Value>, Failure> {
-    let World { boots, interaction, .. } = world;
-    let (short, long) = (world.runs(OWN.1), world.runs(LONG));
-    report.note(format!(
-        "simulated: standard deviations of {boots} % between boots, {interaction} % of condition x boot, {short:.2} % between runs of \
-         0.2 s and {long:.2} % between runs of 10 s"
-    ));
+fn simulate(bench: &Bench, world: &World, experiments: u32, report: &mut Report) -> Result<(), Failure> {
+    report.note(world.words());
     let mut all = Vec::new();
     let mut one = |lower: u32, protocol: &Protocol, report: &mut Report, a: Option<&Tally>| {
         let experiments = bench.or_smoke(experiments, 20);
@@ -111,17 +118,18 @@ fn simulate(
             let tally = one(lower, &own(world, detect)?, report, Some(&a))?;
             let what = format!("{lower} % lower, {detect} % looked for");
             let time = tally.median() / a.median();
-            report.goals.push(Goal::under(format!("{what}: time / (a)"), time, SHARE, ""));
+            report.goals.push(Goal::new(format!("{what}: time / (a)"), time, Bound::Under(SHARE), ""));
             let low = 100.0 * tally.share(Worth::Wrong).interval.0;
             let what = format!("{what}: wrong, lower end of the interval");
-            report.goals.push(Goal::under(what, low, WRONG, "%"));
+            report.goals.push(Goal::new(what, low, Bound::Under(WRONG), "%"));
         }
     }
-    Ok(all)
+    report.result("simulated", all);
+    Ok(())
 }
 
 /// Every protocol on real traffic, in rounds, until the time is over.
-fn measure(bench: &Bench, world: &World, minutes: f64, report: &mut Report) -> Result<Vec<Value>, Failure> {
+fn measure(bench: &Bench, world: &World, minutes: f64, report: &mut Report) -> Result<(), Failure> {
     report.note(format!(
         "traffic: UDP datagrams paced at {} Mbit/s and at so many % less, over veth; R1's protocol with windows of 0.5 s instead of \
          10 s, time / (a) being by the whole one's; rounds for {minutes} minutes",
@@ -161,7 +169,8 @@ fn measure(bench: &Bench, world: &World, minutes: f64, report: &mut Report) -> R
             ));
         }
     }
-    Ok(lines.iter().map(Line::json).collect())
+    report.result("traffic", lines.iter().map(Line::json).collect::<Vec<_>>());
+    Ok(())
 }
 
 /// netassay's protocol for a difference of `detect` %, as planned from the spread of the world.

@@ -2,7 +2,7 @@
 
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
-use serde_json::{Value, json};
+use serde_json::json;
 use stats::planning::{Cost, Family, Goal, Noise, Plan};
 use stats::simulate::normal;
 use stats::{Design, Observation, Question, analyse};
@@ -10,7 +10,8 @@ use stats::{Design, Observation, Question, analyse};
 use super::protocol::{CONDITIONS, ERROR_RATE};
 use crate::bench::Bench;
 use crate::failure::Failure;
-use crate::report::{Bound, Goal as Limit, Report};
+use crate::goal::{Bound, Goal as Limit};
+use crate::report::Report;
 
 /// Runs of each condition in each boot of the pilot, with a standard deviation of 1.
 const RUNS: u32 = 10;
@@ -22,7 +23,6 @@ const ASSURANCE: f64 = 0.8;
 /// A boot costs as much as so many runs.
 const COST: Cost = Cost { boot: 4.0, run: 1.0 };
 
-/// `netassay-bench verdict --pilots`
 pub(super) fn run(bench: &Bench, pilots: u32) -> Result<Report, Failure> {
     let heading = [
         "condition x boot",
@@ -42,17 +42,15 @@ pub(super) fn run(bench: &Bench, pilots: u32) -> Result<Report, Failure> {
         100.0 * POWER,
         100.0 * POWER
     ));
-    let mut all = Vec::new();
     for cell in [0.25, 0.5, 1.0, 2.0] {
         for boots in [3, 5, 10] {
             bench.check()?;
-            all.push(Seen::of(cell, boots, pilots)?.tell(&mut report, cell, boots));
+            Seen::of(cell, boots, pilots)?.tell(&mut report, cell, boots);
         }
     }
-    Ok(report.finish(all))
+    Ok(report.finish())
 }
 
-/// What came of pilots.
 #[derive(Default)]
 struct Seen {
     unseen: u32,
@@ -107,7 +105,7 @@ impl Seen {
         Ok(seen)
     }
 
-    fn tell(self, report: &mut Report, cell: f64, boots: u32) -> Value {
+    fn tell(self, report: &mut Report, cell: f64, boots: u32) {
         let pilots = self.cheapest.len() as f64;
         let share = |count: u32| 100.0 * f64::from(count) / pilots;
         let enough = |powers: &[f64]| {
@@ -136,12 +134,14 @@ impl Seen {
             of_assured,
             figure(assured),
         ]);
-        let what = format!("condition x boot {cell}, {boots} boots: assured sizes that are enough");
-        report.goals.push(Limit::new(what, assured, (Bound::AtLeast, 100.0 * ASSURANCE - 3.0), "%"));
-        json!({
-            "interaction": cell, "boots": boots, "estimated_zero_percent": unseen, "limit_holds_percent": held,
+        let what = format!("condition x boot {cell}, {boots} boots");
+        let goal = Bound::AtLeast(100.0 * ASSURANCE - 3.0);
+        report.goals.push(Limit::new(format!("{what}: assured sizes that are enough"), assured, goal, "%"));
+        let result = json!({
+            "estimated_zero_percent": unseen, "limit_holds_percent": held,
             "power_percent": {"would_have_been_seen": ranges[0], "cheapest": ranges[1], "assured": ranges[2]},
             "enough_percent": {"cheapest": likely, "assured": assured},
-        })
+        });
+        report.result(what, result);
     }
 }

@@ -23,7 +23,6 @@ pub(super) enum Rule {
     Looks { detect: Percent, schedule: Schedule },
 }
 
-/// A protocol.
 #[derive(Debug, Clone)]
 pub(super) struct Protocol {
     pub(super) name: String,
@@ -34,12 +33,20 @@ pub(super) struct Protocol {
 }
 
 /// What boots and runs cost beyond ramps and windows, in s.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, clap::Args)]
 pub(super) struct Costs {
-    /// Building the testbed and taking it down.
+    /// Seconds that building a boot takes
+    #[arg(long = "boot-cost", default_value_t = 0.02, value_parser = number)]
     pub(super) boot: f64,
-    /// Opening and closing the sockets, and settling the account.
+    /// Seconds that a run takes beyond ramp and window
+    #[arg(long = "run-cost", default_value_t = 0.035, value_parser = number)]
     pub(super) run: f64,
+}
+
+/// A spread or a time, for the command line.
+pub(super) fn number(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=10_000.0).contains(&number) { Ok(number) } else { Err("0 to 10000".to_owned()) }
 }
 
 /// The most boots and runs of a plan.

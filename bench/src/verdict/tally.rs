@@ -34,7 +34,6 @@ impl Worth {
 pub(super) struct Tally(pub(super) Vec<(Worth, f64)>);
 
 impl Tally {
-    /// The median measuring time, in s.
     pub(super) fn median(&self) -> f64 {
         summary(self.seconds()).map_or(0.0, |seconds| seconds.median)
     }
@@ -46,7 +45,6 @@ impl Tally {
         (correct > 0).then(|| self.seconds().sum::<f64>() / correct as f64)
     }
 
-    /// The share of such verdicts.
     pub(super) fn share(&self, worth: Worth) -> Rate {
         Rate::new(self.0.iter().filter(|(one, _)| *one == worth).count() as u64, self.0.len() as u64)
     }
@@ -69,7 +67,6 @@ impl Tally {
         ]
     }
 
-    /// The same for a program.
     pub(super) fn json(&self) -> Value {
         json!({
             "correct": self.share(Worth::Correct), "wrong": self.share(Worth::Wrong),

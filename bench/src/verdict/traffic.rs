@@ -17,7 +17,6 @@ use super::tally::{Tally, Worth};
 use crate::bench::{Bench, rate};
 use crate::failure::Failure;
 
-/// Bytes of each datagram.
 const MESSAGE: u32 = 1000;
 /// The baseline's pace in bits of payload per second: 25,000 datagrams, so few that a receiver is
 /// never late for long.
@@ -85,7 +84,6 @@ impl Line {
         comparison.relative.zip(comparison.relative_interval)
     }
 
-    /// For a program.
     pub(super) fn json(&self) -> Value {
         let seen =
             |(protocol, tally): &(Protocol, Tally)| json!({"protocol": protocol.name, "seen": tally.json()});

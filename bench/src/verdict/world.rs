@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agent::Interrupt;
+use clap::Args;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -10,28 +11,43 @@ use stats::simulate::normal;
 use stats::{Observation, Spending};
 use study::PlannedRun;
 
-use super::experiment::conduct;
-use super::parallel::experiments;
-use super::protocol::{CONDITIONS, Costs, Protocol};
+use super::experiment::{conduct, experiments};
+use super::protocol::{CONDITIONS, Costs, Protocol, number};
 use super::tally::{Tally, Worth};
 use crate::failure::Failure;
 
-/// How much boots and runs differ: standard deviations in % of the mean. All normal; runs
-/// independent of each other.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(super) struct World {
-    /// Between boots, common to both conditions.
-    pub(super) boots: f64,
-    /// What a boot does to one condition and not to the other.
+/// How much boots and runs differ, and what they cost: standard deviations in % of the mean, all
+/// normal, runs independent of each other; by default what was measured of `udp_stream` on the
+/// machine of `README.md`, which others were using.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Args)]
+pub(crate) struct World {
+    /// Spread between boots, common to both conditions, in % of the mean
+    #[arg(long, default_value_t = 6.4, value_parser = number)]
+    boot_sd: f64,
+    /// Spread of what a boot does to one condition only
+    #[arg(long, default_value_t = 1.1, value_parser = number)]
     pub(super) interaction: f64,
-    /// Between runs, however long they are.
-    pub(super) floor: f64,
-    /// Between runs of 1 s beyond that; it falls with the root of their length.
-    pub(super) white: f64,
+    /// Spread between runs, however long they are
+    #[arg(long, default_value_t = 6.3, value_parser = number)]
+    floor: f64,
+    /// Spread between runs of 1 s beyond that; it falls with the root of their length
+    #[arg(long, default_value_t = 4.6, value_parser = number)]
+    white: f64,
+    #[command(flatten)]
     pub(super) costs: Costs,
 }
 
 impl World {
+    /// What the world is, for a reader.
+    pub(super) fn words(&self) -> String {
+        let Self { boot_sd, interaction, .. } = self;
+        let (short, long) = (self.runs(Duration::from_millis(200)), self.runs(Duration::from_secs(10)));
+        format!(
+            "simulated: standard deviations of {boot_sd} % between boots, {interaction} % of condition x boot, {short:.2} % between runs of \
+             0.2 s and {long:.2} % between runs of 10 s"
+        )
+    }
+
     /// The spread between runs of this length, in %.
     pub(super) fn runs(&self, window: Duration) -> f64 {
         (self.floor.powi(2) + self.white.powi(2) / window.as_secs_f64()).sqrt()
@@ -69,7 +85,7 @@ impl World {
         runs: &[PlannedRun],
         observations: &mut Vec<Observation>,
     ) {
-        let common = self.boots * normal(random);
+        let common = self.boot_sd * normal(random);
         let own = [(); CONDITIONS].map(|()| self.interaction * normal(random));
         for run in runs.iter().filter(|run| !run.warmup) {
             let condition = run.condition;
@@ -90,7 +106,7 @@ mod tests {
 
     #[test]
     fn what_is_drawn_has_the_spread_and_the_difference() {
-        let world = World { boots: 3.0, interaction: 2.0, floor: 0.6, white: 0.8, costs: COSTS };
+        let world = World { boot_sd: 3.0, interaction: 2.0, floor: 0.6, white: 0.8, costs: COSTS };
         let second = Duration::from_secs(1);
         assert!((world.runs(second) - 1.0).abs() < 1e-12);
         assert!((world.runs(Duration::from_millis(10)) - 8.022_468).abs() < 1e-6);
@@ -111,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_pooled_test_errs_often_where_boots_differ_and_boot_means_do_not() {
-        let world = World { boots: 3.0, interaction: 1.0, floor: 1.0, white: 0.0, costs: COSTS };
+        let world = World { boot_sd: 3.0, interaction: 1.0, floor: 1.0, white: 0.0, costs: COSTS };
         let interrupt = Interrupt::new().unwrap();
         let wrong = |rule| {
             let protocol = Protocol::of_r1("", rule, Duration::from_secs(10));

@@ -1,24 +1,24 @@
-//! A message knows how much may be in it.
+//! Messages with bounds.
 
 use thiserror::Error;
 
-/// A part of a message that is more than it may be.
+/// A part of a message that exceeds its bound.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{what}` has {found}, and may have at most {most}")]
 pub struct Excess {
     /// The part.
     pub what: &'static str,
-    /// What it has: bytes, entries, or the number itself.
+    /// Its size: bytes, entries, or the number itself.
     pub found: u64,
-    /// What it may have.
+    /// Its bound.
     pub most: u64,
 }
 
-/// A message that knows how much may be in it.
+/// A message with bounds.
 pub trait Bounded {
-    /// Whether all of it is within bounds.
+    /// Checks all bounds.
     ///
     /// # Errors
-    /// The first part that is not.
+    /// The first part that exceeds its bound.
     fn check(&self) -> Result<(), Excess>;
 }

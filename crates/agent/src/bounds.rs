@@ -1,5 +1,5 @@
-//! The most that each list, text and number of a message may be. Whoever sends more does not mean
-//! well, or speaks another protocol.
+//! The bounds of each list, text and number of a message. A sender that exceeds them is hostile, or
+//! speaks another protocol.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -11,7 +11,8 @@ use crate::launch::Launch;
 use crate::message::{Answer, ExactReceiver, Request, Undone};
 use crate::series;
 use crate::traffic::MOST_FLOWS;
-use host::machine::MachineRequest;
+use host::journal::{Change, Difference, Now};
+use host::machine::{MachineRequest, Value};
 use record::{Finished, Measured, Watched};
 use words::Settled;
 
@@ -19,24 +20,24 @@ use words::Settled;
 pub(crate) const CPUS: u32 = 8_192;
 /// Bytes of an interface's name, without its final zero (`IFNAMSIZ` of linux/if.h).
 pub(crate) const NAME: usize = 15;
-/// Bytes of any other text, but for [`Answer::Failed`]'s.
+/// Bytes of any other text, except [`Answer::Failed`]'s.
 pub(crate) const TEXT: usize = 64 << 10;
 /// Sockets of one end.
 pub(crate) const SOCKETS: usize = 2 * load::MAX_FLOWS as usize;
 /// Threads of one end.
 pub(crate) const THREADS: usize = 2 * load::MAX_THREADS as usize;
-/// Flows that one end accounts for: neighbours are summed up, each way for itself.
+/// Flows that one end accounts for: of more, neighbours are summed, separately for each way.
 pub(crate) const FLOWS: usize = 2 * MOST_FLOWS;
 /// Addresses of an interface, interfaces of a host, guests on it, notes: a handful of each is
 /// needed.
 pub(crate) const FEW: usize = 64;
 /// Features of an interface: Linux 6 has some 60.
 pub(crate) const FEATURES: usize = 512;
-/// A ramp, and a window. No study asks for so long a one.
+/// A ramp, and a window: far more than a study asks for.
 pub(crate) const TIME: Duration = Duration::from_secs(7 * 24 * 3600);
-/// An MTU in bytes: no kernel has one above 65,536 but for the loopback interface's headers.
+/// An MTU in bytes: only the loopback interface exceeds 65,536, by its headers.
 pub(crate) const MTU: u32 = 1 << 17;
-/// Bytes of the value that a setting of the machine is to have: the longest that the kernel gives
+/// Bytes of a setting of the machine: the longest that a kernel gives
 /// (`net.ipv4.ip_local_reserved_ports` with every second port) has 190,000.
 pub(crate) const VALUE: usize = 192 << 10;
 /// A VXLAN's network identifier has 24 bits (RFC 7348, section 5).
@@ -62,6 +63,13 @@ fn texts<'a>(what: &'static str, mut texts: impl Iterator<Item = &'a String>) ->
     texts.try_for_each(|one| most(what, one.len(), TEXT))
 }
 
+/// The longest value of a setting that the kernel gives: a list of ports, 190 KB.
+const SETTING: usize = 200_000;
+
+fn settings<'a>(mut values: impl Iterator<Item = &'a Value>) -> Checked {
+    values.try_for_each(|one| most("value", one.bytes().len(), SETTING))
+}
+
 fn cpus(cpus: &[u32]) -> Checked {
     most("cpus", cpus.len(), CPUS)?;
     cpus.iter().try_for_each(|cpu| most("cpus", *cpu, CPUS - 1))
@@ -83,7 +91,7 @@ fn features<T>(what: &'static str, features: &BTreeMap<String, T>) -> Checked {
     texts(what, features.keys())
 }
 
-/// A workload's own numbers are [`load`]'s to refuse: it knows what they mean.
+/// [`load`] checks a workload's own numbers.
 fn spec(spec: &load::Spec) -> Checked {
     cpus(&spec.cpus)?;
     name_of_congestion_control(&spec.traffic)
@@ -191,7 +199,7 @@ fn machine(wanted: &MachineRequest) -> Checked {
 impl Bounded for Answer {
     fn check(&self) -> Checked {
         match self {
-            // Why something failed is cut where it is shown.
+            // A reason is cut where it is shown.
             Self::Done | Self::Failed { .. } => Ok(()),
             Self::Hello { protocol: _, version, pid: _, cpus: usable } => {
                 most("version", version.len(), TEXT)?;
@@ -204,9 +212,23 @@ impl Bounded for Answer {
             Self::Settled(state) => settled(state),
             Self::Environment(about) => environment(about),
             Self::Told { what } => {
-                // One for each CPU is the most.
+                // At most one for each CPU.
                 most("what", what.len(), CPUS)?;
                 texts("what", what.iter())
+            }
+            Self::MachineChanged { changes } => {
+                most("changes", changes.len(), CPUS)?;
+                let values = changes.iter().flat_map(|one| [Some(&one.before), one.after.as_ref()]);
+                settings(values.flatten())?;
+                texts("changes", changes.iter().map(Change::to_string).collect::<Vec<_>>().iter())
+            }
+            Self::MachineDiffers { differences } => {
+                most("differences", differences.len(), CPUS)?;
+                let now =
+                    |one: &Difference| if let Now::Reads(now) = &one.now { Some(now.clone()) } else { None };
+                settings(differences.iter().map(|one| &one.after))?;
+                settings(differences.iter().filter_map(now).collect::<Vec<_>>().iter())?;
+                texts("differences", differences.iter().map(Difference::to_string).collect::<Vec<_>>().iter())
             }
             Self::MachineUndone { changes } => {
                 most("changes", changes.len(), CPUS)?;
@@ -240,7 +262,7 @@ fn window(measured: &Measured) -> Checked {
     most("link.from", measured.link.from.len(), TEXT)?;
     let rows = measured.series.at_ns.len();
     most("series.at_ns", rows, series::MOST + 1)?;
-    measured.series.columns().into_iter().try_for_each(|(column, values)| most(column, values.len(), rows))
+    measured.series.columns().into_iter().try_for_each(|column| most(column.name, column.values.len(), rows))
 }
 
 fn guests(watched: &Watched) -> Checked {

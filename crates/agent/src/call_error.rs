@@ -1,4 +1,4 @@
-//! Why a request to an agent came to nothing.
+//! Why a request to an agent failed.
 
 use std::io;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::frame::FrameError;
 
-/// Why a request came to nothing.
+/// Why a request failed.
 #[derive(Debug, Error)]
 pub enum CallError {
     /// The agent's end of the pipe is closed.
@@ -16,20 +16,20 @@ pub enum CallError {
         /// Which host.
         host: String,
     },
-    /// The agent is there, but did not answer in time.
+    /// The agent runs, but did not answer in time.
     #[error("the {host}'s agent did not answer within {} s", .patience.as_secs_f64())]
     Silent {
         /// Which host.
         host: String,
-        /// How long was waited.
+        /// The time that was waited.
         patience: Duration,
     },
-    /// The agent is there, but did not take what it was asked.
+    /// The agent runs, but did not read the request.
     #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
     NotReading {
         /// Which host.
         host: String,
-        /// How long was waited.
+        /// The time that was waited.
         patience: Duration,
     },
     /// The agent answered that it cannot.
@@ -37,12 +37,12 @@ pub enum CallError {
     Refused {
         /// Which host.
         host: String,
-        /// The agent's words, as [`text::reason`] has them.
+        /// The agent's reason, cut as by [`text::reason`].
         why: String,
-        /// Would other requests fail too?
+        /// Whether other requests would fail too.
         broken: bool,
     },
-    /// What came back is not the protocol.
+    /// The answer is not a message of the protocol.
     #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
     Garbled {
         /// Which host.
@@ -50,12 +50,12 @@ pub enum CallError {
         /// What is wrong with it.
         source: FrameError,
     },
-    /// An answer to another question.
+    /// The answer is to another request.
     #[error("the {host}'s agent sent an answer to another request: {got}")]
     Unexpected {
         /// Which host.
         host: String,
-        /// What it said.
+        /// The answer.
         got: String,
     },
     /// The pipe itself failed.
@@ -63,7 +63,7 @@ pub enum CallError {
     Pipe {
         /// Which host.
         host: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The user asked to stop.
@@ -72,7 +72,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Can the agent still be asked? If not, its host must be started anew.
+    /// Whether the agent can still answer. If not, its host must be started again.
     #[must_use]
     pub fn agent_is_well(&self) -> bool {
         matches!(self, Self::Refused { broken: false, .. })

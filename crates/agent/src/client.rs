@@ -22,13 +22,13 @@ pub struct Client {
     from: File,
     lines: LineReader,
     interrupt: Interrupt,
-    /// How long it was waited for in vain. Its answer may still come, and is that to no later
-    /// request.
+    /// The patience that ended without an answer. That answer may still come, and is not that of a
+    /// later request.
     silent: Option<Duration>,
 }
 
 impl Client {
-    /// Speaks to the agent of `host` (a word for messages) through its standard input and output.
+    /// Talks to the agent of `host` (a word for messages) through its standard input and output.
     pub fn new(
         host: impl Into<String>,
         to: impl Into<OwnedFd>,
@@ -36,8 +36,8 @@ impl Client {
         interrupt: Interrupt,
     ) -> Self {
         let to = File::from(to.into());
-        // Else a write that finds no room waits for it, for ever and deaf to Ctrl-C. Where this
-        // fails, the descriptor is none that could wait.
+        // A blocking write to a full pipe would wait forever, and ignore Ctrl-C. Where this fails,
+        // the descriptor cannot block.
         if let Ok(flags) = fcntl(&to, FcntlArg::F_GETFL) {
             let flags = OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK;
             let _ = fcntl(&to, FcntlArg::F_SETFL(flags));
@@ -52,7 +52,7 @@ impl Client {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     ///
     /// # Errors
     /// [`CallError`]; an answer of [`Answer::Failed`] becomes [`CallError::Refused`].
@@ -61,7 +61,7 @@ impl Client {
         self.receive(patience)
     }
 
-    /// Asks for something whose answer carries no news.
+    /// The same for a request whose answer has no content.
     ///
     /// # Errors
     /// As [`Client::call`].
@@ -72,8 +72,8 @@ impl Client {
         }
     }
 
-    /// Asks, without waiting for the answer: another agent can be asked meanwhile. The agent has
-    /// `patience` to take it.
+    /// Sends without waiting for the answer, so that another agent can be asked meanwhile. The
+    /// agent must read it within `patience`.
     ///
     /// # Errors
     /// When the agent is gone, does not read or did not answer in time before, the pipe fails, or
@@ -106,11 +106,10 @@ impl Client {
         })
     }
 
-    /// Waits for the answer, but returns `None` when it has not come after `patience`: ask again
-    /// later.
+    /// Waits for the answer; `None` if it has not come within `patience`: call again later.
     ///
     /// # Errors
-    /// As [`Client::call`], but for silence.
+    /// As [`Client::call`], except for silence.
     pub fn receive_within(&mut self, patience: Duration) -> Result<Option<Answer>, CallError> {
         let deadline = Instant::now() + patience;
         let mut late = false;
@@ -122,7 +121,7 @@ impl Client {
             if let Some(line) = line {
                 return self.understand(&line).map(Some);
             }
-            // An agent that sends byte after byte, and never a line, is as good as silent.
+            // An agent that sends bytes but never a line counts as silent.
             if late {
                 return Ok(None);
             }
@@ -135,7 +134,7 @@ impl Client {
         }
     }
 
-    /// The error for an answer that does not fit its question.
+    /// The error of an answer to another request.
     #[must_use]
     pub fn unexpected(&self, got: &Answer) -> CallError {
         let mut got = format!("{got:?}");
@@ -143,7 +142,7 @@ impl Client {
         CallError::Unexpected { host: self.host.clone(), got }
     }
 
-    /// An agent may be anybody's: its words are made harmless before anything keeps or prints them.
+    /// Agents are not trusted: their text is made harmless before it is kept or printed.
     fn understand(&self, line: &[u8]) -> Result<Answer, CallError> {
         let plain = str::from_utf8(line).map(|line| text::plain_json(line, MAX_FRAME));
         let decoded = match &plain {
@@ -167,7 +166,7 @@ impl Client {
         // Rounded up: a wait of 0 ms for the last fraction of a millisecond would spin.
         let milliseconds = PollTimeout::try_from(left.as_micros().div_ceil(1000)).unwrap_or(PollTimeout::MAX);
         match poll(&mut watched, milliseconds) {
-            // The handler of the signal has tripped the latch if it meant to stop us.
+            // The signal handler has tripped the latch if it meant to stop us.
             Err(Errno::EINTR) => self.wait_for(pipe, events, deadline),
             Err(errno) => Err(self.pipe(errno.into())),
             Ok(_) => Ok(match watched.map(|one| one.any().unwrap_or(true)) {
@@ -192,7 +191,7 @@ impl Client {
         }
     }
 
-    /// Writes what there is room for; gives how much that was.
+    /// Writes as much as fits; returns how much.
     fn give_bytes(&self, bytes: &[u8]) -> Result<usize, CallError> {
         match (&self.to).write(bytes) {
             Ok(count) => Ok(count),
@@ -211,14 +210,13 @@ impl Client {
     }
 }
 
-/// Whether nobody holds the other end any more. A socket, as guests have, says so in another way
-/// than a pipe when something was not read.
+/// Whether the other end is closed. A socket, as of guests, reports that in another way than a pipe
+/// if something was not read.
 fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
-/// Whether it is worth another try: a signal came, or somebody else took the room or the bytes that
-/// there were.
+/// Whether to try again: a signal came, or another reader or writer was faster.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock)
 }
@@ -360,7 +358,7 @@ mod tests {
             refused.ends_with("é… (cut)") && refused.len() <= "receiver: ".len() + text::REASON,
             "{refused}"
         );
-        // The decoder's own words quote the line.
+        // The decoder's message quotes the line.
         for line in [
             "{\"answer\":\"\\u001b[31m\u{202e}\\n\"}\n",
             "{\"answer\":\"done\u{202e}\"}\n",

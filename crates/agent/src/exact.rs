@@ -9,8 +9,7 @@ use load::exact::{self, ReceivingEnd, await_beat, run};
 use crate::message::{Answer, ExactReceiver};
 use crate::refusal::{Refusal, Reply};
 
-/// Does the work and tells what it took. Nothing else happens meanwhile: nobody is asked, nothing
-/// is said.
+/// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
 pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Reply {
     let (receiver, mut there, nobody) = match receiver {
         ExactReceiver::In { process, spec } => {
@@ -20,15 +19,15 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
         ExactReceiver::Nobody(address) => (None, None, Some(address)),
     };
     let mut kept = Ok(0);
-    // When a neighbour was found, and so when it is asked for again, would be in the count.
+    // When a neighbour was found decides when it is checked again, which would be in the count.
     let mut settled = || {
         kept = std::iter::once(&mut *links)
             .chain(&mut there)
             .try_fold(0, |kept, links| links.keep_neighbours().map(|more| kept + more));
     };
-    // A thread has a page of its own from which the kernel takes the memory for what it sends. One
-    // that has sent before begins somewhere inside of that page, and then messages lie across its
-    // end, which costs about 1 % more.
+    // A thread has its own page from which the kernel takes memory for sends. A thread that has
+    // sent before starts inside of that page, messages then cross its end, and that costs about 1 %
+    // more.
     let account = thread::scope(|scope| {
         let fresh = thread::Builder::new().name("exact".to_owned());
         let work = fresh.spawn_scoped(scope, || {
@@ -43,8 +42,8 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
     Ok(Answer::Exact(Box::new(account)))
 }
 
-/// Opens a socket in the network namespace of another process, and one to its kernel's links. A
-/// thread goes there and does not come back: this one stays.
+/// Opens a socket in the network namespace of another process, and one to its kernel's links. A new
+/// thread enters that namespace; this one stays.
 fn open_in(process: u32, spec: Spec) -> Result<(ReceivingEnd, Links), Refusal> {
     let open = move || {
         host::namespace::join_net(process).map_err(Refusal::passing)?;
@@ -58,7 +57,7 @@ fn open_in(process: u32, spec: Spec) -> Result<(ReceivingEnd, Links), Refusal> {
         .map_err(|_| Refusal::from("the thread that opens the receiving end's socket died".to_owned()))?
 }
 
-/// What counts soft interrupts for the work.
+/// The counter of soft interrupts of the work.
 struct Counting(host::Softirqs);
 
 fn count_softirqs() -> Result<Box<dyn exact::Softirqs>, String> {

@@ -1,5 +1,5 @@
-//! How messages travel: one JSON value per line, so that a conversation can be read, and held, by
-//! hand.
+//! The frame of messages: one JSON value per line, so that people can read and write a
+//! conversation.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,16 +7,16 @@ use thiserror::Error;
 
 use crate::bounded::{Bounded, Excess};
 
-/// The longest line either side accepts, in bytes. The largest honest messages, the addresses of
-/// all sockets of a run with the most flows, both ways and over IPv6, take two thirds of it.
+/// The longest line that either side accepts, in bytes. The largest valid messages, the addresses
+/// of all sockets of a run with the most flows, both ways and over IPv6, have two thirds of that.
 pub const MAX_FRAME: usize = 16 << 20;
 
-/// The most values in a line, those inside of others included. A value takes some ten times the
-/// memory that its text does. The accounts of the most flows that are told one by one, the honest
-/// message with the most values, has two thirds as many.
+/// The most values in a line, nested ones included: a value needs about ten times the memory of its
+/// text. The valid message with the most values, the accounts of the most single flows, has two
+/// thirds of that.
 const MAX_VALUES: usize = 300_000;
 
-/// What can be wrong with the bytes of a message.
+/// What is wrong with the bytes of a message.
 #[derive(Debug, Error)]
 pub enum FrameError {
     /// The line is longer than [`MAX_FRAME`].
@@ -25,13 +25,13 @@ pub enum FrameError {
     /// The line holds more than 300,000 values.
     #[error("a message of more than {MAX_VALUES} values")]
     TooMany,
-    /// A part of the message is more than it may be.
+    /// A part of the message exceeds its bound.
     #[error("not a message of this protocol: {0}")]
     Excess(#[from] Excess),
     /// The line is not a message.
     #[error("not a message of this protocol ({why}): {line:?}")]
     NotAMessage {
-        /// What the decoder said, which quotes the line, as [`text::reason`] has it.
+        /// The decoder's message, which quotes the line, cut as by [`text::reason`].
         why: String,
         /// The line's beginning.
         line: String,
@@ -41,15 +41,15 @@ pub enum FrameError {
 /// Writes a message as one line, the newline included.
 ///
 /// # Errors
-/// A value that JSON cannot hold, such as a map with a key that is not a string; no message of ours
-/// is one.
+/// A value that JSON cannot hold, such as a map with a key that is not a string; our messages have
+/// none.
 pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// Reads one line as a message, all of it within its bounds.
+/// Reads one line as a message, and checks its bounds.
 ///
 /// # Errors
 /// [`FrameError`] for anything else; never panics, whatever the bytes.
@@ -57,7 +57,7 @@ pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameErro
     if line.len() > MAX_FRAME {
         return Err(FrameError::TooLong);
     }
-    // Before memory is taken for any of them.
+    // Before memory is allocated for them.
     if values(line) > MAX_VALUES {
         return Err(FrameError::TooMany);
     }
@@ -69,7 +69,7 @@ pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameErro
     Ok(message)
 }
 
-/// How many values a line of JSON holds, at most: each but the first follows an opening bracket or
+/// An upper bound of the values in a line of JSON: each but the first follows an opening bracket or
 /// a comma, outside of texts.
 fn values(line: &[u8]) -> usize {
     let (mut count, mut text, mut escaped) = (1, false, false);
@@ -85,17 +85,16 @@ fn values(line: &[u8]) -> usize {
     count
 }
 
-/// Puts lines together from the pieces in which a pipe delivers them.
+/// Assembles lines from the pieces that a pipe delivers.
 #[derive(Debug, Default)]
 pub struct LineReader {
     pending: Vec<u8>,
-    /// How much of `pending` is known to hold no newline, so that a long line is not searched again
-    /// and again.
+    /// How much of `pending` is known to hold no newline, so that a long line is searched once.
     searched: usize,
 }
 
 impl LineReader {
-    /// Takes what was read.
+    /// Adds a piece.
     pub fn push(&mut self, piece: &[u8]) {
         self.pending.extend_from_slice(piece);
     }
@@ -107,7 +106,7 @@ impl LineReader {
     pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         match self.pending[self.searched..].iter().position(|&byte| byte == b'\n') {
             Some(offset) => {
-                // What follows is short, or nothing; the line may be long and is not copied.
+                // The rest is short or empty; the line may be long and is not copied.
                 let rest = self.pending.split_off(self.searched + offset + 1);
                 let mut line = std::mem::replace(&mut self.pending, rest);
                 line.pop();

@@ -1,5 +1,4 @@
-//! (fuzzing) An agent's session without an agent's process: it acts in whatever namespaces the
-//! calling thread is in.
+//! (fuzzing) An agent's session without a process: it acts in the namespaces of the calling thread.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +11,12 @@ use crate::session::{About, Session};
 pub struct Conversation(Session);
 
 impl Conversation {
-    /// Opens it, with all CPUs.
+    /// Opens it, with all CPUs. An agent of [`Isolation::Machine`] may change settings.
     ///
     /// # Panics
     /// If the kernel gives no netlink sockets.
-    #[expect(clippy::new_without_default, reason = "it takes sockets of the kernel")]
-    pub fn new() -> Self {
-        let launch = Launch { isolation: Isolation::None, cpus: Vec::new(), parent: None };
+    pub fn new(isolation: Isolation) -> Self {
+        let launch = Launch { isolation, cpus: Vec::new(), parent: None };
         let about = About { version: "fuzz", machine: BTreeMap::new(), usable: Vec::new() };
         Self(Session::open(launch, about).expect("netlink sockets can be opened"))
     }

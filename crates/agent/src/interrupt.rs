@@ -7,16 +7,15 @@ use std::sync::Arc;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-/// A latch that starts open and, once [tripped](Interrupt::trip), stays so. Every wait of the
-/// controller polls it beside the pipe it waits for, so that an interrupt ends a wait at once and
-/// none is lost in between.
+/// A latch that stays [tripped](Interrupt::trip) for good. Every wait of the controller polls it
+/// beside its pipe, so that an interrupt ends a wait at once and none is missed.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
     event: Arc<EventFd>,
 }
 
 impl Interrupt {
-    /// A latch that nobody has tripped.
+    /// A latch that is not tripped.
     ///
     /// # Errors
     /// When the process is out of file descriptors.
@@ -25,13 +24,13 @@ impl Interrupt {
         Ok(Self { event: Arc::new(EventFd::from_flags(flags)?) })
     }
 
-    /// Asks everybody to stop. Async-signal-safe: it is one `write`.
+    /// Asks everything to stop. Async-signal-safe: it is one `write`.
     pub fn trip(&self) {
-        // A full counter means that it is tripped.
+        // A full counter is tripped already.
         let _ = self.event.write(1);
     }
 
-    /// Has somebody asked to stop?
+    /// Whether it was tripped.
     #[must_use]
     pub fn is_tripped(&self) -> bool {
         let mut watched = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];

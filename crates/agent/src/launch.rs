@@ -1,30 +1,30 @@
-//! How an agent is launched, wherever it runs: by the first line of its standard input.
+//! How an agent is launched, in every place: by the first line of its standard input.
 
 use serde::{Deserialize, Serialize};
 
 use crate::frame::encode;
 
-/// The first line of an agent's standard input. Process numbers are those of the agent's own
-/// kernel. The first request may follow at once.
+/// The first line of an agent's standard input. Process numbers are those of the agent's kernel.
+/// The first request may follow at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
-    /// Where the agent puts itself.
+    /// The namespaces that the agent enters.
     pub isolation: Isolation,
-    /// The CPUs of its host, of those that the machine has; empty for all.
+    /// The CPUs of its host; empty for all.
     pub cpus: Vec<u32>,
-    /// The controller's process, with which the agent is to die; `None` where it runs on another
-    /// kernel, which dies with the controller.
+    /// The controller's process, with which the agent dies; `None` on another kernel, which dies
+    /// with the controller.
     pub parent: Option<u32>,
 }
 
-/// Where an agent puts itself before it serves.
+/// The namespaces that an agent enters before it serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// Nowhere: it serves the host as it finds it.
+    /// None: it serves the host as it is.
     None,
-    /// Nowhere either, as the agent that may change the settings of the machine itself
+    /// None, and it may change the settings of the machine itself
     /// ([`crate::message::Request::ChangeMachine`]).
     Machine,
     /// A new network namespace.
@@ -43,7 +43,7 @@ impl Launch {
     /// The line, with its end.
     ///
     /// # Errors
-    /// None: there is nothing in it that JSON cannot hold.
+    /// None: JSON can hold all of it.
     pub fn line(&self) -> Result<Vec<u8>, serde_json::Error> {
         encode(self)
     }

@@ -1,11 +1,10 @@
-//! The agent: the process inside a host that builds its end of the wire, sets and reads back its
-//! switches, drives its side of the traffic and counts what that cost, as the controller asks over
+//! The agent: the process inside a host that builds its end of the path, sets and reads back its
+//! switches, drives its side of the traffic and counts the cost, on the controller's requests over
 //! standard input.
 //!
-//! [`message`] holds the words of the protocol, [`LineReader`] how they travel, [`serve`] is the
+//! [`message`] has the messages of the protocol, [`LineReader`] their frame; [`serve`] is the
 //! agent's side of the conversation and [`Client`] the controller's. There is no listening control
-//! port anywhere: the process that holds the agent's two pipes is its controller, and no other can
-//! be.
+//! port: only the process that holds the agent's two pipes can be its controller.
 
 mod bounded;
 mod bounds;
@@ -35,3 +34,4 @@ pub use frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
 pub use interrupt::Interrupt;
 pub use launch::{Isolation, Launch};
 pub use serve::{ServeError, serve};
+pub use watch::is_vcpu;

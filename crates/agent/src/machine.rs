@@ -1,15 +1,15 @@
-//! What a study changes of the machine itself: by an agent that was launched for it, which keeps
-//! the undo journal on the machine's own disk.
+//! Changes of the machine itself, by an agent that was launched for it. It keeps the undo journal
+//! on the machine's own disk.
 
-use host::journal::{self, Change, Journal};
+use host::journal::{self, Journal};
 use host::machine::{Machine, MachineRequest};
 
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Undone};
 use crate::refusal::{Refusal, Reply};
 
-/// The machine's settings in the hands of one session. Dropping it undoes what it changed, unless
-/// the agent dies with its controller.
+/// The machine's settings during one session. Dropping it undoes the changes, unless the agent dies
+/// with its controller.
 pub(crate) struct MachineSettings {
     is_allowed: bool,
     dies_with_controller: bool,
@@ -17,13 +17,12 @@ pub(crate) struct MachineSettings {
 }
 
 impl MachineSettings {
-    /// Nothing is changed yet.
     pub(crate) fn new(launch: &Launch) -> Self {
         let is_allowed = launch.isolation == Isolation::Machine;
         Self { is_allowed, dies_with_controller: launch.parent.is_some(), journal: None }
     }
 
-    /// Changes settings. What was changed before one was refused stays so until it is undone.
+    /// Changes settings. If one is refused, earlier changes stay until they are undone.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         if !self.is_allowed {
             return Err("this agent was not launched to change the settings of its machine".into());
@@ -36,15 +35,17 @@ impl MachineSettings {
         let journal = self.journal.as_mut().expect("it was made just above");
         journal.change(&settings).map_err(Refusal::passing)?;
         let changed = journal.changes().iter().filter(|change| !change.is_nothing());
-        Ok(Answer::Told { what: changed.map(Change::to_string).collect() })
+        Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
-    /// How settings differ from what was read back when they were changed.
+    /// How the changed settings differ from what was read back then.
     pub(crate) fn differences(&self) -> Answer {
-        Answer::Told { what: self.journal.as_ref().map(Journal::differences).unwrap_or_default() }
+        Answer::MachineDiffers {
+            differences: self.journal.as_ref().map(Journal::differences).unwrap_or_default(),
+        }
     }
 
-    /// Undoes every change. Other sessions may change the machine from then on.
+    /// Undoes every change; then other sessions may change the machine.
     pub(crate) fn undo(&mut self) -> Reply {
         let undone = self.journal.take().map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::passing)?;
         Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::of).collect() })
@@ -52,9 +53,8 @@ impl MachineSettings {
 }
 
 impl Drop for MachineSettings {
-    /// Where the end of the input means that the controller was killed, the same kill reaches this
-    /// agent at any moment. It leaves the journal whole to the next session, which tells what it
-    /// undoes, and does not begin what it may not end.
+    /// If the controller was killed, the same kill may reach this agent at any moment. So it leaves
+    /// the whole journal to the next session instead of an undo that may stop half-way.
     fn drop(&mut self) {
         if self.dies_with_controller {
             std::mem::forget(self.journal.take());

@@ -1,4 +1,4 @@
-//! The words of the protocol: what the controller asks of an agent, and what the agent answers.
+//! The messages of the protocol: requests of the controller, and answers of the agent.
 //!
 //! One request, one answer, in order. A request that fails is answered by [`Answer::Failed`] and
 //! leaves the agent ready for the next one.
@@ -6,22 +6,22 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use host::journal::{Outcome, Undoing};
+use host::journal::{Change, Difference, Outcome, Undoing};
 use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
 use words::Settled;
 
 pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
-/// The protocol's version. Controller and agent must agree on it exactly: they are the same binary
-/// on every host that netassay starts by itself, and a mismatch means that a stale copy answered.
+/// The protocol's version. Controller and agent must have the same one: they are the same binary,
+/// and a mismatch means that a stale copy answered.
 pub const PROTOCOL: u32 = 9;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    /// Who are you? Always the first request.
+    /// Identify yourself. Always the first request.
     Hello {
         /// [`PROTOCOL`] of the controller.
         protocol: u32,
@@ -36,28 +36,26 @@ pub enum Request {
         /// A process in the far end's network namespace.
         peer_pid: u32,
     },
-    /// Make an interface that throws away what is sent through it, give it addresses, and set it
-    /// up.
+    /// Make an interface that discards what is sent through it, add addresses, and set it up.
     CreateDiscard {
         /// Its name.
         name: String,
-        /// What is to stand behind it; `None`: the first that this kernel has.
+        /// The device behind it; `None`: the first that this kernel has.
         device: Option<host::DiscardDevice>,
         /// Its addresses with their prefix lengths.
         addresses: Vec<(IpAddr, u8)>,
-        /// Addresses that are to be reached through it, though nobody is there.
+        /// Addresses that are routed through it, though nobody has them.
         behind: Vec<IpAddr>,
     },
-    /// Make one end of a VXLAN tunnel, give it addresses or make it a port of a bridge, and set it
-    /// up.
+    /// Make one end of a VXLAN tunnel, add addresses or make it a port of a bridge, and set it up.
     CreateVxlan {
         /// Its name.
         name: String,
-        /// Where it leads.
+        /// Its other end.
         vxlan: host::Vxlan,
         /// Its addresses with their prefix lengths.
         addresses: Vec<(IpAddr, u8)>,
-        /// The bridge that it is a port of, if it is one.
+        /// Its bridge, if it is a port of one.
         bridge: Option<String>,
     },
     /// Make a bridge and set it up.
@@ -72,38 +70,38 @@ pub enum Request {
         /// The bridge.
         bridge: String,
     },
-    /// Which interface has this link-layer address?
+    /// Find the interface with this link-layer address.
     FindInterface {
         /// The address, as `02:00:5e:00:53:01`.
         address: String,
     },
-    /// Give an interface its addresses and set it up.
+    /// Add addresses to an interface and set it up.
     Configure {
         /// The interface.
         interface: String,
         /// Addresses with their prefix lengths.
         addresses: Vec<(IpAddr, u8)>,
     },
-    /// Set the MTU of an interface that has no switches of its own to settle: a port of a bridge.
+    /// Set the MTU of an interface without switches of its own: a port of a bridge.
     SetMtu {
         /// The interface.
         interface: String,
         /// In bytes.
         mtu: u32,
     },
-    /// Wait until an interface sends what it is given: just set up, it may throw it away.
+    /// Wait until an interface forwards packets: just set up, it may drop them.
     AwaitRunning {
         /// The interface.
         interface: String,
     },
-    /// Let an interface's receive work run on these CPUs.
+    /// Run an interface's receive work on these CPUs.
     Steer {
         /// The interface.
         interface: String,
         /// The CPUs, by number.
         cpus: Vec<u32>,
     },
-    /// Let the receive work of interfaces that are made from now on run on these CPUs; none: as the
+    /// Run the receive work of interfaces that are made from now on on these CPUs; empty: the
     /// kernel chooses.
     SteerNew {
         /// The CPUs, by number.
@@ -113,10 +111,10 @@ pub enum Request {
     Settle {
         /// The interface.
         interface: String,
-        /// The MTU in bytes, or `None` to leave it alone.
+        /// The MTU in bytes; `None` keeps it.
         mtu: Option<u32>,
-        /// Features by kernel name. Features not named return to what they were when the agent
-        /// first saw the interface.
+        /// Features by kernel name. Other features return to their state when the agent first saw
+        /// the interface.
         features: BTreeMap<String, bool>,
     },
     /// Describe this host and these interfaces.
@@ -124,7 +122,7 @@ pub enum Request {
         /// The interfaces to describe.
         interfaces: Vec<String>,
     },
-    /// What does this host's kernel lack for this traffic?
+    /// List what this host's kernel lacks for this traffic.
     Lacking {
         /// The traffic.
         traffic: load::Traffic,
@@ -151,14 +149,14 @@ pub enum Request {
         /// The interface under it, if it is a tunnel.
         underlay: Option<String>,
     },
-    /// (Receiver) take exactly these peers, and nobody else.
+    /// (Receiver) accept exactly these peers.
     Attach {
         /// The transmitter's sockets, as it answered [`Request::Connect`].
         locals: Vec<SocketAddr>,
     },
     /// Start the threads of the workload.
     Start,
-    /// End the threads that send here. Those that receive go on.
+    /// End the threads that send here. Receiving threads continue.
     Quiet,
     /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards.
     Measure {
@@ -166,13 +164,12 @@ pub enum Request {
         ramp_ns: u64,
         /// Length of the window, in ns.
         window_ns: u64,
-        /// Time between two rows of the series that is taken down meanwhile, in ns. Less than 10
-        /// ms, more than 1 s and more than 1000 steps a window are not had: [`Series::step_ns`]
-        /// tells the step in force.
+        /// Time between two rows of the series, in ns. The step in force ([`Series::step_ns`]) is
+        /// 10 ms to 1 s, and at most 1000 steps a window.
         step_ns: u64,
     },
-    /// Wait `ramp_ns`, then count for `window_ns` what guests cost the host that runs them, and
-    /// what crosses an interface of it.
+    /// Wait `ramp_ns`, then count for `window_ns` what guests cost their host, and what crosses one
+    /// of its interfaces.
     Watch {
         /// The guests' processes on this host.
         processes: Vec<u32>,
@@ -185,28 +182,28 @@ pub enum Request {
         /// Length of the window, in ns.
         window_ns: u64,
     },
-    /// Do fixed work in one thread that holds the sockets of both ends, and count what it takes.
+    /// Do fixed work in one thread that holds the sockets of both ends, and count its cost.
     Exact {
         /// The transmitter's side of the workload.
         spec: load::Spec,
-        /// Who receives.
+        /// The receiver.
         receiver: ExactReceiver,
     },
     /// Stop the threads, close the sockets and give the final account.
     Finish,
-    /// Drop whatever workload there is, without an account.
+    /// Drop the workload, if there is one, without an account.
     Abandon,
-    /// Change settings of the machine itself. On disk it is noted first how to undo them; that
-    /// happens at [`Request::UndoMachine`] or, of an agent that does not die with its controller,
-    /// when its input ends.
+    /// Change settings of the machine itself. The undo is journalled first; it happens at
+    /// [`Request::UndoMachine`] or, for an agent that does not die with its controller, when its
+    /// input ends.
     ChangeMachine(MachineRequest),
-    /// How do the settings that were changed differ from what they were changed to?
+    /// List how the changed settings differ from what they were changed to.
     MachineDifferences,
     /// Undo every change of the machine's settings.
     UndoMachine,
 }
 
-/// Who receives the messages of [`Request::Exact`].
+/// The receiver of the messages of [`Request::Exact`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ExactReceiver {
@@ -217,7 +214,7 @@ pub enum ExactReceiver {
         /// The receiver's side of the workload.
         spec: load::Spec,
     },
-    /// Nobody: an interface throws away what is sent to this address.
+    /// None: an interface discards what is sent to this address.
     Nobody(SocketAddr),
 }
 
@@ -231,13 +228,12 @@ pub enum Answer {
         protocol: u32,
         /// The agent's netassay version.
         version: String,
-        /// Its process id, as it sees it.
+        /// Its process id in its own namespace.
         pid: u32,
-        /// The CPUs of its machine that it could be given, each with its core
-        /// ([`host::affinity::usable`]).
+        /// The usable CPUs of its machine, each with its core ([`host::affinity::usable`]).
         cpus: Vec<(u32, u32)>,
     },
-    /// Done; nothing to tell.
+    /// Done; no content.
     Done,
     /// To [`Request::CreateDiscard`].
     Discards(host::Discard),
@@ -245,14 +241,24 @@ pub enum Answer {
     Settled(Settled),
     /// To [`Request::Environment`]: the host's description.
     Environment(Box<host::Environment>),
-    /// To [`Request::Lacking`], [`Request::ChangeMachine`] and [`Request::MachineDifferences`].
+    /// To [`Request::Lacking`].
     Told {
-        /// What is lacking, was changed or differs, each in words; empty if nothing.
+        /// What is lacking, each in words; empty if nothing.
         what: Vec<String>,
+    },
+    /// To [`Request::ChangeMachine`].
+    MachineChanged {
+        /// What is not as it was before.
+        changes: Vec<Change>,
+    },
+    /// To [`Request::MachineDifferences`].
+    MachineDiffers {
+        /// Each setting that does.
+        differences: Vec<Difference>,
     },
     /// To [`Request::UndoMachine`].
     MachineUndone {
-        /// What became of each change, the last first.
+        /// The result of each undo, the last change first.
         changes: Vec<Undone>,
     },
     /// To [`Request::Listen`] and [`Request::Connect`]: the sockets opened.
@@ -273,24 +279,23 @@ pub enum Answer {
     Exact(Box<load::exact::Account>),
     /// To [`Request::Finish`].
     Finished(Box<Finished>),
-    /// The request could not be carried out.
+    /// The request failed.
     Failed {
-        /// Why, in words for the user: the thing, the place and the way out.
+        /// Why, in words for the user: problem, cause and remedy.
         why: String,
-        /// Is the host past mending, so that other requests would fail too? An interface that is
-        /// gone is such a case.
+        /// Whether other requests would fail too, as after an interface is gone.
         #[serde(default)]
         broken: bool,
     },
 }
 
-/// What became of a change of the machine's settings, in a sentence.
+/// The result of an undo, in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Undone {
-    /// The value before is back.
+    /// The old value is restored.
     Settled(String),
-    /// Another program has changed the setting, and it is left.
+    /// Another program has changed the setting, so it is left.
     Left(String),
     /// The kernel refused, or the journal could not be written.
     Failed(String),

@@ -7,12 +7,12 @@ use crate::message::Answer;
 /// An answer, or why there is none.
 pub(crate) type Reply = Result<Answer, Refusal>;
 
-/// The answer to what has no news.
+/// The answer of a request without content.
 pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
     result.map(|()| Answer::Done).map_err(Into::into)
 }
 
-/// The reason, in words, and whether the host is past mending.
+/// The reason, in words, and whether other requests would fail too.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     why: String,

@@ -1,4 +1,4 @@
-//! Taking down counters on their way through a window.
+//! Reads counters at steps within a window.
 
 use std::time::{Duration, Instant};
 
@@ -6,8 +6,8 @@ use host::{CpuTimes, QueueCounters};
 
 use record::Series;
 
-/// The most steps of a series, and so, with the closing, one row more: at nine columns of up to 21
-/// letters each, 190 KB of an answer.
+/// The most steps of a series, which has one row more: at nine columns of up to 21 characters, 190
+/// KB of an answer.
 pub(crate) const MOST: u32 = 1000;
 /// A step took 27 µs on a virtual machine of two CPUs: 12 for the queues (two netlink exchanges),
 /// 14 for `/proc/stat` (more with more CPUs), the rest for the counters. With the wake-up that is
@@ -15,17 +15,16 @@ pub(crate) const MOST: u32 = 1000;
 const SHORTEST: Duration = Duration::from_millis(10);
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// A step of each flow. A guess, generous on purpose: many times what it takes to look at its
-/// counters and to ask its socket, which is one short system call.
+/// Time for each flow. A generous guess: many times one look at its counters and one short system
+/// call to its socket.
 const FLOW: Duration = Duration::from_micros(10);
 
-/// The step in force: what was asked for, but 10 ms to 1 s, longer with very many flows, and no
-/// more than [`MOST`] of them in a window.
+/// The step in force: as asked, within 10 ms to 1 s, longer with very many flows, and at most
+/// [`MOST`] in a window.
 pub(crate) fn step(asked: Duration, window: Duration, flows: u32) -> Duration {
     asked.clamp(SHORTEST, LONGEST).max(window / MOST).max(FLOW * flows)
 }
 
-/// What a row is made of.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) load: load::Sample,
@@ -33,7 +32,7 @@ pub(crate) struct Row {
     pub(crate) queue: QueueCounters,
 }
 
-/// Takes down what happened since the window's opening.
+/// Records what happened since the window's opening.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     first: Row,
@@ -66,8 +65,8 @@ impl Recorder {
     }
 }
 
-/// The next instant after `now` that lies a whole number of steps after `opened`. Steps that were
-/// missed are left out: catching up would crowd the rows together, and the CPU with them.
+/// The next instant after `now` that is a whole number of steps after `opened`. Missed steps are
+/// left out: catching up would crowd the rows, and the CPU.
 pub(crate) fn next(opened: Instant, step: Duration, now: Instant) -> Instant {
     let passed = now.saturating_duration_since(opened).as_nanos() / step.as_nanos().max(1);
     let steps = u32::try_from(passed.saturating_add(1)).unwrap_or(u32::MAX);
@@ -112,7 +111,7 @@ mod tests {
             (series.queue_drops.as_slice(), series.cpu_busy_ns.as_slice()),
             (&[2, 6][..], &[2, 6][..])
         );
-        assert!(series.columns().iter().all(|(_, column)| column.len() == 2));
+        assert!(series.columns().iter().all(|column| column.values.len() == 2));
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! An agent's life: put itself into its place, say nothing until asked, answer, end when the
-//! controller does.
+//! An agent's life: enter its namespaces, answer requests, end with the controller.
 
 use std::io::{self, Write};
 
@@ -23,30 +22,29 @@ pub enum ServeError {
     /// Standard input or output failed.
     #[error("cannot use the controller's pipe: {0}")]
     Pipe(#[from] io::Error),
-    /// What the agent needs no more could not be given up.
+    /// Privileges that are not needed could not be dropped.
     #[error("cannot give up the privileges that an agent does not need: {0}")]
     Privileges(io::Error),
     /// The controller does not speak the protocol.
     #[error("the controller: {0}")]
     Frame(#[from] FrameError),
-    /// An answer could not be put into words.
+    /// An answer could not be encoded.
     #[error("an answer could not be encoded: {0}")]
     Encode(#[from] serde_json::Error),
 }
 
-/// Serves requests from standard input until it ends, after the line that says how ([`Launch`]).
-/// The process must still have one thread. `version`: the program's, to answer with.
+/// Serves requests from standard input until it ends, after the first line ([`Launch`]). The
+/// process must still have one thread. `version`: the program's.
 ///
 /// # Errors
-/// When the agent cannot put itself into its place, or its pipes fail. What goes wrong with one
-/// request is that request's answer.
+/// When the agent cannot enter its namespaces, or its pipes fail. The failure of a request is its
+/// answer.
 pub fn serve(version: &'static str) -> Result<(), ServeError> {
-    // Whoever started the controller may have left it files that are open, and it us.
+    // The parents of this process may have left files open.
     host::close_inherited()?;
     let mut lines = LineReader::default();
     let Some(line) = read_line(&mut lines)? else { return Ok(()) };
-    // The controller is waiting for the answer to its first question: let it hear why there is
-    // none.
+    // The controller waits for its first answer: that can be the failure.
     let told =
         |error: &dyn std::error::Error| reply(&Answer::Failed { why: error.to_string(), broken: true });
     let launch: Launch = match decode(&line) {
@@ -62,8 +60,8 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
         told(&error)?;
         return Err(error.into());
     }
-    // A Ctrl-C at the terminal reaches the whole process group, and so does the end of a service;
-    // stopping is the controller's to order, which may have settings of the machine undone first.
+    // A Ctrl-C at the terminal reaches the whole process group, and so does the end of a service.
+    // The controller orders the stop: it may have settings of the machine undone first.
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: installing "ignore" needs no handler and touches no memory.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
@@ -71,11 +69,11 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     if !launch.cpus.is_empty() {
         host::affinity::pin_current_thread(&launch.cpus)?;
     }
-    // This thread opens and closes windows beside as many busy threads as a workload has flows.
-    // Where it may not hurry it is late now and then, which is told with the window.
+    // This thread opens and closes windows beside as many busy threads as there are flows. Without
+    // this priority it is sometimes late, which is recorded with the window.
     host::prioritise_current_thread();
-    // While this thread is the only one: capabilities are a thread's own, and passed on to those
-    // that it starts.
+    // While this is the only thread: capabilities belong to a thread, and threads that it starts
+    // inherit them.
     host::keep_capabilities(&needed(&launch)).map_err(ServeError::Privileges)?;
     controller::end_with_it()?;
     let mut session = Session::open(launch, about)?;
@@ -85,7 +83,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
             Err(error) => Refusal::from(error.to_string()).into_answer(),
         };
         match reply(&answer) {
-            // The controller went while it was being answered: nobody is left to tell.
+            // The controller is gone.
             Err(ServeError::Pipe(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             result => result?,
         }
@@ -93,7 +91,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     Ok(())
 }
 
-/// What an agent may do after it has put itself into its place, if it could before.
+/// The capabilities that an agent keeps in its namespaces, if it had them.
 fn needed(launch: &Launch) -> Vec<host::Capability> {
     use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource};
     if launch.isolation == Isolation::Machine {
@@ -106,16 +104,16 @@ fn needed(launch: &Launch) -> Vec<host::Capability> {
         NetAdmin,
         // A receiver's port below 1024.
         NetBindService,
-        // Pages of sends without copying, beyond RLIMIT_MEMLOCK.
+        // Pages of zerocopy sends, beyond RLIMIT_MEMLOCK.
         IpcLock,
         // A socket for each of 100,000 flows, beyond the hard limit of open files.
         SysResource,
-        // Programs that count soft interrupts, or throw packets away.
+        // Programs that count soft interrupts, or discard packets.
         Bpf,
         Perfmon,
     ];
     // Exact mode enters the other end's network namespace, in guests only. Before Linux 5.8 it
-    // stands for the last two.
+    // includes the last two.
     if launch.parent.is_none() || !Bpf.is_known() {
         needed.push(SysAdmin);
     }
@@ -146,20 +144,19 @@ fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), host::Error> {
             namespace::join_net(pid)?;
         }
     }
-    // Last, because the kernel forgets the setting when credentials change, as they do in a new
-    // user namespace.
+    // Last, because the kernel forgets the setting when credentials change, as in a new user
+    // namespace.
     if let Some(parent) = parent {
         namespace::die_with_parent(parent)?;
     }
     if !matches!(isolation, Isolation::None | Isolation::Machine) {
-        // Steering needs the sysfs of this namespace. Where it cannot be mounted, steering says so
-        // by itself.
+        // Steering needs the sysfs of this namespace, and reports where it cannot be mounted.
         let _ = namespace::mount_sysfs();
     }
     Ok(())
 }
 
-/// The next line of standard input; `None` when the controller has gone.
+/// The next line of standard input; `None` at its end.
 fn read_line(lines: &mut LineReader) -> Result<Option<Vec<u8>>, ServeError> {
     loop {
         if let Some(line) = lines.next_line()? {

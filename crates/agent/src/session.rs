@@ -1,4 +1,4 @@
-//! What an agent knows between requests, and how it answers each.
+//! The state of an agent between requests, and its answers.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -21,10 +21,9 @@ pub(crate) struct Session {
     ethtool: Ethtool,
     cpus: Vec<u32>,
     about: About,
-    /// Interfaces as they were when they were set up: what "not requested" returns to.
+    /// Interfaces as they were when they were set up: requests that are over return to this.
     originals: BTreeMap<String, Original>,
-    /// What interfaces were given: the kernel takes what is IPv6 of it away when the MTU is too
-    /// small for IPv6.
+    /// The addresses of interfaces: the kernel removes those of IPv6 when the MTU is too small.
     given: BTreeMap<String, Given>,
     traffic: Option<Traffic>,
     machine: MachineSettings,
@@ -34,9 +33,9 @@ pub(crate) struct Session {
 pub(crate) struct About {
     /// The program's version.
     pub(crate) version: &'static str,
-    /// The machine's settings as they were seen outside the namespace.
+    /// The machine's settings, read outside of the namespace.
     pub(crate) machine: BTreeMap<String, String>,
-    /// The CPUs that it could have been given, each with its core.
+    /// The CPUs that it could use, each with its core.
     pub(crate) usable: Vec<(u32, u32)>,
 }
 
@@ -181,8 +180,8 @@ impl Session {
     fn configure(&mut self, interface: &str, addresses: &[(IpAddr, u8)]) -> Reply {
         self.address(interface, addresses)?;
         self.links.set_up(interface)?;
-        // Now, and not when it is first settled: until then others may have switched what it
-        // follows (a tunnel's underlay, the far end of a veth pair).
+        // Now, not at the first settling: until then others may have switched what it follows (a
+        // tunnel's underlay, the far end of a veth pair).
         done(self.original(interface).map(drop))
     }
 
@@ -200,8 +199,7 @@ impl Session {
             return Ok(());
         }
         self.links.set_mtu(interface, mtu)?;
-        // What the kernel found out about paths' MTUs was of the MTU before, and would outlive it
-        // by ten minutes.
+        // The kernel keeps path MTUs that it found under the old MTU for ten minutes.
         host::forget_path_mtus();
         if before < LEAST_IPV6_MTU && mtu >= LEAST_IPV6_MTU {
             let given = self.given.get(interface).cloned().unwrap_or_default();
@@ -239,15 +237,13 @@ impl Session {
         let ran = self.links.find(interface)?.running;
         self.set_mtu(interface, target_mtu)?;
         let change = self.ethtool.set(interface, &wanted)?;
-        // Some drivers (e1000e) start their device anew, and what is sent before the link is back
-        // is lost.
+        // Some drivers (e1000e) restart their device, and drop packets until the link is back.
         if ran {
             self.links.await_running(interface)?;
         }
         let after = &change.after;
-        // Only what was asked for can be refused: the rest of `wanted` is the way back to the
-        // defaults. A feature that this kernel does not know is as good as off, so a request for
-        // "off" is met.
+        // Only requests can be unmet: the rest of `wanted` returns to the defaults. An unknown
+        // feature is off, so a request for "off" is met.
         let unfulfilled = |name: &String| {
             asked.get(name).is_some_and(|&on| after.get(name).is_some_and(|state| state.active) != on)
         };
@@ -257,8 +253,8 @@ impl Session {
             .filter(|(name, _)| unfulfilled(name))
             .map(|(name, reason)| (name.clone(), reason.to_string()))
             .collect();
-        // Against the defaults, not against the last condition: a condition's record must not
-        // depend on its predecessor.
+        // Against the defaults, not the last condition: a condition's record must not depend on its
+        // predecessor.
         let follow_on = after
             .iter()
             .filter(|(name, state)| {
@@ -292,14 +288,14 @@ impl Session {
     }
 }
 
-/// What traffic asks of the path: each end does it to what it sends.
+/// The impairment of the path: each end applies it to what it sends.
 fn impairment_of(traffic: &load::Traffic) -> Impairment {
     let loss = traffic.path_loss.map(words::Percent::value);
     Impairment::new(traffic.path_delay, loss, traffic.path_rate.map(words::Pacing::bits))
 }
 
-/// The smallest MTU that IPv6 works with, in bytes (RFC 8200, section 5). Below, Linux turns IPv6
-/// off on the interface.
+/// The least MTU of IPv6, in bytes (RFC 8200, section 5). Below it, Linux turns IPv6 off on the
+/// interface.
 const LEAST_IPV6_MTU: u32 = 1_280;
 
 const NO_TRAFFIC: &str = "no workload is open: listen or connect first";

@@ -14,19 +14,16 @@ use crate::refusal::{Refusal, Reply, done};
 use crate::series::{self, Recorder, Row};
 use record::{Finished, Late, Measured};
 
-/// How often a waiting measurement looks whether its threads still live. A look is two loads per
-/// thread.
+/// How often a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// Accounts of flows that are told one by one; of more, neighbours are summed up, so that an
-/// answer, and what is stored of it, stays small.
+/// At most this many accounts of single flows; of more, neighbours are summed, so that answers and
+/// stored results stay small.
 pub(crate) const MOST_FLOWS: usize = 2048;
 
-/// A workload's side on this host, from its sockets' opening to their closing.
 pub(crate) struct Traffic {
     endpoint: Endpoint,
     interface: String,
-    /// The interface under it, if it is a tunnel.
     underlay: Option<String>,
     /// The kernel's counters before the sockets were opened.
     before: Counters,
@@ -58,7 +55,6 @@ impl Traffic {
         Ok(Self { endpoint, interface, underlay, before, flows: spec.traffic.lanes() })
     }
 
-    /// What the other side needs to know of this one.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         self.endpoint.addresses().to_vec()
     }
@@ -76,9 +72,9 @@ impl Traffic {
         Answer::Done
     }
 
-    /// Reads everything at both edges of the window, and a little on the way. The edges are this
-    /// host's own clock: rates divide by the time that this host saw pass, so the two hosts need no
-    /// common clock. The times: ramp, window, step of the series.
+    /// Reads all counters at both edges of the window, and a few at each step. The edges are of
+    /// this host's own clock: rates divide by its time, so the hosts need no common clock. The
+    /// times: ramp, window, step of the series.
     pub(crate) fn measure(
         &self,
         links: &mut Links,
@@ -120,7 +116,7 @@ impl Traffic {
             underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             clock: last.clock.since(&first.clock),
             late: Late { opened_ns, closed_ns },
-            // Behind the window, so that looking disturbs nothing.
+            // After the window, so that reading it disturbs nothing.
             link: LinkLimit::read(links, &self.interface)?,
             series: recorder.finish(&last.row()),
         })))
@@ -134,13 +130,13 @@ impl Traffic {
     }
 
     fn edge(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Edge, Refusal> {
-        // The kernel's counters take longest to read, so they go first at both edges: each quantity
-        // then covers a window of the same length, if not the same nanosecond.
+        // The kernel's counters take longest to read, so they come first at both edges: then each
+        // quantity covers a window of the same length.
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
         let interrupts = Interrupts::read(cpus);
         let cpu_each = CpuTimes::read_each(cpus)?;
-        // A thread that has ended has failed, which `wait_until` tells better.
+        // A thread that has ended has failed; `wait_until` reports that better.
         let threads = self.endpoint.threads();
         let threads =
             threads.into_iter().map(|thread| ThreadTimes::read(thread).unwrap_or_default()).collect();
@@ -150,13 +146,12 @@ impl Traffic {
         Ok(Edge { counters, underlay, interrupts, cpu_each, threads, own, clock, load: self.sample() })
     }
 
-    /// The few counters that are cheap enough to be read at each step.
     fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<Row, Refusal> {
         let queue = links.queue(&self.interface)?;
         Ok(Row { queue, cpu: CpuTimes::read(cpus)?, load: self.sample() })
     }
 
-    /// All flows together: nobody asks for what each has moved before the whole is over.
+    /// All flows together: single flows are only reported at the end.
     fn sample(&self) -> load::Sample {
         load::Sample { flows: Vec::new(), ..self.endpoint.sample() }
     }
@@ -192,7 +187,7 @@ impl Edge {
     }
 }
 
-pub(crate) const TOO_LONG: &str = "the window lies beyond what this host's clock can count";
+pub(crate) const TOO_LONG: &str = "the window ends beyond the range of this host's clock";
 
 pub(crate) fn since(due: Instant) -> u64 {
     u64::try_from(due.elapsed().as_nanos()).unwrap_or(u64::MAX)

@@ -1,5 +1,4 @@
-//! What guests cost the host that runs them, over the window that the guests themselves are
-//! measured in.
+//! The cost of guests on their host, over the same window as in the guests.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,7 +10,6 @@ use crate::refusal::{Refusal, Reply};
 use crate::traffic::{TOO_LONG, since};
 use record::{GuestTimes, Late, Watched};
 
-/// What of a host is watched.
 pub(crate) struct Watch {
     pub(crate) processes: Vec<u32>,
     pub(crate) cpus: Vec<u32>,
@@ -67,9 +65,10 @@ struct Edge {
     underlay: Option<WireCounters>,
 }
 
-/// QEMU names the threads of its virtual CPUs `CPU 0/TCG`, `CPU 1/KVM`, or one for them all `ALL
-/// CPUs/TCG` (with `-name debug-threads=on`).
-fn is_vcpu(name: &str) -> bool {
+/// Whether a thread of QEMU runs a guest's instructions: of its virtual CPUs QEMU names the threads
+/// `CPU 0/TCG`, `CPU 1/KVM`, or one for them all `ALL CPUs/TCG` (with `-name debug-threads=on`).
+#[must_use]
+pub fn is_vcpu(name: &str) -> bool {
     name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
 }
 
@@ -79,10 +78,10 @@ mod tests {
 
     #[test]
     fn virtual_cpus_are_told_from_the_rest() {
-        for name in ["CPU 0/TCG", "CPU 11/KVM", "ALL CPUs/TCG"] {
+        for name in ["CPU 0/TCG", "CPU 11/KVM", "ALL CPUs/TCG\n"] {
             assert!(is_vcpu(name), "{name}");
         }
-        for name in ["qemu-system-x86", "worker", "IO mon_iothread", "CPUs"] {
+        for name in ["qemu-system-x86", "call_rcu\n", "worker", "IO mon_iothread", "CPUs"] {
             assert!(!is_vcpu(name), "{name}");
         }
     }

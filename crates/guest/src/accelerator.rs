@@ -1,6 +1,5 @@
-//! What runs a guest: KVM is not believed but tried, because its device may be there, and virtual
-//! machines may be made with it, while no guest boots (under some hypervisors' nested
-//! virtualisation, for example).
+//! The accelerator of a guest. KVM is tried: its device may exist and create virtual machines
+//! although no guest boots (under some nested virtualisation, for example).
 
 use std::fs::File;
 use std::path::Path;
@@ -8,37 +7,37 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::json;
-use words::Acceleration;
+use words::{Accelerated, Acceleration};
 
 use crate::console::Console;
 use crate::error::Error;
 use crate::identity;
-use crate::order::{Accelerated, Order};
+use crate::order::Order;
 use crate::place::{Place, spawn};
 use crate::qemu;
 use crate::sandbox::has_sandbox;
 use crate::threads::Threads;
 use crate::tools::Tools;
 
-/// How long a kernel may take to say its first line under KVM, not counting the time in which
-/// QEMU's threads wait for a CPU. It takes a fraction of a second where KVM works.
+/// How long a kernel may take to print its first line under KVM, without the time in which QEMU's
+/// threads wait for a CPU. Normally a fraction of a second.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it may take by the clock.
+/// The same, with that time.
 const MOST: Duration = Duration::from_secs(30);
-/// How often it is looked whether QEMU still lives.
+/// How often QEMU's process is checked.
 const GLANCE: Duration = Duration::from_millis(20);
-/// What a kernel says first of all.
+/// The first words of a kernel.
 const FIRST_LINE: &str = "Linux version";
 
 /// The outcome of a trial of KVM; `Err`: why it cannot be used, in words.
 pub type Trial = Result<(), String>;
 
-/// A trial of KVM, of now or of an earlier session.
+/// A trial of KVM, made now or in an earlier session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// Its outcome.
     pub outcome: Trial,
-    /// When it was tried, if an earlier session did.
+    /// When an earlier session made it; `None`: this session.
     pub recalled: Option<SystemTime>,
 }
 
@@ -49,10 +48,10 @@ impl Verdict {
 }
 
 impl Tools {
-    /// Whether `image` boots under KVM: boots it for at most a few seconds, and looks whether it
-    /// says anything. That it says nothing is recalled from [`Tools::memory`] where an earlier
-    /// session found so with this kernel and this QEMU since this machine's boot; any other outcome
-    /// is quick to find, and may change at any time.
+    /// Whether `image` boots under KVM: boots it for at most a few seconds, until it prints
+    /// anything. Silence is recalled from [`Tools::memory`], if an earlier session found it with
+    /// this kernel and this QEMU since this machine's boot; other outcomes are found quickly, and
+    /// may change.
     pub fn try_kvm(&self, image: &Path) -> Verdict {
         let device = self.kvm.display();
         if let Err(error) = File::options().read(true).write(true).open(&self.kvm) {
@@ -82,8 +81,7 @@ impl Tools {
         Verdict::now(outcome)
     }
 
-    /// Finds out whether KVM is to run guests that leave that open, so that the first of them is
-    /// not kept waiting.
+    /// Tries KVM for guests that may use either, so that the first one need not wait for the trial.
     pub fn settle_kvm(&self, image: &Path) {
         verdict(self, image);
     }
@@ -104,8 +102,7 @@ impl Tools {
                 break Boot::passing(Ok(()));
             }
             if console.closed_within(GLANCE) {
-                // What it said last before its end: once more, as the first line may have been
-                // among it.
+                // The last lines may include the first line.
                 let said = if console.says(FIRST_LINE) { Ok(()) } else { Err(console.last_line()) };
                 break Boot::passing(said.map_err(|line| format!("QEMU exited under KVM: {line}")));
             }
@@ -115,40 +112,39 @@ impl Tools {
                 break Boot { outcome: Err(why), lasts };
             }
         };
-        // Both fail only when it has ended by itself.
+        // Both fail only if it has ended already.
         let _ = process.kill();
         let _ = process.wait();
         Ok(boot)
     }
 }
 
-/// What a boot under KVM told.
+/// The outcome of a boot under KVM.
 struct Boot {
     outcome: Trial,
-    /// Would another one tell the same?
+    /// Whether another trial would give the same.
     lasts: bool,
 }
 
 impl Boot {
-    /// One that is quick to make, and may come out otherwise next time.
+    /// An outcome that may change, and is found quickly.
     fn passing(outcome: Trial) -> Self {
         Self { outcome, lasts: false }
     }
 }
 
-/// Whether silence until now tells that KVM cannot be used, and then whether another trial would
-/// find the same. `waited`: how long QEMU's threads waited for a CPU. On a machine too busy to
-/// tell, silence says nothing about the next time.
+/// Whether silence so far proves that KVM does not work; if so, whether another trial would find
+/// the same. `waited`: how long QEMU's threads waited for a CPU: silence on a busy machine proves
+/// nothing for the next time.
 fn silence(elapsed: Duration, waited: impl FnOnce() -> Duration) -> Option<bool> {
     let lasts = elapsed > PATIENCE && elapsed.saturating_sub(waited()) > PATIENCE;
     (lasts || elapsed > MOST).then_some(lasts)
 }
 
-/// What is to run the guest of this order, and when KVM was tried for it, if an earlier session
-/// did.
+/// The accelerator of an order, and when an earlier session tried KVM for it, if one did.
 ///
 /// # Errors
-/// [`Error::NoKvm`] where KVM was insisted on and cannot be had.
+/// [`Error::NoKvm`] where KVM is required but not available.
 pub(crate) fn decide(order: &Order, tools: &Tools) -> Result<(Accelerated, Option<SystemTime>), Error> {
     let emulation = |why: &str| Ok((Accelerated::Emulation { why: why.to_owned() }, None));
     match order.acceleration {
@@ -168,11 +164,11 @@ pub(crate) fn decide(order: &Order, tools: &Tools) -> Result<(Accelerated, Optio
     }
 }
 
-/// As [`Tools::try_kvm`], once in a process. One for each set of tools, of which only tests have
-/// two: what KVM can do does not depend on the kernel.
+/// As [`Tools::try_kvm`], once in a process. One for each set of tools (only tests have two): what
+/// KVM can do does not depend on the kernel.
 fn verdict(tools: &Tools, image: &Path) -> Verdict {
     static VERDICTS: Mutex<Vec<(Tools, Verdict)>> = Mutex::new(Vec::new());
-    // Held through the trial: whoever comes meanwhile wants its outcome.
+    // Held through the trial: other threads wait for its outcome.
     let mut verdicts = VERDICTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, known)) = verdicts.iter().find(|(tried, _)| tried == tools) {
         return known.clone();

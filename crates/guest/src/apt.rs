@@ -1,4 +1,4 @@
-//! What Debian's package tools answer.
+//! Reads the output of Debian's package tools.
 
 /// A package as `apt-cache show` describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct Candidate {
 }
 
 /// Reads the first stanza of `apt-cache show` (Debian policy, section 5.1: fields `Name: value`,
-/// continued on lines that begin with a space). `None` if it is no stanza with a name.
+/// continued on lines that begin with a space). `None` without a name.
 #[must_use]
 pub fn candidate(text: &str) -> Option<Candidate> {
     let mut found = Candidate::default();
@@ -40,7 +40,7 @@ impl Candidate {
             .find(|name| name.starts_with("linux-image-") && *name != self.package)
     }
 
-    /// The packages with modules that belong to this image (Ubuntu keeps them apart).
+    /// The packages with modules of this image (Ubuntu separates them).
     pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
         self.depends.iter().map(String::as_str).filter(|name| name.starts_with("linux-modules-"))
     }
@@ -53,7 +53,7 @@ fn first_name(alternatives: &str) -> Option<String> {
     is_package_name(name).then(|| name.to_owned())
 }
 
-/// Debian policy, section 5.6.1. What fits is safe as an argument and as a file name.
+/// Debian policy, section 5.6.1. Such a name is safe as an argument and as a file name.
 pub(crate) fn is_package_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.len() >= 2
@@ -61,7 +61,7 @@ pub(crate) fn is_package_name(name: &str) -> bool {
         && name.bytes().all(|byte| plain(byte) || b"+-.".contains(&byte))
 }
 
-/// The line of what apt wrote to standard error that tells why: the last error, or the last line.
+/// The line of apt's standard error with the cause: the last error, or the last line.
 pub(crate) fn complaint(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let error = lines.iter().rev().find(|line| line.starts_with("E:")).or(lines.last());

@@ -4,19 +4,19 @@ use std::fmt;
 
 use crate::apt::is_package_name;
 
-/// A package, and the release that it is to come from: "linux-image-amd64/bookworm-backports".
+/// A package and its release: "linux-image-amd64/bookworm-backports".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) package: String,
-    /// As apt's sources call it; `None`: whatever apt prefers.
+    /// Its name in apt's sources; `None`: apt chooses.
     pub(crate) release: Option<String>,
 }
 
-/// What stands for the slash in a file's name: it is in no package's name and in no release's.
+/// Replaces the slash in a file's name: no package and no release has it.
 const IN_FILES: char = '@';
 
 impl Asked {
-    /// Reads it as apt does; `None` if that cannot be a package of a release.
+    /// Reads it as apt does; `None` if it is not valid.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (package, release) = match text.split_once('/') {
             Some((package, release)) => (package, Some(release)),
@@ -32,12 +32,12 @@ impl Asked {
         Self { package: package.to_owned(), release: self.release.clone() }
     }
 
-    /// The name of the link that keeps it.
+    /// The name of its link.
     pub(crate) fn file_name(&self) -> String {
         self.to_string().replace('/', &IN_FILES.to_string())
     }
 
-    /// What a link of this name keeps.
+    /// The package of a link.
     pub(crate) fn of_file(name: &str) -> String {
         name.replace(IN_FILES, "/")
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Asked {
     }
 }
 
-/// A suite or a codename: what fits is safe as an argument and in a file's name.
+/// Whether it is a suite or a codename, safe as an argument and in a file's name.
 fn is_release(name: &str) -> bool {
     name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._~".contains(&byte))

@@ -1,4 +1,4 @@
-//! What the guest's console and QEMU itself say, as much as is worth keeping.
+//! The last lines of the guest's console and of QEMU.
 
 use std::collections::VecDeque;
 use std::io::{PipeReader, Read as _};
@@ -8,14 +8,13 @@ use std::time::Duration;
 
 use crate::life::{PANIC_END, Sign, sign};
 
-/// How many of the last lines are kept, and how much of each.
 const LINES: usize = 400;
 const LINE_BYTES: usize = 1000;
 /// How many of them an error shows.
 const SHOWN: usize = 12;
 
-/// A console that is read by a thread of its own, so that a guest never waits for somebody who
-/// reads it. The thread ends when QEMU closes its end.
+/// A console with a thread that reads it, so that a guest never waits for a reader. The thread ends
+/// when QEMU closes its end.
 #[derive(Debug, Clone)]
 pub(crate) struct Console {
     shared: Arc<Shared>,
@@ -32,13 +31,12 @@ pub(crate) struct Text {
     lines: VecDeque<String>,
     pending: Vec<u8>,
     sign: Option<Sign>,
-    /// A panic was told to its end.
+    /// Whether the end of a panic was printed.
     told: bool,
     closed: bool,
 }
 
 impl Console {
-    /// Reads `pipe` until its end.
     pub(crate) fn read(mut pipe: PipeReader) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
@@ -59,7 +57,7 @@ impl Console {
         Ok(Self { shared })
     }
 
-    /// The first sign of life or death, waited for at most so long.
+    /// The first sign of success or failure, within `patience`.
     pub(crate) fn sign_within(&self, patience: Duration) -> Option<Sign> {
         let text = self.shared.lock();
         let waiting = |text: &mut Text| text.sign.is_none() && !text.closed;
@@ -71,13 +69,13 @@ impl Console {
         text.sign.clone()
     }
 
-    /// Waits, at most so long, until nothing more can come. Says whether QEMU has closed it.
+    /// Waits until QEMU has closed it, at most `patience`. Returns whether it has.
     pub(crate) fn closed_within(&self, patience: Duration) -> bool {
         self.wait(patience, |text| !text.closed)
     }
 
-    /// The same, but a panic that was told to its end is enough: early in a boot a kernel that
-    /// panics does not end.
+    /// The same, but the end of a panic is enough: early in a boot a kernel that panics does not
+    /// exit.
     pub(crate) fn over_within(&self, patience: Duration) -> bool {
         self.wait(patience, |text| !text.closed && !text.told)
     }
@@ -88,14 +86,13 @@ impl Console {
         waited.unwrap_or_else(PoisonError::into_inner).0.closed
     }
 
-    /// Does any line contain this?
     pub(crate) fn says(&self, words: &str) -> bool {
         let text = self.shared.lock();
         text.lines.iter().any(|line| line.contains(words))
             || String::from_utf8_lossy(&text.pending).contains(words)
     }
 
-    /// The last line that is not empty.
+    /// The last non-empty line.
     pub(crate) fn last_line(&self) -> String {
         let text = self.shared.lock();
         let line = text.lines.iter().rev().find(|line| !line.trim().is_empty());
@@ -109,7 +106,7 @@ impl Console {
 }
 
 impl Shared {
-    /// A thread that panicked left whole lines behind: the text is good all the same.
+    /// The text consists of whole lines even if a thread panicked.
     fn lock(&self) -> MutexGuard<'_, Text> {
         self.text.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,7 +134,7 @@ impl Text {
     fn end_line(&mut self) {
         let line = plain(&std::mem::take(&mut self.pending));
         self.told |= line.contains(PANIC_END);
-        // A panic explains more than what came before it.
+        // A panic explains more than earlier lines.
         match sign(&line) {
             Some(found @ Sign::Panicked(_)) if !matches!(self.sign, Some(Sign::Panicked(_))) => {
                 self.sign = Some(found)
@@ -164,7 +161,7 @@ impl Text {
     }
 }
 
-/// A line as it may be kept and printed. A serial console ends lines in a carriage return too.
+/// A line, safe to keep and to print. A serial console ends lines in a carriage return too.
 fn plain(line: &[u8]) -> String {
     text::line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
 }
@@ -205,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_told_as_such() {
+    fn silence_is_reported_as_such() {
         assert_eq!(Text::default().tail(), "  its console is empty");
     }
 

@@ -1,7 +1,7 @@
-//! The archive that a kernel unpacks as its first file system: cpio's "new ASCII" format
+//! The archive of a kernel's first file system: cpio's "new ASCII" format
 //! (Documentation/driver-api/early-userspace/buffer-format.rst).
 
-/// An archive being written.
+/// An archive that is being written.
 #[derive(Debug, Default)]
 pub struct Archive {
     bytes: Vec<u8>,
@@ -13,7 +13,7 @@ const FILE: u32 = 0o100_000;
 const CHARACTER_DEVICE: u32 = 0o020_000;
 
 impl Archive {
-    /// Adds a directory. Those above it must have been added before.
+    /// Adds a directory, after those above it.
     pub fn directory(&mut self, path: &str) {
         self.entry(path, DIRECTORY | 0o755, &[], (0, 0));
     }
@@ -36,8 +36,8 @@ impl Archive {
     }
 
     fn entry(&mut self, path: &str, mode: u32, contents: &[u8], device: (u32, u32)) {
-        // Directories have two links, and a file with more than one would be taken for a hard link
-        // to another of its number.
+        // Directories have two links; a file with more than one would count as a hard link to
+        // another with its number.
         self.entries += 1;
         let size = u32::try_from(contents.len()).unwrap_or(u32::MAX);
         let name = u32::try_from(path.len() + 1).unwrap_or(u32::MAX);
@@ -67,7 +67,6 @@ mod tests {
 
     use super::*;
 
-    /// Reads an archive back: name, mode, contents.
     fn read(mut bytes: &[u8]) -> Vec<(String, u32, Vec<u8>)> {
         let mut entries = Vec::new();
         loop {
@@ -116,8 +115,7 @@ mod tests {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn();
-        // A second opinion where there is one; the kernel itself gives the last one in the guest
-        // tests.
+        // Check with cpio(1) too, where it exists; guest tests check with the kernel.
         if let Ok(mut cpio) = spawned {
             cpio.stdin.take().unwrap().write_all(&bytes).unwrap();
             let listed = cpio.wait_with_output().unwrap().stdout;

@@ -1,5 +1,5 @@
-//! Where fetched kernels, and what was found out about them, are kept (XDG base directory
-//! specification: a relative directory does not count).
+//! The directories of fetched kernels and of trial results (XDG base directory specification:
+//! relative directories do not count).
 
 use std::env;
 use std::path::PathBuf;

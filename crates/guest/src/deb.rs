@@ -1,5 +1,5 @@
-//! Debian packages: of a package nothing is written but the kernel's image and its modules. Whoever
-//! made it may have put anything into it, and the one who fetches may be root.
+//! Debian packages: only a kernel's image and modules are written. A package may be hostile, and
+//! the user may be root.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use crate::apt::{self, Candidate, candidate};
 use crate::error::Error;
-use crate::tar::{Kind, Tar};
+use crate::tar::{Kind, entries};
 use crate::tools::Tools;
 
 const PROGRAM: &str = "dpkg-deb";
@@ -17,8 +17,7 @@ const PROGRAM: &str = "dpkg-deb";
 /// The most bytes of a package unpacked: the largest kernels have about 1 GB.
 const MOST_BYTES: u64 = 4 << 30;
 
-/// The most files and directories of a package that are written; the largest kernels have about
-/// 7000.
+/// The most files and directories that are written; the largest kernels have about 7000.
 const MOST_ENTRIES: usize = 100_000;
 
 /// The most bytes of a package's description.
@@ -27,17 +26,16 @@ const LONGEST_CONTROL: u64 = 1 << 20;
 /// A package file.
 #[derive(Debug)]
 pub(crate) struct Package<'a> {
-    /// What messages call it.
     pub(crate) name: &'a str,
-    /// Absolute, so that it is no option.
+    /// Absolute, so that it is not read as an option.
     pub(crate) file: &'a Path,
-    /// A directory of ours for what is written on the way.
+    /// A directory of ours for temporary files.
     pub(crate) workplace: &'a Path,
     pub(crate) tools: &'a Tools,
 }
 
 impl Package<'_> {
-    /// What it says of itself.
+    /// Reads its description.
     ///
     /// # Errors
     /// [`Error::NoTool`], [`Error::Fetch`].
@@ -47,8 +45,7 @@ impl Package<'_> {
         candidate(&control).ok_or_else(|| self.error("it does not contain a package name".to_owned()))
     }
 
-    /// Writes its kernel and its modules into the directory `tree`, which may hold those of other
-    /// packages.
+    /// Writes its kernel and its modules into the directory `tree`, beside those of other packages.
     ///
     /// # Errors
     /// [`Error::NoTool`], [`Error::Fetch`]; [`Error::Write`].
@@ -57,7 +54,7 @@ impl Package<'_> {
         self.read("--fsys-tarfile", |stream| unpack(stream, tree, |error| self.bad(error)))
     }
 
-    /// Gives one of its tar files to `take`.
+    /// Calls `take` with one of its tar files.
     fn read<T>(&self, part: &str, take: impl FnOnce(&mut dyn Read) -> Result<T, Error>) -> Result<T, Error> {
         let program = self.tools.program(PROGRAM).ok_or(Error::NoTool(PROGRAM))?;
         let said = self.workplace.join("said");
@@ -69,13 +66,13 @@ impl Package<'_> {
             .env("PATH", &self.tools.path)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            // To a file, as nobody reads a second pipe meanwhile.
+            // To a file, since nobody reads a second pipe meanwhile.
             .stderr(File::create(&said).map_err(Error::write(&said))?)
             .spawn()
             .map_err(|error| self.error(format!("{PROGRAM} cannot be started: {error}")))?;
         let stdout = child.stdout.take().expect("it is piped");
         let mut stream = Bounded { input: stdout, left: MOST_BYTES };
-        // The tar file's end is padded; who does not read that ends the program.
+        // The tar file ends with padding; the program fails if that is not read.
         let taken = take(&mut stream).and_then(|value| {
             io::copy(&mut stream, &mut io::sink()).map_err(|error| self.bad(&error))?;
             Ok(value)
@@ -86,7 +83,7 @@ impl Package<'_> {
         }
         drop(stream);
         let status = child.wait().map_err(|error| self.error(format!("{PROGRAM}: {error}")))?;
-        // Where it failed by itself, it knows better why than we do from what was missing.
+        // A failed program explains more than missing data.
         if is_whole && !status.success() {
             let mut text = Vec::new();
             let _ = File::open(&said).map(|file| file.take(1 << 16).read_to_end(&mut text));
@@ -101,15 +98,11 @@ impl Package<'_> {
     }
 
     fn bad(&self, error: &io::Error) -> Error {
-        let why = match error.kind() {
-            io::ErrorKind::UnexpectedEof => "it is cut short".to_owned(),
-            _ => format!("it is not a valid package: {error}"),
-        };
-        self.error(why)
+        self.error(format!("it is not a valid package: {}", text::reason(&error.to_string())))
     }
 }
 
-/// An input that must end.
+/// An input with a bounded length.
 struct Bounded<R> {
     input: R,
     left: u64,
@@ -127,29 +120,30 @@ impl<R: Read> Read for Bounded<R> {
 }
 
 pub(crate) fn control(stream: &mut dyn Read) -> io::Result<String> {
-    let mut tar = Tar::new(stream);
-    while let Some(entry) = tar.next()? {
+    for entry in entries(&mut tar::Archive::new(stream))? {
+        let entry = entry?;
         if entry.kind == Kind::File && matches!(entry.name.as_slice(), b"./control" | b"control") {
             let mut text = Vec::new();
-            tar.take(LONGEST_CONTROL).read_to_end(&mut text)?;
+            entry.contents.take(LONGEST_CONTROL).read_to_end(&mut text)?;
             return Ok(String::from_utf8_lossy(&text).into_owned());
         }
     }
     Ok(String::new())
 }
 
-/// Writes what a kernel is made of, each file new, into a tree in which nothing else makes links.
+/// Writes a kernel's files, each new, into a tree in which nothing else makes links.
 pub(crate) fn unpack(
     stream: &mut dyn Read,
     tree: &Path,
     bad: impl Fn(&io::Error) -> Error,
 ) -> Result<(), Error> {
-    let mut tar = Tar::new(stream);
-    let mut entries = 0;
-    while let Some(entry) = tar.next().map_err(|error| bad(&error))? {
+    let mut archive = tar::Archive::new(stream);
+    let mut written = 0;
+    for entry in entries(&mut archive).map_err(|error| bad(&error))? {
+        let mut entry = entry.map_err(|error| bad(&error))?;
         let Some(path) = wanted(&entry.name).map(|path| tree.join(path)) else { continue };
-        entries += 1;
-        if entries > MOST_ENTRIES {
+        written += 1;
+        if written > MOST_ENTRIES {
             return Err(bad(&io::Error::other(format!("it holds more than {MOST_ENTRIES} files"))));
         }
         match entry.kind {
@@ -163,9 +157,9 @@ pub(crate) fn unpack(
                     .mode(mode)
                     .open(&path)
                     .map_err(Error::write(&path))?;
-                copy(&mut tar, &mut file, &path, &bad)?;
+                copy(&mut entry.contents, &mut file, &path, &bad)?;
             }
-            // `build` and `source` lead to headers, which no guest needs.
+            // `build` and `source` link to headers, which no guest needs.
             Kind::Other => {}
         }
     }
@@ -191,7 +185,7 @@ fn directory(path: &Path) -> Result<(), Error> {
     DirBuilder::new().recursive(true).mode(0o755).create(path).map_err(Error::write(path))
 }
 
-/// The place of an entry in the tree, if it belongs to a kernel: the image, or what lies with the
+/// The path of an entry in the tree, if it belongs to a kernel: the image, or a file beside the
 /// modules.
 fn wanted(name: &[u8]) -> Option<PathBuf> {
     let name = str::from_utf8(name).ok()?;
@@ -220,7 +214,6 @@ mod tests {
         unpack(&mut bytes.as_slice(), tree, bad).map_err(|error| error.to_string())
     }
 
-    /// The paths of all that is in a directory, links not followed.
     fn all(directory: &Path) -> Vec<String> {
         let mut found = Vec::new();
         let mut pending = vec![directory.to_owned()];

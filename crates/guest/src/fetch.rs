@@ -17,34 +17,34 @@ use crate::tools::Tools;
 /// A fetched kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// The package, which is what a study calls it.
+    /// The package, which is its name in a study.
     pub package: String,
-    /// Other names for it: packages that only refer to it.
+    /// Other names: packages that refer to it.
     pub aliases: Vec<String>,
-    /// The package's version, where it is known.
+    /// The package's version, if known.
     pub version: Option<String>,
-    /// Where it is.
+    /// Its directory.
     pub directory: PathBuf,
-    /// What can be booted.
+    /// The kernel to boot.
     pub kernel: Kernel,
 }
 
 /// Fetches a kernel package with Debian's tools (`apt-get download`) and unpacks it beside the
-/// others that were fetched. A package that only refers to the newest kernel is followed;
-/// "PACKAGE/RELEASE" asks for that of a release, as apt has it; a path to a `.deb` file is taken
-/// too. What is there already in this version is not fetched again.
+/// fetched ones. Follows a package that refers to the newest kernel; "PACKAGE/RELEASE" selects a
+/// release, as in apt; a path to a `.deb` file is accepted too. A version that is present is not
+/// fetched again.
 ///
 /// # Errors
-/// [`Error::NoTool`] without these tools; [`Error::Fetch`] with the tool's own words when there is
-/// no such package, no network, or no kernel in it.
+/// [`Error::NoTool`] without these tools; [`Error::Fetch`] with the tool's message for an unknown
+/// package, without a network, or without a kernel in the package.
 pub fn fetch(package: &str) -> Result<Fetched, Error> {
     fetch_into(&data::kernels()?, package, &Tools::here())
 }
 
-/// The kernels that were fetched, by name.
+/// The fetched kernels, by name.
 ///
 /// # Errors
-/// When the directory that keeps them cannot be read.
+/// When their directory cannot be read.
 pub fn fetched() -> Result<Vec<Fetched>, Error> {
     let kept = data::kernels()?;
     let entries = match fs::read_dir(&kept) {
@@ -90,12 +90,12 @@ pub(crate) fn fetch_into(kept: &Path, package: &str, tools: &Tools) -> Result<Fe
     Ok(fetched)
 }
 
-/// Where a process fetches to, before its number.
+/// The prefix of a process's temporary directory, before its number.
 const WORKPLACE: &str = ".fetching-";
-/// The directory there that packages are unpacked in.
+/// The directory of unpacked packages in it.
 const TREE: &str = "tree";
 
-/// Removes what processes left that were killed while they fetched.
+/// Removes the temporary directories of killed processes.
 fn sweep(kept: &Path) -> Result<(), Error> {
     for entry in fs::read_dir(kept).map_err(Error::read(kept))? {
         let path = entry.map_err(Error::read(kept))?.path();
@@ -107,7 +107,7 @@ fn sweep(kept: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// A package file that is there already.
+/// A local package file.
 fn take(kept: &Path, workplace: &Path, file: &Path, tools: &Tools) -> Result<Fetched, Error> {
     let asked = file.display().to_string();
     if !file.is_file() {
@@ -127,7 +127,7 @@ fn download(kept: &Path, workplace: &Path, text: &str, tools: &Tools) -> Result<
         why: "this is not a package name: write PACKAGE or PACKAGE/RELEASE".to_owned(),
     })?;
     let mut package = describe(tools, workplace, &asked)?;
-    // From "linux-image-amd64" through "linux-image-6.1-amd64", perhaps, to the one with the image.
+    // From "linux-image-amd64", perhaps through "linux-image-6.1-amd64", to the one with the image.
     for _ in 0..4 {
         match package.image() {
             Some(real) => package = describe(tools, workplace, &asked.of(real))?,
@@ -169,8 +169,7 @@ fn describe(tools: &Tools, workplace: &Path, asked: &Asked) -> Result<Candidate,
     match show(&named) {
         Ok(Some(found)) => Ok(found),
         Err(error @ Error::NoTool(_)) => Err(error),
-        // For a package that it does not know it fails, for a release that it does not know it says
-        // nothing.
+        // It fails for an unknown package, and prints nothing for an unknown release.
         Ok(None) | Err(_) => {
             let known = matches!(show(&asked.package), Ok(Some(_)));
             let arguments = ["indextargets", "--format", FORMAT, "Created-By: Packages"].map(OsStr::new);
@@ -180,7 +179,7 @@ fn describe(tools: &Tools, workplace: &Path, asked: &Asked) -> Result<Candidate,
     }
 }
 
-/// Moves the unpacked tree to its place, whole or not at all.
+/// Moves the unpacked tree to its place in one step.
 fn keep(kept: &Path, workplace: &Path, package: &Candidate) -> Result<Fetched, Error> {
     let tree = workplace.join(TREE);
     Kernel::in_directory(&tree).map_err(|_| no_kernel(&package.package))?;
@@ -203,9 +202,9 @@ fn no_kernel(package: &str) -> Error {
     Error::Fetch { package: package.to_owned(), why: "it holds no kernel image (boot/vmlinuz-*)".to_owned() }
 }
 
-/// The file in an unpacked tree that tells its package's version.
+/// The file in an unpacked tree with its package's version.
 const VERSION: &str = ".version";
-/// No version of a package is longer, in bytes.
+/// The longest version of a package, in bytes.
 const LONGEST_VERSION: u64 = 4096;
 
 impl Fetched {
@@ -218,7 +217,7 @@ impl Fetched {
     }
 }
 
-/// Runs one of Debian's tools, and gives what it wrote.
+/// Runs one of Debian's tools, and returns its output.
 fn run(
     tools: &Tools,
     program: &'static str,
@@ -273,7 +272,7 @@ mod tests {
     use crate::image::tests::image;
     use crate::tar::tests::{END, entry};
 
-    /// A package as deb(5) has it: an ar file with the format's version and two tar files.
+    /// A package as in deb(5): an ar file with the format's version and two tar files.
     fn deb(entries: &[Vec<u8>]) -> Vec<u8> {
         let control = b"Package: linux-image-t\nVersion: 1.2\nArchitecture: amd64\nMaintainer: t <t@t>\nDescription: t\n";
         let control = [entry("./control", b'0', "0000644", "", control), END.to_vec()].concat();

@@ -1,5 +1,5 @@
-//! (fuzzing) Readers of packages, kernels and consoles. None may panic, or take memory without
-//! bound, whatever it is given.
+//! (fuzzing) Readers of packages, kernels and consoles: no input may make them panic or use
+//! unbounded memory.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,20 +18,20 @@ use crate::unpack::unpack;
 
 /// Reads a file of a package: a module, packed or not, or an image.
 pub fn package_file(bytes: &[u8]) {
-    if let Ok(unpacked) = unpack(bytes.to_vec())
-        && let Some(info) = module_info(&unpacked)
+    if let Ok(unpacked) = unpack(bytes)
+        && let Some(info) = module_info(unpacked.as_deref().unwrap_or(bytes))
     {
         assert!(info.depends.iter().chain(&info.after).all(|name| !name.is_empty()));
     }
     if let Ok(kernel) = Payload::of(bytes) {
-        // The magic number alone is a text that every kernel has, if a zero byte follows it.
+        // Every kernel contains the magic number as a text, if a zero byte follows it.
         let _ = kernel.may_have("\x7fELF");
     }
 }
 
-/// Reads a package's tar file as its description and as its contents, which go into the directory
-/// `tree`, alone in the directory `place`. Whatever the tar file says, what is written is a
-/// kernel's image and modules, inside of the tree.
+/// Reads a package's tar file as its description and as its contents, which are written into the
+/// directory `tree`, alone in the directory `place`. Only a kernel's image and modules are written,
+/// inside of the tree.
 pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
     if let Ok(control) = deb::control(&mut &*tar) {
         let _ = crate::apt::candidate(&control);
@@ -61,7 +61,7 @@ pub fn package_archive(tar: &[u8], place: &Path, tree: &Path) {
     assert!(bytes <= tar.len() as u64, "{bytes} bytes came out of {}", tar.len());
 }
 
-/// Reads what stands beside a kernel's modules and what apt says.
+/// Reads the texts beside a kernel's modules, and apt's output.
 pub fn package_texts(text: &str) {
     let _ = complaint(text);
     assert!(built_in(text).iter().all(|name| !name.contains(['/', '-'])));
@@ -69,7 +69,7 @@ pub fn package_texts(text: &str) {
         assert_eq!(Asked::of_file(&asked.file_name()), asked.to_string());
         assert!(!advice(&asked, false, &sources(text)).is_empty());
     }
-    // Each line: a module and what it needs. Any such graph has an order, each module once.
+    // Each line: a module and its dependencies. Any such graph has an order with each module once.
     let needs = |name: &str| {
         let line = text.lines().find(|line| line.split(' ').next() == Some(name));
         let info = line.map(|line| crate::modinfo::ModuleInfo {
@@ -84,7 +84,7 @@ pub fn package_texts(text: &str) {
     assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), order.len());
 }
 
-/// Reads a console's bytes, whole and in two pieces; gives its last lines as an error shows them.
+/// Reads a console's bytes, whole and in two pieces; returns its last lines as an error shows them.
 pub fn console(bytes: &[u8], cut: usize) -> String {
     let read = |pieces: &[&[u8]]| {
         let mut text = Text::default();

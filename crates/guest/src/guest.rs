@@ -1,4 +1,4 @@
-//! A guest's life, as the controller sees it.
+//! A guest's life, from the controller's side.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use agent::Interrupt;
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use words::Nic;
+use words::{Accelerated, Nic};
 
 use crate::accelerator;
 use crate::console::Console;
 use crate::error::Error;
 use crate::initramfs::{self, Initramfs};
 use crate::life::Sign;
-use crate::order::{Accelerated, Order};
+use crate::order::Order;
 use crate::patience::Patience;
 use crate::place::{Place, spawn};
 use crate::qemu::{self, Parts};
@@ -26,44 +26,49 @@ use crate::tap::Tap;
 use crate::threads::Threads;
 use crate::tools::Tools;
 
-/// How long a guest's boot may take where it never waits for a CPU: ten times what the slowest
-/// kernel tried takes emulated (7 s).
+/// How long a guest's boot may take, without waits for a CPU: ten times the slowest emulated kernel
+/// tried (7 s).
 const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
-/// How often a wait looks whether the user wants to stop.
+/// How often a wait checks for the user's interrupt.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How often it looks at the virtual CPUs.
+/// How often it checks the virtual CPUs.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long QEMU may take to end after it closed its console.
+/// How long QEMU may take to exit after it closed its console.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
-/// A virtual machine that runs. It ends when this is dropped, and when the thread that started it
-/// ends, however that happens.
+/// A running virtual machine. It ends when this is dropped, and when the thread that started it
+/// ends.
 #[derive(Debug)]
 pub struct Guest {
     name: String,
     process: Child,
     console: Console,
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
-    accelerated: Accelerated,
-    kvm_recalled: Option<SystemTime>,
-    stays_root: Option<String>,
-    absent: Vec<String>,
+    /// What runs the guest's instructions.
+    pub accelerated: Accelerated,
+    /// When KVM was tried, where that says what runs the guest and an earlier session did it.
+    pub kvm_recalled: Option<SystemTime>,
+    /// Why QEMU runs as root, with the way out, where it could not become nobody. It has no
+    /// capabilities all the same.
+    pub stays_root: Option<String>,
+    /// Modules that were wanted, but that the kernel neither has built in nor brings as files.
+    pub absent_modules: Vec<String>,
     pin: Vec<u32>,
     started: Instant,
 }
 
 impl Guest {
-    /// Starts QEMU, and does not wait for the guest: two can be started before either is waited
-    /// for. The first call of a process that may use KVM [tries](Tools::try_kvm) it.
+    /// Starts QEMU without waiting for the guest, so that two can boot in parallel. The first call
+    /// of a process that may use KVM [tries](Tools::try_kvm) it.
     ///
     /// # Errors
-    /// When the order cannot be met on this machine; each error says what helps.
+    /// When this machine cannot run the order; each error has a remedy.
     pub fn start(order: &Order) -> Result<Self, Error> {
         Self::start_with(order, &Tools::here())
     }
 
-    /// As [`Guest::start`], with the tools of another place.
+    /// As [`Guest::start`], with other tools.
     ///
     /// # Errors
     /// As [`Guest::start`].
@@ -73,18 +78,19 @@ impl Guest {
         let Initramfs { bytes, absent } = initramfs::pack(order)?;
         let (accelerated, kvm_recalled) = accelerator::decide(order, tools)?;
         let failed = |step: &'static str| {
-            move |source: io::Error| Error::Start { name: order.name.clone(), step, source }
+            move |source: io::Error| {
+                format!("cannot start QEMU for the {}: cannot {step}: {source}", order.name)
+            }
         };
         let initramfs = in_memory(&bytes).map_err(failed("keep its initramfs in memory"))?;
-        // A distribution's kernel may be root's alone to read, and QEMU is nobody.
+        // Perhaps only root may read a distribution's kernel, and QEMU runs as nobody.
         let kernel = fs::read(&order.kernel.image).and_then(|image| in_memory(&image));
         let kernel = kernel.map_err(failed("keep its kernel in memory"))?;
         let firmware = tools.firmware();
         let kvm = accelerated == Accelerated::Kvm;
         let mut place =
             Place::of(order.place, order.rootless).map_err(failed("open the namespaces of its place"))?;
-        // Without the header that tells of checksums and segments, a tap takes finished packets
-        // only.
+        // Without the header for checksums and segments, a tap accepts finished packets only.
         let tap = order.tap.as_deref().map(|tap| Tap::named(tap, order.nic == Nic::VirtioNet));
         place.tap = tap.transpose().map_err(failed("name its tap"))?;
         let mut stays_root = None;
@@ -107,7 +113,7 @@ impl Guest {
         let parts = Parts {
             kvm,
             firmware: firmware.as_deref(),
-            sandbox: sandbox::suits(order.vcpus, kvm) && sandbox::has_sandbox(&qemu),
+            sandbox: sandbox::has_sandbox(&qemu),
             kernel: kernel.as_raw_fd(),
             tap: place.tap.as_ref().map(Tap::fd),
             initramfs: initramfs.as_raw_fd(),
@@ -128,20 +134,20 @@ impl Guest {
             accelerated,
             kvm_recalled,
             stays_root,
-            absent,
+            absent_modules: absent,
             pin: order.pin.clone(),
             started,
         })
     }
 
-    /// What to write to and what to read from, for the agent at this port; once. The first line is
-    /// an [`agent::Launch`]. Both the launch and the first request may be written before the guest
-    /// lives: they wait in the socket.
+    /// The write and read ends for the agent at this port; available once. The first line is an
+    /// [`agent::Launch`]. Launch and first request may be written before the guest runs: they wait
+    /// in the socket.
     pub fn port(&mut self, index: usize) -> Option<(OwnedFd, OwnedFd)> {
         self.ports.get_mut(index)?.take()
     }
 
-    /// Waits until the agents are at their ports, and pins the virtual CPUs; gives the time since
+    /// Waits until the agents are at their ports, and pins the virtual CPUs; returns the time since
     /// the start.
     ///
     /// # Errors
@@ -184,7 +190,7 @@ impl Guest {
         Ok(life)
     }
 
-    /// Why the guest is gone, or going; `None` while it lives.
+    /// Why the guest is gone, or ends; `None` while it runs.
     pub fn explain(&mut self) -> Option<Error> {
         let dying =
             matches!(self.console.sign_within(Duration::ZERO), Some(Sign::Panicked(_) | Sign::Cannot(_)));
@@ -204,31 +210,6 @@ impl Guest {
         self.process.id()
     }
 
-    /// What runs the guest's instructions.
-    #[must_use]
-    pub fn accelerated(&self) -> &Accelerated {
-        &self.accelerated
-    }
-
-    /// When KVM was tried, where that says what runs the guest and an earlier session did it.
-    #[must_use]
-    pub fn kvm_recalled(&self) -> Option<SystemTime> {
-        self.kvm_recalled
-    }
-
-    /// Why QEMU runs as root, with the way out, where it could not become nobody. It has no
-    /// capabilities all the same.
-    #[must_use]
-    pub fn stays_root(&self) -> Option<&str> {
-        self.stays_root.as_deref()
-    }
-
-    /// Modules that were wanted, but that the kernel neither has built in nor brings as files.
-    #[must_use]
-    pub fn absent_modules(&self) -> &[String] {
-        &self.absent
-    }
-
     /// QEMU's threads by what they do, as of now.
     ///
     /// # Errors
@@ -242,13 +223,15 @@ impl Guest {
             return Ok(());
         }
         let pinned = self.threads().and_then(|threads| threads.pin(&self.pin));
-        pinned.map_err(|source| Error::Pin { name: self.name.clone(), cpus: self.pin.clone(), source })
+        let failed = |source| {
+            format!("cannot pin the {}'s virtual CPUs to CPUs {:?}: {source}", self.name, self.pin).into()
+        };
+        pinned.map_err(failed)
     }
 
-    /// Waits for the end of a guest that is dying, and says why.
+    /// Waits for the end of a failing guest, and returns why.
     fn end(&mut self) -> Error {
-        // The lines after a panic's first tell where it was; and a guest that switches itself off
-        // takes its time.
+        // The lines after a panic's first tell where it was; and powering off takes some time.
         let closed = self.console.over_within(LAST_BREATH);
         let (name, console) = (self.name.clone(), self.console.tail());
         match self.console.sign_within(Duration::ZERO) {
@@ -259,7 +242,7 @@ impl Guest {
                     if closed { self.process.wait().ok() } else { self.process.try_wait().ok().flatten() };
                 let well = status.is_some_and(|status| status.success());
                 let status =
-                    status.map_or_else(|| "how is not known".to_owned(), |status| status.to_string());
+                    status.map_or_else(|| "unknown exit status".to_owned(), |status| status.to_string());
                 Error::Exited { name, status, well, console }
             }
         }
@@ -267,16 +250,15 @@ impl Guest {
 }
 
 impl Drop for Guest {
-    /// Ends QEMU at once: nothing in a guest is worth a gentler end.
+    /// Ends QEMU at once: a guest has nothing to save.
     fn drop(&mut self) {
-        // Both fail only when the process is already gone.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
 fn check(order: &Order) -> Result<(), Error> {
-    let wrong = |why: &str| Err(Error::Order { name: order.name.clone(), why: why.to_owned() });
+    let wrong = |why: &str| Err(format!("the {} cannot be started: {why}", order.name).into());
     if order.vcpus == 0 {
         return wrong("it has no virtual CPU: set vcpus to 1 or more");
     }
@@ -292,7 +274,7 @@ fn check(order: &Order) -> Result<(), Error> {
     Ok(())
 }
 
-/// A file that has no name and ends with its last reader, so that nothing is left behind.
+/// A file without a name, which is removed with its last reader.
 fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     let fd = memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?;
     let mut file = File::from(fd);

@@ -1,4 +1,4 @@
-//! What a finding depends on: other than these, it has to be found anew.
+//! What a finding depends on: if any of it changes, the trial is repeated.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 use crate::kernel::Kernel;
 use crate::tools::Tools;
 
-/// A file, or a directory, as long as nobody changes it: its path, device, number, size and time of
-/// change.
+/// A file or directory in its current state: path, device, number, size and time of change.
 #[must_use]
 pub fn file(path: &Path) -> Value {
     let Ok(path) = path.canonicalize() else { return Value::Null };
@@ -31,8 +30,7 @@ pub fn qemu(tools: &Tools) -> Value {
     json!([tools.qemu().ok().map(|path| file(&path)), tools.firmware().map(|path| file(&path))])
 }
 
-/// This machine since its boot: what its kernel, its settings and its hypervisor allow may differ
-/// after the next.
+/// This machine since its boot: its kernel, settings and hypervisor may differ after the next.
 #[must_use]
 pub fn machine() -> Value {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map_or(Value::Null, |id| id.trim().into())
@@ -50,7 +48,6 @@ mod tests {
         fs::write(&path, "one").unwrap();
         let before = file(&path);
         assert_eq!(file(&path), before);
-        // Of the same size and time.
         let times = fs::metadata(&path).unwrap().modified().unwrap();
         fs::write(directory.path().join("new"), "two").unwrap();
         fs::File::open(directory.path().join("new")).unwrap().set_modified(times).unwrap();

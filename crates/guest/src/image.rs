@@ -1,22 +1,21 @@
-//! What a kernel's image says of itself.
+//! Reads the header of a kernel's image.
 
-/// Where a boot sector has the setup header's signature, and where it tells the version text
+/// Where a boot sector has the setup header's signature and the version text
 /// (Documentation/arch/x86/boot.rst: `header` at 0x202, `kernel_version` at 0x20e, counted from
 /// 0x200).
 const SIGNATURE: std::ops::Range<usize> = 0x202..0x206;
 const VERSION_POINTER: std::ops::Range<usize> = 0x20e..0x210;
-/// How much of an image [`release_of`] needs: the pointer has 16 bits.
+/// The bytes that [`release_of`] needs: the pointer has 16 bits.
 pub(crate) const HEAD: u64 = 0x1_0400;
-/// No release is longer (`__NEW_UTS_LEN`).
+/// The longest release (`__NEW_UTS_LEN`).
 const LONGEST: usize = 64;
 
-/// Is this the beginning of a bzImage?
 pub(crate) fn is_image(head: &[u8]) -> bool {
     head.get(SIGNATURE) == Some(b"HdrS")
 }
 
-/// The release of the kernel whose image begins with `head`, such as "6.1.0-56-cloud-amd64": the
-/// first word of the version text. `None` for anything that is not a bzImage, or does not say.
+/// The release of an image that begins with `head`, such as "6.1.0-56-cloud-amd64": the first word
+/// of the version text. `None` without a bzImage or a version.
 #[must_use]
 pub fn release_of(head: &[u8]) -> Option<String> {
     if !is_image(head) {
@@ -39,7 +38,6 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// The beginning of an image that tells this version.
     pub(crate) fn image(version: &[u8]) -> Vec<u8> {
         let mut head = vec![0; 0x400];
         head[SIGNATURE].copy_from_slice(b"HdrS");

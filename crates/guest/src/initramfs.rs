@@ -1,5 +1,4 @@
-//! The guest's first file system: netassay as `/init`, the modules that it needs, and what it is
-//! told.
+//! The guest's first file system: netassay as `/init`, its modules and its settings.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -16,29 +15,27 @@ use crate::modules::{Chosen, Modules};
 use crate::order::Order;
 use crate::payload::Payload;
 
-/// What exact mode's random numbers begin with: any bytes do, as long as they are always the same.
+/// The seed of exact mode's random numbers: arbitrary, but always the same.
 const SEED: [u8; 32] = *b"netassay: the same at every boot";
 
-/// A program's own headers lie within its first bytes; linkers put them right behind the ELF
-/// header.
+/// A program's headers are within its first bytes; linkers put them after the ELF header.
 const PROGRAM_HEAD: u64 = 4096;
 
-/// No kernel's image is larger, in bytes: those of distributions have about 15 MB.
+/// The largest kernel image, in bytes: those of distributions have about 15 MB.
 const LARGEST_IMAGE: u64 = 512 << 20;
 
-/// A packed file system.
 #[derive(Debug)]
 pub(crate) struct Initramfs {
     pub(crate) bytes: Vec<u8>,
-    /// Modules that were wanted, but are neither built in nor there.
+    /// Optional modules that are neither built in nor present as files.
     pub(crate) absent: Vec<String>,
 }
 
 /// Packs what the guest needs.
 ///
 /// # Errors
-/// When a file cannot be read or is not what it should be, or when the kernel has no driver for a
-/// device of the guest.
+/// When a file cannot be read or is invalid, or when the kernel has no driver for a device of the
+/// guest.
 pub(crate) fn pack(order: &Order) -> Result<Initramfs, Error> {
     let chosen = match &order.kernel.modules {
         Some(directory) => choose(order, directory)?,
@@ -47,8 +44,8 @@ pub(crate) fn pack(order: &Order) -> Result<Initramfs, Error> {
     let program = program(&order.program)?;
     let settings =
         Settings { ports: order.ports, seed: if order.exact { SEED.to_vec() } else { Vec::new() } };
-    let settings = agent::encode(&settings)
-        .map_err(|error| Error::Order { name: order.name.clone(), why: error.to_string() })?;
+    let settings =
+        agent::encode(&settings).map_err(|error| format!("the {} cannot be started: {error}", order.name))?;
 
     let mut archive = Archive::default();
     for directory in ["dev", "proc", "sys", "tmp", "netassay", MODULES] {
@@ -71,12 +68,10 @@ fn choose(order: &Order, directory: &Path) -> Result<Chosen, Error> {
     modules.choose(&drivers.chain(order.modules.iter().copied()).map(str::to_owned).collect::<Vec<_>>())
 }
 
-/// The modules that were wanted, and that a kernel without any module files has not built in
-/// either.
+/// The requested modules that a kernel without module files has not built in.
 fn lacking(order: &Order) -> Result<Vec<String>, Error> {
     let image = &order.kernel.image;
-    // Of an image that cannot be unpacked nothing is known: it may have all built in, and init says
-    // so if not.
+    // If an image cannot be unpacked, everything may be built in; init reports it otherwise.
     let Ok(payload) = Payload::of(&named::read(image, LARGEST_IMAGE).map_err(Error::read(image))?) else {
         return Ok(Vec::new());
     };
@@ -85,7 +80,7 @@ fn lacking(order: &Order) -> Result<Vec<String>, Error> {
     Ok(order.modules.iter().filter(|module| !may_have(module)).map(ToString::to_string).collect())
 }
 
-/// Refuses a kernel that lacks a module which the guest needs.
+/// Rejects a kernel that lacks a module which the guest needs.
 fn require(order: &Order, has: impl Fn(&str) -> bool) -> Result<(), Error> {
     let drivers = drivers(order);
     let absent = drivers.iter().filter(|driver| !has(driver.module));
@@ -96,24 +91,37 @@ fn require(order: &Order, has: impl Fn(&str) -> bool) -> Result<(), Error> {
     if lacking.is_empty() {
         return Ok(());
     }
-    Err(Error::NoDriver {
-        image: order.kernel.image.clone(),
-        lacking: lacking.join(", "),
-        modules: order.kernel.modules.clone(),
-        release: order.kernel.release.clone(),
-        way_out: absent.last().map_or(VIRTIO, |driver| driver.way_out),
-    })
+    let kernel = &order.kernel;
+    Err(format!(
+        "the kernel {} has no {}, which a guest needs: neither built in nor {}; {}",
+        kernel.image.display(),
+        lacking.join(", "),
+        searched(kernel.modules.as_deref(), kernel.release.as_deref()),
+        absent.last().map_or(VIRTIO, |driver| driver.way_out)
+    )
+    .into())
 }
 
-/// What a driver calls itself, which may be other than its module's name.
+/// Where modules were searched; where there is no such place, what gives one.
+fn searched(modules: Option<&Path>, release: Option<&str>) -> String {
+    match modules {
+        Some(directory) => format!("in {}", directory.display()),
+        None => format!(
+            "as modules (there is no lib/modules/{} beside it or on this machine): give the directory of an unpacked package or of \
+             `make tar-pkg`, which has boot/ and lib/modules/",
+            release.unwrap_or("RELEASE")
+        ),
+    }
+}
+
+/// A driver's own name, which may differ from its module's.
 fn own_name(module: &str) -> &str {
     if module == "virtio_pci" { "virtio-pci" } else { module }
 }
 
-/// What is loaded of a program. Only that is read: of a binary with all that a debugger wants, it
-/// is a quarter.
+/// The loaded part of a program. Only that is read: a quarter of a binary with debug data.
 fn program(path: &Path) -> Result<Vec<u8>, Error> {
-    let broken = |why: &str| Error::Program { path: path.to_owned(), why: why.to_owned() };
+    let broken = |why: &str| format!("{} cannot be used as a guest's /init: {why}", path.display());
     let mut file = File::open(path).map_err(Error::read(path))?;
     let mut bytes = Vec::new();
     file.by_ref().take(PROGRAM_HEAD).read_to_end(&mut bytes).map_err(Error::read(path))?;
@@ -121,18 +129,17 @@ fn program(path: &Path) -> Result<Vec<u8>, Error> {
     let rest = length.saturating_sub(bytes.len());
     bytes.reserve(rest);
     file.take(rest as u64).read_to_end(&mut bytes).map_err(Error::read(path))?;
-    loaded_part(&bytes).map_err(broken)
+    Ok(loaded_part(&bytes).map_err(broken)?)
 }
 
 const VIRTIO: &str =
     "use a kernel for virtual machines, such as that of `netassay kernel fetch linux-image-cloud-amd64`";
 const E1000E: &str = "use a kernel for all machines, such as that of `netassay kernel fetch linux-image-amd64`, or nic = \"virtio-net\"";
 
-/// A driver of one of the guest's devices.
 struct Driver {
     module: &'static str,
     purpose: &'static str,
-    /// What helps where it is not there.
+    /// The remedy if it is missing.
     way_out: &'static str,
 }
 

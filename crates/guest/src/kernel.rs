@@ -23,12 +23,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Finds a kernel by a path to its image, a directory that holds `boot/` and `lib/modules/` (an
-    /// unpacked package), or the name of a package that was [fetched](crate::fetch); `None`: the
-    /// image of the running kernel.
+    /// Finds a kernel by a path to its image, a directory with `boot/` and `lib/modules/` (an
+    /// unpacked package), or the name of a [fetched](crate::fetch) package; `None`: the image of
+    /// the running kernel.
     ///
     /// # Errors
-    /// When there is none, or several; each says what helps.
+    /// When there is none, or several; each error has a remedy.
     pub fn find(asked: Option<&str>) -> Result<Self, Error> {
         match asked {
             None => running(Path::new("/")),
@@ -57,14 +57,12 @@ impl Kernel {
             .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("vmlinuz")))
             .collect();
         images.sort();
-        match images.as_slice() {
-            [image] => Self::of_image(image),
-            [] => Err(Error::Images { directory: boot, found: "no vmlinuz-*".to_owned() }),
-            several => {
-                let found = format!("{} kernels", several.len());
-                Err(Error::Images { directory: boot, found })
-            }
-        }
+        let found = match images.as_slice() {
+            [image] => return Self::of_image(image),
+            [] => "no vmlinuz-*".to_owned(),
+            several => format!("{} kernels", several.len()),
+        };
+        Err(format!("{} holds {found}: give the path of one kernel image", boot.display()).into())
     }
 }
 
@@ -88,8 +86,7 @@ fn running(root: &Path) -> Result<Kernel, Error> {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease")
         .map_err(Error::read("/proc/sys/kernel/osrelease"))?;
     let release = release.trim();
-    // Where Debian and most others have it, where Fedora has it, where systemd's boot loader
-    // specification wants it.
+    // The paths of Debian and most others, of Fedora, and of systemd's boot loader specification.
     let places = [
         format!("boot/vmlinuz-{release}"),
         format!("lib/modules/{release}/vmlinuz"),
@@ -103,10 +100,14 @@ fn running(root: &Path) -> Result<Kernel, Error> {
     }
     let looked =
         places.iter().map(|place| root.join(place).display().to_string()).collect::<Vec<_>>().join(", ");
-    Err(Error::NoRunningImage { release: release.to_owned(), looked })
+    Err(format!(
+        "no image of the running kernel {release} (looked for {looked}): give one with kernel = \"PATH\" in [guest], or fetch a \
+         distribution's with `netassay kernel fetch linux-image-cloud-amd64` and give kernel = \"linux-image-cloud-amd64\""
+    )
+    .into())
 }
 
-/// The modules beside an image: in the tree that it was unpacked in, in its own directory
+/// The modules of an image: in the tree that it was unpacked in, in its own directory
 /// (`lib/modules/RELEASE/vmlinuz`), or those of this machine.
 fn modules_of(image: &Path, release: &str) -> Option<PathBuf> {
     let image = image.canonicalize().ok()?;
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told_with_the_way_out() {
+    fn what_is_not_there_is_reported_with_the_way_out() {
         let error = by_name("linux-image-none", &nowhere()).unwrap_err().to_string();
         assert!(error.contains("netassay kernel fetch linux-image-none"), "{error}");
         let empty = tempfile::tempdir().unwrap();

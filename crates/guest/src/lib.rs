@@ -1,11 +1,9 @@
-//! Guests: virtual machines of our own, booted from any kernel's image with an initramfs that is
-//! packed here.
+//! Guests: virtual machines of our own, booted from any kernel's image with our own initramfs.
 //!
-//! [`Kernel::find`] finds an image and its modules, [`fetch`] brings a distribution's,
-//! [`Guest::start`] packs netassay itself and the modules that the guest's devices need into an
-//! initramfs and boots it in QEMU, and [`Guest::port`] gives the two ends of each agent inside.
-//! What is read from outside (module files, kernel images, what `apt` says) is read by total
-//! functions.
+//! [`Kernel::find`] finds an image and its modules, [`fetch`] fetches a distribution's,
+//! [`Guest::start`] packs netassay and the modules of the guest's devices into an initramfs and
+//! boots it in QEMU, and [`Guest::port`] returns the two ends of each agent's pipe. Total functions
+//! read foreign data (module files, kernel images, apt's output).
 
 mod accelerator;
 mod apt;
@@ -27,7 +25,6 @@ mod image;
 mod initramfs;
 mod kernel;
 mod life;
-mod lz4;
 mod memory;
 mod modinfo;
 mod modules;
@@ -55,8 +52,8 @@ pub use image::release_of;
 pub use kernel::Kernel;
 pub use memory::{Memory, Recalled, date};
 pub use modinfo::{ModuleInfo, module_info};
-pub use order::{Accelerated, Order};
+pub use order::Order;
 pub use patience::Hang;
 pub use threads::Threads;
 pub use tools::Tools;
-pub use words::{Acceleration, Copies, Nic};
+pub use words::{Accelerated, Acceleration, Copies, Nic};

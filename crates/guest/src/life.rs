@@ -1,25 +1,24 @@
-//! Signs of life and death in what a console says.
+//! Signs of success and failure on a console.
 
 use agent::init::{CANNOT, SERVING};
 
-/// What a line of the console tells about the guest as a whole.
+/// What a line of the console says about the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// Its first process serves.
     Serving,
-    /// Its first process cannot, in its words.
+    /// Its first process cannot serve; its message.
     Cannot(String),
-    /// Its kernel panicked, in its words.
+    /// Its kernel panicked; its message.
     Panicked(String),
 }
 
-/// The kernel's words, since ever (kernel/panic.c).
+/// The kernel's words, in every version (kernel/panic.c).
 const PANIC: &str = "Kernel panic - not syncing";
 
-/// The last line of a panic after which the kernel stays where it is.
+/// The last line of a panic after which the kernel stops.
 pub(crate) const PANIC_END: &str = "---[ end Kernel panic";
 
-/// Reads one line.
 pub(crate) fn sign(line: &str) -> Option<Sign> {
     if let Some((_, what)) = line.split_once(PANIC) {
         return Some(Sign::Panicked(what.trim_start_matches(':').trim().to_owned()));

@@ -1,8 +1,7 @@
-//! What was found out by trying, kept for the next session: small files in the user's cache.
+//! The results of trials, kept for the next session: small files in the user's cache.
 //!
-//! Each finding lies in a file of its own together with the whole key that it was found for, so
-//! that nothing is taken for what it is not. A file that is damaged, of another user, or not there
-//! is no error: what it would tell is tried again.
+//! Each finding has its own file with the whole key, so that it is never mistaken for another. A
+//! missing, damaged or foreign file is no error: the trial is repeated.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -16,21 +15,21 @@ use serde_json::Value;
 
 use crate::data;
 
-/// How many findings are kept; the oldest go first.
+/// The most findings; the oldest are removed first.
 const MOST: usize = 200;
-/// No finding is longer, in bytes.
+/// The longest finding, in bytes.
 const LONGEST: u64 = 16 << 20;
-/// What the files' names end in.
+/// The ending of the files' names.
 const ENDING: &str = "json";
 
-/// Findings by what they were found for.
+/// Findings by their keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
     /// `None`: nothing is kept.
     directory: Option<PathBuf>,
 }
 
-/// A finding, and when it was made.
+/// A finding and its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recalled<T> {
     /// What was found.
@@ -47,13 +46,13 @@ struct Entry<K, T> {
 }
 
 impl Memory {
-    /// That of this user: `$XDG_CACHE_HOME/netassay/tried`, or `~/.cache/netassay/tried`.
+    /// This user's: `$XDG_CACHE_HOME/netassay/tried`, or `~/.cache/netassay/tried`.
     #[must_use]
     pub fn here() -> Self {
         Self { directory: data::tried() }
     }
 
-    /// One in this directory, which need not be there yet.
+    /// One in this directory, which may not exist yet.
     #[must_use]
     pub fn at(directory: impl Into<PathBuf>) -> Self {
         Self { directory: Some(directory.into()) }
@@ -65,36 +64,36 @@ impl Memory {
         Self { directory: None }
     }
 
-    /// What was found for this key, if it is known.
+    /// The finding of this key, if known.
     #[must_use]
     pub fn recall<T: DeserializeOwned>(&self, key: &Value) -> Option<Recalled<T>> {
         let text = read_own(&self.path(key)?)?;
         let entry: Entry<Value, T> = serde_json::from_str(&text).ok()?;
         let when = UNIX_EPOCH.checked_add(Duration::from_secs(entry.unix_s))?;
-        // What comes from the future was written by a clock that was wrong, or is damaged.
+        // A time in the future comes from a wrong clock, or from damage.
         (entry.key == *key && when <= SystemTime::now()).then_some(Recalled { what: entry.what, when })
     }
 
-    /// Replaces what was kept under this key. An error loses only time: the next session tries
-    /// again.
+    /// Replaces the finding of this key. An error costs only time: the next session repeats the
+    /// trial.
     pub fn keep(&self, key: &Value, what: &impl Serialize) {
         let Some(path) = self.path(key) else { return };
         let unix_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         if let Ok(text) = serde_json::to_string(&Entry { key, unix_s, what }) {
-            // A full disk, a home that is read-only: nothing is lost but time.
+            // On a full disk or a read-only home only time is lost.
             let _ = write_whole(&path, &text);
             self.prune();
         }
     }
 
-    /// Forgets what was found for this key.
+    /// Removes the finding of this key.
     pub fn forget(&self, key: &Value) {
         if let Some(path) = self.path(key) {
             let _ = fs::remove_file(path);
         }
     }
 
-    /// Forgets everything; gives how many findings that were.
+    /// Removes all findings; returns their number.
     ///
     /// # Errors
     /// When a file cannot be removed.
@@ -104,7 +103,7 @@ impl Memory {
     }
 
     fn path(&self, key: &Value) -> Option<PathBuf> {
-        let name = format!("{:016x}.{ENDING}", hash(key.to_string().as_bytes()));
+        let name = format!("{:016x}.{ENDING}", text::fnv1a(key.to_string().as_bytes()));
         Some(self.directory.as_ref()?.join(name))
     }
 
@@ -139,13 +138,6 @@ pub fn date(when: SystemTime) -> String {
     format!("{} UTC", text.get(..16).unwrap_or(&text).replace('T', " "))
 }
 
-/// FNV-1a: it only spreads names, as each file holds its whole key.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
-}
-
 /// A file of this user's that nobody else can write; nothing for any other.
 fn read_own(path: &Path) -> Option<String> {
     let file =
@@ -161,7 +153,7 @@ fn read_own(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// Writes beside and renames, so that nobody ever reads half of it.
+/// Writes a new file and renames it, so that nobody reads half of it.
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     if let Some(directory) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
@@ -175,7 +167,7 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 }
 
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    // What a process left that had this number and was killed.
+    // The file of a killed process with the same number.
     let _ = fs::remove_file(path);
     let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())
@@ -200,7 +192,7 @@ mod tests {
         assert_eq!(found.what, "works");
         assert!(found.when.elapsed().unwrap() < Duration::from_secs(60));
         assert_eq!(memory.recall::<String>(&other), None);
-        // A file that was renamed to another key's name is not taken for that key's.
+        // A file under another key's name is not used for that key.
         fs::copy(memory.path(&one).unwrap(), memory.path(&other).unwrap()).unwrap();
         assert_eq!(memory.recall::<String>(&other), None);
         memory.forget(&one);
@@ -231,7 +223,7 @@ mod tests {
             damage();
             assert_eq!(memory.recall::<u8>(&key), None);
         }
-        // A finding of another kind is none either.
+        // Nor is a finding of another kind.
         memory.keep(&key, &"text");
         assert_eq!(memory.recall::<u8>(&key), None);
     }

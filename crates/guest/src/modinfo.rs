@@ -1,20 +1,20 @@
-//! What a kernel module says of itself.
+//! Reads the description in a kernel module.
 
 use crate::elf::section;
 
-/// What is needed of a module's `.modinfo`.
+/// The fields of a module's `.modinfo` that are needed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModuleInfo {
-    /// The modules whose symbols it uses, as it names them.
+    /// The modules whose symbols it uses.
     pub depends: Vec<String>,
-    /// The modules that it asks to be loaded before it, if they are there.
+    /// Optional modules that must be loaded before it.
     pub after: Vec<String>,
     /// The release that it was built for.
     pub release: Option<String>,
 }
 
 /// Reads the `.modinfo` of a module file (unpacked): texts of the form `key=value`, each ended by a
-/// zero byte. `None` if `file` is no module.
+/// zero byte. `None` if `file` is not a module.
 #[must_use]
 pub fn module_info(file: &[u8]) -> Option<ModuleInfo> {
     let mut info = ModuleInfo::default();
@@ -30,7 +30,7 @@ pub fn module_info(file: &[u8]) -> Option<ModuleInfo> {
     Some(info)
 }
 
-/// The words of "pre: a b post: c" that stand after "pre:".
+/// The words between "pre:" and "post:" of "pre: a b post: c".
 fn before(text: &str) -> impl Iterator<Item = &str> {
     let mut pre = false;
     text.split_whitespace().filter(move |word| {
@@ -46,7 +46,7 @@ fn names<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(plain_name).collect()
 }
 
-/// A module's name as the kernel has it: file names may have dashes instead.
+/// A module's name in the kernel: file names may have dashes instead.
 pub(crate) fn plain_name(name: &str) -> String {
     name.replace('-', "_")
 }
@@ -61,18 +61,19 @@ pub(crate) mod tests {
     pub(crate) fn module(modinfo: &[u8]) -> Vec<u8> {
         let names = b"\0.modinfo\0";
         let mut file = vec![0u8; 64];
-        file[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        file[..7].copy_from_slice(b"\x7fELF\x02\x01\x01");
         file.extend_from_slice(names);
         file.extend_from_slice(modinfo);
         let sections = file.len() as u64;
         file[0x28..0x30].copy_from_slice(&sections.to_le_bytes());
         file[0x3a] = 64;
-        file[0x3c] = 2;
-        for (name, offset, size) in [(0u32, 64u64, names.len()), (1, 64 + names.len() as u64, modinfo.len())]
+        file[0x3c] = 3;
+        file[0x3e] = 1;
+        for (name, offset, size) in [(0u32, 0, 0), (0, 64, names.len()), (1, 64 + names.len(), modinfo.len())]
         {
             let mut header = [0u8; 64];
             header[..4].copy_from_slice(&name.to_le_bytes());
-            header[0x18..0x20].copy_from_slice(&offset.to_le_bytes());
+            header[0x18..0x20].copy_from_slice(&(offset as u64).to_le_bytes());
             header[0x20..0x28].copy_from_slice(&(size as u64).to_le_bytes());
             file.extend_from_slice(&header);
         }

@@ -1,5 +1,5 @@
-//! Which module files a guest needs, in the order in which they can be loaded. No `modules.dep` is
-//! needed: packages lack it until they are installed, so each module is asked itself.
+//! The module files of a guest, in loading order. Packages lack `modules.dep` until they are
+//! installed, so each module is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,14 +11,12 @@ use crate::error::Error;
 use crate::modinfo::{ModuleInfo, module_info, plain_name};
 use crate::unpack::{ENDINGS, MOST, unpack};
 
-/// A kernel's modules.
 #[derive(Debug, Default)]
 pub(crate) struct Modules {
     files: BTreeMap<String, PathBuf>,
     builtin: BTreeSet<String>,
 }
 
-/// A module to load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Module {
     pub(crate) name: String,
@@ -26,17 +24,16 @@ pub(crate) struct Module {
     pub(crate) contents: Vec<u8>,
 }
 
-/// What is to be loaded, and what of the wanted is not there.
+/// The modules to load, and the optional ones that are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// In the order of loading.
     pub(crate) load: Vec<Module>,
-    /// Wanted, but neither built in nor there as a file.
+    /// Requested, but neither built in nor present as a file.
     pub(crate) absent: Vec<String>,
 }
 
 impl Modules {
-    /// Looks through `directory`, a `…/lib/modules/RELEASE`.
+    /// Reads `directory`, a `…/lib/modules/RELEASE`.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -61,31 +58,33 @@ impl Modules {
         }
         // A kernel without the list has nothing built in that is known: what it has shows when the
         // guest runs.
-        let builtin = named::read(&directory.join("modules.builtin"), MOST as u64).unwrap_or_default();
+        let builtin = named::read(&directory.join("modules.builtin"), MOST).unwrap_or_default();
         Ok(Self { files, builtin: built_in(&String::from_utf8_lossy(&builtin)) })
     }
 
-    /// Is it built in, or there as a file?
+    /// Whether it is built in or present as a file.
     pub(crate) fn has(&self, name: &str) -> bool {
         let name = plain_name(name);
         self.builtin.contains(&name) || self.files.contains_key(&name)
     }
 
-    /// The modules `wanted`, and all that they need, each after what it needs.
+    /// The modules `wanted` and their dependencies, each after what it needs.
     ///
     /// # Errors
-    /// A file that cannot be read or is no module.
+    /// A file that cannot be read or is not a module.
     pub(crate) fn choose(&self, wanted: &[String]) -> Result<Chosen, Error> {
         let mut chosen = Chosen {
             load: Vec::new(),
             absent: wanted.iter().filter(|name| !self.has(name)).cloned().collect(),
         };
         let mut files = BTreeMap::new();
-        let order = order(wanted, |name| {
+        let order = order(wanted, |name| -> Result<_, Error> {
             let Some(path) = self.files.get(name) else { return Ok(None) };
-            let contents = named::read(path, MOST as u64).map_err(Error::read(path))?;
-            let broken = |why: String| Error::Module { path: path.clone(), why };
-            let contents = unpack(contents).map_err(broken)?;
+            let contents = named::read(path, MOST).map_err(Error::read(path))?;
+            let broken = |why: String| {
+                Error::Failed(format!("cannot use the kernel module {}: {why}", path.display()))
+            };
+            let contents = unpack(&contents).map_err(broken)?.unwrap_or(contents);
             let info =
                 module_info(&contents).ok_or_else(|| broken("it is not a kernel module".to_owned()))?;
             files.insert(name.to_owned(), contents);
@@ -99,8 +98,7 @@ impl Modules {
     }
 }
 
-/// The names in the text of a `modules.builtin`: one path a line, such as
-/// `kernel/drivers/net/veth.ko`.
+/// The names in a `modules.builtin`: one path a line, such as `kernel/drivers/net/veth.ko`.
 pub(crate) fn built_in(text: &str) -> BTreeSet<String> {
     text.lines()
         .filter_map(|line| line.trim().rsplit('/').next()?.strip_suffix(".ko"))
@@ -108,14 +106,12 @@ pub(crate) fn built_in(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The name of the module in a file of this name.
 fn name_of(file: &str) -> Option<String> {
     ENDINGS.iter().find_map(|ending| file.strip_suffix(ending)).map(plain_name)
 }
 
-/// Puts modules after what they need. `info` tells what a module needs, or `None` where there is no
-/// file of it (it is built in, or the kernel will say that it is missing); it is asked once for
-/// each name.
+/// Sorts modules after their dependencies. `info` returns a module's dependencies, or `None`
+/// without a file (built in, or missing); it is called once for each name.
 pub(crate) fn order<E>(
     wanted: &[String],
     mut info: impl FnMut(&str) -> Result<Option<ModuleInfo>, E>,
@@ -126,14 +122,13 @@ pub(crate) fn order<E>(
     }
     let mut order = Vec::new();
     let mut seen = BTreeSet::new();
-    // By hand, not by recursion: the depth is for a file to choose.
+    // Not recursive: a file decides the depth.
     let mut steps: Vec<Step> = wanted.iter().rev().map(|name| Step::Enter(plain_name(name))).collect();
     while let Some(step) = steps.pop() {
         match step {
             Step::Leave(name) => order.push(name),
             Step::Enter(name) => {
-                // A circle ends here: no order satisfies it, and the kernel refuses such modules by
-                // name.
+                // A circle ends here: the kernel rejects such modules.
                 if !seen.insert(name.clone()) {
                     continue;
                 }
@@ -209,8 +204,7 @@ mod tests {
             let order = ordered(&words, &needs);
             let place = |name: &String| order.iter().position(|other| other == name);
             prop_assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), order.len());
-            // Where numbers only grow along the edges there is no circle, and every edge must be
-            // respected.
+            // Numbers that only grow along the edges mean no circle, and then every edge must hold.
             if edges.iter().all(|(from, to)| from < to) {
                 for name in &order {
                     for need in &needs[name] {

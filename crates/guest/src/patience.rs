@@ -1,4 +1,4 @@
-//! How long a guest's boot is waited for. The clock alone cannot tell: on a busy machine a sound
+//! How long to wait for a guest's boot. A clock alone does not decide: on a busy machine a healthy
 //! guest waits for a CPU.
 
 use std::fmt;
@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use crate::threads::Work;
 
-/// How long the virtual CPUs may have nothing to do. A guest that boots always has, except while
-/// init waits for a device (10 s).
+/// How long the virtual CPUs may be idle. A booting guest never is, except while init waits for a
+/// device (10 s).
 const IDLE: Duration = Duration::from_secs(15);
-/// What of a CPU an idle guest may take, one part in so many: its timers tick.
+/// An idle guest may use a CPU for one part in this many: its timers tick.
 const TICKS: u32 = 20;
 
-/// Waits for one guest, looking at its virtual CPUs now and then.
 #[derive(Debug)]
 pub(crate) struct Patience {
     most: Duration,
-    /// When they last had work, since the start.
+    /// When they were last busy, since the start.
     active: Duration,
     looked: Duration,
     wanted: Duration,
@@ -25,22 +24,20 @@ pub(crate) struct Patience {
 /// How a guest hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hang {
-    /// Its virtual CPUs have had no work for so long.
+    /// Its virtual CPUs have been idle for this long.
     Idle(Duration),
-    /// They have work, and could have done so much of it by now, not counting the time in which
-    /// they waited for a CPU.
+    /// They are busy, and have been for this long, without waits for a CPU.
     Busy(Duration),
 }
 
 impl Patience {
-    /// `most`: how long the boot may take, not counting the time in which the virtual CPUs wait for
-    /// a CPU.
+    /// `most`: how long the boot may take, without waits of the virtual CPUs for a CPU.
     pub(crate) fn new(most: Duration) -> Self {
         Self { most, active: Duration::ZERO, looked: Duration::ZERO, wanted: Duration::ZERO }
     }
 
-    /// Takes what the virtual CPUs did until `now`, counted from the start; `None`: they are not
-    /// there yet.
+    /// Checks the work of the virtual CPUs until `now`, counted from the start; `None`: they do not
+    /// exist yet.
     pub(crate) fn look(&mut self, now: Duration, work: Option<Work>) -> Option<Hang> {
         let wanted = work.map_or(Duration::ZERO, |work| work.ran + work.waited);
         let worked = wanted.saturating_sub(self.wanted) > now.saturating_sub(self.looked) / TICKS;
@@ -76,8 +73,8 @@ mod tests {
 
     const MOST: Duration = Duration::from_secs(60);
 
-    /// Looks once a second at a virtual CPU that in each runs and waits for so many milliseconds;
-    /// gives the second of the hang.
+    /// Simulates a virtual CPU that runs and waits this many milliseconds in each second; returns
+    /// the second of the hang.
     fn hangs(ran: u64, waited: u64, wants: bool) -> Option<(u64, Hang)> {
         let mut patience = Patience::new(MOST);
         (1..1000).find_map(|second| {
@@ -97,7 +94,7 @@ mod tests {
     fn time_in_which_it_waits_for_a_cpu_does_not_count() {
         // A tenth of a CPU: ten times as long.
         assert_eq!(hangs(100, 900, false).unwrap().0, 600);
-        // Ready to run, but without a turn for long: it waits, it does not idle.
+        // Ready to run but without a CPU for long: it waits, it is not idle.
         assert_eq!(hangs(0, 0, true).unwrap().0, 60);
         assert!(matches!(hangs(40, 40, false), Some((63, Hang::Busy(_)))));
     }

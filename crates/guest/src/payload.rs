@@ -1,17 +1,14 @@
-//! The kernel that an image holds, unpacked: what tells which drivers it has built in where nothing
-//! beside it does.
+//! The unpacked kernel of an image: shows which drivers are built in, if no file beside it does.
 
 use crate::image::is_image;
-use crate::lz4;
 use crate::unpack::unpack;
 
-/// Where a boot sector tells its own length, in sectors of 512 bytes less one, and where its
-/// payload lies behind it (Documentation/arch/x86/boot.rst: `setup_sects`, and `payload_offset` and
+/// Where a boot sector has its own length, in sectors of 512 bytes less one, and the place of its
+/// payload (Documentation/arch/x86/boot.rst: `setup_sects`, and `payload_offset` and
 /// `payload_length` from protocol 2.08 on).
 const SETUP_SECTORS: usize = 0x1f1;
 const PAYLOAD: [usize; 2] = [0x248, 0x24c];
 
-/// A kernel, unpacked.
 #[derive(Debug)]
 pub(crate) struct Payload(Vec<u8>);
 
@@ -19,22 +16,18 @@ impl Payload {
     /// Unpacks what `image` holds.
     ///
     /// # Errors
-    /// Why it cannot be, in words.
+    /// The reason, in words.
     pub(crate) fn of(image: &[u8]) -> Result<Self, String> {
         let packed = packed(image).ok_or("it does not say where it contains the kernel")?;
-        // The build appends the unpacked length to all that do not tell it themselves.
-        let cut = packed.get(..packed.len().saturating_sub(4)).unwrap_or_default();
-        let kernel = match packed {
-            [0x1f, 0x8b, ..] => unpack(packed.to_vec())?,
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => unpack(cut.to_vec())?,
-            _ if lz4::is_packed(cut) => lz4::unpack(cut)?,
-            _ => return Err("it is packed in a way that netassay does not unpack".to_owned()),
-        };
+        // The build appends the unpacked length, but for gzip, which tells it itself.
+        let behind = if packed.starts_with(&[0x1f, 0x8b]) { 0 } else { 4 };
+        let packed = packed.get(..packed.len().saturating_sub(behind)).unwrap_or_default();
+        let kernel = unpack(packed)?.ok_or("its compression is not supported")?;
         if kernel.starts_with(b"\x7fELF") { Ok(Self(kernel)) } else { Err("it holds no ELF file".to_owned()) }
     }
 
-    /// May it have a driver that calls itself `name`? `false` is certain: a driver holds its name
-    /// as a text, which ends with a zero byte. `true` is not: another text may be the same.
+    /// Whether it may have a driver `name`. `false` is certain: a driver contains its name as a
+    /// text with a zero byte. `true` is not: another text may be the same.
     pub(crate) fn may_have(&self, name: &str) -> bool {
         let text = [name.as_bytes(), b"\0"].concat();
         memchr::memmem::find(&self.0, &text).is_some()
@@ -49,7 +42,7 @@ fn packed(image: &[u8]) -> Option<&[u8]> {
         let bytes: [u8; 4] = image.get(at..at + 4)?.try_into().ok()?;
         usize::try_from(u32::from_le_bytes(bytes)).ok()
     };
-    // For a reason older than the protocol, 0 means 4.
+    // For compatibility with older protocols, 0 means 4.
     let sectors = usize::from(image[SETUP_SECTORS]);
     let setup = (if sectors == 0 { 4 } else { sectors } + 1) * 512;
     let start = setup.checked_add(number(PAYLOAD[0])?)?;
@@ -59,10 +52,11 @@ fn packed(image: &[u8]) -> Option<&[u8]> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::unpack::tests::lz4;
 
-    /// An image whose payload is `kernel`, packed as LZ4 does what it cannot make smaller.
+    /// An image whose payload is `kernel`, packed by LZ4.
     pub(crate) fn image(kernel: &[u8]) -> Vec<u8> {
-        image_of(lz4::tests::stored(kernel), kernel.len())
+        image_of(lz4(kernel), kernel.len())
     }
 
     pub(crate) fn image_of(mut payload: Vec<u8>, unpacked: usize) -> Vec<u8> {
@@ -77,7 +71,7 @@ pub(crate) mod tests {
     #[test]
     fn a_driver_is_known_by_its_name() {
         let payload = Payload::of(&image(b"\x7fELF..xvirtio_console\0..veth.")).unwrap();
-        // The end of a longer text may serve for a shorter one.
+        // The end of a longer text may match a shorter one.
         assert!(payload.may_have("virtio_console") && payload.may_have("console"));
         assert!(!payload.may_have("veth") && !payload.may_have("virtio-pci"));
     }
@@ -100,11 +94,11 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_cannot_be_unpacked_is_told() {
+    fn what_cannot_be_unpacked_is_reported() {
         assert!(Payload::of(b"text").unwrap_err().contains("where"));
         assert!(Payload::of(&image(b"no kernel")).unwrap_err().contains("ELF"));
         let mut other = image(b"\x7fELF");
         other[5 * 512] = b'B';
-        assert!(Payload::of(&other).unwrap_err().contains("netassay does not unpack"));
+        assert!(Payload::of(&other).unwrap_err().contains("compression is not supported"));
     }
 }

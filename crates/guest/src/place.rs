@@ -1,5 +1,5 @@
-//! How QEMU's process is put into its place: it enters namespaces, gives up its privileges, and
-//! dies with its parent.
+//! The start of QEMU's process: it enters namespaces, drops its privileges, and dies with its
+//! parent.
 
 use std::fs::File;
 use std::io::{self, PipeWriter};
@@ -15,16 +15,16 @@ use crate::tap::{self, Tap};
 /// `exec`.
 #[derive(Debug, Default)]
 pub(crate) struct Place {
-    /// In the order in which they are entered.
+    /// In the order of entry.
     namespaces: Vec<OwnedFd>,
-    /// What is opened in there.
+    /// The tap, which is opened in there.
     pub(crate) tap: Option<Tap>,
-    /// Who it is there; `None`: who we are.
+    /// Its user there; `None`: ours.
     pub(crate) user: Option<User>,
 }
 
 impl Place {
-    /// Those of the process `pid`; `None`: those of this process.
+    /// Those of the process `pid`; `None`: ours.
     pub(crate) fn of(pid: Option<u32>, rootless: bool) -> io::Result<Self> {
         let Some(pid) = pid else { return Ok(Self::default()) };
         // The user namespace first: it gives the right to enter the other.
@@ -34,9 +34,8 @@ impl Place {
     }
 }
 
-/// Starts `program`; its output and complaints go to `console`, and of all descriptors it keeps
-/// those that are `kept`, and its tap. It has no capabilities, dies with the thread that calls
-/// this, and no signal of the terminal reaches it.
+/// Starts `program`; its output goes to `console`, and it keeps only the descriptors `kept` and its
+/// tap. It has no capabilities, dies with the calling thread, and gets no signal from the terminal.
 pub(crate) fn spawn(
     program: &Path,
     arguments: &[String],
@@ -53,7 +52,7 @@ pub(crate) fn spawn(
         .process_group(0);
     let namespaces: Vec<RawFd> = place.namespaces.iter().map(AsRawFd::as_raw_fd).collect();
     let kept = kept.to_vec();
-    // QEMU must not inherit files that the program that started netassay left open.
+    // QEMU must not inherit files that the parent of netassay left open.
     let closed = host::open_files()?;
     let tap = place.tap.as_ref().map(Tap::wanted);
     let user = place.user;
@@ -79,7 +78,7 @@ fn settle(
         check(unsafe { libc::setns(namespace, 0) })?;
     }
     for &fd in closed {
-        // SAFETY: plain numbers; one that is closed by now is an error that changes nothing.
+        // SAFETY: plain numbers; a closed descriptor is an error without effect.
         unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
     tap.map_or(Ok(()), tap::open)?;
@@ -117,8 +116,8 @@ mod tests {
         }
     }
 
-    /// A process in a network namespace of its own that has a tap, called "wire"; rootless where we
-    /// are not root.
+    /// A process in a network namespace of its own with a tap, called "wire"; rootless if we are
+    /// not root.
     fn elsewhere(rootless: bool) -> Running {
         let script =
             "ip tuntap add dev wire mode tap vnet_hdr && ip link set wire up && echo ready && exec sleep 600";
@@ -164,14 +163,14 @@ mod tests {
         assert_eq!(user.is_some(), root);
         let mut place = Place::of(Some(elsewhere.0.id()), !root).unwrap();
         (place.tap, place.user) = (Some(tap), user);
-        // What whoever started us left open, and QEMU is not to have.
+        // A file that our parent left open, and QEMU must not get.
         let inherited = fs::File::open("/proc/self/status").unwrap();
         // SAFETY: an open descriptor, and no flags.
         assert_eq!(unsafe { libc::fcntl(inherited.as_raw_fd(), libc::F_SETFD, 0) }, 0);
         let (mut reader, writer) = io::pipe().unwrap();
         let mut process = Running(spawn(&qemu, &arguments, &place, &[], writer).unwrap());
 
-        // Its sandbox is the last that it sets up before the machine.
+        // The sandbox is the last step before the machine.
         let begun = Instant::now();
         while status(process.0.id())("Seccomp") != "2" {
             if process.0.try_wait().unwrap().is_some() || begun.elapsed() > Duration::from_secs(20) {
@@ -196,8 +195,8 @@ mod tests {
         let status = status(process.0.id());
         assert_eq!((status("Seccomp").as_str(), status("NoNewPrivs").as_str()), ("2", "1"));
         for set in ["CapEff", "CapPrm", "CapBnd"] {
-            // Nobody's bounds are empty too; an ordinary user's stay, and are nothing without a
-            // capability.
+            // Nobody's bounding set is empty too; an ordinary user's stays, and has no effect
+            // without a capability.
             assert_eq!(status(set), "0000000000000000", "{set}");
         }
         if root {
@@ -212,7 +211,6 @@ mod tests {
         assert!(leads.iter().any(|path| path.ends_with("tun")), "{leads:?}");
     }
 
-    /// QEMU's sandbox sets `NO_NEW_PRIVS` too, so this test leaves it out.
     #[test]
     fn a_process_without_a_sandbox_gets_no_privileges_either() {
         // SAFETY: takes nothing.

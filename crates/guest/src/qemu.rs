@@ -9,7 +9,7 @@ use words::{Copies, Nic};
 use crate::order::Order;
 use crate::sandbox::SANDBOX;
 
-/// What of a guest's command line is known only when it starts.
+/// The parts of a guest's command line that are known only at its start.
 pub(crate) struct Parts<'a> {
     pub(crate) kvm: bool,
     pub(crate) firmware: Option<&'a Path>,
@@ -20,25 +20,23 @@ pub(crate) struct Parts<'a> {
     pub(crate) ports: &'a [RawFd],
 }
 
-/// The kernel's command line: what every guest gets, then what exact mode needs, then what was
-/// asked for, so that it has the last word.
+/// The kernel's command line: that of every guest, then exact mode's, then the order's, which comes
+/// last and wins.
 pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
-    // earlycon: a kernel that panics before it has its console says so. panic: at once to the end,
-    // not to a shell that nobody has. pci: one bus is all there is. The timers of an emulated
-    // machine need no trial against each other, and its clock none against another: under load such
-    // a trial fails, and what is left is a clock of 10 ns steps. Self-tests of ciphers are a tenth
-    // of a boot.
+    // earlycon: shows panics before the console starts. panic: exit at once. pci: there is only one
+    // bus. The timers and clocks of an emulated machine need no calibration: under load it fails
+    // and leaves a clock of 10 ns steps. Self-tests of ciphers take a tenth of a boot.
     let mut line =
         "console=ttyS0 earlycon=uart8250,io,0x3f8 quiet panic=-1 pci=lastbus=0 random.trust_cpu=on cryptomgr.notests".to_owned();
     if !kvm {
         line.push_str(" tsc=reliable no_timer_check");
     }
     if order.exact {
-        // With one instruction a nanosecond the clock has 1 GHz; measuring that against timers ends
-        // differently each time. Where the kernel's tables put a socket is random. A datagram is
-        // given to its socket at once if that is the first one of its place, else it is routed and
-        // looked up, some 700 instructions more: with 256 places, as so small a machine has, both
-        // ends of the work share one in some boots. The largest table leaves one in 65,536.
+        // With one instruction a nanosecond the clock has 1 GHz; measuring it against timers would
+        // vary. The place of a socket in the kernel's tables is random. A datagram goes to its
+        // socket at once if that is the first one of its place; otherwise it is routed and looked
+        // up, some 700 instructions more. With 256 places, the default of so small a machine, both
+        // ends share one in some boots. The largest table makes that one in 65,536.
         line.push_str(
             " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 uhash_entries=65536",
         );
@@ -50,7 +48,6 @@ pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
     line
 }
 
-/// All arguments.
 pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
     let mut arguments = machine(parts.kvm, order.exact, parts.firmware, parts.sandbox);
     arguments.extend(["-cpu".to_owned(), processor(order, parts.kvm)]);
@@ -64,8 +61,8 @@ pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
     add("-kernel", format!("/proc/self/fd/{}", parts.kernel));
     add("-initrd", format!("/proc/self/fd/{}", parts.initramfs));
     add("-append", command_line(order, parts.kvm));
-    // Else a word to the device is taken up by another thread of QEMU, whenever that runs, and its
-    // interrupt comes at any time.
+    // Otherwise another thread of QEMU handles notifications of the device at any time, and so its
+    // interrupts.
     let at_once = if order.exact { ",ioeventfd=off" } else { "" };
     add("-device", format!("virtio-serial-pci,max_ports={}{at_once}", parts.ports.len() + 1));
     for (index, fd) in parts.ports.iter().enumerate() {
@@ -75,7 +72,7 @@ pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
     if let Some(tap) = parts.tap {
         add("-netdev", format!("tap,id=net,fd={tap}"));
         let mac = order.mac.map(|byte| format!("{byte:02x}")).join(":");
-        // Nothing is booted from the network.
+        // Nothing boots from the network.
         let card = match order.nic {
             Nic::VirtioNet => "virtio-net-pci",
             Nic::E1000e => "e1000e",
@@ -90,7 +87,7 @@ pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
     arguments
 }
 
-/// The machine under the guest: what a server's chipset has, less all that no guest of ours uses.
+/// The machine of the guest: a server's chipset without the parts that our guests do not use.
 pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>, sandbox: bool) -> Vec<String> {
     let mut arguments: Vec<String> = [
         "-nodefaults",
@@ -123,9 +120,9 @@ pub(crate) fn machine(kvm: bool, exact: bool, firmware: Option<&Path>, sandbox: 
     arguments
 }
 
-/// What the processor says of itself. The emulator takes every byte of `rep movsb` and `rep stosb`
-/// for an instruction in its count: a kernel that is told that they are fast (`erms`, `fsrm`)
-/// copies by them, and a byte then costs what eight do in a loop or by `rep movsq`.
+/// The processor's features. The emulator counts every byte of `rep movsb` and `rep stosb` as an
+/// instruction. A kernel that sees them as fast (`erms`, `fsrm`) copies by them, and then a byte
+/// costs what eight do in a loop or by `rep movsq`.
 fn processor(order: &Order, kvm: bool) -> String {
     if kvm {
         return "host".to_owned();
@@ -140,16 +137,16 @@ fn processor(order: &Order, kvm: bool) -> String {
     processor
 }
 
-/// The virtual CPUs. Where there can be one only, QEMU's emulator makes plain instructions of the
-/// guest's locked ones, its memory barriers among them, though the devices run in a thread beside
-/// it. Seen with QEMU 7.2: after some ten runs a queue of the network card waits for ever for a
-/// word that was given. A place for a second CPU, which never comes, keeps them. Exact mode has one
+/// The virtual CPUs. With a single one, QEMU's emulator turns the guest's locked instructions into
+/// plain ones, memory barriers included, although devices run in another thread. Seen with QEMU
+/// 7.2: after some ten runs a queue of the network card waits forever for a notification that was
+/// given. A place for a second CPU, which never comes, keeps the barriers. Exact mode has one
 /// thread for both, and no network card.
 fn processors(vcpus: u32, kvm: bool, exact: bool) -> String {
     if kvm || exact || vcpus > 1 { vcpus.to_string() } else { "1,maxcpus=2".to_owned() }
 }
 
-/// A text inside an option of QEMU's, where a comma ends a value unless it is doubled.
+/// A text inside an option of QEMU, where a comma in a value is doubled.
 fn option_text(text: &str) -> String {
     text.replace(',', ",,")
 }
@@ -227,7 +224,6 @@ mod tests {
                 ],
                 &["-netdev"],
             ),
-            // A single CPU that is emulated keeps its memory barriers.
             (&line(&one, false), &["-accel tcg,thread=multi ", "-smp 1,maxcpus=2 "], &[]),
             (&line(&one, true), &["-smp 1 "], &[]),
         ];

@@ -1,4 +1,4 @@
-//! What QEMU is kept from, whoever it runs as.
+//! Restrictions of QEMU's process.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,20 +7,12 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// System calls that no guest of ours needs: old ones, more privileges, other programs, other
+/// System calls that our guests do not need: old ones, more privileges, other programs, other
 /// priorities and CPUs.
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
-/// How long QEMU may take to tell its version.
+/// How long QEMU may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Whether the sandbox may be on. With several emulated virtual CPUs QEMU 7.2 loses a wake-up in it
-/// on a busy machine, and the guest hangs with all its CPUs idle: seen in 6 of 14 boots beside
-/// three busy threads, in none of 13 with one virtual CPU or without a sandbox. The cause is not
-/// known.
-pub(crate) fn suits(vcpus: u32, kvm: bool) -> bool {
-    kvm || vcpus == 1
-}
 
 /// Whether this QEMU was built with a sandbox. Asked once in a process.
 pub(crate) fn has_sandbox(qemu: &Path) -> bool {
@@ -56,15 +48,14 @@ pub(crate) struct User {
     gid: u32,
 }
 
-/// The user, and the group, that own nothing.
+/// The user and the group without any files.
 const NOBODY: u32 = 65_534;
 
-/// Who QEMU is to run as in place of root: nobody, in the group that may use KVM where that is
-/// used. `None`: as who we are, since we are not root.
+/// QEMU's user in place of root: nobody, in KVM's group where KVM is used. `None`: ours, since we
+/// are not root.
 ///
 /// # Errors
-/// Why it must stay root, in words with the way out: nobody may not use what QEMU needs, the
-/// `files`, or `kvm`.
+/// Why it must stay root, with the remedy: nobody may not use the `files` or `kvm`.
 pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, String> {
     // SAFETY: takes nothing.
     if unsafe { libc::geteuid() } != 0 {
@@ -83,12 +74,12 @@ pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, 
     let gid = match about.gid() {
         _ if may(0o006) => NOBODY,
         gid if may(0o060) && gid != 0 => gid,
-        _ => return Err(format!("{device} is root's alone: `chgrp kvm {device}; chmod 660 {device}`")),
+        _ => return Err(format!("only root can open {device}: `chgrp kvm {device}; chmod 660 {device}`")),
     };
     Ok(Some(User { uid: NOBODY, gid }))
 }
 
-/// Whether anybody may read the file, and get to it.
+/// Whether every user may read the file, and its directories.
 fn is_open_to_all(path: &Path) -> bool {
     let Ok(path) = path.canonicalize() else { return false };
     path.ancestors().enumerate().all(|(above, path)| {
@@ -97,15 +88,14 @@ fn is_open_to_all(path: &Path) -> bool {
     })
 }
 
-/// Gives up all privileges, between `fork` and `exec`: system calls only, and no memory taken. By
-/// the kernel's own calls: those of the C library wait for other threads, which are not there any
-/// more.
+/// Drops all privileges, between `fork` and `exec`: system calls only, without allocation. Those of
+/// the C library would wait for other threads, which do not exist here.
 pub(crate) fn give_up(user: Option<User>) -> io::Result<()> {
-    // Root without capabilities still owns its files. Who may not lower its bounds has no
-    // capability to lose.
+    // Root without capabilities still owns its files. A process that may not lower its bounds has
+    // no capability to lose.
     let _ = host::lower_bounds(0);
     if let Some(User { uid, gid }) = user {
-        // SAFETY: no list, and so none of its entries.
+        // SAFETY: an empty list, of which nothing is read.
         check(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<u32>()) })?;
         // SAFETY: plain numbers.
         check(unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) })?;
@@ -127,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_knows_no_sandbox_or_never_answers_has_none() {
+    fn a_program_without_a_sandbox_or_an_answer_has_none() {
         assert!(!has_sandbox(Path::new("/bin/false")) && !has_sandbox(Path::new("/nonexistent")));
         assert!(has_sandbox(Path::new("/bin/true")));
     }
@@ -159,7 +149,7 @@ mod tests {
         assert!(missing.contains("/nonexistent"), "{missing}");
         user(&[], Some(Path::new("/nonexistent"))).unwrap_err();
 
-        // What stands for KVM's device: only who may use it counts.
+        // In place of KVM's device: only its permissions matter.
         let directory = tempfile::tempdir().unwrap();
         let device = directory.path().join("kvm");
         fs::write(&device, "").unwrap();
@@ -174,7 +164,7 @@ mod tests {
             fs::set_permissions(&device, Permissions::from_mode(mode)).unwrap();
             let found = user(&[], Some(&device));
             assert_eq!(found.clone().ok().flatten().map(|user| user.gid), gid, "{mode:o} {group}: {found:?}");
-            assert!(found.is_ok() || found.unwrap_err().contains("kvm is root's alone: `chgrp kvm "));
+            assert!(found.is_ok() || found.unwrap_err().contains("kvm: `chgrp kvm "));
         }
     }
 }

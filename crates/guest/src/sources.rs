@@ -1,8 +1,8 @@
-//! Where apt looks for packages, and what to do where it finds none.
+//! apt's sources of packages, and advice when none has a package.
 
 use crate::asked::Asked;
 
-/// One of apt's sources of packages, as `apt-get indextargets` tells it in the form [`FORMAT`].
+/// One of apt's sources of packages, as printed by `apt-get indextargets` in the form [`FORMAT`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Source {
     release: String,
@@ -10,10 +10,10 @@ pub(crate) struct Source {
     component: String,
 }
 
-/// The fields of a [`Source`]; none of them holds a space.
+/// The fields of a [`Source`], none of which holds a space.
 pub(crate) const FORMAT: &str = "$(RELEASE) $(REPO_URI) $(COMPONENT)";
 
-/// Reads one source a line; other lines are passed over.
+/// Reads one source a line; skips other lines.
 pub(crate) fn sources(text: &str) -> Vec<Source> {
     text.lines()
         .filter_map(|line| {
@@ -23,8 +23,7 @@ pub(crate) fn sources(text: &str) -> Vec<Source> {
         .collect()
 }
 
-/// Why apt has nothing to show for `asked`, and what helps. `known`: it has the package in another
-/// release.
+/// Why apt does not find `asked`, with the remedy. `known`: another release has the package.
 pub(crate) fn advice(asked: &Asked, known: bool, sources: &[Source]) -> String {
     const UPDATE: &str = "`apt-get update` updates the package lists of apt";
     const SEARCH: &str = "`apt-cache search --names-only '^linux-image'` lists the kernels that it knows";
@@ -41,7 +40,7 @@ pub(crate) fn advice(asked: &Asked, known: bool, sources: &[Source]) -> String {
             if known { "but has it in another: leave the release out".to_owned() } else { SEARCH.to_owned() };
         return format!("apt knows no package {package} in {release}, {elsewhere}; {UPDATE}");
     }
-    // "bookworm" for "bookworm-backports": both come from the same place.
+    // "bookworm" for "bookworm-backports": the same server has both.
     let near = sources.iter().find(|source| release.starts_with(&source.release)).or(sources.first());
     let line = near.map_or_else(String::new, |near| {
         format!("deb {} {release} {}", near.address.trim_end_matches('/'), near.component)
@@ -72,7 +71,7 @@ mod tests {
         assert!(text.contains("`deb http://d/debian bookworm-backports main`"), "{text}");
         assert!(text.contains("sources.list.d/bookworm-backports.list"), "{text}");
         assert!(text.contains("(they have bookworm, bookworm-security)"), "{text}");
-        // Of a release that resembles none, from wherever packages come.
+        // For an unknown release, any source.
         assert!(told("linux-image-x/sid", true, TEXT).contains("`deb http://s/debian-security sid main`"));
     }
 

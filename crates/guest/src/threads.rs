@@ -4,14 +4,14 @@ use std::fs;
 use std::io;
 use std::time::Duration;
 
+use agent::is_vcpu;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
-/// The threads of one QEMU process by what they do.
+/// The threads of one QEMU process by their function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Threads {
-    /// Those that run the guest's instructions: one for each virtual CPU, or one for all under
-    /// single-threaded emulation.
+    /// Those of the virtual CPUs: one for each, or one for all under single-threaded emulation.
     pub vcpus: Vec<u32>,
     /// All others: the main loop, which moves packets between tap and guest, and QEMU's helpers.
     pub io: Vec<u32>,
@@ -29,7 +29,7 @@ impl Threads {
             let Some(thread) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
                 continue;
             };
-            // A helper may end while it is looked at.
+            // A helper may end meanwhile.
             let Ok(name) = fs::read_to_string(entry.path().join("comm")) else { continue };
             if is_vcpu(&name) { threads.vcpus.push(thread) } else { threads.io.push(thread) }
         }
@@ -38,18 +38,18 @@ impl Threads {
         Ok(threads)
     }
 
-    /// What the virtual CPUs did since they began; `None` if there are none.
+    /// The work of the virtual CPUs since their start; `None` without any.
     pub(crate) fn work(&self) -> Option<Work> {
         work_of(&self.vcpus)
     }
 
-    /// How long all threads waited for a CPU since they began, at most.
+    /// How long all threads waited for a CPU since their start, at most.
     pub(crate) fn waited(&self) -> Duration {
         work_of(&self.vcpus).into_iter().chain(work_of(&self.io)).map(|work| work.waited).sum()
     }
 
-    /// Lets each virtual CPU's thread run on one of `cpus`, or on all of them where they are fewer
-    /// than the threads.
+    /// Pins each virtual CPU's thread to one of `cpus`, or to all of them if there are more threads
+    /// than CPUs.
     pub(crate) fn pin(&self, cpus: &[u32]) -> io::Result<()> {
         for (index, &thread) in self.vcpus.iter().enumerate() {
             let own = if self.vcpus.len() > cpus.len() || self.vcpus.len() == 1 {
@@ -68,16 +68,16 @@ impl Threads {
     }
 }
 
-/// What threads did with the CPUs.
+/// The CPU time of threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Work {
-    /// On a CPU, all together.
+    /// Time on a CPU, in sum.
     pub(crate) ran: Duration,
-    /// Ready to run, but waiting for a CPU, all together; zero where the kernel does not tell.
+    /// Time ready but without a CPU, in sum; zero where the kernel does not report it.
     pub(crate) waited: Duration,
-    /// The same of the one that waited longest.
+    /// The same of the thread that waited longest.
     pub(crate) waited_longest: Duration,
-    /// Is one on a CPU right now, ready for one, or waiting for the disk?
+    /// Whether one runs, is ready to run, or waits for the disk.
     pub(crate) wants: bool,
 }
 
@@ -103,27 +103,16 @@ fn times(schedstat: &str) -> (Duration, Duration) {
     (next(), next())
 }
 
-/// Does the state in a thread's `stat` (the word behind its name, which may hold anything) say that
-/// it has work?
+/// Whether the state in a thread's `stat` (the word after its name, which may hold anything) means
+/// work.
 fn wants(stat: &str) -> bool {
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     matches!(state, Some('R' | 'D'))
 }
 
-/// QEMU's names: "CPU 0/KVM", "CPU 1/TCG", "ALL CPUs/TCG".
-fn is_vcpu(name: &str) -> bool {
-    name.starts_with("CPU ") || name.starts_with("ALL CPUs/")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn virtual_cpus_are_told_by_name() {
-        assert!(is_vcpu("CPU 0/KVM\n") && is_vcpu("ALL CPUs/TCG\n"));
-        assert!(!is_vcpu("qemu-system-x86\n") && !is_vcpu("call_rcu\n"));
-    }
 
     #[test]
     fn a_threads_work_is_read() {

@@ -1,4 +1,4 @@
-//! What of this machine makes guests, so that tests can take it away.
+//! The machine's means to run guests, which tests can replace.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,17 +9,17 @@ use crate::memory::Memory;
 
 /// The program.
 const QEMU: &str = "qemu-system-x86_64";
-/// A firmware that does little and is quick at it; it comes with QEMU.
+/// A small and quick firmware, which comes with QEMU.
 const FIRMWARE: &str = "qboot.rom";
 
-/// Where QEMU and KVM are looked for.
+/// Where to find QEMU and KVM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tools {
     /// Directories with programs, as in `PATH`.
     pub path: OsString,
     /// KVM's device.
     pub kvm: PathBuf,
-    /// What earlier sessions found out by trying.
+    /// Results of earlier sessions' trials.
     pub memory: Memory,
 }
 
@@ -33,17 +33,16 @@ impl Tools {
     /// QEMU's path.
     ///
     /// # Errors
-    /// [`Error::NoQemu`], [`Error::Machine`].
+    /// [`Error::NoQemu`]; this machine is no x86-64 one.
     pub fn qemu(&self) -> Result<PathBuf, Error> {
         if env::consts::ARCH != "x86_64" {
-            return Err(Error::Machine(env::consts::ARCH));
+            return Err(format!("guests need an x86-64 machine, and this is {}", env::consts::ARCH).into());
         }
         self.program(QEMU).ok_or(Error::NoQemu(QEMU))
     }
 
-    /// The quick firmware's path; `None`: QEMU's usual one does too.
+    /// The quick firmware's path; `None`: QEMU's usual one works too.
     pub(crate) fn firmware(&self) -> Option<PathBuf> {
-        // Beside the program: /usr/bin and /usr/share/qemu.
         let qemu = self.program(QEMU)?.canonicalize().ok()?;
         let firmware = qemu.parent()?.parent()?.join("share/qemu").join(FIRMWARE);
         firmware.is_file().then_some(firmware)

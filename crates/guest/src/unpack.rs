@@ -1,70 +1,37 @@
-//! Module files as distributions keep them: plain, or packed by xz, gzip or zstd.
+//! What modules and kernels are packed with: xz, gzip, zstd or LZ4's legacy frame.
 
-use std::io::Read as _;
+use std::io::{Cursor, Read};
 
-/// No module is larger unpacked, in bytes; the largest (graphics drivers) have about 20 MB.
-pub(crate) const MOST: usize = 128 << 20;
+/// No module or kernel is larger unpacked, in bytes: usual kernels have 60 MB, the largest modules
+/// (graphics drivers) about 20 MB.
+pub(crate) const MOST: u64 = 128 << 20;
 
 /// The endings of module files.
 pub(crate) const ENDINGS: [&str; 4] = [".ko", ".ko.xz", ".ko.gz", ".ko.zst"];
 
-/// Unpacks what its first bytes say is packed; anything else is given back as it is.
+/// Unpacks what its first bytes say is packed; `None` for anything else.
 ///
 /// # Errors
 /// What is wrong, in words.
-pub(crate) fn unpack(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-    match bytes.as_slice() {
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => xz(bytes),
-        [0x1f, 0x8b, ..] => gzip(&bytes),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => zstd(&bytes),
-        _ => Ok(bytes),
-    }
-}
-
-fn xz(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-    let mut unpacked = Vec::new();
-    let reader = xz4rust::XzReader::new(std::io::Cursor::new(bytes));
-    read_bounded(reader, &mut unpacked).map_err(|error| format!("xz: {error}"))?;
-    Ok(unpacked)
-}
-
-fn zstd(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let mut unpacked = Vec::new();
-    let reader = ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|error| format!("zstd: {error}"))?;
-    read_bounded(reader, &mut unpacked).map_err(|error| format!("zstd: {error}"))?;
-    Ok(unpacked)
-}
-
-fn gzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    let start = gzip_header(bytes).ok_or("gzip: its header is damaged")?;
-    miniz_oxide::inflate::decompress_to_vec_with_limit(&bytes[start..], MOST)
-        .map_err(|error| format!("gzip: {error}"))
-}
-
-fn read_bounded(reader: impl std::io::Read, unpacked: &mut Vec<u8>) -> std::io::Result<()> {
-    reader.take(MOST as u64 + 1).read_to_end(unpacked)?;
-    if unpacked.len() > MOST {
-        return Err(std::io::Error::other("larger than any module unpacked"));
-    }
-    Ok(())
-}
-
-/// Where the deflated data begin (RFC 1952, section 2.3).
-fn gzip_header(bytes: &[u8]) -> Option<usize> {
-    let flags = *bytes.get(3)?;
-    let mut at = 10;
-    if flags & 0x04 != 0 {
-        at += 2 + usize::from(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
-    }
-    for text in [0x08, 0x10] {
-        if flags & text != 0 {
-            at += bytes.get(at..)?.iter().position(|&byte| byte == 0)? + 1;
+pub(crate) fn unpack(packed: &[u8]) -> Result<Option<Vec<u8>>, String> {
+    let (format, reader): (_, Box<dyn Read + '_>) = match packed {
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => {
+            ("xz", Box::new(xz4rust::XzReader::new(Cursor::new(packed.to_vec()))))
         }
+        [0x1f, 0x8b, ..] => ("gzip", Box::new(flate2::bufread::GzDecoder::new(packed))),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            let decoder = ruzstd::decoding::StreamingDecoder::new(packed);
+            ("zstd", Box::new(decoder.map_err(|error| format!("zstd: {error}"))?))
+        }
+        [0x02, 0x21, 0x4c, 0x18, ..] => ("lz4", Box::new(lz4_flex::frame::FrameDecoder::new(packed))),
+        _ => return Ok(None),
+    };
+    let mut unpacked = Vec::new();
+    reader.take(MOST + 1).read_to_end(&mut unpacked).map_err(|error| format!("{format}: {error}"))?;
+    if unpacked.len() as u64 > MOST {
+        return Err(format!("{format}: larger than any kernel or module unpacked"));
     }
-    if flags & 0x02 != 0 {
-        at += 2;
-    }
-    (at <= bytes.len()).then_some(at)
+    Ok(Some(unpacked))
 }
 
 #[cfg(test)]
@@ -72,8 +39,8 @@ pub(crate) mod tests {
     use super::*;
 
     /// "kernel module " twenty times, as xz (with the CRC-32 that the kernel's build asks for),
-    /// gzip (with a file's name) and zstd write it.
-    pub(crate) const PACKED: [&[u8]; 3] = [
+    /// gzip (with a file's name), zstd and `lz4 -l` write it.
+    pub(crate) const PACKED: [&[u8]; 4] = [
         &[
             0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00, 0x00, 0x01, 0x69, 0x22, 0xde, 0x36, 0x02, 0x00, 0x21, 0x01,
             0x16, 0x00, 0x00, 0x00, 0x74, 0x2f, 0xe5, 0xa3, 0xe0, 0x01, 0x17, 0x00, 0x15, 0x5d, 0x00, 0x35,
@@ -92,22 +59,41 @@ pub(crate) mod tests {
             0x20, 0x6d, 0x6f, 0x64, 0x75, 0x6c, 0x65, 0x20, 0x01, 0x00, 0x07, 0xa1, 0x4e, 0x25, 0x6d, 0xda,
             0x8e, 0xf3,
         ],
+        &[
+            0x02, 0x21, 0x4c, 0x18, 24, 0, 0, 0, 0xef, b'k', b'e', b'r', b'n', b'e', b'l', b' ', b'm', b'o',
+            b'd', b'u', b'l', b'e', b' ', 14, 0, 242, 0x50, b'd', b'u', b'l', b'e', b' ',
+        ],
     ];
 
     #[test]
     fn all_that_distributions_use_is_unpacked() {
         let plain = b"kernel module ".repeat(20);
         for packed in PACKED {
-            assert_eq!(unpack(packed.to_vec()).unwrap(), plain);
+            assert_eq!(unpack(packed).unwrap().unwrap(), plain);
         }
-        assert_eq!(unpack(plain.clone()).unwrap(), plain);
+        assert_eq!(unpack(&plain), Ok(None));
     }
 
     #[test]
-    fn what_is_cut_short_is_refused_in_words() {
-        for (packed, word) in PACKED.into_iter().zip(["xz", "gzip", "zstd"]) {
-            let error = unpack(packed[..packed.len() - 12].to_vec()).unwrap_err();
+    fn what_is_damaged_cut_short_or_endless_is_refused_in_words() {
+        for (packed, word) in PACKED.into_iter().zip(["xz", "gzip", "zstd", "lz4"]) {
+            let error = unpack(&packed[..packed.len() - 12]).unwrap_err();
             assert!(error.starts_with(word), "{error}");
         }
+        let mut gzip = PACKED[1].to_vec();
+        let checksum = gzip.len() - 8;
+        gzip[checksum] ^= 1;
+        assert!(unpack(&gzip).unwrap_err().contains("checksum"));
+        let one_block = lz4(&vec![0; 8 << 20]);
+        let (magic, block) = one_block.split_at(4);
+        let error = unpack(&[magic, &block.repeat(17)].concat()).unwrap_err();
+        assert!(error.contains("larger than any"), "{error}");
+    }
+
+    /// A legacy frame of LZ4.
+    pub(crate) fn lz4(bytes: &[u8]) -> Vec<u8> {
+        let block = lz4_flex::block::compress(bytes);
+        let length = u32::try_from(block.len()).unwrap().to_le_bytes();
+        [&PACKED[3][..4], &length, &block].concat()
     }
 }

@@ -7,9 +7,9 @@ use thiserror::Error;
 
 use crate::kernel::netlink::Failure;
 
-/// What can go wrong when looking at, or changing, this machine. Each message names the thing, the
-/// place and, where there is one, the way out; the kernel's own words are in it, so that it can
-/// cross the agent protocol as plain text.
+/// Errors of reading or changing this machine. A message names the thing, the place and, if there
+/// is one, the remedy; it includes the kernel's message, so that it can cross the agent protocol as
+/// plain text.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,14 +21,14 @@ pub enum Error {
         /// The name as given.
         name: String,
     },
-    /// The interface is not in the network namespace of the socket.
+    /// The interface does not exist in the network namespace of the socket.
     #[error(
         "cannot {action}: no interface {name:?} in this network namespace (it was not created, or was removed)"
     )]
     NoInterface {
-        /// What was being done.
+        /// The action that failed.
         action: String,
-        /// The interface asked for.
+        /// The requested interface.
         name: String,
     },
     /// A file of the kernel could not be read.
@@ -36,15 +36,15 @@ pub enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// The kernel's answer.
+        /// The kernel's error.
         errno: io::Error,
     },
-    /// Anything else, which no caller tells apart.
+    /// Any other error.
     #[error("{what}")]
     Failed {
-        /// What failed, why, and the way out.
+        /// The failure, its cause and its remedy.
         what: String,
-        /// The number that the kernel answered with, where it did.
+        /// The kernel's error number, if there is one.
         errno: Option<i32>,
     },
 }
@@ -56,7 +56,7 @@ impl From<String> for Error {
 }
 
 impl Error {
-    /// The errno the kernel answered with, where there was one.
+    /// The kernel's error number, if there is one.
     pub fn errno(&self) -> Option<i32> {
         match self {
             Self::Read { errno, .. } => errno.raw_os_error(),
@@ -65,13 +65,13 @@ impl Error {
         }
     }
 
-    /// Says what failed, what the kernel answered, and (with its leading separator) the way out.
+    /// What failed, the kernel's error, and (with its separator) the remedy.
     pub(crate) fn failed(what: impl Display, errno: impl Into<io::Error>, way_out: impl Display) -> Self {
         let errno = errno.into();
         Self::Failed { what: format!("{what}: {errno}{way_out}"), errno: errno.raw_os_error() }
     }
 
-    /// Says what `failure` means for `action` on the interface `name`.
+    /// The error of `action` on the interface `name`.
     pub(crate) fn netlink(action: impl Into<String>, name: &str, failure: Failure) -> Self {
         let action = action.into();
         match failure {
@@ -93,13 +93,13 @@ impl Error {
     }
 }
 
-/// The way out that holds for every netlink request refused with this errno.
+/// The remedy of every netlink request that fails with this errno.
 fn hint(errno: Option<Errno>) -> &'static str {
     match errno {
         Some(Errno::EPERM) => {
             "; it needs CAP_NET_ADMIN over this network namespace: be root, or own it in a user namespace"
         }
-        // Only IPv6 answers so: an address on an interface where it is off.
+        // Only IPv6 reports it: an address on an interface without IPv6.
         Some(Errno::EACCES) => "; IPv6 is off here: `sysctl net.ipv6.conf.all.disable_ipv6=0` turns it on",
         Some(Errno::EOPNOTSUPP) => "; this kernel is built without it, or its module is not loaded",
         _ => "",

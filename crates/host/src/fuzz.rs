@@ -1,5 +1,4 @@
-//! (fuzzing) Every reader of the kernel's messages and files. None may panic, whatever its input
-//! is.
+//! (fuzzing) Every reader of the kernel's messages and files: no input may make them panic.
 
 use netlink_packet_core::{NlasIterator, Parseable};
 use netlink_packet_route::neighbour::NeighbourMessage;
@@ -21,7 +20,7 @@ use crate::link::interface::Link;
 use crate::link::neighbours;
 use crate::link::queue::QueueCounters;
 
-/// Reads a datagram of the kernel, and each of its answers as everything that an answer may be.
+/// Reads a datagram of the kernel, and each answer in it in every way.
 pub fn netlink(datagram: &[u8]) {
     let mut inside = 0;
     for frame in frames(datagram) {
@@ -40,7 +39,6 @@ pub fn answer(payload: &[u8]) {
         assert!(!link.name.is_empty());
     }
     if let Ok(discipline) = Discipline::parse(payload) {
-        // Whatever a rate is, it is one: no rate is no limit.
         assert_ne!(discipline.rate_bits, Some(0));
     }
     let mut queue = QueueCounters::default();
@@ -56,8 +54,7 @@ pub fn answer(payload: &[u8]) {
     }
 }
 
-/// Reads a file of `/proc` or `/sys` as everything that it may be; `tick` is the unit of times in
-/// it, in ns.
+/// Reads a file of `/proc` or `/sys` in every way; `tick` is its unit of time, in ns.
 pub fn proc(text: &str, tick: u64) {
     let _ = cpu::since_boot(text, tick);
     let table = Table::default().pairs(text).lines(text);
@@ -117,7 +114,7 @@ mod tests {
         fn any_attributes_are_read_or_refused(list in attributes(), header in 0usize..6) {
             // The headers of links, neighbours, queueing disciplines and generic netlink.
             let mut payload = vec![0; 4 * header];
-            // The top of the discipline of interface 1, or a neighbour that was found.
+            // The root discipline of interface 1, or a resolved neighbour.
             payload.iter_mut().skip(4).step_by(4).for_each(|byte| *byte = 1);
             if let Some(parent) = payload.get_mut(12..16) {
                 parent.fill(0xff);

@@ -1,9 +1,8 @@
-//! One machine, or one network namespace, as seen from inside: its interfaces and their offload
-//! features, what its CPUs and protocols count, what it is, and what this process may do with it.
+//! One machine, or one network namespace, from inside: its interfaces and their offload features,
+//! the counters of its CPUs and protocols, its description, and the privileges of this process.
 //!
-//! Everything here is synchronous and is meant for an agent process that lives in a network
-//! namespace of its own. What the kernel says, in netlink messages or in text files, is read by
-//! total functions that never panic.
+//! Everything here is synchronous and made for an agent process in a network namespace of its own.
+//! Total functions read the kernel's messages and text files, and never panic.
 
 mod counters;
 mod cpu;

@@ -1,4 +1,4 @@
-//! Files that a user names: whatever the name leads to, reading it ends and takes bounded memory.
+//! Files that a user names: reading them ends, in bounded memory, whatever they are.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -14,17 +14,16 @@ use nix::fcntl::OFlag;
 /// How long a pipe may be without a writer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Opens a regular file, or a pipe (`<(…)` of a shell is one) that somebody writes into. Links are
-/// followed.
+/// Opens a regular file, or a pipe (such as a shell's `<(…)`) with a writer. Follows links.
 ///
 /// # Errors
-/// What the kernel says; for a device or a socket `InvalidInput`, and `TimedOut` for a pipe that
-/// nobody has opened for writing within 10 s.
+/// The kernel's error; `InvalidInput` for a device or a socket, and `TimedOut` for a pipe without a
+/// writer within 10 s.
 pub fn open(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.file_type().is_fifo() {
         return open_pipe(path, PATIENCE);
     }
-    // Should it have become a pipe meanwhile, opening it does not wait.
+    // If it has become a pipe meanwhile, opening it does not wait.
     let file = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
     let kind = file.metadata()?.file_type();
     if kind.is_file() {
@@ -36,10 +35,10 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Reads the whole of such a file, of at most `most` bytes.
+/// Reads such a file, of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`]; `FileTooLarge` if there is more.
+/// As [`open`]; `FileTooLarge` for a larger one.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -49,8 +48,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opening a pipe waits for its other end, and nothing but a thread of its own can be left to wait
-/// for ever.
+/// Opening a pipe waits for its other end; only a separate thread can be left waiting.
 fn open_pipe(path: &Path, patience: Duration) -> io::Result<File> {
     let (give, opened) = mpsc::channel();
     let path = path.to_owned();
@@ -81,7 +79,7 @@ mod tests {
             (error.kind(), error.to_string().as_str()),
             (ErrorKind::FileTooLarge, "it has more than 4 bytes")
         );
-        // A file that grows for ever, or has a terabyte of nothing.
+        // A file that grows without end, or has a terabyte of zeros.
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(read(&path, 1000).unwrap_err().kind(), ErrorKind::FileTooLarge);
         assert_eq!(read(directory.path(), 5).unwrap_err().kind(), ErrorKind::IsADirectory);
@@ -106,8 +104,7 @@ mod tests {
 
         thread::scope(|scope| {
             scope.spawn(|| {
-                // The thread of the attempt above may still wait, and takes this opening for its
-                // own too.
+                // The thread of the attempt above may still wait, and get this opening too.
                 let mut pipe = OpenOptions::new().write(true).open(&path).unwrap();
                 thread::sleep(Duration::from_millis(300));
                 pipe.write_all(b"slow").unwrap();

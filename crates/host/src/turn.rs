@@ -14,14 +14,14 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, get
 
 use crate::error::Error;
 
-/// How often a session looks that cannot be woken, because it is not connected.
+/// How often a session checks that cannot be woken, because it is not connected.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The right to measure on this machine, until it is dropped or the process ends, however it ends.
+/// The right to measure on this machine, until it is dropped or the process ends.
 ///
-/// It is a name in the abstract namespace of Unix sockets, which holds for one network namespace
-/// and all users in it. The name is no file, so nothing is left to be removed, and no port.
-/// Containers with a network namespace of their own do not see each other.
+/// It is a name in the abstract namespace of Unix sockets, for one network namespace and all users
+/// in it: no file to be removed, and no port. Containers with a network namespace of their own do
+/// not see each other.
 #[derive(Debug)]
 pub struct Turn {
     _name: UnixListener,
@@ -30,9 +30,9 @@ pub struct Turn {
 /// The session that has the turn.
 #[derive(Debug)]
 pub struct Holder {
-    /// Its process; `None` where it is not known, because its queue of connections is full.
+    /// Its process; `None` if unknown, because its queue of connections is full.
     pub pid: Option<i32>,
-    /// Its command line, the program's name without its directory; `None` where `/proc` hides it.
+    /// Its command line, without the program's directory; `None` where `/proc` hides it.
     pub command: Option<String>,
     name: String,
     connection: Option<OwnedFd>,
@@ -42,7 +42,7 @@ impl Turn {
     /// Takes the turn, or names the session that has it.
     ///
     /// # Errors
-    /// If sockets cannot be had here.
+    /// If sockets are not available.
     pub fn take() -> Result<Result<Self, Holder>, Error> {
         Self::take_named("netassay/turn").map_err(|errno| {
             let what = "cannot find out whether another netassay session measures on this machine";
@@ -68,8 +68,7 @@ impl Turn {
 }
 
 /// Connects to the session of that name. Nobody accepts, so each connection stays in the listener's
-/// queue, even closed, until the session ends; where the queue is full, this does not wait but
-/// fails with `EAGAIN`.
+/// queue, even closed, until the session ends; with a full queue this fails with `EAGAIN` at once.
 fn ask(name: &str) -> nix::Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let connection = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
@@ -88,12 +87,12 @@ impl Holder {
         Ok(Self { pid, command: pid.and_then(command), name: name.to_owned(), connection })
     }
 
-    /// Waits until this session has ended, `interrupt` can be read, or `patience` is over. Whether
-    /// it has ended, or the turn must be asked for again to know.
+    /// Waits until this session has ended, `interrupt` is readable, or `patience` is over. Returns
+    /// true if it has ended, or may have: request the turn again.
     #[must_use]
     pub fn ends_within(&self, patience: Duration, interrupt: BorrowedFd<'_>) -> bool {
         if let Some(connection) = &self.connection {
-            // The name's end hangs up on those who connected to it.
+            // The end of the session hangs up on its connections.
             return wait(patience, [connection.as_fd(), interrupt])[0];
         }
         let begun = Instant::now();
@@ -109,7 +108,7 @@ impl Holder {
     }
 }
 
-/// Waits until one of these can be read or is hung up on, for `time` at most; which of them.
+/// Waits until one of these is readable or hung up, for `time` at most; returns which of them.
 fn wait<const N: usize>(time: Duration, fds: [BorrowedFd<'_>; N]) -> [bool; N] {
     let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
     let mut watched = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
@@ -122,7 +121,7 @@ impl std::fmt::Display for Holder {
         match (self.pid, &self.command) {
             (Some(pid), Some(command)) => write!(f, "process {pid} ({command})"),
             (Some(pid), None) => write!(f, "process {pid}"),
-            (None, _) => write!(f, "a process that did not give its name, because too many others asked it"),
+            (None, _) => write!(f, "an unknown process (too many others asked it for its name)"),
         }
     }
 }
@@ -142,7 +141,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn one_has_the_turn_and_the_others_are_told_who() {
+    fn one_has_the_turn_and_the_others_learn_who() {
         let name = format!("netassay/test/{}", std::process::id());
         let take = || Turn::take_named(&name).unwrap();
         let (quiet, loud) = UnixStream::pair().unwrap();
@@ -154,7 +153,6 @@ mod tests {
         drop(turn);
         assert!(holder.ends_within(Duration::from_secs(60), quiet.as_fd()));
         let again = take().unwrap();
-        // A wait ends with an interrupt, too.
         let holder = take().unwrap_err();
         drop(loud);
         assert!(!holder.ends_within(Duration::from_secs(60), quiet.as_fd()));
@@ -167,7 +165,7 @@ mod tests {
         let take = || Turn::take_named(&name).unwrap();
         let (quiet, _loud) = UnixStream::pair().unwrap();
         let turn = take().unwrap();
-        // Those that have gone stay in the queue.
+        // Closed connections stay in the queue.
         let full = (0..1 << 20).find_map(|_| ask(&name).err());
         assert_eq!(full, Some(Errno::EAGAIN));
         let holder = take().unwrap_err();

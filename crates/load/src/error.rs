@@ -1,13 +1,13 @@
-//! What can go wrong, where, and the way out.
+//! Errors of workloads, with remedies.
 
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 /// The result of everything here that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Refuses a field.
+/// Rejects a field.
 pub(crate) fn refuse(field: &'static str, value: impl fmt::Display, reason: impl Into<String>) -> Result<()> {
     Err(Error::Invalid { field, value: value.to_string(), reason: reason.into() })
 }
@@ -16,84 +16,27 @@ pub(crate) fn refuse(field: &'static str, value: impl fmt::Display, reason: impl
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The traffic cannot have a key's value.
+    /// The traffic does not support a key's value.
     #[error(transparent)]
     Misfit(#[from] words::Misfit),
-    /// A field of a [`crate::Spec`] is refused.
+    /// A field of a [`crate::Spec`] is rejected.
     #[error("`{field}` = {value}: {reason}")]
     Invalid {
         /// The field's name in the workload.
         field: &'static str,
-        /// The value refused.
+        /// The rejected value.
         value: String,
-        /// Why, and what would do.
+        /// The reason and the remedy.
         reason: String,
     },
-    /// Another socket has the port that was asked for.
-    #[error(
-        "port {port} of {address} is in use: leave `port` out of the workload and the kernel chooses a free one"
-    )]
-    PortInUse {
-        /// The receiver's address.
-        address: IpAddr,
-        /// The port asked for.
-        port: u16,
-    },
-    /// A socket could not be opened or set up.
+    /// Sockets could not be opened, set up or joined with their peers; what is wrong, and the
+    /// remedy.
     #[error("{0}")]
     Setup(String),
-    /// A socket does not have what was asked for, though the kernel accepted it.
-    #[error("`{option}` = {asked} was requested, but the connected socket reads back {applied}: {way_out}")]
-    NotApplied {
-        /// The key of the workload.
-        option: &'static str,
-        /// Its value.
-        asked: String,
-        /// What the kernel uses instead.
-        applied: String,
-        /// What may have changed it.
-        way_out: &'static str,
-    },
-    /// The other end's list of addresses does not fit this end's workload.
-    #[error("the {peer} sent {got}, but {wanted}: start both ends with the same workload")]
-    Mismatch {
-        /// `receiver` or `transmitter`.
-        peer: &'static str,
-        /// What came.
-        got: String,
-        /// What was needed.
-        wanted: String,
-    },
-    /// Not every flow's connection arrived.
-    #[error(
-        "{got} of {wanted} flows connected to {endpoint} within {seconds} s (connections from other processes rejected: {rejected}): check that the transmitter runs and that no firewall blocks the port"
-    )]
-    Missing {
-        /// Connections accepted.
-        got: usize,
-        /// Connections needed.
-        wanted: usize,
-        /// Connections from addresses that are no flow of the transmitter.
-        rejected: usize,
-        /// The listener's address.
-        endpoint: SocketAddr,
-        /// How long was waited.
-        seconds: u64,
-    },
-    /// The thread of a flow, the first of its flows, could not be pinned.
-    #[error("flow {flow}: cannot run on CPU {cpu}: {errno}; name CPUs that this host may use")]
-    Pin {
-        /// The flow.
-        flow: u32,
-        /// The CPU asked for.
-        cpu: u32,
-        /// The error of `sched_setaffinity`.
-        errno: Errno,
-    },
     /// A flow, or the thread that serves it, failed.
     #[error("flow {flow}: {what}")]
     Flow {
-        /// The flow; of several that one thread serves, the first.
+        /// The flow; of several of a thread, the first.
         flow: u32,
         /// What failed, and the remedy.
         what: String,
@@ -103,7 +46,7 @@ pub enum Error {
     Order {
         /// The step taken.
         step: &'static str,
-        /// What must come first, or must not come twice.
+        /// The step that must come first, or only once.
         instead: &'static str,
     },
 }
@@ -115,6 +58,12 @@ impl Error {
         Self::Setup(format!("{call} for {what}: {errno}{}", errno.way_out()))
     }
 
+    /// The addresses that `peer`, the receiver or the transmitter, sent do not fit this end's
+    /// workload.
+    pub(crate) fn mismatch(peer: &str, got: impl fmt::Display, wanted: impl fmt::Display) -> Self {
+        Self::Setup(format!("the {peer} sent {got}, but {wanted}: start both ends with the same workload"))
+    }
+
     pub(crate) fn flow(flow: usize, what: impl Into<String>) -> Self {
         Self::Flow { flow: u32::try_from(flow).unwrap_or(u32::MAX), what: what.into() }
     }
@@ -124,16 +73,16 @@ impl Error {
         Self::flow(flow, format!("{call} with {peer}: {errno}{}", errno.way_out()))
     }
 
-    /// All local ports that could connect to the other end are in use.
+    /// All local ports to the other end are in use.
     pub(crate) fn no_port(flow: usize, peer: SocketAddr) -> Self {
         Self::flow(flow, format!("no local port is free to connect to {peer}: {MORE_PORTS}"))
     }
 }
 
-/// The remedy where the kernel has no port left to give out.
+/// The remedy when the kernel has no free port.
 pub(crate) const MORE_PORTS: &str = "widen the sysctl net.ipv4.ip_local_port_range or use fewer flows";
 
-/// Says which call failed, and for what.
+/// Adds the call and its purpose to an error.
 pub(crate) trait Context<T> {
     fn or_setup(self, call: &'static str, what: impl fmt::Display) -> Result<T>;
 }
@@ -151,19 +100,19 @@ pub struct Errno(pub i32);
 
 impl Errno {
     pub(crate) fn of(error: &io::Error) -> Self {
-        // What std makes up itself, such as a connect that timed out, carries no number.
+        // Errors of std, such as a connect that timed out, have no number.
         let timed_out = error.kind() == io::ErrorKind::TimedOut;
         Self(error.raw_os_error().unwrap_or(if timed_out { libc::ETIMEDOUT } else { libc::EINVAL }))
     }
 
-    /// The advice that goes with the error, ready to be appended to it.
+    /// The remedy of an error, ready to be appended to it.
     fn way_out(self) -> &'static str {
         match self.0 {
             libc::EMFILE | libc::ENFILE => {
                 "; each flow is an open file at either end: raise the limit of open files (`ulimit -n`, `ulimit -Hn`) or use fewer flows"
             }
             libc::EADDRNOTAVAIL => {
-                "; no interface that is up has this address: give it to one, or correct it"
+                "; no interface that is up has this address: assign it to an interface, or correct it"
             }
             libc::EACCES => "; a port below 1024 needs a privilege, a firewall may refuse: use another port",
             libc::EADDRINUSE => "; use another port or leave `port` out of the workload",

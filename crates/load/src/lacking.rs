@@ -1,4 +1,4 @@
-//! What this host's kernel lacks for a workload, found out by trying.
+//! What this host's kernel lacks for a workload, found by trying.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
@@ -13,8 +13,8 @@ use crate::socket::{self, Applied};
 use crate::sys;
 use crate::workload::uring;
 
-/// What this host lacks for this traffic over this version of IP, each in words with what follows
-/// from it; empty if it has everything. Tried on sockets of its own: nothing leaves this host.
+/// What this host lacks for this traffic over this version of IP, in words with the consequence;
+/// empty if nothing. Tried on separate sockets: nothing leaves this host.
 #[must_use]
 pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
     let (domain, local, version): (_, IpAddr, _) = match family {
@@ -38,7 +38,7 @@ pub fn lacking(traffic: &Traffic, family: Family) -> Vec<String> {
         lacks.push(format!("congestion control `{name}` not available: {}{there}", Errno::of(&error)));
     }
     if lacks.is_empty() {
-        // The options that every socket is given, and what it has of them.
+        // The options of every socket, and their results.
         let tried = socket::open(traffic, local, "a socket");
         let applied = tried.and_then(|one| Applied::read_as_asked(&one, traffic));
         lacks.extend(applied.err().map(|error| error.to_string()));
@@ -66,8 +66,7 @@ fn no_zerocopy(traffic: &Traffic, socket: &Socket) -> Option<String> {
         let since = if traffic.kind.is_udp() { "5.0" } else { "4.14" };
         return Some(format!("SO_ZEROCOPY not supported: {}; it needs Linux {since}", Errno::of(&error)));
     }
-    // What one send may lend, unless a privilege lifts the limit, which the kernel alone knows: so
-    // it is tried.
+    // What one send may lend: a privilege may lift the limit, which only a try shows.
     let most = getrlimit(Resource::RLIMIT_MEMLOCK).map_or(0, |(soft, _)| soft);
     (most < u64::from(traffic.message) && lending_fails(traffic.message as usize)).then(|| {
         format!(
@@ -85,7 +84,7 @@ fn lending_fails(message: usize) -> bool {
         sys::set_option(sender.as_raw_fd(), libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)?;
         Ok::<_, std::io::Error>((listener, sender))
     };
-    // Without loopback it cannot be tried; a run says it then.
+    // It cannot be tried without loopback; a run reports it then.
     let Ok((_listener, sender)) = connect() else { return false };
     let bytes = Buffer::room(message);
     let flags = libc::MSG_ZEROCOPY | libc::MSG_DONTWAIT;
@@ -119,7 +118,7 @@ mod tests {
                 }
             }
         }
-        // Less than any buffer has (`SOCK_MIN_SNDBUF` of net/sock.h).
+        // Less than the smallest buffer (`SOCK_MIN_SNDBUF` of net/sock.h).
         let small = Traffic { socket_buffer: Some(1), ..Traffic::new(Kind::UdpStream) };
         assert!(
             lacking(&small, Family::Ipv4)[0].starts_with("`socket_buffer` = 1 "),

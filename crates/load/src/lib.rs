@@ -11,13 +11,12 @@
 //! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges
 //!    of the window; rates are differences of two samples, see [`Sample::since`]. Look at `failed`
 //!    now and then.
-//! 6. `quiet` both ends: the threads that send end, those that receive go on. `finish` the
-//!    transmitter, then the receiver, which first receives what is still queued. Over their whole
-//!    life `sent = received + dropped` then holds wherever the drops of the path between them are
-//!    known.
+//! 6. `quiet` both ends: sending threads end, receiving ones continue. `finish` the transmitter,
+//!    then the receiver, which first receives queued data. Then `sent = received + dropped` over
+//!    their whole life, wherever the drops of the path are known.
 //!
-//! Both ends must have reached `Tail` before the first of them finishes: a peer that goes away
-//! earlier is an error.
+//! Both ends must have reached `Tail` before the first one finishes: a peer that goes away earlier
+//! is an error.
 //!
 //! The hot loops read no clock (request-response: one per transaction), take no lock, allocate
 //! nothing and format nothing. Per iteration they load one byte, the phase, and store their own

@@ -8,21 +8,20 @@ use words::{Family, Traffic};
 use crate::error::{Result, refuse};
 use crate::sys;
 
-/// One end of a workload: what both agree on, and where this end is.
+/// One end of a workload: the common traffic, and this end's address and CPUs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// The same for both ends.
     pub traffic: Traffic,
-    /// This end's address: the receiver listens there and nowhere else, the transmitter sends from
-    /// there.
+    /// This end's address: the receiver listens only there, the transmitter sends from there.
     pub local: IpAddr,
     /// The CPUs that flows are pinned to in turn; empty: not pinned.
     pub cpus: Vec<u32>,
 }
 
 impl Spec {
-    /// Refuses, by the name of the field, what is not possible.
+    /// Rejects an invalid field, by its name.
     ///
     /// # Errors
     /// [`crate::Error::Misfit`] or [`crate::Error::Invalid`] for the first such field.
@@ -109,8 +108,7 @@ mod tests {
         }
     }
 
-    /// The plain traffic of a kind, where some keys have any value: with few of them some of it is
-    /// accepted.
+    /// The defaults of a kind, with any value of a few keys: then some specs are valid.
     fn any_spec() -> impl Strategy<Value = Spec> {
         let value = (0..KEYS.len())
             .prop_map(|at| &KEYS[at])

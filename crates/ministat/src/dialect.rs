@@ -1,18 +1,18 @@
-//! Whose ministat is spoken.
+//! The two dialects of ministat.
 
-/// The two lines of descent, which differ in arithmetic and in a few habits.
+/// The two dialects, which differ in arithmetic and in a few habits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// Debian's version 20150715.
     #[default]
     Debian,
-    /// FreeBSD's: the mean of the two middle values as the median, the variance in two passes, and
-    /// a relative error that knows that the reference's mean is uncertain too. It also has `-q`.
+    /// FreeBSD's: the median is the mean of the two middle values, the variance takes two passes,
+    /// and the relative error includes that of the reference's mean. It also has `-q`.
     Freebsd,
 }
 
 impl Dialect {
-    /// The dialect of this name, as `--dialect` takes it.
+    /// The dialect of a `--dialect` name.
     pub fn from_name(name: &[u8]) -> Option<Dialect> {
         match name {
             b"debian" => Some(Dialect::Debian),
@@ -21,8 +21,7 @@ impl Dialect {
         }
     }
 
-    /// How many bytes of a line are read at once: one less than C's `BUFSIZ` there. A longer line
-    /// counts as several.
+    /// The most bytes of a line: one less than C's `BUFSIZ` there. A longer line counts as several.
     pub fn longest_line(self) -> usize {
         match self {
             Dialect::Debian => 8191,
@@ -30,7 +29,7 @@ impl Dialect {
         }
     }
 
-    /// Whether all files are opened before the first is read.
+    /// Whether it opens all files before it reads the first.
     pub fn opens_all_first(self) -> bool {
         self == Dialect::Freebsd
     }

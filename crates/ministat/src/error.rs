@@ -1,4 +1,4 @@
-//! What ministat refuses.
+//! Errors of ministat.
 
 use thiserror::Error;
 
@@ -8,7 +8,7 @@ pub enum MinistatError {
     /// A set is too small.
     #[error("Dataset {0} must contain at least 3 data points")]
     TooFewPoints(String),
-    /// There are not as many symbols.
+    /// There are not enough symbols.
     #[error("cannot plot {count} sets: there are symbols for {limit}; -A leaves the plot out")]
     TooManySets {
         /// How many were given.
@@ -16,10 +16,10 @@ pub enum MinistatError {
         /// How many are possible.
         limit: usize,
     },
-    /// A plot has no place for what is infinite or no number.
+    /// A plot cannot show infinities and NaNs.
     #[error("cannot plot {0}: a value, or the mean, is infinite or not a number; -A leaves the plot out")]
     NotFinite(String),
-    /// The values are too far apart, or too close together, to divide the space between them.
+    /// The values are too far apart, or too close together, for a scale.
     #[error("cannot plot values that are {0:e} apart; -A leaves the plot out")]
     NoScale(f64),
     /// A plot has at least two columns.

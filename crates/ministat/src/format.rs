@@ -1,8 +1,7 @@
-//! C's `%g`, which Rust does not have.
+//! C's `%g`, which Rust lacks.
 
-/// `value` as printf's `%.{precision}g` shows it: `precision` significant digits, with an exponent
-/// of at least two digits where it is below -4 or not below `precision`, without trailing zeros
-/// (C17, 7.21.6.1).
+/// `value` in printf's `%.{precision}g`: `precision` significant digits, with an exponent of at
+/// least two digits below -4 or from `precision` on, without trailing zeros (C17, 7.21.6.1).
 pub(crate) fn g(value: f64, precision: usize) -> String {
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value.is_nan() {
@@ -11,7 +10,7 @@ pub(crate) fn g(value: f64, precision: usize) -> String {
     if value.is_infinite() {
         return format!("{sign}inf");
     }
-    // Rust rounds correctly, ties to even, as the C library does.
+    // Rust rounds correctly, ties to even, as the C library.
     let scientific = format!("{value:.*e}", precision.max(1) - 1);
     let (mantissa, exponent) = scientific.split_once('e').expect("LowerExp writes an e");
     let exponent: i32 = exponent.parse().expect("LowerExp writes a number after the e");

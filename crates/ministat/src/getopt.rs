@@ -1,5 +1,5 @@
-//! glibc's getopt: one letter options in groups, with their arguments glued on or following,
-//! before, between or after files.
+//! glibc's getopt: one-letter options in groups, with arguments attached or following, before,
+//! between or after files.
 
 /// An element of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,34 +8,33 @@ pub(crate) enum Item<'a> {
     Flag(u8),
     /// An option with its argument.
     Value(u8, &'a [u8]),
-    /// `--name` or `--name=value`, where such are known.
+    /// `--name` or `--name=value`, where long options exist.
     Long(&'a [u8], Option<&'a [u8]>),
     /// Not an option.
     File(&'a [u8]),
-    /// An option that is not known.
     Unknown(u8),
-    /// An option whose argument is missing.
+    /// An option without its argument.
     Incomplete(u8),
 }
 
-/// Which options there are.
+/// The known options.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grammar {
     pub(crate) flags: &'static [u8],
     pub(crate) with_value: &'static [u8],
-    /// The names of long options whose argument may follow as the next word; none if `--x` is the
-    /// option `-`.
+    /// The names of long options, whose argument may follow as the next word; `None` if `--x` is
+    /// the option `-`.
     pub(crate) long: Option<&'static [&'static [u8]]>,
     /// The first file ends the options, as with POSIXLY_CORRECT.
     pub(crate) options_first: bool,
 }
 
-/// Walks along the command line.
+/// Reads the command line.
 #[derive(Debug)]
 pub(crate) struct Getopt<'a> {
     grammar: Grammar,
     words: &'a [Vec<u8>],
-    /// What is left of a group of letters.
+    /// The rest of a group of letters.
     group: &'a [u8],
     only_files: bool,
 }

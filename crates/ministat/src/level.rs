@@ -2,19 +2,18 @@
 
 use stats::distribution::student;
 
-/// A confidence level: one of the six that ministat knows, or any with exact quantiles.
+/// A confidence level: one of ministat's six, or any with exact quantiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
     percent: f64,
-    /// The probability of the two-sided quantile.
     coverage: f64,
-    /// Quantiles are those of ministat's table.
+    /// Whether quantiles come from ministat's table.
     is_tabulated: bool,
 }
 
 impl Level {
-    /// All that ministat knows: 80, 90, 95, 98, 99 and 99.5 %. The last one's column holds the
-    /// quantiles of 99.8 %, a slip in ministat that is kept, since its verdicts are.
+    /// ministat's levels: 80, 90, 95, 98, 99 and 99.5 %. The last column holds the quantiles of
+    /// 99.8 %: an error in ministat that is kept, since verdicts depend on it.
     pub const ALL: [Level; 6] = [
         Level::tabulated(80.0, 0.80),
         Level::tabulated(90.0, 0.90),
@@ -28,7 +27,7 @@ impl Level {
         Level { percent, coverage, is_tabulated: true }
     }
 
-    /// The level of this many percent with exact quantiles, if it is more than 0 and less than 100.
+    /// A level with exact quantiles, in percent, if it is between 0 and 100.
     pub fn exact(percent: f64) -> Option<Level> {
         (percent > 0.0 && percent < 100.0).then_some(Level {
             percent,
@@ -37,7 +36,7 @@ impl Level {
         })
     }
 
-    /// The level of this many percent, if ministat knows it.
+    /// ministat's level in percent, if it is one.
     pub fn from_percent(percent: f64) -> Option<Level> {
         Level::ALL.into_iter().find(|level| level.percent == percent)
     }
@@ -47,8 +46,8 @@ impl Level {
         self.percent
     }
 
-    /// The two-sided quantile of Student's t. From ministat's table it has three decimals, and
-    /// above 100 degrees of freedom it is that of infinitely many.
+    /// The two-sided quantile of Student's t. ministat's table has three decimals, and above 100
+    /// degrees of freedom the quantile of infinitely many.
     pub fn t(self, df: usize) -> f64 {
         if !self.is_tabulated {
             return student::quantile((1.0 + self.coverage) / 2.0, df as f64).unwrap_or(f64::NAN);
@@ -64,7 +63,6 @@ impl Level {
 }
 
 impl Default for Level {
-    /// 95 %.
     fn default() -> Level {
         Level::ALL[2]
     }
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_the_rounded_quantiles_but_for_seven_slips() {
+    fn the_table_is_the_rounded_quantiles_except_for_seven_errors() {
         let oracle: Table = serde_json::from_str(include_str!("../tests/fixtures/t-table.json")).unwrap();
         let mut slips = Vec::new();
         for (column, level) in Level::ALL.into_iter().enumerate() {

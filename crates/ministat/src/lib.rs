@@ -1,16 +1,15 @@
-//! Student's t over the pooled runs, in the words of ministat(1), to the byte: the table of
-//! summaries and the verdict of each set against the first.
+//! Student's t over the pooled runs, as ministat(1) prints it, to the byte: the table of summaries
+//! and the verdict of each set against the first.
 //!
-//! It is the classic test that published results use, and it takes every run as independent of
-//! every other. Where boots differ it finds differences that are not there in a quarter to a half
-//! of all comparisons, so its verdicts are to be labelled as what they are; [`stats::analyse`]
-//! gives those that hold.
+//! It is the classic test of published results, and it assumes that runs are independent. Where
+//! boots differ, it finds false differences in a quarter to a half of all comparisons, so its
+//! verdicts must be labelled; [`stats::analyse`] gives valid ones.
 //!
-//! What is reproduced is Debian's version 20150715 with its arithmetic: sums of squares in one
-//! pass, the upper middle value as the median, and a table of quantiles with three decimals;
-//! [`Dialect::Freebsd`] has FreeBSD's. The program is here but for its contact with the world:
-//! [`Request`] is its command line, [`Format`] reads lines, [`Values`] and [`Set`] sum up, [`Plot`]
-//! and [`write_all`] show, [`Refusal`] is everything it says instead.
+//! It reproduces Debian's version 20150715 with its arithmetic: sums of squares in one pass, the
+//! upper middle value as the median, and a table of quantiles with three decimals;
+//! [`Dialect::Freebsd`] is FreeBSD's. The program without its I/O is here: [`Request`] is its
+//! command line, [`Format`] reads lines, [`Values`] and [`Set`] summarise, [`Plot`] and
+//! [`write_all`] show, [`Refusal`] is its error output.
 
 mod dialect;
 mod error;

@@ -4,27 +4,27 @@ use memchr::memchr;
 
 use crate::number::{decimal, is_space, whole};
 
-/// How values stand in a file.
+/// The format of values in a file.
 #[derive(Clone, Debug)]
 pub struct Format {
     column: usize,
     is_delimiter: [bool; 256],
     longest_line: usize,
-    /// A decimal number in the column is all of its token, and the newline that follows ends the
+    /// Whether a decimal number in the column is the whole token and the following newline ends the
     /// line: no delimiter is part of either.
     is_plain: bool,
 }
 
-/// A token in a value's place that is no number.
+/// A token in the column that is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidData {
-    /// Its line among those given, from 1.
+    /// Its line, from 1, of the given bytes.
     pub line: u64,
 }
 
 impl Format {
-    /// Values stand in this column, from 1, between runs of any of these bytes. Lines longer than
-    /// `longest_line` bytes, their newline included, are several lines.
+    /// Values are in this column, from 1, between runs of any of these bytes. A line longer than
+    /// `longest_line` bytes, its newline included, is several lines.
     ///
     /// # Panics
     /// If `column` or `longest_line` is 0.
@@ -38,17 +38,17 @@ impl Format {
         Format { column, is_delimiter, longest_line, is_plain }
     }
 
-    /// How many of these bytes, which start a line, are whole lines whatever comes after.
+    /// How many of these bytes, from the start of a line, are whole lines.
     pub fn complete(&self, bytes: &[u8]) -> usize {
         let after_newline = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let rest = bytes.len() - after_newline;
         after_newline + rest / self.longest_line * self.longest_line
     }
 
-    /// Appends the values of these lines, and tells how many lines those were.
+    /// Appends the values of these lines, and returns the number of lines.
     ///
     /// # Errors
-    /// [`InvalidData`] at the first token in the column that is no number. The values before it are
+    /// [`InvalidData`] at the first token in the column that is not a number. Earlier values are
     /// appended.
     pub fn read(&self, bytes: &[u8], values: &mut Vec<f64>) -> Result<u64, InvalidData> {
         let mut lines = 0;
@@ -69,8 +69,8 @@ impl Format {
         Ok(lines)
     }
 
-    /// The value and the length of a line that has a decimal number in the column, as most have,
-    /// found in one pass over it. None says nothing about the line.
+    /// The value and length of a line with a decimal number in the column, as most have, in one
+    /// pass. `None` says nothing about the line.
     #[inline]
     fn plain_line(&self, bytes: &[u8]) -> Option<(f64, usize)> {
         if !self.is_plain {
@@ -87,7 +87,7 @@ impl Format {
         }
     }
 
-    /// Where the token in the column starts, if no comment, newline or NUL comes first.
+    /// The start of the token in the column, unless a comment, newline or NUL comes first.
     #[inline]
     fn column_start(&self, most: &[u8]) -> Option<usize> {
         let is_delimiter = |byte: &u8| self.is_delimiter[usize::from(*byte)];
@@ -113,7 +113,7 @@ impl Format {
         }
     }
 
-    /// The token in the column, if the line has one and no comment starts before it or with it.
+    /// The token in the column, unless a comment starts before it or with it.
     fn token<'a>(&self, content: &'a [u8]) -> Option<&'a [u8]> {
         let mut tokens =
             content.split(|byte| self.is_delimiter[usize::from(*byte)]).filter(|token| !token.is_empty());
@@ -130,7 +130,7 @@ fn newline(bytes: &[u8]) -> Option<usize> {
     memchr(b'\n', bytes)
 }
 
-/// A line without what comes after a NUL, and without the blanks at its end.
+/// A line up to a NUL, without trailing blanks.
 fn content(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|byte| *byte == 0).unwrap_or(line.len());
     let blanks = line[..end].iter().rev().take_while(|byte| is_space(**byte)).count();

@@ -1,7 +1,7 @@
-//! C's strtod and strtol in the C locale, which take more than Rust's parsers: leading blanks,
+//! C's strtod and strtol in the C locale, which accept more than Rust's parsers: leading blanks,
 //! hexadecimal fractions, `nan(…)`.
 
-/// The number that is all of `text`; none if anything is left over, even a blank.
+/// The number of the whole text; `None` if anything is left over, even a blank.
 pub fn whole(text: &[u8]) -> Option<f64> {
     match decimal(text) {
         Some((value, length)) if length == text.len() => Some(value),
@@ -12,8 +12,8 @@ pub fn whole(text: &[u8]) -> Option<f64> {
     }
 }
 
-/// The value of the number that `text` begins with and the length of that, blanks before it
-/// included; 0 and 0 if there is none. Correctly rounded; too large is infinite.
+/// The value of the number at the start of `text` and its length, leading blanks included; 0 and 0
+/// if there is none. Correctly rounded; too large is infinite.
 pub(crate) fn strtod(text: &[u8]) -> (f64, usize) {
     let blanks = leading(text, is_space);
     let (negative, sign) = sign(&text[blanks..]);
@@ -24,8 +24,8 @@ pub(crate) fn strtod(text: &[u8]) -> (f64, usize) {
     }
 }
 
-/// The decimal whole number that `text` begins with, clamped to what fits, and its length; 0 and 0
-/// if there is none.
+/// The decimal whole number at the start of `text`, clamped to the type, and its length; 0 and 0 if
+/// there is none.
 pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
     let blanks = leading(text, is_space);
     let (negative, sign) = sign(&text[blanks..]);
@@ -41,13 +41,12 @@ pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
     (value, start + digits)
 }
 
-/// C's isspace in the C locale.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// The decimal number without blanks before it that `text` begins with, and its length. It is what
-/// most files are made of. Of a hexadecimal number it is the 0 before the x.
+/// The decimal number at the start of `text`, without leading blanks, and its length: the usual
+/// case. Of a hexadecimal number it is the 0 before the x.
 #[inline]
 pub fn decimal(text: &[u8]) -> Option<(f64, usize)> {
     let (negative, start) = sign(text);
@@ -69,8 +68,8 @@ pub fn decimal(text: &[u8]) -> Option<(f64, usize)> {
             end += length;
         }
     }
-    // 19 digits fit into 64 bits, and whole numbers up to 2^53 are doubles, as are these powers of
-    // ten: then one multiplication or division rounds correctly.
+    // 19 digits fit into 64 bits. Whole numbers up to 2^53 and these powers of ten are exact
+    // doubles, so that one multiplication or division rounds correctly.
     let value = match power {
         _ if count > 19 || mantissa > 1 << 53 => parsed(&text[start..end]),
         0 => mantissa as f64,
@@ -81,7 +80,7 @@ pub fn decimal(text: &[u8]) -> Option<(f64, usize)> {
     Some((if negative { -value } else { value }, end))
 }
 
-/// Those that are exact.
+/// The exact ones.
 const POWERS_OF_TEN: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20, 1e21, 1e22,
@@ -92,7 +91,7 @@ fn parsed(text: &[u8]) -> f64 {
     text.parse().expect("Rust parses digits with a point and an exponent")
 }
 
-/// `value` with the digits from `at` on appended, and where they end.
+/// `value` with the digits from `at` on appended, and their end.
 #[inline]
 fn digits(text: &[u8], mut at: usize, mut value: u64) -> (u64, usize) {
     while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
@@ -129,11 +128,11 @@ fn unsigned(text: &[u8]) -> Option<(f64, usize)> {
     if starts_with(b"nan") {
         return Some((f64::NAN, 3 + leading_payload(&text[3..])));
     }
-    // A second sign is none of the number's.
+    // A second sign is not part of the number.
     if sign(text).1 > 0 { None } else { decimal(text) }
 }
 
-/// The length of the `(…)` that may follow `nan`.
+/// The length of a `(…)` after `nan`.
 fn leading_payload(text: &[u8]) -> usize {
     if text.first() != Some(&b'(') {
         return 0;
@@ -142,7 +141,6 @@ fn leading_payload(text: &[u8]) -> usize {
     if text.get(1 + inside) == Some(&b')') { inside + 2 } else { 0 }
 }
 
-/// The length of an `e` or `p`, a sign and digits; 0 without a digit.
 fn exponent_length(text: &[u8]) -> usize {
     let start = 1 + sign(&text[1..]).1;
     match leading(&text[start..], |byte| byte.is_ascii_digit()) {
@@ -151,7 +149,7 @@ fn exponent_length(text: &[u8]) -> usize {
     }
 }
 
-/// What follows `0x`, if there is a digit.
+/// The rest after `0x`, if it has a digit.
 fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
     let mut mantissa = 0_u64;
     let mut exponent = 0_i64;
@@ -190,8 +188,8 @@ fn hexadecimal(text: &[u8]) -> Option<(f64, usize)> {
     Some((scaled(mantissa, lost, exponent), length))
 }
 
-/// mantissa × 2^exponent, rounded to the nearest double, ties to even. `lost` says that a little
-/// more was cut off.
+/// mantissa × 2^exponent, rounded to the nearest double, ties to even. `lost`: a little more was
+/// cut off.
 fn scaled(mantissa: u64, lost: bool, exponent: i64) -> f64 {
     if mantissa == 0 {
         return 0.0;
@@ -213,13 +211,11 @@ fn scaled(mantissa: u64, lost: bool, exponent: i64) -> f64 {
     let rest = mantissa & ((1 << cut) - 1);
     let half = 1 << (cut - 1);
     let up = rest > half || (rest == half && (lost || kept & 1 == 1));
-    // The leading bit of `kept` adds one to the exponent's field, and so does what rounding up may
-    // carry over.
+    // The leading bit of `kept` adds one to the exponent's field, and so may the carry of rounding.
     let field = if missing > 0 { 0 } else { (top + 1022) as u64 };
     f64::from_bits((field << 52) + kept + u64::from(up))
 }
 
-/// How many bytes from the start on satisfy.
 fn leading(text: &[u8], is: impl Fn(u8) -> bool) -> usize {
     text.iter().take_while(|byte| is(**byte)).count()
 }

@@ -1,4 +1,4 @@
-//! Smallest, middle and largest, without sorting more than that takes.
+//! Smallest, middle and largest value, with no more sorting than needed.
 
 use std::cmp::Ordering;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use crate::dialect::Dialect;
 use crate::values::Values;
 
-/// What depends on the order of values only.
+/// The results that depend on the order of values only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Extent {
     pub(crate) min: f64,
@@ -14,8 +14,7 @@ pub(crate) struct Extent {
     pub(crate) max: f64,
 }
 
-/// Reads them off, and leaves the values in another order: ascending for FreeBSD's dialect, any for
-/// Debian's.
+/// Computes them, and reorders the values: ascending for FreeBSD's dialect, any order for Debian's.
 ///
 /// # Panics
 /// If there are no values.
@@ -24,7 +23,7 @@ pub(crate) fn extent(values: &mut Values, dialect: Dialect) -> Extent {
     if values.has_nan() {
         values.all = merge_sorted(&values.all);
     } else if values.has_both_zeros() {
-        // Stable, for which of the zeros comes first.
+        // Stable, because the order of the two zeros shows.
         values.all.sort_by(compare);
     } else if dialect == Dialect::Debian {
         let (_, median, _) = values.all.select_nth_unstable_by(middle, compare);
@@ -40,7 +39,6 @@ pub(crate) fn extent(values: &mut Values, dialect: Dialect) -> Extent {
     Extent { min: all[0], median, max: all[all.len() - 1] }
 }
 
-/// As C programs compare: NaN equals everything.
 fn compare(one: &f64, other: &f64) -> Ordering {
     if one < other {
         Ordering::Less
@@ -54,7 +52,6 @@ fn compare(one: &f64, other: &f64) -> Ordering {
 /// Below this, a thread costs more than it gains.
 const WORTH_A_THREAD: usize = 1 << 16;
 
-/// Sorts on two processors, in place.
 fn sort(values: &mut [f64]) {
     if values.len() < WORTH_A_THREAD {
         values.sort_unstable_by(compare);
@@ -67,9 +64,8 @@ fn sort(values: &mut [f64]) {
     });
 }
 
-/// The order in which glibc's qsort leaves values among which there are NaNs: top-down merge sort,
-/// the left half the smaller one, of equals the left one first. C leaves it open, but it is what
-/// ministat prints on Debian.
+/// The order of glibc's qsort for values with NaNs: top-down merge sort, the left half the smaller
+/// one, of equals the left one first. C does not define it, but ministat prints it on Debian.
 fn merge_sorted(values: &[f64]) -> Vec<f64> {
     if values.len() < 2 {
         return values.to_vec();
@@ -115,7 +111,6 @@ mod tests {
             let Extent { min, median, max } = of(values, Dialect::Debian);
             format!("{min} {max} {median}")
         };
-        // In the order of Debian's table: Min, Max, Median.
         assert_eq!(text(&[nan, f64::INFINITY, f64::NEG_INFINITY]), "NaN inf -inf");
         assert_eq!(text(&[1.0, nan, 2.0, 0.0, nan, 5.0, nan, 3.0, -1.0]), "0 3 NaN");
         assert_eq!(text(&[1.0, nan, f64::INFINITY, 2.0]), "1 inf 2");

@@ -13,31 +13,29 @@ pub const MAX_WIDTH: usize = 1 << 24;
 /// How a plot is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// How many columns are between the frames.
+    /// The columns between the frames.
     pub width: usize,
-    /// Each set has a row for its bar.
+    /// Whether each set has a row for its bar.
     pub separate_bars: bool,
-    /// Not ministat's ways: places where sets meet have a mark of their own, and nothing is cut
-    /// off.
+    /// Improved: places where sets meet have their own mark, and nothing is cut off.
     pub modern: bool,
 }
 
-/// Sets, measured out for a plot.
+/// A plot of sets, with its dimensions.
 #[derive(Debug)]
 pub struct Plot {
     width: usize,
     /// Of the tallest stack.
     height: usize,
     modern: bool,
-    /// Per set and column, how many symbols are stacked there; the widths of the sets follow one
-    /// another.
+    /// The number of symbols stacked in each column, set after set.
     stacks: Vec<usize>,
     bars: Vec<Vec<u8>>,
 }
 
 impl Plot {
-    /// Measures the sets, which must have kept their points. None if all values are the same: there
-    /// is nothing to draw then.
+    /// Computes the plot of sets, which must have kept their points. `None` if all values are the
+    /// same: there is nothing to draw then.
     ///
     /// # Errors
     /// [`MinistatError::NotFinite`] and [`MinistatError::NoScale`] where values are not finite or
@@ -64,19 +62,18 @@ impl Plot {
         Ok(Some(Plot { width: axis.width, height, modern: style.modern, stacks, bars }))
     }
 
-    /// Whether several sets meet in some place.
     pub(crate) fn has_overlaps(&self) -> bool {
         (0..self.width).any(|column| self.in_column(column).filter(|count| *count > 0).count() > 1)
     }
 
-    /// Draws. Nothing is kept of it: ten million values can make a plot of 43 megabytes.
+    /// Writes the plot row by row: ten million values can make 43 megabytes.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let frame = format!("+{}+\n", "-".repeat(self.width));
         out.write_all(frame.as_bytes())?;
-        // A row is like the one above unless some stack ends in it.
+        // A row equals the one above unless a stack ends in it.
         let mut tops: Vec<usize> = self.stacks.clone();
         tops.sort_unstable();
         tops.dedup();
@@ -109,13 +106,12 @@ impl Plot {
         line.extend_from_slice(b"|\n");
     }
 
-    /// The heights of all sets' stacks in a column.
     fn in_column(&self, column: usize) -> impl Iterator<Item = usize> {
         self.stacks.iter().skip(column).step_by(self.width).copied()
     }
 
-    /// What shows that these sets, counted from 0, are in a place. ministat ors their numbers,
-    /// counted from 1, so that two of them look like a third.
+    /// The mark of these sets, from 0, in one place. ministat ors their numbers, counted from 1, so
+    /// that two of them look like a third.
     fn mark(&self, sets: impl Iterator<Item = usize>) -> char {
         let places = sets.fold((0, 0), |(ored, count), place| (ored | (place + 1), count + 1));
         match places {
@@ -126,7 +122,6 @@ impl Plot {
     }
 }
 
-/// How values map to columns.
 struct Axis {
     width: usize,
     /// The left end of the first column.
@@ -136,9 +131,8 @@ struct Axis {
 }
 
 impl Axis {
-    /// None if its length is zero.
     fn new(sets: &[Set], width: usize) -> Result<Option<Axis>, MinistatError> {
-        // ministat's own infinities. Beyond them one end of the axis stays where it is.
+        // ministat's own infinities: larger values do not move the ends of the axis.
         let (mut low, mut high) = (999e99, -999e99);
         for set in sets {
             for value in [set.min, set.max, set.mean - set.sd(), set.mean + set.sd()] {
@@ -150,7 +144,7 @@ impl Axis {
         if span == 0.0 {
             return Ok(None);
         }
-        // The sum takes over whatever infinity or NaN is among the values.
+        // An infinity or NaN among the values takes over the sum.
         if let Some(set) = sets.iter().find(|set| !set.mean.is_finite()) {
             return Err(MinistatError::NotFinite(set.name.clone()));
         }
@@ -168,15 +162,15 @@ impl Axis {
     }
 
     fn column(&self, value: f64) -> usize {
-        // Where neighbouring numbers are further apart than columns, rounding may lead beyond the
-        // frame: there ministat writes into the next row.
+        // Where columns are narrower than the distance of neighbouring doubles, rounding may leave
+        // the frame: there ministat writes into the next row.
         (((value - self.start) / self.step) as usize).min(self.width - 1)
     }
 }
 
-/// Cuts the stacks off as ministat does, and tells how tall its plot is: as tall as the last set.
-/// What of an earlier set is above any later one is lost, even if a set after that is taller again.
-/// None without sets.
+/// Cuts the stacks as ministat does, and returns the height of its plot: that of the last set.
+/// Parts of an earlier set above a later one are lost, even if a set after that is taller again.
+/// `None` without sets.
 fn cut(stacks: &mut [usize], width: usize) -> Option<usize> {
     let mut limit = usize::MAX;
     for counts in stacks.chunks_mut(width).rev() {
@@ -186,7 +180,7 @@ fn cut(stacks: &mut [usize], width: usize) -> Option<usize> {
     stacks.chunks(width).next_back().and_then(|last| last.iter().copied().max())
 }
 
-/// A row for each set, or one for all of them. Later sets write over earlier ones, but for the line
+/// A row for each set, or one for all. Later sets overwrite earlier ones, except for the line
 /// between the ends.
 fn bars(sets: &[Set], axis: &Axis, separate: bool) -> Vec<Vec<u8>> {
     let mut bars = vec![vec![b' '; axis.width]; if separate { sets.len() } else { 1 }];
@@ -283,7 +277,7 @@ mod tests {
         }
     }
 
-    /// The rows as ministat makes them, one after the other: the slow way, point by point.
+    /// The rows as ministat makes them: the slow way, point by point.
     fn rows_point_by_point(sets: &[Set], axis: &Axis) -> Vec<String> {
         let mut cells: Vec<Vec<usize>> = Vec::new();
         let mut height = 0;

@@ -1,25 +1,23 @@
-//! The last words of a run without results: what standard error gets, to the byte, and the exit
-//! code.
+//! The end of a run without results: the bytes of standard error, and the exit code.
 
 use crate::dialect::Dialect;
 
 /// Why there are no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// For standard error, with newlines. File names are in it as they are, whatever their
-    /// encoding.
+    /// The text for standard error, with newlines. File names are not converted.
     pub text: Vec<u8>,
     /// The exit code.
     pub code: u8,
 }
 
 impl Refusal {
-    /// A wrong command line: what is wrong with it, and the usage.
+    /// A wrong command line: the complaint, and the usage.
     pub fn usage(complaint: &str, dialect: Dialect) -> Refusal {
         Refusal { text: [complaint, "\n", &usage(dialect)].concat().into_bytes(), code: 2 }
     }
 
-    /// As [`Refusal::usage`], after what getopt says by itself.
+    /// As [`Refusal::usage`], after getopt's own complaint.
     pub(crate) fn getopt(program: &[u8], complaint: &str, option: &[u8], dialect: Dialect) -> Refusal {
         let (before, after) = complaint.split_once('@').unwrap_or((complaint, ""));
         let usage = Refusal::usage("Unknown option", dialect);
@@ -38,7 +36,7 @@ impl Refusal {
         Refusal::of(&[b"ministat: cannot read ", name, b": ", reason.as_bytes()], 2)
     }
 
-    /// A token in a value's place is no number.
+    /// A token in the column is not a number.
     pub fn invalid_data(name: &[u8], line: u64) -> Refusal {
         Refusal::of(&[format!("ministat: Invalid data on line {line} in ").as_bytes(), name], 2)
     }

@@ -1,4 +1,4 @@
-//! What ministat prints.
+//! ministat's output.
 
 use std::io::{self, Write};
 
@@ -13,8 +13,7 @@ use crate::symbols::{MAX_SETS, OVERLAP, label};
 /// The line above the table's rows, with its newline.
 pub const HEADER: &str = "    N           Min           Max        Median           Avg        Stddev\n";
 
-/// Everything that `ministat -A` prints: names, table, and the verdict of each set against the
-/// first.
+/// The output of `ministat -A`: names, table, and the verdict of each set against the first.
 ///
 /// # Errors
 /// [`MinistatError::TooManySets`] for more than [`MAX_SETS`].
@@ -31,8 +30,7 @@ pub fn names(sets: &[Set]) -> Result<String, MinistatError> {
     Ok(text(|out| write_names(out, sets.iter().map(|set| set.name.as_bytes()))))
 }
 
-/// The header, a row per set, and, if `verdicts` gives a level, after each row but the first its
-/// verdict.
+/// The header, and a row for each set; with `verdicts`, a verdict after each row but the first.
 ///
 /// # Errors
 /// [`MinistatError::TooManySets`] for more than [`MAX_SETS`].
@@ -41,8 +39,8 @@ pub fn table(sets: &[Set], verdicts: Option<Level>) -> Result<String, MinistatEr
     Ok(HEADER.to_owned() + &text(|out| write_rows(out, sets, verdicts)))
 }
 
-/// Writes everything that was asked for about these sets. Their names are given as they are,
-/// whatever their encoding; `plot` is none where values are all the same.
+/// Writes the requested output about these sets. Names are not converted; `plot` is `None` if all
+/// values are the same.
 ///
 /// # Errors
 /// Those of `out`.

@@ -8,32 +8,32 @@ use crate::number::{strtod, strtol};
 use crate::refusal::Refusal;
 use crate::symbols::MAX_SETS;
 
-/// Who calls: what of the command line does not stand on it.
+/// The caller: facts that are not on the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller<'a> {
     /// The program's name as getopt prints it: argv\[0\], with its path.
     pub program: &'a [u8],
-    /// POSIXLY_CORRECT is set: no options after files.
+    /// Whether POSIXLY_CORRECT is set: no options after files.
     pub posix: bool,
-    /// Long options are known. They are not where the program is called ministat.
+    /// Whether long options are known: not under the name ministat.
     pub long_options: bool,
 }
 
-/// What is asked for.
+/// The request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Whose arithmetic and habits.
     pub dialect: Dialect,
-    /// More than ministat can: any number of sets, any level with exact quantiles, a plot without
+    /// More than ministat: any number of sets, any level with exact quantiles, a plot without
     /// ambiguities.
     pub modern: bool,
-    /// Only how to use it.
+    /// Whether to print only the usage.
     pub help: bool,
     /// The column of the values, from 1.
     pub column: usize,
     /// The bytes between columns.
     pub delimiters: Vec<u8>,
-    /// Of the verdicts.
+    /// The level of the verdicts.
     pub level: Level,
     /// The plot's width without its frame, if given.
     pub width: Option<usize>,
@@ -43,9 +43,9 @@ pub struct Request {
     pub plot: bool,
     /// Whether the verdicts are wanted.
     pub verdicts: bool,
-    /// Names and header are left out.
+    /// Whether names and header are left out.
     pub quiet: bool,
-    /// What to read, in order; `-` is standard input, and so is none.
+    /// The files in order; `-` is standard input, and so is an empty list.
     pub files: Vec<Vec<u8>>,
 }
 
@@ -55,7 +55,7 @@ impl Request {
     /// Reads the words after the program's name.
     ///
     /// # Errors
-    /// The [`Refusal`] that ministat ends with, for the first thing that is wrong.
+    /// The [`Refusal`] that ministat ends with, for the first error.
     pub fn parse(words: &[Vec<u8>], caller: Caller<'_>) -> Result<Request, Refusal> {
         let mut request = Request::new();
         if caller.long_options {
@@ -70,7 +70,7 @@ impl Request {
                 Item::Flag(b's') => request.separate_bars = true,
                 Item::Flag(_) => request.quiet = true,
                 Item::Value(b'C', text) => request.column = request.column(text)?,
-                // ministat complains of an unknown level only before it has found one it knows.
+                // ministat complains of an unknown level only before the first known one.
                 Item::Value(b'c', text) => level = Some(request.level(text, level)?),
                 Item::Value(b'd', text) => request.delimiters = request.delimiters(text)?,
                 Item::Value(_, text) => request.width = Some(request.width(text)?),
@@ -86,7 +86,7 @@ impl Request {
         }
         request.level = level.unwrap_or(request.level);
         if request.modern {
-            // Rather exact quantiles than the table's, and whatever else there is no level for.
+            // Exact quantiles instead of the table's, and for any level.
             request.level = Level::exact(request.level.percent()).unwrap_or(request.level);
         } else if request.files.len() > MAX_SETS {
             return Err(request.usage("Too many datasets."));
@@ -116,7 +116,7 @@ impl Request {
         }
     }
 
-    /// They come first, for they decide which other options there are.
+    /// They come first, because they decide which other options exist.
     fn read_long_options(&mut self, words: &[Vec<u8>], caller: Caller<'_>) -> Result<(), Refusal> {
         let mut dialect = None;
         for item in Getopt::new(caller.grammar(Dialect::Freebsd), words) {
@@ -137,7 +137,7 @@ impl Request {
                 _ => {}
             }
         }
-        // Without a wish, what is modern has the arithmetic that does not cancel.
+        // By default, `--modern` uses the arithmetic without cancellation.
         self.dialect = dialect.unwrap_or(if self.modern { Dialect::Freebsd } else { Dialect::Debian });
         Ok(())
     }
@@ -192,14 +192,13 @@ impl Caller<'_> {
     }
 }
 
-/// The width that a terminal's `COLUMNS` stands for: none if that is no number that a plot could be
-/// drawn in.
+/// The plot's width for a terminal's `COLUMNS`; `None` if that is not a number or too small.
 pub fn columns(text: &[u8]) -> Option<usize> {
     let (columns, _) = strtol(text);
     usize::try_from(columns as i32).ok().filter(|columns| *columns > 1)
 }
 
-/// All of `text` as C's strtol reads it, cut off to an int. The empty text is 0.
+/// All of `text` as C's strtol reads it, truncated to an int. The empty text is 0.
 fn int(text: &[u8]) -> Option<i32> {
     let (value, length) = strtol(text);
     (length == text.len()).then_some(value as i32)

@@ -1,4 +1,4 @@
-//! A set of runs, summed up as ministat does.
+//! A set of runs, summarised as by ministat.
 
 use crate::dialect::Dialect;
 use crate::error::MinistatError;
@@ -27,17 +27,17 @@ pub struct Set {
     pub(crate) points: Vec<f64>,
 }
 
-/// Whether a set keeps its values once they are summed up. Only a plot needs them.
+/// Whether a set keeps its values. Only a plot needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Points {
-    /// They stay.
+    /// For a plot.
     Keep,
-    /// Their memory is given back.
+    /// Their memory is freed.
     Drop,
 }
 
 impl Set {
-    /// Takes the values in the order in which they stand in the file, in Debian's dialect.
+    /// Summarises the values, in the order of the file for Debian's dialect.
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.
@@ -45,7 +45,7 @@ impl Set {
         Set::summed(name, values.into(), Dialect::Debian, Points::Keep)
     }
 
-    /// Takes values that were summed up as they were read.
+    /// The same of values that were summed while they were read.
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.
@@ -75,7 +75,6 @@ impl Set {
     }
 }
 
-/// (Sum of squares - sum² / n) / (n - 1).
 fn one_pass_variance(values: &Values) -> f64 {
     let (n, sum, squares) = (values.len() as f64, values.sum(), values.sum_of_squares());
     or_amd64_nan(squares, (squares - sum * sum / n) / (n - 1.0))
@@ -87,8 +86,8 @@ fn two_pass_variance(sorted: &[f64], mean: f64) -> f64 {
     or_amd64_nan(mean, squares / (sorted.len() as f64 - 1.0))
 }
 
-/// Only the sign of a NaN, which is printed: that of the `operand` if it is one, else negative, as
-/// the processor makes it. Rust promises neither.
+/// Sets only the sign of a NaN, which is printed: that of the `operand` if it is one, else
+/// negative, as the processor makes it. Rust promises neither.
 fn or_amd64_nan(operand: f64, value: f64) -> f64 {
     match (value.is_nan(), operand.is_nan()) {
         (false, _) => value,

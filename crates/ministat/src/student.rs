@@ -16,14 +16,14 @@ pub struct PooledT {
     pub percent: f64,
     /// Degrees of freedom.
     pub df: usize,
-    /// The mean's difference from the reference's.
+    /// The difference of the means.
     pub difference: f64,
     /// Half the width of the interval around it.
     pub error: f64,
     /// The difference in % of the reference's mean; infinite if that is zero.
     pub relative: f64,
     /// The error of `relative`; negative if the reference's mean is. Debian's dialect takes that
-    /// mean as exact, FreeBSD's knows that it is uncertain too.
+    /// mean as exact, FreeBSD's includes its error.
     pub relative_error: f64,
     /// The pooled standard deviation.
     pub pooled_sd: f64,
@@ -63,7 +63,7 @@ impl Set {
     }
 }
 
-/// The verdict in ministat's words, with a newline at the end.
+/// The verdict as ministat prints it, with a newline.
 impl fmt::Display for PooledT {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let has_one_decimal = (self.percent * 10.0).fract() == 0.0;
@@ -71,8 +71,7 @@ impl fmt::Display for PooledT {
         if !self.is_proven {
             return writeln!(out, "No difference proven at {level}% confidence");
         }
-        // 0 / 0 is the only NaN that can come this far, and the processor's own NaN prints with a
-        // sign.
+        // 0 / 0 is the only NaN here; the processor's own NaN prints with a sign.
         let number = |value: f64| g(if value.is_nan() { -f64::NAN } else { value }, 6);
         writeln!(out, "Difference at {level}% confidence")?;
         writeln!(out, "\t{} +/- {}", number(self.difference), number(self.error))?;

@@ -1,31 +1,28 @@
-//! What stands for a set in a plot and a table.
+//! The symbols of sets in a plot and a table.
 
 /// ministat's symbols.
 const CLASSIC: &str = "x+*%#@O";
 
-/// More of them, each told from the others and from what bars and frames are made of: `A`, `M`,
-/// `_`, `|`.
+/// More symbols, distinct from the others and from those of bars and frames: `A`, `M`, `_`, `|`.
 const MORE: &str = "BCDEFGHIJKLNPQRSTUVWYZabcdefghijkmnpqrstuvwyz23456789\
                     αβγδεζηθλμξπρσφψωΓΔΘΛΞΠΣΦΨΩ\
                     БГДЖЗИЙЛЦЧШЩЪЫЬЭЮЯбвгджзийлцчшщъыьэюя";
 
-/// Where several sets meet in a plot that is not ministat's own.
+/// Where several sets meet in a `--modern` plot.
 pub(crate) const OVERLAP: char = '&';
 
-/// How many sets ministat compares: it has a symbol for each of so many.
+/// The most sets that ministat compares: it has a symbol for each.
 pub const MAX_SETS: usize = CLASSIC.len();
 
-/// How many sets can be told apart in a plot.
 pub(crate) fn count() -> usize {
     CLASSIC.chars().count() + MORE.chars().count()
 }
 
-/// The symbol of the set in this place, from 0. There may be none.
 pub(crate) fn symbol(place: usize) -> Option<char> {
     CLASSIC.chars().chain(MORE.chars()).nth(place)
 }
 
-/// What names the set in this place in a table: its symbol or, without one, its number from 1.
+/// The label of a set in a table: its symbol or, without one, its number from 1.
 pub(crate) fn label(place: usize) -> String {
     symbol(place).map_or_else(|| (place + 1).to_string(), String::from)
 }

@@ -1,7 +1,7 @@
-//! Values on their way in, summed up in the order in which they come.
+//! Values, summed in the order in which they come.
 
-/// The values of a set and what has to be taken from them in the order of the file: sums in another
-/// order have other last digits.
+/// The values of a set and their sums in the order of the file: another order gives other last
+/// digits.
 #[derive(Clone, Debug)]
 pub struct Values {
     pub(crate) all: Vec<f64>,
@@ -9,7 +9,7 @@ pub struct Values {
     sum_of_squares: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// What made the sum NaN.
+    /// The NaN that the sum became.
     sum_nan: Option<f64>,
     last_nan: Option<f64>,
     has_zero: bool,
@@ -17,7 +17,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// None yet.
+    /// No values.
     pub fn new() -> Values {
         Values {
             all: Vec::new(),
@@ -32,7 +32,7 @@ impl Values {
         }
     }
 
-    /// Appends the next ones. They may be infinite or NaN, as ministat's may.
+    /// Appends values, which may be infinite or NaN.
     pub fn extend(&mut self, next: &[f64]) {
         self.sum_up(next);
         self.all.extend_from_slice(next);
@@ -48,13 +48,12 @@ impl Values {
         self.all.is_empty()
     }
 
-    /// The sum, rounded after each value. Only the sign of a NaN is other than the processor gives:
-    /// see [`Values::nan`].
+    /// The sum, rounded after each value. Only the sign of a NaN differs from the processor's: see
+    /// [`Values::nan`].
     pub(crate) fn sum(&self) -> f64 {
         self.sum_nan.unwrap_or(self.sum)
     }
 
-    /// The sum of squares, rounded likewise.
     pub(crate) fn sum_of_squares(&self) -> f64 {
         self.last_nan.unwrap_or(self.sum_of_squares)
     }
@@ -63,7 +62,7 @@ impl Values {
         self.last_nan.is_some()
     }
 
-    /// Whether there are zeros of both signs, which are equal but not printed alike.
+    /// Whether there are zeros of both signs, which are equal but print differently.
     pub(crate) fn has_both_zeros(&self) -> bool {
         self.has_zero && self.has_negative_zero
     }
@@ -104,10 +103,10 @@ impl From<Vec<f64>> for Values {
     }
 }
 
-/// The NaN that a sum becomes. ministat prints its sign, and Rust does not promise any, so this
-/// says what amd64 does: of two NaNs the first operand stays, and of infinities with different
-/// signs comes a negative NaN. In the sum the first operand is what is there already; in the sum of
-/// squares it is the new square, so there the last NaN stays.
+/// The NaN that a sum becomes. ministat prints its sign, which Rust does not promise, so this
+/// reproduces amd64: of two NaNs the first operand stays, and infinities of different signs give a
+/// negative NaN. In the sum the first operand is the sum so far; in the sum of squares it is the
+/// new square, so there the last NaN stays.
 fn what_makes_nan(mut sum: f64, next: &[f64]) -> f64 {
     for value in next {
         if value.is_nan() {

@@ -2,6 +2,7 @@
 
 mod common;
 mod compare;
+mod kept;
 mod kernel;
 mod load;
 mod simulate;
@@ -17,6 +18,7 @@ use crate::exit;
 
 pub(crate) use common::{Database, Format, Formatted, Stored, Tables, TurnFlags};
 pub(crate) use compare::{Compare, CompareFiles};
+pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
 pub(crate) use simulate::Simulate;
@@ -55,8 +57,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Simulate experiments: each method's false-positive rate, and how often it finds a difference
     Simulate(Simulate),
-    /// List the bundled studies
-    Studies(Formatted),
+    /// List the bundled studies, or print one
+    Studies(Studies),
     /// Write a commented starter study to NAME.toml
     New(New),
     /// Check a study file, and show problems with line, column and remedy
@@ -67,8 +69,18 @@ pub(crate) enum Command {
     List(List),
     /// Show a stored study: results; with --wide proof that the switches acted too
     Show(Show),
-    /// Compare the conditions of a stored study, or files of measurements
+    /// Compare the conditions of a stored study, two stored studies, or files of measurements
     Compare(Compare),
+    /// Tag a stored study: a name to call it by
+    Tag(TagStudy),
+    /// Note something of a stored study
+    Note(NoteStudy),
+    /// Remove a stored study
+    Remove(Remove),
+    /// Pack stored studies into a file for somebody else
+    Pack(Pack),
+    /// Add the studies of a packed file to the database
+    Unpack(Unpack),
     /// Write a stored study's measurements for other tools
     Export(Export),
     /// Compare files of numbers as ministat(1) does, byte for byte
@@ -116,9 +128,10 @@ pub(crate) struct RunFlags {
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Continue a stored study: the newest unfinished one of this name, or the one with this number
-    #[arg(long, value_name = "ID", num_args = 0..=1)]
-    #[expect(clippy::option_option, reason = "absent, present, and present with a number are three things")]
-    pub(crate) resume: Option<Option<i64>>,
+    /// or tag
+    #[arg(long, value_name = "STORED", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "absent, present, and present with a study are three things")]
+    pub(crate) resume: Option<Option<String>>,
     /// Use a user namespace even if privileges allow more
     #[arg(long)]
     pub(crate) rootless: bool,
@@ -171,9 +184,9 @@ pub(crate) struct Aa {
     /// The window of each run, such as 200ms [default: as the study says]
     #[arg(long, value_parser = study::parse_duration)]
     pub(crate) duration: Option<std::time::Duration>,
-    /// Judge this stored A/A study, and measure nothing
-    #[arg(long, value_name = "ID")]
-    pub(crate) from: Option<i64>,
+    /// Judge this stored A/A study (number, tag or name), and measure nothing
+    #[arg(long, value_name = "STORED")]
+    pub(crate) from: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunFlags,
 }
@@ -199,9 +212,10 @@ pub(crate) struct Plan {
     /// The metric [default: that of the study's first comparison]
     #[arg(long)]
     pub(crate) metric: Option<String>,
-    /// Take the spread from this stored study [default: the newest that shows it]
-    #[arg(long, value_name = "ID", conflicts_with = "within")]
-    pub(crate) from: Option<i64>,
+    /// Take the spread from this stored study (number, tag or name) [default: the newest that shows
+    /// it]
+    #[arg(long, value_name = "STORED", conflicts_with = "within")]
+    pub(crate) from: Option<String>,
     /// State the spread of condition x boot, in % of the mean, instead of taking it from stored
     /// studies
     #[arg(long, value_name = "SHARE", value_parser = Percent::parse, requires = "within")]
@@ -211,6 +225,15 @@ pub(crate) struct Plan {
     pub(crate) within: Option<Percent>,
     #[command(flatten)]
     pub(crate) stored: Stored,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Studies {
+    /// Print the file of this bundled study
+    #[arg(long, value_name = "NAME", conflicts_with = "format")]
+    pub(crate) print: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
 }
 
 #[derive(Debug, Args)]
@@ -237,8 +260,8 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
-    /// The study's number (`netassay list`) [default: the newest]
-    pub(crate) study: Option<i64>,
+    /// The study: its number, a tag or its name (`netassay list`) [default: the newest]
+    pub(crate) study: Option<String>,
     /// Show every run, not only the conditions
     #[arg(long)]
     pub(crate) runs: bool,
@@ -268,8 +291,8 @@ pub(crate) enum ExportFormat {
     after_help = "Examples:\n  netassay export --format stat --out results\n  netassay export 3 --format csv > runs.csv"
 )]
 pub(crate) struct Export {
-    /// The study's number (`netassay list`) [default: the newest]
-    pub(crate) study: Option<i64>,
+    /// The study: its number, a tag or its name (`netassay list`) [default: the newest]
+    pub(crate) study: Option<String>,
     /// What to write
     #[arg(long, value_enum)]
     pub(crate) format: ExportFormat,
@@ -283,7 +306,7 @@ pub(crate) struct Export {
     pub(crate) database: Database,
 }
 
-// For the list of commands: ministat is called before this command line is read, for it has a
+// Listed here for the help only: ministat is called before this command line is read, and has a
 // getopt of its own.
 #[derive(Debug, Args)]
 #[command(disable_help_flag = true)]

@@ -1,4 +1,4 @@
-//! Errors on their way out: one place turns them into words, a hint and an exit code.
+//! Errors on their way out: this module turns them into words, a hint and an exit code.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use thiserror::Error;
 use crate::cli::Cli;
 use crate::exit;
 
-/// Why a command did not do what was asked.
+/// Why a command failed.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
     #[error(transparent)]
     CommandLine(#[from] clap::Error),
-    /// The study file is wrong; the text is rendered already, with the escape codes of colours.
+    /// The study file is invalid; the text is rendered, with the escape codes of colours.
     #[error("{0}")]
     Study(String),
     #[error("{0}")]
@@ -45,21 +45,23 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Nothing(String),
     #[error("{0}")]
+    NotComparable(String),
+    #[error("{0}")]
     Internal(String),
-    /// Standard output is a pipe whose reader has gone: nobody is left to tell.
+    /// Standard output is a pipe whose reader has gone.
     #[error("standard output is closed")]
     BrokenPipe,
 }
 
 impl Failure {
-    /// Tells the user, and gives the exit code.
+    /// Prints the error, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let code = self.code();
         match &self {
             Self::BrokenPipe => {}
             // clap knows colours, and which of its messages (help, version) belong on standard
-            // output. It quotes words as they come, and a shell's `*` makes words of other people's
-            // file names: it is asked again with words that may be printed.
+            // output. It quotes words as they are, and a shell's `*` may expand to hostile file
+            // names, so it gets words that may be printed.
             Self::CommandLine(error) => {
                 let plain = std::env::args_os().map(|word| text::line(&word.to_string_lossy()).into_owned());
                 match Cli::try_parse_from(plain) {
@@ -78,8 +80,8 @@ impl Failure {
         ExitCode::from(code)
     }
 
-    /// In words. A guest's console and the problems of a study have lines of their own; any other
-    /// line break is one in a name.
+    /// The message. A guest's console and the problems of a study have several lines; any other
+    /// line break comes from a name.
     fn words(&self) -> String {
         let words = self.to_string();
         match self {
@@ -99,11 +101,15 @@ impl Failure {
             Self::Runner(runner::Error::NothingToRun { .. }) | Self::Nothing(_) => exit::NOTHING,
             Self::Runner(runner::Error::Interrupted) => exit::INTERRUPTED,
             Self::Testbed(error) if error.is_interrupt() => exit::INTERRUPTED,
+            Self::Store(store::StoreError::TagTaken { .. } | store::StoreError::NoNote { .. }) => exit::USAGE,
             Self::Store(
                 store::StoreError::NoSuchStudy { .. }
+                | store::StoreError::NoStudyCalled { .. }
+                | store::StoreError::NoSuchTag { .. }
                 | store::StoreError::NotFound { .. }
                 | store::StoreError::Empty { .. },
             ) => exit::NOTHING,
+            Self::NotComparable(_) => exit::NOT_COMPARABLE,
             Self::Internal(_) => exit::INTERNAL,
             _ => exit::ENVIRONMENT,
         }
@@ -124,19 +130,19 @@ impl From<report::Error> for Failure {
     fn from(error: report::Error) -> Self {
         match error {
             report::Error::NothingRecorded { .. } => Self::Nothing(error.to_string()),
+            report::Error::NotComparable { .. } => Self::NotComparable(error.to_string()),
             // Another program wrote it, or another version of this one.
             _ => Self::Usage(error.to_string()),
         }
     }
 }
 
-/// Talk goes to standard error. Whatever errors quote and machines tell, nothing of it commands the
-/// terminal.
+/// Prints to standard error. Quoted text cannot command the terminal.
 pub(crate) fn say(text: &str) {
     put(&text::lines(text));
 }
 
-/// When even standard error is closed there is nobody to talk to.
+/// Without standard error nobody can be told.
 fn put(text: &str) {
     let _ = writeln!(anstream::stderr(), "{text}");
 }

@@ -1,6 +1,6 @@
 //! Every term of the output and the docs with its definition: for `netassay explain` and
-//! `docs/glossary.md`. Words of a vocabulary, keys of traffic, metrics and the names of features
-//! come from the tables in `words`; all other terms are in `terms.txt`.
+//! `docs/glossary.md`. The tables in `words` define vocabularies, keys of traffic, metrics and
+//! features; `terms.txt` defines all other terms.
 
 use words::metric::{Better, METRICS, Metric};
 use words::{
@@ -8,14 +8,13 @@ use words::{
     suggest,
 };
 
-/// How many near words an unknown word is answered with.
+/// The most suggestions for an unknown word.
 const NEAR: usize = 3;
 
-/// The sections (`# TITLE`) in their order, each with the terms that no table declares: on a line
-/// each term's name, its other names, and behind a colon its meaning.
+/// The sections (`# TITLE`) in order, with the terms that no table declares: a line for each, with
+/// its name, its other names, and after a colon its meaning.
 const TERMS: &str = include_str!("glossary/terms.txt");
 
-/// Other names of words of a vocabulary.
 const ALSO: &[(&str, &str)] = &[
     ("loopback", "lo"),
     ("transmitter", "tx side"),
@@ -25,19 +24,16 @@ const ALSO: &[(&str, &str)] = &[
     ("trunc", "msg_trunc"),
 ];
 
-/// One definition.
 #[derive(Debug, Clone, serde::Serialize)]
 pub(crate) struct Entry {
-    /// The title of its section.
     pub(crate) section: &'static str,
     pub(crate) name: String,
     /// Other words that find it.
     pub(crate) also: Vec<String>,
-    /// In sentences.
     pub(crate) meaning: String,
 }
 
-/// All definitions, section by section, in the order of `docs/glossary.md`.
+/// All definitions in the order of `docs/glossary.md`.
 pub(crate) fn entries() -> Vec<Entry> {
     let sections = TERMS.split("# ").filter_map(|section| section.split_once('\n'));
     sections
@@ -48,7 +44,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         .collect()
 }
 
-/// The definitions of a section that tables declare.
+/// The definitions of a section from the tables.
 fn declared(section: &'static str) -> Vec<Entry> {
     let words = |what, vocabulary| of_words(section, what, vocabulary);
     match section {
@@ -69,7 +65,7 @@ fn declared(section: &'static str) -> Vec<Entry> {
     }
 }
 
-/// The definitions of a word: one for each meaning that it has.
+/// The definitions of a word: one for each meaning.
 pub(crate) fn find(word: &str) -> Vec<Entry> {
     let word = fold(word);
     let is_meant = |name: &str| fold(name) == word;
@@ -79,7 +75,7 @@ pub(crate) fn find(word: &str) -> Vec<Entry> {
         .collect()
 }
 
-/// The words nearest to one that has no definition, the nearest first.
+/// The words nearest to an unknown one, the nearest first.
 pub(crate) fn near(word: &str) -> Vec<String> {
     let mut known: Vec<String> =
         entries().into_iter().flat_map(|entry| [vec![entry.name], entry.also].concat()).collect();
@@ -94,12 +90,12 @@ pub(crate) fn near(word: &str) -> Vec<String> {
     near
 }
 
-/// Case is no difference, nor the choice between a space, `-` and `_`.
+/// Case, and space, `-` or `_`, make no difference.
 fn fold(word: &str) -> String {
     word.trim().to_lowercase().replace([' ', '_'], "-")
 }
 
-/// A line of `terms.txt`. A feature has all the names that `ethtool` and the kernel have for it.
+/// A line of `terms.txt`. A feature also has the names that `ethtool` and the kernel use.
 fn written(section: &'static str, line: &str) -> Option<Entry> {
     let (names, meaning) = line.split_once(": ")?;
     let mut names = names.split(", ").map(str::to_owned);
@@ -111,7 +107,7 @@ fn written(section: &'static str, line: &str) -> Option<Entry> {
     Some(Entry { section, name, also, meaning: meaning.to_owned() })
 }
 
-/// The words of a vocabulary, which say what they are where the section does not.
+/// The words of a vocabulary, with its noun where the section does not tell it.
 fn of_words(section: &'static str, what: &str, vocabulary: Vocabulary) -> Vec<Entry> {
     let entry = |(word, lines): &(&str, &[&str])| {
         let meaning = Vocabulary::sentences(lines);
@@ -143,20 +139,19 @@ fn of_metric(section: &'static str, metric: &Metric) -> Entry {
         Better::Neither => "",
     };
     let meaning = format!("{}. Unit: {}.{better}", sentence(metric.quantity), metric.unit);
-    // Both sides have the same metrics: one definition serves both.
+    // Both sides have the same metrics, with one definition.
     let also = metric
         .side
         .map_or_else(Vec::new, |_| Side::BOTH.map(|side| format!("{side}.{}", metric.own)).to_vec());
     Entry { section, name: metric.own.to_owned(), also, meaning }
 }
 
-/// A fragment as the beginning of a sentence.
 fn sentence(fragment: &str) -> String {
     let mut letters = fragment.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A sentence as it continues behind a colon: an abbreviation keeps its letters.
+/// A sentence as it continues after a colon: an abbreviation keeps its capitals.
 fn fragment(sentence: &str) -> String {
     let mut letters = sentence.chars();
     match letters.next() {
@@ -176,7 +171,6 @@ mod tests {
 
     use super::*;
 
-    /// The names of a section's terms.
     fn names(section: &str) -> HashSet<String> {
         entries().into_iter().filter(|entry| entry.section == section).map(|entry| entry.name).collect()
     }

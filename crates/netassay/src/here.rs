@@ -6,11 +6,11 @@ use testbed::{MachineSettings, Options};
 
 use crate::failure::Failure;
 
-/// The running binary itself, even if its file was replaced meanwhile: it becomes each agent.
+/// The running binary itself, even if its file was replaced: it becomes each agent.
 const PROGRAM: &str = "/proc/self/exe";
 
-/// How testbeds are built here: agents are this program, and an agent on this machine tells the
-/// CPUs. To be called before this process pins itself ([`testbed::of_this_machine`]).
+/// The options of testbeds here: agents are this program, and an agent reports the CPUs. Call it
+/// before this process pins itself ([`testbed::of_this_machine`]).
 pub(crate) fn options(
     state: impl Into<BootState>,
     rootless: bool,
@@ -20,8 +20,8 @@ pub(crate) fn options(
     Ok(Options::new(state, PROGRAM, cpus, rootless))
 }
 
-/// The agent on this machine that changes its settings. Ctrl-C does not end the conversation with
-/// it: what it has changed is undone after that too.
+/// The agent that changes this machine's settings. Ctrl-C does not end the conversation, so that
+/// changes are undone after it.
 pub(crate) fn machine_settings() -> Result<MachineSettings, Failure> {
     let nobody_stops = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
     Ok(MachineSettings::of_this_machine(PROGRAM.as_ref(), &nobody_stops)?)

@@ -1,36 +1,37 @@
-//! What a study changes of the machine itself: allowed, made and undone by the machine's own agent;
-//! and what an earlier session left.
+//! Changes of the machine itself by a study, made and undone by the machine's own agent; and the
+//! rest of earlier sessions' changes.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use agent::message::Undone;
-use host::journal::{Fate, Manner, Outcome, Report};
+use host::journal::{Change, Fate, Manner, Outcome, Report};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
+use record::Cause;
 use study::Study;
 use testbed::MachineSettings;
 
 use crate::failure::{Failure, say};
 use crate::here;
 
-/// What a study changed of the machine. Dropping it undoes that; [`during`] says what came of it.
+/// The changes of a study. Dropping it undoes them; [`during`] also reports the result.
 #[derive(Debug)]
 pub(crate) struct Changed {
     settings: RefCell<MachineSettings>,
-    /// The changes as text, for the record.
-    pub(crate) changes: Vec<String>,
+    /// The changes, for the record.
+    pub(crate) changes: Vec<Change>,
 }
 
-/// How long the agent of a session that was killed may take to end with it.
+/// How long the agent of a killed session may take to exit.
 const DYING: Duration = Duration::from_secs(1);
 
-/// Undoes what sessions that are gone left behind. To be called before anything is measured.
+/// Undoes the changes of sessions that are gone. Call it before measuring.
 pub(crate) fn recover() -> Result<(), Failure> {
     // Without a place for a journal nothing can have been changed.
     let Ok(directory) = host::journal::directory() else { return Ok(()) };
     let restore = || host::journal::restore(&directory, &Machine::system(), Manner::default());
     let mut reports = match restore() {
-        // As nobody, with another's HOME: what that user changed is theirs to undo.
+        // This is nobody with another user's HOME: that user undoes their own changes.
         Err(error) if error.is_out_of_reach() => return Ok(()),
         reports => reports?,
     };
@@ -64,8 +65,7 @@ pub(crate) fn recover() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Does this with the machine changed as the study wants, if that is allowed, and undoes it,
-/// whatever came of it.
+/// Makes a study's changes, if they are allowed, calls `act`, and undoes them in any case.
 pub(crate) fn during<T>(
     study: &Study,
     allowed: bool,
@@ -97,22 +97,22 @@ pub(crate) fn during<T>(
     let changed = Changed { settings: RefCell::new(settings), changes };
     let done = act(Some(&changed));
     let undone = undo(changed.settings.into_inner(), done.is_err());
-    // What went wrong first is what the user must hear.
+    // The first error matters most.
     let done = done?;
     undone.map(|()| done)
 }
 
 impl Changed {
-    /// How the machine differs from what the study wants, in sentences; nothing if nobody has
-    /// touched it.
-    pub(crate) fn differences(&self) -> Vec<String> {
-        self.settings.borrow_mut().differences().unwrap_or_else(|error| {
-            vec![format!("the settings that the study changed cannot be read back: {error}")]
-        })
+    /// How the machine differs from what the study wants; nothing if nobody has touched it.
+    pub(crate) fn differences(&self) -> Vec<Cause> {
+        match self.settings.borrow_mut().differences() {
+            Ok(differences) => differences.into_iter().map(Cause::Setting).collect(),
+            Err(error) => vec![Cause::SettingsUnread(error.to_string())],
+        }
     }
 }
 
-/// Undoes what was changed, and says what could not be undone; with `all`, also what could.
+/// Undoes the changes, and reports failures; with `all`, successes too.
 fn undo(settings: MachineSettings, all: bool) -> Result<(), Failure> {
     let undone = match settings.undo() {
         Ok(undone) => undone,
@@ -147,7 +147,6 @@ fn requested(wanted: &study::Machine) -> MachineRequest {
     }
 }
 
-/// What a study wants changed, in a row.
 fn outline(wanted: &study::Machine) -> String {
     let mut parts: Vec<String> =
         wanted.sysctl.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -157,7 +156,7 @@ fn outline(wanted: &study::Machine) -> String {
     parts.join(", ")
 }
 
-/// What was found in a journal, and done about it.
+/// The findings in a journal, and what was done.
 pub(crate) fn words(report: &Report, dry_run: bool) -> String {
     let path = report.journal.display();
     let mut text = match &report.fate {

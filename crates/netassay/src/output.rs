@@ -1,4 +1,4 @@
-//! Standard output: data, and nothing else.
+//! Standard output: data only.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -12,8 +12,8 @@ use crate::failure::Failure;
 
 const ESCAPE: char = '\u{1b}';
 
-/// Writes data to standard output. Whatever names, files and databases put into it, nothing
-/// commands the terminal.
+/// Writes data to standard output. Text from names, files and databases cannot command the
+/// terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     write(&text::lines(text))
 }
@@ -26,8 +26,8 @@ fn write(text: &str) -> Result<(), Failure> {
     })
 }
 
-/// What pages are laid out for: `COLUMNS`, else the terminal's width, else 80; colours on a
-/// terminal that did not refuse them (`NO_COLOR`).
+/// The layout of pages: `COLUMNS`, else the terminal's width, else 80; colours on a terminal
+/// without `NO_COLOR`.
 pub(crate) fn layout(wide: bool) -> Layout {
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     let terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
@@ -35,7 +35,6 @@ pub(crate) fn layout(wide: bool) -> Layout {
     Layout { width, wide, colour: AutoStream::choice(&io::stdout()) != ColorChoice::Never }
 }
 
-/// Writes a result in the format that was asked for.
 pub(crate) fn show<T: Serialize>(
     result: &T,
     output: &Formatted,
@@ -49,13 +48,13 @@ pub(crate) fn show<T: Serialize>(
     }
 }
 
-/// Writes a page for people as wide as its layout. Its colours reach the terminal, and no other
-/// command does.
+/// Writes a page for people, wrapped to its layout. Only its colours reach the terminal as
+/// commands.
 pub(crate) fn print_page(page: &str, layout: Layout) -> Result<(), Failure> {
     write(&layout.wrap(&but_colours(page, &report::colours())))
 }
 
-/// Text without commands but these, each of which begins with the escape character.
+/// Text without commands, except these colours, each of which begins with the escape character.
 fn but_colours(page: &str, colours: &[String]) -> String {
     let mut parts = page.split(ESCAPE);
     let mut harmless = text::lines(parts.next().unwrap_or_default()).into_owned();
@@ -82,8 +81,7 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print(&json(value)?)
 }
 
-/// One JSON value, indented, with every text exact: what a terminal must not see stands behind
-/// JSON's own escapes.
+/// One JSON value, indented, with exact texts: hostile characters are JSON escapes.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Internal(error.to_string()))?;
     Ok(format!("{}\n", text::escaped_json(&text)))
@@ -94,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_of_the_report_stay_and_every_other_command_is_told() {
+    fn colours_of_the_report_stay_and_every_other_command_is_reported() {
         let colours = report::colours();
         let [red, reset] = ["\u{1b}[31m", "\u{1b}[0m"];
         assert!([red, reset].iter().all(|one| colours.iter().any(|colour| colour == one)), "{colours:?}");

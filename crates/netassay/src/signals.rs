@@ -1,4 +1,4 @@
-//! Ctrl-C: once to stop in order, twice to stop at once.
+//! Ctrl-C: the first stops in order, the second at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,8 +10,8 @@ use crate::failure::Failure;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// A latch that the first interrupt trips. The second ends the process where it stands: the agents
-/// end with it, and whatever was recorded is on disk.
+/// A latch that the first interrupt trips. The second ends the process at once: the agents end with
+/// it, and recorded runs are on disk.
 pub(crate) fn interrupt() -> Result<Interrupt, Failure> {
     let latch = Interrupt::new().map_err(|error| Failure::Environment(error.to_string()))?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {

@@ -1,4 +1,4 @@
-//! The reporter for people and scripts who watch: progress on standard error.
+//! Progress on standard error.
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -11,12 +11,12 @@ use study::{Dropped, LooksDropped};
 use crate::cli::ProgressStyle;
 use crate::failure::say;
 
-/// Shows the stream of events. Nothing is drawn while a window is open, unless the controller has a
-/// CPU of its own: drawing costs time on a CPU under measurement.
+/// Shows the events. Nothing is drawn while a window is open, unless the controller has its own
+/// CPU: drawing uses a measured CPU.
 pub(crate) struct Progress {
     style: Style,
     own_cpu: bool,
-    /// The testbeds' notes that were shown: most are the same for every boot.
+    /// The testbeds' notes that were shown: most boots have the same.
     noted: BTreeSet<String>,
 }
 
@@ -115,20 +115,20 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
     }
 }
 
-/// Prints lines above the bar. Labels and reasons hold what files and agents say.
+/// Prints lines above the bar. Labels and reasons may hold foreign text.
 #[expect(clippy::needless_pass_by_value, reason = "lines are made where they are told")]
 fn above(bar: &ProgressBar, lines: String) {
     bar.println(text::lines(&lines));
 }
 
-/// What of a study is not measured here, on lines of their own.
+/// The parts of a study that are not measured here, one line each.
 fn left_out(looks: Option<&LooksDropped>, lacking: &[Dropped]) -> Vec<String> {
     let looks = looks.map(|dropped| format!("  looks: {dropped}"));
     let lacking = lacking.iter().map(|one| format!("  not measured: {}: {}", one.label, one.why));
     looks.into_iter().chain(lacking).collect()
 }
 
-/// An event as one line, if it deserves one.
+/// An event as one line; `None` for minor ones.
 fn line(event: &Event) -> Option<String> {
     Some(match event {
         Event::Planned { study, conditions, lacking, looks_dropped, boots, runs, expected_s } => {
@@ -158,7 +158,6 @@ fn line(event: &Event) -> Option<String> {
                 (None, Some(invalid), _) => disturbed(invalid),
                 (None, None, Some((metric, value))) => {
                     let unit = study::metric::find(metric).map_or("1", |metric| metric.unit);
-                    // A plain number has no unit.
                     let unit = if unit == "1" { String::new() } else { format!(" {unit}") };
                     format!("{metric} {value:.1}{unit}")
                 }

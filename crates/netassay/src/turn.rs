@@ -10,21 +10,19 @@ use host::{Holder, Turn};
 use crate::cli::TurnFlags;
 use crate::failure::{Failure, say};
 
-/// How often a session that waits says that it still does.
+/// How often a waiting session reports that it waits.
 const REMINDER: Duration = Duration::from_secs(60);
 
-/// A session that may measure. Dropping it lets the next one.
+/// A session that may measure. Dropping it frees the turn.
 pub(crate) enum Session {
-    /// It is the only one.
     Alone {
-        /// Held until the end.
         _turn: Turn,
     },
-    /// Another one measures, and the user knows.
+    /// Another one measures, and the user allowed that.
     Beside(Holder),
 }
 
-/// Takes the machine's turn to measure, or waits for it, as the user says.
+/// Takes the machine's turn to measure, or waits for it, as the flags say.
 pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
     let begun = Instant::now();
     let mut told = None;
@@ -64,7 +62,7 @@ pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session,
 }
 
 impl Session {
-    /// What every run of this session was disturbed by; `None` if it is alone.
+    /// The disturbance of every run of this session; `None` if it is alone.
     pub(crate) fn disturbance(&self) -> Option<Cause> {
         match self {
             Self::Alone { .. } => None,

@@ -75,7 +75,7 @@ fn every_study_as_an_ordinary_user(test: &str, guests: bool) {
         } else if let Some(taps) = &taps {
             run(&name, &kernel, |arguments| taps.with(&bench.netassay_as_nobody(arguments)));
         } else {
-            skip(test, &format!("{name}: /dev/net/tun is root's alone"));
+            skip(test, &format!("{name}: only root can open /dev/net/tun"));
         }
     }
 }

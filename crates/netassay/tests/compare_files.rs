@@ -125,7 +125,7 @@ fn an_export_of_netassay_can_be_compared_again() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn what_is_wrong_is_reported_with_its_place() {
     let bench = Bench::new();
     bench.write("good.stat", "1\n2\n3\n");
     bench.write("text.stat", "1\n2\n fail\n");

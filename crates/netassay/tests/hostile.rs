@@ -59,7 +59,7 @@ fn database(bench: &Bench) {
                 [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n[protocol]\nboots = 2\nruns = 2\nwarmup = 0\n[[comparison]]\nbaseline = { family = \"ipv4\" }\nmetric = \"throughput\"\n";
     let mut plan = Study::parse("s", text).unwrap().plan();
     for (index, condition) in plan.conditions.iter_mut().enumerate() {
-        condition.label = format!("{index}{HOSTILE}");
+        condition.label = format!("{index}{HOSTILE}").as_str().into();
         condition.slug = format!("{index}{HOSTILE}");
     }
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
@@ -76,7 +76,10 @@ fn database(bench: &Bench) {
     let mut account = sample::account();
     account.disturbed.push(Cause::Session(HOSTILE.into()).into());
     for side in [Some(&mut account.transmitter), account.receiver.as_mut()].into_iter().flatten() {
-        side.whole.outcome.notes.push(load::Note::NoBusyPolling(HOSTILE.into(), HOSTILE.into()));
+        side.whole
+            .outcome
+            .notes
+            .push(load::Note::NoBusyPolling { option: HOSTILE.into(), why: HOSTILE.into() });
         side.whole.outcome.applied = vec![sample::applied(HOSTILE)];
     }
     let detail = Detail::Measured(Box::new(account));
@@ -102,9 +105,13 @@ fn database(bench: &Bench) {
                 outcome: if position < 3 { Outcome::Ok(values) } else { Outcome::Failed("reason".into()) },
                 limited_by: Some(Limit {
                     label: Label::Path,
-                    evidence: vec![Evidence::Lost(Place::Queue(Side::Receiver, HOSTILE.into()), 1, 2)],
+                    evidence: vec![Evidence::Lost {
+                        place: Place::Queue { side: Side::Receiver, wire: HOSTILE.into() },
+                        datagrams: 1,
+                        offered: 2,
+                    }],
                 }),
-                series: Vec::new(),
+                series: study::BySide::default(),
                 detail: detail.clone(),
             };
             store.record_run(row, &new).unwrap();

@@ -207,8 +207,10 @@ fn values_of_other_types_and_out_of_range_are_refused_or_shown() {
         "DELETE FROM boot".to_owned(),
         "DELETE FROM study".to_owned(),
         "UPDATE OR IGNORE boot SET environment = 99".to_owned(),
-        "INSERT OR REPLACE INTO series SELECT id, 'transmitter', '{\"at_ns\":[18446744073709551615,0],\"bytes\":[0,18446744073709551615]}' FROM run".to_owned(),
-        "INSERT OR REPLACE INTO series SELECT id, char(27), '{\"at_ns\":[1,1],\"bytes\":[5,1]}' FROM run".to_owned(),
+        series("'transmitter'", "[18446744073709551615,0]", "[0,18446744073709551615]"),
+        series("'receiver'", "[1,1]", "[5,1]"),
+        series("'receiver'", "[1,1]", "[5]"),
+        series("char(27)", "[1,1]", "[5,1]"),
         "INSERT OR REPLACE INTO series SELECT id, 'x', '[]' FROM run".to_owned(),
     ] {
         measured.answers_to(&[false], &change, &COMMANDS);
@@ -241,6 +243,15 @@ fn a_plan_of_another_shape_is_refused_or_shown() {
         let change = format!("UPDATE study SET plan = json_set(plan, '$.asked.protocol.runs', {runs})");
         measured.answers_to(&[false], &change, &COMMANDS);
     }
+}
+
+/// Gives each run counters over time, all of the same values.
+fn series(side: &str, at_ns: &str, values: &str) -> String {
+    let columns = record::Series::default().columns().map(|column| format!("\"{}\":{values}", column.name));
+    format!(
+        "INSERT OR REPLACE INTO series SELECT id, {side}, '{{\"step_ns\":1,\"at_ns\":{at_ns},{}}}' FROM run",
+        columns.join(",")
+    )
 }
 
 /// The paths of all parts of a document, as SQLite has them.

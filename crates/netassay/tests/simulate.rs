@@ -137,7 +137,7 @@ fn store_study(bench: &Bench, runs: u32) -> i64 {
                     started_unix_ms: 1_795_181_965_000,
                     outcome: Outcome::Ok(vec![("throughput".to_owned(), value)]),
                     limited_by: None,
-                    series: Vec::new(),
+                    series: study::BySide::default(),
                     detail: record::Detail::Nothing,
                 };
                 store.record_run(row, &run).unwrap();

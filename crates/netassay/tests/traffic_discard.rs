@@ -94,7 +94,7 @@ fn each_device(test: &str, rootless: bool) {
             }
         };
         there += 1;
-        assert!(matches!(testbed.notes()[0], Note::Discards(found, _) if found == device));
+        assert!(matches!(testbed.notes()[0], Note::Discards { device: found, .. } if found == device));
         let environment = testbed.environment().unwrap();
         assert_eq!(environment.discard_device, Some(device));
         assert_eq!(environment.receiver, None);
@@ -126,7 +126,7 @@ fn the_device_is_found_and_recorded() {
     let mut testbed = build(&bench, None, true).unwrap();
     let found = testbed.environment().unwrap().discard_device.unwrap();
     let lacking = DiscardDevice::ALL.iter().take_while(|device| **device != found).count();
-    let noted = Note::Discards(found, DiscardDevice::ALL[..lacking].to_vec());
+    let noted = Note::Discards { device: found, lacking: DiscardDevice::ALL[..lacking].to_vec() };
     assert_eq!(testbed.notes()[0], noted);
     let told = testbed.environment().unwrap().discard_devices_lacking;
     assert_eq!(told.map(|told| told.len()), Some(lacking));
@@ -136,7 +136,7 @@ fn the_device_is_found_and_recorded() {
 }
 
 #[test]
-fn a_run_that_needs_a_receiver_is_told_that_there_is_none() {
+fn a_run_that_needs_a_receiver_is_refused_without_one() {
     let bench = Bench::new();
     let mut testbed = build(&bench, None, true).unwrap();
     for kind in load::Kind::ALL.into_iter().filter(|kind| *kind != load::Kind::Pps) {

@@ -122,7 +122,7 @@ fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
 }
 
 #[test]
-fn traffic_a_guest_that_panics_twice_is_told_with_both_reasons() {
+fn traffic_a_guest_that_panics_twice_is_reported_with_both_reasons() {
     let bench = Bench::new();
     let qemu = Qemu::new(
         &bench,

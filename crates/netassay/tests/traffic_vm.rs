@@ -79,9 +79,9 @@ fn expect_real_boots(bench: &Bench) {
             println!("note: {side} alive after {:.1} s", outside["boot_ms"].as_f64().unwrap() / 1e3);
         }
         let notes = boot["notes"].to_string();
-        let accelerated = boot["guests"]["receiver"]["acceleration"].as_str().unwrap();
+        let accelerated = &boot["guests"]["receiver"]["acceleration"];
         let is_noted = boot["notes"].as_array().unwrap().contains(&"kvm".into());
-        assert_eq!(accelerated == "KVM", is_noted, "{notes}");
+        assert_eq!(*accelerated == "kvm", is_noted, "{notes}");
         let host = boot["nodes"][0]["kernel"]["boot_id"].as_str().unwrap();
         assert!(!ids.contains(host), "the nodes are namespaces of this machine");
     }
@@ -279,7 +279,7 @@ fn traffic_inside_a_guest() {
     let order = order(false);
     let account = beside_busy_threads(|| testbed.run(&order, &mut || {})).unwrap();
     let disturbed = runner::disturbances(&account, &order);
-    let waited = |what: &Disturbance| matches!(what.cause, Cause::Waited(..));
+    let waited = |what: &Disturbance| matches!(what.cause, Cause::Waited { .. });
     assert!(disturbed.iter().any(waited), "{disturbed:?}: {:?}", account.around);
     // A machine that goes is named with what it said last.
     let machine = children_of(std::process::id());

@@ -5,7 +5,7 @@ use std::ops::Index;
 use serde::{Deserialize, Serialize};
 use words::{BySide, Side};
 
-/// One set of CPUs per host, and what is left for the controller.
+/// The CPUs of each host, and the controller's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuSplit {
@@ -13,12 +13,12 @@ pub struct CpuSplit {
     pub transmitter: Vec<u32>,
     /// The receiver's CPUs, by number.
     pub receiver: Vec<u32>,
-    /// The controller's own CPUs; empty where there are too few to spare one.
+    /// The controller's own CPUs; empty if there are too few.
     pub controller: Vec<u32>,
 }
 
 impl CpuSplit {
-    /// The split of a testbed with one host: it has what both would have had.
+    /// The split of a testbed with one host, which has the CPUs of both.
     #[must_use]
     pub fn for_one_host(&self) -> Self {
         let mut transmitter = self.transmitter.clone();
@@ -33,7 +33,7 @@ impl CpuSplit {
         BySide { transmitter: &self.transmitter, receiver: &self.receiver }
     }
 
-    /// Do both hosts run on the same CPUs, so that their CPU use cannot be told apart?
+    /// Do both hosts run on the same CPUs? Then their CPU use cannot be separated.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.transmitter == self.receiver

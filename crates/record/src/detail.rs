@@ -1,4 +1,4 @@
-//! What is kept of a run beside its metrics and its limit.
+//! What is stored of a run besides its metrics and its limit.
 
 use load::Applied;
 use serde::de::IgnoredAny;
@@ -8,18 +8,18 @@ use crate::disturbance::Disturbance;
 use crate::drift::Drift;
 use crate::run::{RunAccount, SideAccount};
 
-/// What is kept of a run beside its metrics and its limit.
+/// What is stored of a run besides its metrics and its limit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Detail {
-    /// Of a run that failed: nothing.
+    /// For a failed run: nothing.
     #[default]
     Nothing,
-    /// Of a run over time: both sides' whole accounts.
+    /// For a run over time: the accounts of both sides.
     Measured(Box<RunAccount>),
-    /// Of a run in exact mode.
+    /// For a run in exact mode.
     Exact(Box<ExactRun>),
-    /// Of a run that failed because the switches did not read back as planned.
+    /// For a run that failed because its switches did not read back as planned.
     Drifted(Drifted),
 }
 
@@ -34,7 +34,7 @@ pub struct ExactRun {
     pub disturbed: Vec<Disturbance>,
 }
 
-/// Why a run was not begun: its switches.
+/// The switches because of which a run was not begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drifted {
@@ -43,13 +43,12 @@ pub struct Drifted {
 }
 
 impl Detail {
-    /// Reads one as it is stored.
+    /// Reads a stored one.
     ///
     /// # Errors
     /// A field that is missing, unknown or of another type, with its place in the text.
     pub fn read(json: &str) -> serde_json::Result<Self> {
-        // Each kind has a field that the others do not. Looking for it first, not trying one kind
-        // after the other, lets the error name the field that is wrong.
+        // Each kind has a field of its own. Finding it first lets the error name the wrong field.
         #[derive(Deserialize)]
         struct Kind {
             exact: Option<IgnoredAny>,
@@ -73,7 +72,7 @@ impl Detail {
         }
     }
 
-    /// Says what disturbed the run.
+    /// Sets what disturbed the run.
     pub fn disturb(&mut self, by: Vec<Disturbance>) {
         match self {
             Self::Measured(account) => account.disturbed = by,
@@ -82,7 +81,7 @@ impl Detail {
         }
     }
 
-    /// The accounts of its sides, the transmitter's first; none of a run that is not over time.
+    /// The accounts of its sides, the transmitter's first; none except for a run over time.
     pub fn sides(&self) -> impl Iterator<Item = &SideAccount> {
         let account = if let Self::Measured(account) = self { Some(account) } else { None };
         account.into_iter().flat_map(|account| std::iter::once(&account.transmitter).chain(&account.receiver))

@@ -2,18 +2,19 @@
 
 use std::fmt;
 
+use host::journal::Difference;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{milliseconds, whole_percent};
-use crate::taken::Taken;
+use crate::taken::{Taken, Taker};
 
 /// What disturbed a run, and which part of it. It prints as a sentence without a full stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disturbance {
-    /// Whom; `None`: the whole run.
+    /// The part; `None`: the whole run.
     pub at: Option<Part>,
-    /// What it was.
+    /// The disturbance.
     pub cause: Cause,
 }
 
@@ -24,39 +25,94 @@ words::vocabulary! {
         Transmitter = "transmitter";
         /// The receiver.
         Receiver = "receiver";
-        /// The transmitter and the receiver alike.
+        /// The transmitter and the receiver.
         BothEnds = "both ends";
         /// The host of the virtual machines.
         Host = "host";
     }
 }
 
-/// What disturbs. Times are in ns, shares of the window.
+/// What disturbs. Shares are of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Cause {
     /// The kernel changed its clock source.
     ClockSource,
-    /// The machine slept for this time.
-    Slept(u64),
-    /// The clock was set this time apart from the hardware's.
-    ClockApart(u64),
-    /// The window opened this time late.
-    OpenedLate(u64),
-    /// The window closed this time late.
-    ClosedLate(u64),
-    /// How long the window was, and how long it was to be.
-    Length(u64, u64),
-    /// The hypervisor took this share of this CPU's time.
-    Stolen(f64, u32),
-    /// A virtual CPU waited for this share, of which the run's own guests explain so much.
-    Waited(f64, f64),
+    /// The machine slept.
+    Slept {
+        /// For how long.
+        ns: u64,
+    },
+    /// The clock was set apart from the hardware's.
+    ClockApart {
+        /// How far.
+        ns: u64,
+    },
+    /// The window opened late.
+    OpenedLate {
+        /// After it was due.
+        ns: u64,
+    },
+    /// The window closed late.
+    ClosedLate {
+        /// After it was due.
+        ns: u64,
+    },
+    /// The window was not as long as planned.
+    Length {
+        /// How long it was.
+        ns: u64,
+        /// How long it was to be.
+        planned_ns: u64,
+    },
+    /// The hypervisor took time of a CPU.
+    Stolen {
+        /// Of the CPU's time.
+        share: f64,
+        /// The CPU.
+        cpu: u32,
+    },
+    /// A virtual CPU waited for a CPU of its host.
+    Waited {
+        /// For how long.
+        share: f64,
+        /// What of it the run's own guests explain.
+        explained: f64,
+    },
     /// Other processes had CPU time.
     Others(Taken),
-    /// Another session measured on this machine: which.
+    /// Another session measured on this machine: its description.
     Session(String),
-    /// A setting of the machine was no longer as the study set it, in the journal's words.
-    Setting(String),
+    /// A setting of the machine was no longer as the study set it.
+    Setting(Difference),
+    /// The settings that the study changed could not be read back: why.
+    SettingsUnread(String),
+}
+
+impl Cause {
+    /// The same with its figures in the digits that people are shown: of one thing, two looks tell
+    /// figures that differ below them.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let time = |ns: u64| (ns as f64 / 1e6).round() as u64 * 1_000_000;
+        let part = |share: f64| (share * 100.0).round() / 100.0;
+        match self {
+            Self::Slept { ns } => Self::Slept { ns: time(ns) },
+            Self::ClockApart { ns } => Self::ClockApart { ns: time(ns) },
+            Self::OpenedLate { ns } => Self::OpenedLate { ns: time(ns) },
+            Self::ClosedLate { ns } => Self::ClosedLate { ns: time(ns) },
+            Self::Length { ns, planned_ns } => Self::Length { ns: time(ns), planned_ns: time(planned_ns) },
+            Self::Stolen { share, cpu } => Self::Stolen { share: part(share), cpu },
+            Self::Waited { share, explained } => {
+                Self::Waited { share: part(share), explained: part(explained) }
+            }
+            Self::Others(Taken { share, cpus, by }) => {
+                let by = by.into_iter().map(|one| Taker { share: part(one.share), ..one }).collect();
+                Self::Others(Taken { share: part(share), cpus, by })
+            }
+            Self::ClockSource | Self::Session(_) | Self::Setting(_) | Self::SettingsUnread(_) => self,
+        }
+    }
 }
 
 impl From<Cause> for Disturbance {
@@ -79,25 +135,25 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ClockSource => f.write_str("the kernel changed its clock source"),
-            Self::Slept(time) => write!(f, "the machine slept for {} of the window", milliseconds(*time)),
-            Self::ClockApart(time) => write!(
+            Self::Slept { ns } => write!(f, "the machine slept for {} of the window", milliseconds(*ns)),
+            Self::ClockApart { ns } => write!(
                 f,
-                "the clock was set {} apart from the hardware's (CLOCK_MONOTONIC against its raw kin): something slews it",
-                milliseconds(*time)
+                "CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW differ by {}: a program slews the clock",
+                milliseconds(*ns)
             ),
-            Self::OpenedLate(time) => {
-                write!(f, "the window opened {} late: the agent had no CPU", milliseconds(*time))
+            Self::OpenedLate { ns } => {
+                write!(f, "the window opened {} late: the agent had no CPU", milliseconds(*ns))
             }
-            Self::ClosedLate(time) => {
-                write!(f, "the window closed {} late: the agent had no CPU", milliseconds(*time))
+            Self::ClosedLate { ns } => {
+                write!(f, "the window closed {} late: the agent had no CPU", milliseconds(*ns))
             }
-            Self::Length(was, planned) => {
-                write!(f, "the window was {} long, not {}", milliseconds(*was), milliseconds(*planned))
+            Self::Length { ns, planned_ns } => {
+                write!(f, "the window was {} long, not {}", milliseconds(*ns), milliseconds(*planned_ns))
             }
-            Self::Stolen(share, cpu) => {
+            Self::Stolen { share, cpu } => {
                 write!(f, "the hypervisor took {} of CPU {cpu}'s time (steal)", whole_percent(*share))
             }
-            Self::Waited(share, explained) => write!(
+            Self::Waited { share, explained } => write!(
                 f,
                 "a virtual CPU was ready but waited for a CPU of the host {} of the time; the guests' own threads explain {} at most",
                 whole_percent(*share),
@@ -109,7 +165,42 @@ impl fmt::Display for Cause {
             Self::Session(which) => {
                 write!(f, "another session measured on this machine (--beside): {which}")
             }
-            Self::Setting(difference) => f.write_str(difference),
+            Self::Setting(difference) => difference.fmt(f),
+            Self::SettingsUnread(why) => {
+                write!(f, "the settings that the study changed cannot be read back: {why}")
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::taken::Who;
+
+    #[test]
+    fn a_cause_is_rounded_to_what_its_sentence_says() {
+        let others = |share: f64| {
+            let by = vec![Taker { name: "dd".to_owned(), who: Who::Process { pid: 7 }, share }];
+            Cause::Others(Taken { share, cpus: vec![0], by })
+        };
+        let of: [fn(f64) -> Cause; 7] = [
+            |part| Cause::Slept { ns: (part * 1e8) as u64 },
+            |part| Cause::ClockApart { ns: (part * 1e8) as u64 },
+            |part| Cause::OpenedLate { ns: (part * 1e8) as u64 },
+            |part| Cause::ClosedLate { ns: (part * 1e8) as u64 },
+            |part| Cause::Length { ns: (part * 1e8) as u64, planned_ns: 1_000_000 },
+            |part| Cause::Stolen { share: part, cpu: 3 },
+            |part| Cause::Waited { share: part, explained: 0.01 },
+        ];
+        let each = |part: f64| of.map(|of| of(part)).into_iter().chain([others(part)]);
+        for ((one, alike), other) in each(0.1201).zip(each(0.1199)).zip(each(0.126)) {
+            assert_ne!(one, alike);
+            assert_eq!(one.clone().rounded(), alike.rounded());
+            assert_ne!(one.clone().rounded(), other.rounded());
+            assert_eq!(one.to_string(), one.rounded().to_string());
+        }
+        let on = |cpu| Cause::Stolen { share: 0.12, cpu }.rounded();
+        assert_ne!(on(0), on(1));
     }
 }

@@ -1,18 +1,17 @@
-//! How switches read back otherwise than they did before: which, where, and what had been asked
-//! for.
+//! Switches that read back differently than before: which, where, and what was asked for.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use words::{Side, feature};
 
-/// Every difference between two states of a testbed that the same switches should give. It prints
-/// as one short sentence.
+/// Every difference between two states of a testbed that should be the same. It prints as one short
+/// sentence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Drift(pub Vec<Difference>);
 
-/// One setting of one interface that reads back otherwise.
+/// One setting of one interface that reads back differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
@@ -22,17 +21,17 @@ pub struct Difference {
     pub setting: Setting,
 }
 
-/// An interface of a testbed, by its part in it.
+/// An interface of a testbed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interface {
-    /// Whose it is.
+    /// Its side.
     pub side: Side,
     /// Is it the one under the tunnel?
     pub underlay: bool,
 }
 
-/// A setting as it was asked for, as it read back before, and as it reads back now.
+/// A setting as asked for, as read back before, and as read back now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Setting {
@@ -58,12 +57,12 @@ pub enum Setting {
     },
 }
 
-/// How many differences a sentence names.
+/// How many differences the sentence names.
 const NAMED: usize = 3;
 
 impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The offloads that studies are about, and the MTU, before what follows them.
+        // First the offloads that studies are about, and the MTU, then their consequences.
         let mut ordered: Vec<&Difference> = self.0.iter().collect();
         ordered.sort_by_key(|one| one.setting.rank());
         for (place, difference) in ordered.iter().take(NAMED).enumerate() {

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use words::{Family, Scenario};
+use words::{Accelerated, Family, Scenario};
 
 use crate::cpus::CpuSplit;
 use crate::note::Note;
 
-/// Both hosts as they describe themselves, and the testbed between them: at the beginning of a
-/// boot, and at its end.
+/// Both hosts, as they describe themselves, and the testbed between them, at one edge of a boot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
@@ -17,30 +16,30 @@ pub struct Environment {
     pub scenario: Scenario,
     /// Whether it was built without root.
     pub rootless: bool,
-    /// What carries the tunnel, where there is one.
+    /// The IP version under the tunnel, if there is one.
     pub underlay_family: Option<Family>,
-    /// What throws the packets away, where something does.
+    /// The device that discards the packets, if one does.
     pub discard_device: Option<host::DiscardDevice>,
-    /// Why other such devices could not be had.
+    /// Why better devices could not be used.
     pub discard_devices_lacking: Option<Vec<String>>,
-    /// Which CPUs were whose.
+    /// The CPUs of each host.
     pub cpus: CpuSplit,
     /// The virtual machines by name, where there are any.
     pub guests: Option<BTreeMap<String, GuestEnvironment>>,
     /// The hosts of virtual machines, where there are any.
     pub nodes: Option<Vec<host::Environment>>,
-    /// What the testbed cannot give, each with what follows from it.
+    /// The testbed's limitations, with their consequences.
     pub notes: Vec<Note>,
     /// The transmitter.
     pub transmitter: host::Environment,
     /// The receiver; `None` where nobody receives.
     pub receiver: Option<host::Environment>,
-    /// What was changed of the machine for the study, in words.
+    /// What was changed of the machine for the study.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changed: Vec<String>,
+    pub changed: Vec<host::journal::Change>,
 }
 
-/// A virtual machine. What its kernel is and how it was started, the agent inside tells.
+/// A virtual machine. The agent in it reports its kernel and its start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestEnvironment {
@@ -54,19 +53,24 @@ pub struct GuestEnvironment {
     pub memory_mib: u32,
     /// Its network card; `None` if it has none.
     pub nic: Option<String>,
-    /// What runs it, for people.
-    pub acceleration: String,
-    /// Whether that is emulation: then its rates compare with each other, not with those of
-    /// hardware.
-    pub emulated: bool,
+    /// What runs it. Under emulation its rates compare with each other, not with those of hardware.
+    pub acceleration: Accelerated,
     /// The CPUs that its virtual CPUs keep to; empty: wherever the scheduler puts them.
     pub pinned_to: Vec<u32>,
     /// Kernel modules that its kernel does not have.
     pub modules_absent: Vec<String>,
     /// Whether it counts instructions.
     pub exact: bool,
-    /// From its start until its agents were there, in ms.
+    /// From its start until its agents answered, in ms.
     pub boot_ms: f64,
     /// Why its first boot failed, if it did.
     pub failed_first: Option<String>,
+}
+
+impl GuestEnvironment {
+    /// Whether software executes its instructions.
+    #[must_use]
+    pub fn is_emulated(&self) -> bool {
+        self.acceleration != Accelerated::Kvm
+    }
 }

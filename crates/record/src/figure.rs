@@ -1,4 +1,4 @@
-//! Figures as they are read in sentences.
+//! Figures in sentences.
 
 /// A count in groups of three digits.
 pub(crate) fn count(number: u64) -> String {

@@ -1,8 +1,8 @@
-//! What is recorded of a boot and of a run: what the agents tell, the testbed puts together, the
-//! runner judges, the store keeps and the report reads is this one set of types.
+//! What is recorded of a boot and of a run. The agents, the testbed, the runner, the store and the
+//! report share these types.
 //!
-//! Pure: no I/O. In JSON a field that is not known is an error, and one that is needed and missing
-//! is, too. Only what may be absent (`Option`) reads as `None` where it is missing.
+//! Pure: no I/O. In JSON an unknown field is an error, and so is a missing one unless it is
+//! optional (`Option`).
 
 mod cpus;
 mod detail;
@@ -16,6 +16,7 @@ mod note;
 mod run;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
+mod search;
 mod side;
 mod taken;
 
@@ -24,12 +25,13 @@ pub use detail::{Detail, Drifted, ExactRun};
 pub use disturbance::{Cause, Disturbance, Part};
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{Environment, GuestEnvironment};
-pub use evidence::{AtLinkRate, Contended, Dropped, Evidence, OnHost, Place, Tcp, Threads, WaitedFor};
+pub use evidence::{AtLinkRate, Contended, Dropped, Evidence, OnHost, Place, Tcp, Threads, Wait, WaitedFor};
 pub use limit::Limit;
 pub use note::Note;
 pub use run::{HostAccount, RunAccount, SideAccount};
+pub use search::{RateSearch, RateTrial};
 pub use words::Label;
 
 pub use taken::{Taken, Taker, Who};
 
-pub use side::{Finished, GuestTimes, Late, Measured, Series, Watched};
+pub use side::{Column, Counts, Finished, GuestTimes, Late, Measured, Series, Watched};

@@ -5,12 +5,12 @@ use words::Label;
 
 use crate::evidence::Evidence;
 
-/// What limited a run, and why that is believed.
+/// What limited a run, and the evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
-    /// What it was.
+    /// The limit.
     pub label: Label,
-    /// First what decided, then what else a reader may want to hold against it.
+    /// First the evidence that decided, then further figures.
     pub evidence: Vec<Evidence>,
 }

@@ -1,14 +1,14 @@
-//! What the reader of any result must know of its testbed.
+//! The limitations of a testbed.
 
 use std::fmt;
 
 use host::DiscardDevice;
 use serde::{Deserialize, Serialize};
 
-/// What a testbed cannot give or does in a way of its own, with what follows from it. It prints as
-/// a sentence without a full stop.
+/// What a testbed lacks or does differently, with the consequence. It prints as a sentence without
+/// a full stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Note {
     /// One emulated guest counts instructions.
     CountsInstructions,
@@ -18,7 +18,7 @@ pub enum Note {
     Emulation {
         /// Why not under KVM.
         why: String,
-        /// When KVM was tried, if an earlier session tried it.
+        /// When an earlier session tried KVM, if one did.
         tried: Option<String>,
     },
     /// QEMU runs as root: why another user cannot run it.
@@ -33,17 +33,22 @@ pub enum Note {
         vcpus: usize,
         /// Threads of QEMU that move packets.
         moving: usize,
-        /// CPUs of this machine for them.
+        /// This machine's CPUs for them.
         cpus: usize,
     },
-    /// Both hosts share the one core that there is.
+    /// Both hosts share the only core.
     OneCore,
-    /// Loopback delivers on the CPU that sends.
+    /// Loopback receives on the CPU that sends.
     Loopback,
-    /// Receive work could not be steered: why.
+    /// Receive steering was not possible: why.
     NotSteered(String),
-    /// What discards the packets, and the better devices that this host lacks.
-    Discards(DiscardDevice, Vec<DiscardDevice>),
+    /// Packets are discarded.
+    Discards {
+        /// By what.
+        device: DiscardDevice,
+        /// The better devices that this host lacks.
+        lacking: Vec<DiscardDevice>,
+    },
 }
 
 impl fmt::Display for Note {
@@ -97,7 +102,7 @@ impl fmt::Display for Note {
             Self::NotSteered(why) => {
                 write!(f, "receive work is not steered to each host's own CPUs: {why}")
             }
-            Self::Discards(device, lacking) => {
+            Self::Discards { device, lacking } => {
                 let what = match device {
                     DiscardDevice::Dummy => "the kernel's dummy device",
                     DiscardDevice::Bridge => "a bridge without ports",
@@ -134,13 +139,13 @@ mod tests {
                 again,
             ),
             (
-                Note::Discards(DiscardDevice::Bridge, vec![DiscardDevice::Dummy]),
-                r#"{"discards":["bridge",["dummy"]]}"#,
+                Note::Discards { device: DiscardDevice::Bridge, lacking: vec![DiscardDevice::Dummy] },
+                r#"{"discards":{"device":"bridge","lacking":["dummy"]}}"#,
                 "packets are discarded by a bridge without ports; this host has no dummy",
             ),
             (
-                Note::Discards(DiscardDevice::Dummy, Vec::new()),
-                r#"{"discards":["dummy",[]]}"#,
+                Note::Discards { device: DiscardDevice::Dummy, lacking: Vec::new() },
+                r#"{"discards":{"device":"dummy","lacking":[]}}"#,
                 "packets are discarded by the kernel's dummy device",
             ),
         ] {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use words::{BySide, Side};
 
 use crate::disturbance::Disturbance;
+use crate::search::RateSearch;
 use crate::side::{Finished, Measured};
 
 /// One side's account of a run.
@@ -12,7 +13,7 @@ use crate::side::{Finished, Measured};
 pub struct SideAccount {
     /// Over the window.
     pub window: Measured,
-    /// From the sockets' opening to their closing.
+    /// From opening to closing the sockets.
     pub whole: Finished,
 }
 
@@ -25,24 +26,26 @@ pub struct RunAccount {
     /// The receiver's; `None` where nobody receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<SideAccount>,
-    /// What the two sides' virtual machines cost the host that runs them; `None` where the sides
-    /// are no virtual machines.
+    /// The host's cost of the two sides' virtual machines; `None` if the sides are not in any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<BySide<HostAccount>>,
-    /// The same of the one virtual machine that both sides are in, where they are in one.
+    /// The same for the one virtual machine that both sides are in, if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub around: Option<HostAccount>,
-    /// What others did with this machine's CPUs from before the ramp until after the window; `None`
-    /// where that cannot be seen.
+    /// CPU time of others on this machine, from before the ramp until after the window; `None` if
+    /// it cannot be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<host::Others>,
+    /// The search that the window is the outcome of; `None` where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<RateSearch>,
     /// What disturbed the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
 }
 
 impl RunAccount {
-    /// What each virtual machine cost the host that runs it; none where the sides are in none.
+    /// The host's cost of each virtual machine; empty if the sides are not in any.
     #[must_use]
     pub fn hosts_of_guests(&self) -> Vec<&HostAccount> {
         match &self.hosts {
@@ -51,33 +54,31 @@ impl RunAccount {
         }
     }
 
-    /// What the virtual machine that a side is in cost the host that runs it: both sides may be in
-    /// one.
+    /// The host's cost of the virtual machine that a side is in; both sides may be in one.
     #[must_use]
     pub fn host_of_guest(&self, side: Side) -> Option<&HostAccount> {
         self.hosts.as_ref().map(|hosts| &hosts[side]).or(self.around.as_ref())
     }
 }
 
-/// What a virtual machine cost the host that runs it, over the window and by that host's clock.
+/// The host's cost of a virtual machine over the window, by the host's clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostAccount {
     /// Length of the window, in ns.
     pub elapsed_ns: u64,
-    /// The host's CPUs that are this machine's.
+    /// The host's CPUs for this machine.
     pub cpus: Vec<u32>,
-    /// CPU time of each of them, whatever it was spent on.
+    /// CPU time of each of them, for any purpose.
     pub cpu_each: Vec<host::CpuTimes>,
     /// Interrupts of these CPUs.
     pub interrupts: host::Interrupts,
     /// CPU time of the threads that are its virtual CPUs.
     pub vcpu: host::ThreadTimes,
-    /// The same of each of these threads: one for each virtual CPU, or one for all under
+    /// The same for each of these threads: one for each virtual CPU, or one for all under
     /// single-threaded emulation.
     pub vcpu_each: Vec<host::ThreadTimes>,
-    /// Whether these threads keep to the CPUs that are this machine's. If not, they run where the
-    /// scheduler puts them.
+    /// Whether these threads are bound to this machine's CPUs. If not, the scheduler chooses.
     pub pinned: bool,
     /// CPU time of the other threads of its process: input and output, timers.
     pub io: host::ThreadTimes,

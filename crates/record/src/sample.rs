@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use words::Scenario;
+use words::{Accelerated, Scenario};
 
 use crate::cpus::CpuSplit;
 use crate::detail::ExactRun;
@@ -84,11 +84,12 @@ pub fn account() -> RunAccount {
         hosts: None,
         around: None,
         others: None,
+        search: None,
         disturbed: Vec::new(),
     }
 }
 
-/// A guest in a second on one CPU of its host: ms that each of its virtual CPUs ran and waited. 100
+/// A guest in a second on one CPU of its host: for each virtual CPU, ms that it ran and waited. 100
 /// ms moved its packets.
 #[must_use]
 pub fn guest(cpu: u32, vcpus: &[(u64, u64)]) -> HostAccount {
@@ -150,7 +151,7 @@ pub fn zerocopy(completed: u64, copied: u64) -> load::Zerocopy {
     load::Zerocopy { completed, copied }
 }
 
-/// Two hosts of which nothing is known but their kernel.
+/// Two hosts of which only the kernel is known.
 #[must_use]
 pub fn environment() -> Environment {
     let cpus = CpuSplit { transmitter: vec![0], receiver: vec![1], controller: Vec::new() };
@@ -170,7 +171,7 @@ pub fn environment() -> Environment {
     }
 }
 
-/// A host of which nothing is known but its kernel.
+/// A host of which only the kernel is known.
 #[must_use]
 pub fn host() -> host::Environment {
     host::Environment {
@@ -243,13 +244,34 @@ pub fn guest_environment(emulated: bool) -> GuestEnvironment {
         vcpus: 1,
         memory_mib: 512,
         nic: None,
-        acceleration: if emulated { "emulation (KVM is not there)" } else { "KVM" }.to_owned(),
-        emulated,
+        acceleration: if emulated {
+            Accelerated::Emulation { why: "KVM is not there".to_owned() }
+        } else {
+            Accelerated::Kvm
+        },
         pinned_to: Vec::new(),
         modules_absent: Vec::new(),
         exact: false,
         boot_ms: 1000.0,
         failed_first: None,
+    }
+}
+
+/// Counters over time, two rows.
+#[must_use]
+pub fn series() -> Series {
+    let zero = || vec![0; 2];
+    Series {
+        step_ns: 10_000_000,
+        at_ns: vec![10_000_000, 20_500_000],
+        bytes_sent: vec![5, u64::MAX],
+        bytes_received: zero(),
+        messages_sent: zero(),
+        messages_received: zero(),
+        transactions: zero(),
+        socket_drops: zero(),
+        queue_drops: zero(),
+        cpu_busy_ns: vec![7, 8],
     }
 }
 
@@ -263,7 +285,7 @@ mod tests {
     /// One of each kind.
     fn all() -> [Detail; 4] {
         let mut measured = Detail::Measured(Box::new(account()));
-        measured.disturb(vec![Cause::Slept(7).into()]);
+        measured.disturb(vec![Cause::Slept { ns: 7 }.into()]);
         let interface = Interface { side: words::Side::Receiver, underlay: true };
         let setting = Setting::Mtu { asked: Some(9000), before: 9000, after: 1500 };
         let drift = Drift(vec![Difference { interface, setting }]);

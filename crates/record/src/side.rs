@@ -1,5 +1,6 @@
-//! What an agent tells of its side of a run.
+//! What an agent reports of its side of a run.
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 /// One side's account of one window.
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Measured {
     /// Length of the window on this host's own clock, in ns.
     pub elapsed_ns: u64,
-    /// What the workload's threads did in the window, all flows together.
+    /// What the workload's threads did in the window, for all flows.
     pub load: load::Sample,
     /// CPU time of the host's CPUs in the window.
     pub cpu: host::CpuTimes,
@@ -16,7 +17,7 @@ pub struct Measured {
     pub cpus: Vec<u32>,
     /// CPU time of each of them, in their order.
     pub cpu_each: Vec<host::CpuTimes>,
-    /// CPU time of this agent's process: the workload's threads and the one that watches them.
+    /// CPU time of this agent's process: the workload's threads and the one that samples them.
     pub own: host::ProcessTimes,
     /// CPU time of each of the workload's threads, in the order of [`load::Outcome::threads`].
     pub threads: Vec<host::ThreadTimes>,
@@ -24,21 +25,21 @@ pub struct Measured {
     pub counters: host::Counters,
     /// Interrupts of the host's CPUs in the window.
     pub interrupts: host::Interrupts,
-    /// Of a tunnel: the counters of the interface under it.
+    /// For a tunnel: the counters of the interface under it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<host::WireCounters>,
-    /// How long the window was by each of the host's clocks.
+    /// The length of the window on each of the host's clocks.
     pub clock: host::ClockCheck,
     /// How late its edges were.
     pub late: Late,
-    /// The most that the interface lets through, where that is known.
+    /// The rate limit of the interface, if known.
     pub link: host::LinkLimit,
-    /// The counters on their way through the window.
+    /// The counters over the window.
     pub series: Series,
 }
 
-/// How late the edges of a window were, in ns after they were due: the agent's main thread sleeps
-/// until then, and shares its CPUs with the workload's threads.
+/// How late the edges of a window were, in ns after they were due: the agent's main thread wakes
+/// then, and shares its CPUs with the workload's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Late {
@@ -48,15 +49,14 @@ pub struct Late {
     pub closed_ns: u64,
 }
 
-/// Counters at many instants of a window, each counted from the window's opening. All columns have
-/// one length; the last row is of the window's closing.
+/// Counters at many times of a window, each counted from its opening. All columns have one length;
+/// the last row is at the window's end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Series {
-    /// The step between two rows that was aimed at, in ns. A row that the machine had no time for
-    /// is missing, not late.
+    /// The intended step between two rows, in ns. On a busy machine rows are missing, not late.
     pub step_ns: u64,
-    /// When, in ns after the opening.
+    /// The time of each row, in ns after the opening.
     pub at_ns: Vec<u64>,
     /// Payload bytes sent by this host.
     pub bytes_sent: Vec<u64>,
@@ -72,28 +72,74 @@ pub struct Series {
     pub socket_drops: Vec<u64>,
     /// Packets that the interface's queueing disciplines dropped.
     pub queue_drops: Vec<u64>,
-    /// Time, in ns, in which the host's CPUs worked; the kernel tells it in steps of 10 ms.
+    /// Busy time of the host's CPUs, in ns; the kernel counts it in steps of 10 ms.
     pub cpu_busy_ns: Vec<u64>,
 }
 
+/// A counter over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column<'a> {
+    /// Its name.
+    pub name: &'static str,
+    /// What it counts.
+    pub counts: Counts,
+    /// What it had come to at each instant.
+    pub values: &'a [u64],
+}
+
+/// What a counter over time counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// Bytes of payload.
+    Bytes,
+    /// What the workload does: messages, transactions.
+    Work,
+    /// What was dropped.
+    Drops,
+    /// CPU time, in ns.
+    CpuTime,
+}
+
 impl Series {
-    /// The counters by name; `at_ns` is not among them.
+    /// The counters; `at_ns` is not among them.
     #[must_use]
-    pub fn columns(&self) -> [(&'static str, &[u64]); 8] {
+    pub fn columns(&self) -> [Column<'_>; 8] {
+        let column = |name, counts, values| Column { name, counts, values };
         [
-            ("bytes_sent", &self.bytes_sent),
-            ("bytes_received", &self.bytes_received),
-            ("messages_sent", &self.messages_sent),
-            ("messages_received", &self.messages_received),
-            ("transactions", &self.transactions),
-            ("socket_drops", &self.socket_drops),
-            ("queue_drops", &self.queue_drops),
-            ("cpu_busy_ns", &self.cpu_busy_ns),
+            column("bytes_sent", Counts::Bytes, &self.bytes_sent),
+            column("bytes_received", Counts::Bytes, &self.bytes_received),
+            column("messages_sent", Counts::Work, &self.messages_sent),
+            column("messages_received", Counts::Work, &self.messages_received),
+            column("transactions", Counts::Work, &self.transactions),
+            column("socket_drops", Counts::Drops, &self.socket_drops),
+            column("queue_drops", Counts::Drops, &self.queue_drops),
+            column("cpu_busy_ns", Counts::CpuTime, &self.cpu_busy_ns),
         ]
+    }
+
+    /// What keeps it from being a table, if anything does.
+    #[must_use]
+    pub fn misshapen(&self) -> Option<String> {
+        let rows = self.at_ns.len();
+        let odd = self.columns().into_iter().find(|column| column.values.len() != rows)?;
+        Some(format!("{} has {} values for {rows} moments", odd.name, odd.values.len()))
+    }
+
+    /// Reads one as it is stored.
+    ///
+    /// # Errors
+    /// A field that is missing, unknown or of another type, with its place in the text; columns
+    /// that differ in length.
+    pub fn read(json: &str) -> serde_json::Result<Self> {
+        let series: Self = serde_json::from_str(json)?;
+        match series.misshapen() {
+            None => Ok(series),
+            Some(why) => Err(serde_json::Error::custom(why)),
+        }
     }
 }
 
-/// What guests cost the host that runs them in one window, by that host's own account.
+/// The host's cost of guests in one window, by the host's account.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Watched {
@@ -101,9 +147,9 @@ pub struct Watched {
     pub elapsed_ns: u64,
     /// How late its edges were.
     pub late: Late,
-    /// Of each guest, in the order in which they were asked for.
+    /// The guests, in the order of the request.
     pub guests: Vec<GuestTimes>,
-    /// CPU time of each of the CPUs that were asked for, in their order.
+    /// CPU time of each requested CPU, in order.
     pub cpu_each: Vec<host::CpuTimes>,
     /// Interrupts of each of them.
     pub interrupts_each: Vec<host::Interrupts>,
@@ -115,8 +161,8 @@ pub struct Watched {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestTimes {
-    /// Of each thread that is a virtual CPU of the guest; of one for all of them under
-    /// single-threaded emulation.
+    /// For each thread that is a virtual CPU of the guest; one thread for all under single-threaded
+    /// emulation.
     pub vcpu_each: Vec<host::ThreadTimes>,
     /// Of its other threads: input and output, timers.
     pub io: host::ThreadTimes,

@@ -1,4 +1,4 @@
-//! CPU time that others than the run had.
+//! CPU time of processes other than the run's.
 
 use std::fmt;
 
@@ -11,36 +11,42 @@ use crate::figure::whole_percent;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Taken {
-    /// Of the CPUs' time in the window.
+    /// Their share of the CPUs' time in the window.
     pub share: f64,
     /// The CPUs.
     pub cpus: Vec<u32>,
-    /// Those who had the most.
+    /// Those with the most.
     pub by: Vec<Taker>,
 }
 
-/// Processes of one name.
+/// Processes with one name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Taker {
     /// Their name.
     pub name: String,
-    /// Which they were.
+    /// What they are.
     pub who: Who,
-    /// What they had of the CPUs' time.
+    /// Their share of the CPUs' time.
     pub share: f64,
 }
 
-/// Who had CPU time under one name.
+/// What had CPU time under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Who {
     /// Threads of the kernel.
     Kernel,
-    /// One process, by its id.
-    Process(u32),
-    /// So many processes.
-    Processes(usize),
+    /// One process.
+    Process {
+        /// Its id.
+        pid: u32,
+    },
+    /// Several processes.
+    Processes {
+        /// How many.
+        count: usize,
+    },
 }
 
 impl fmt::Display for Taken {
@@ -58,8 +64,8 @@ impl fmt::Display for Taker {
         let Self { name, who, share } = self;
         match who {
             Who::Kernel => write!(f, "{name}, kernel")?,
-            Who::Process(pid) => write!(f, "{name}, process {pid}")?,
-            Who::Processes(count) => write!(f, "{name}, {count} processes")?,
+            Who::Process { pid } => write!(f, "{name}, process {pid}")?,
+            Who::Processes { count } => write!(f, "{name}, {count} processes")?,
         }
         write!(f, ": {}", whole_percent(*share))
     }

@@ -1,6 +1,6 @@
-//! What was found, in words, tables and JSON. Pure: takes what the store holds, gives text.
+//! Results as words, tables and JSON. Pure: takes stored data, returns text.
 //!
-//! [`Results`] is the page that a run ends with, [`Comparisons`] and [`Classic`] what `compare`
+//! [`Results`] is the page at the end of a run, [`Comparisons`] and [`Classic`] what `compare`
 //! prints, [`PlanListing`] what `--dry-run` prints.
 
 mod data;
@@ -10,8 +10,10 @@ mod words;
 pub use data::decided::is_decided;
 pub use data::error::Error;
 pub use data::metric::{primary_metrics, resolve_metric, unit_of};
+pub use data::pairs::metrics_to_compare;
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
+pub use render::between::BetweenStudies;
 pub use render::classic::Classic;
 pub use render::comparison::Comparisons;
 pub use render::environment::environments;

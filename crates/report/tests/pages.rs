@@ -4,17 +4,16 @@
 
 mod made_up;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use netassay_report::{
     Classic, ComparisonRequest, Comparisons, Error, Layout, PlanListing, Results, environments, list,
     over_time,
 };
-use record::{Cause, Detail, Evidence, Limit, sample};
+use record::{Cause, Detail, Evidence, Limit, Series, sample};
 use serde_json::json;
-use store::{RunStatus, Series, StoredRun, StoredSeries, StoredStudy, StudyStatus};
-use study::{CongestionControl, Kind, Study};
+use store::{RunStatus, StoredRun, StoredSeries, StoredStudy, StudyStatus};
+use study::{CongestionControl, Kind, Side, Study};
 
 use made_up::{plan, quick, ran_with, run, stored};
 
@@ -45,7 +44,7 @@ fn a_large_effect_is_explained_where_a_counter_differs() {
 }
 
 #[test]
-fn what_is_said_of_congestion_control_is_what_the_runs_had() {
+fn what_is_reported_of_congestion_control_is_what_the_runs_had() {
     // The machine's own is bbr, and the runs had cubic.
     let page =
         |stored: &StoredStudy| Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
@@ -71,7 +70,7 @@ fn what_is_said_of_congestion_control_is_what_the_runs_had() {
 }
 
 #[test]
-fn settings_that_differ_between_the_hosts_or_from_the_default_are_said() {
+fn settings_that_differ_between_the_hosts_or_from_the_default_are_reported() {
     let mut stored = stored(2);
     for boot in &mut stored.boots {
         let setting = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -123,7 +122,7 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
     insta::assert_snapshot!("nothing_valid", results.text(Path::new("netassay.db"), Layout::WIDE));
     assert!(results.proof().starts_with("\nSwitches as both ends read them back"), "{}", results.proof());
     let refused = Comparisons::new(&nothing, &ComparisonRequest::default()).unwrap_err().to_string();
-    assert!(refused.contains("Stop what disturbs") && refused.contains("--keep-disturbed"), "{refused}");
+    assert!(refused.contains("Stop the cause") && refused.contains("--keep-disturbed"), "{refused}");
 
     // Not a single boot.
     let page = Results::new(&stored(0)).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
@@ -134,7 +133,7 @@ fn a_study_without_a_valid_run_says_so_and_why_and_the_remedy() {
 
 /// Of the 36 runs of `quick` 2 failed alike, 1 was disturbed, and the last boot was not reached.
 #[test]
-fn runs_that_are_missing_are_said_before_any_figure() {
+fn runs_that_are_missing_are_reported_before_any_figure() {
     let mut stored = stored(2);
     stored.row.status = StudyStatus::Interrupted;
     for (index, status) in [(2, RunStatus::Failed), (12, RunStatus::Failed), (13, RunStatus::Invalid)] {
@@ -208,7 +207,8 @@ fn failed_runs_are_listed_with_their_reason() {
 /// What a run was limited by, as the runner stores it.
 fn limited(stored: &mut StoredStudy, label: impl Fn(&StoredRun) -> &'static str) {
     for run in &mut stored.runs {
-        let evidence = vec![Evidence::Answered(run.repeat.into(), 7), Evidence::NobodyBusy];
+        let evidence =
+            vec![Evidence::Answered { per_second: run.repeat.into(), requested: 7 }, Evidence::NobodyBusy];
         run.limited_by = Some(Limit { label: label(run).parse().unwrap(), evidence });
     }
 }
@@ -293,9 +293,9 @@ fn rates_over_the_window() {
                 (2, _) => 200 * row - row * row / 2,
                 _ => row,
             };
-            let counters = BTreeMap::from([("bytes_received".to_owned(), (1..=100).map(bytes).collect())]);
-            let series = Series { side: "receiver".to_owned(), at_ns, counters };
-            StoredSeries { run: run.id, series }
+            let bytes_received = (1..=100).map(bytes).collect();
+            let series = Series { at_ns, bytes_received, ..Series::default() };
+            StoredSeries { run: run.id, side: Side::Receiver, series }
         })
         .collect();
     insta::assert_snapshot!("over_time", over_time(&stored, &series));
@@ -361,20 +361,20 @@ fn a_comparison_without_values_says_why_and_the_way_out() {
     assert_eq!(
         hint(&without(RunStatus::Invalid, "other processes took 82 % of CPU 0"), None),
         "study 1 holds no recorded run with throughput: every try of ipv4 offloads=default was disturbed, 6 in all; the last, \
-         in boot 2: other processes took 82 % of CPU 0. Stop what disturbs and repeat the study with --resume 1; to count \
+         in boot 2: other processes took 82 % of CPU 0. Stop the cause and repeat the study with --resume 1; to count \
          disturbed runs, add --keep-disturbed. netassay show 1 --runs lists every try"
     );
     let failed = hint(&without(RunStatus::Failed, "the receiver got nothing"), None);
     assert!(failed.contains("every try of ipv4 offloads=default failed, 6 in all"), "{failed}");
     assert!(
-        failed.contains("the receiver got nothing. Mend that and repeat the study with --resume 1"),
+        failed.contains("the receiver got nothing. Correct that and repeat the study with --resume 1"),
         "{failed}"
     );
     // Disturbed runs that count have no CPU time per byte; that is not the same as no run.
     let mut kept = stored(2);
     for run in &mut kept.runs {
         run.metrics.remove("receiver.service_demand_byte");
-        run.detail.disturb(vec![Cause::Stolen(0.82, 0).into()]);
+        run.detail.disturb(vec![Cause::Stolen { share: 0.82, cpu: 0 }.into()]);
     }
     let kept = hint(&kept, Some("receiver.service_demand_byte"));
     assert!(

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use record::{Evidence, Label, Limit};
 use store::{RunStatus, StoredRun, StoredStudy};
-use study::{Percent, Study};
+use study::{NameWord, Percent, Study};
 use unicode_width::UnicodeWidthStr as _;
 
 use made_up::stored;
@@ -64,7 +64,9 @@ fn the_first_screen_of_quick_has_24_lines_and_leads_with_the_answer() {
 fn no_row_wraps_down_to_the_narrowest_terminal() {
     let mut study = quick();
     for condition in &mut study.plan.conditions {
-        condition.label.push_str(" queue-discipline=fq_codel");
+        let factor = Some("queue-discipline".to_owned());
+        let word = NameWord { factor, level: "fq_codel".to_owned() };
+        condition.label = [condition.label.words(), &[word]].concat().into();
     }
     for width in [Layout::NARROWEST, 50, 64, 80, 120] {
         let layout = Layout { width, ..Layout::PLAIN };
@@ -202,7 +204,7 @@ proptest! {
             }
         }
         for (place, condition) in study.plan.conditions.iter_mut().enumerate() {
-            condition.label = format!("{} {place}", names[place]);
+            condition.label = format!("{} {place}", names[place]).as_str().into();
         }
         for (layout, page) in pages(&study, all_pairs, &[width]) {
             fits(&page, layout)?;

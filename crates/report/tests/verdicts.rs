@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
+mod stored;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -9,10 +11,9 @@ use netassay_report::{
     ComparisonRequest, Comparisons, Error, FalsePositives, Layout, Results, Sizing, SizingRequest, Spread,
     is_decided,
 };
-use record::{Detail, sample};
 use serde_json::json;
 use stats::Margin;
-use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
+use store::StoredStudy;
 use study::{Percent, Study};
 
 const HEAD: &str = "name = \"made\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n\
@@ -37,55 +38,11 @@ fn stored(study: &Study, boots: u32, value: impl Fn(u32, u32, usize) -> f64) -> 
                     ("throughput".to_owned(), value),
                     ("transmitter.service_demand_byte".to_owned(), 1000.0 / value),
                 ]);
-                let id = i64::try_from(runs.len()).unwrap();
-                runs.push(StoredRun {
-                    id: RunId(id),
-                    boot,
-                    part: 1,
-                    block: repeat,
-                    repeat,
-                    position: u32::try_from(id).unwrap(),
-                    warmup: false,
-                    condition,
-                    started_unix_ms: 1_795_181_965_000 + id * 1000,
-                    status: RunStatus::Ok,
-                    reason: None,
-                    metrics,
-                    limited_by: None,
-                    detail: Detail::Nothing,
-                });
+                runs.push(stored::run(i64::try_from(runs.len()).unwrap(), boot, repeat, condition, metrics));
             }
         }
     }
-    let boot = |number| BootRow {
-        id: BootId(i64::from(number)),
-        number,
-        part: 1,
-        environment: sample::environment(),
-        environment_after: None,
-        started_unix_ms: 1_795_181_965_000,
-        ended_unix_ms: Some(1_795_181_965_000),
-    };
-    StoredStudy {
-        row: StudyRow {
-            id: StudyId(1),
-            name: study.name().to_owned(),
-            scenario: study.scenario_names(),
-            seed: 1,
-            version: "0.1.0".to_owned(),
-            status: StudyStatus::Complete,
-            started_unix_ms: 1_795_181_965_000,
-            finished_unix_ms: None,
-            boots,
-            recorded_runs: u32::try_from(runs.len()).unwrap(),
-            failed_runs: 0,
-            invalid_runs: 0,
-            toml: study.source_text().to_owned(),
-        },
-        plan,
-        boots: (1..=boots).map(boot).collect(),
-        runs,
-    }
+    stored::complete(study, plan, boots, runs)
 }
 
 /// Something like noise between -1 and 1, the same on every machine.

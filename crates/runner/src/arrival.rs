@@ -6,11 +6,9 @@ use testbed::RunOrder;
 
 use crate::loss::Loss;
 
-/// Why a run has no rate: one of its ways carried nothing in the window. `None` if something
-/// arrived on each.
-///
-/// A rate of 0 is no measurement of what the switches do, so such a run fails, with what is known
-/// of where everything went.
+/// Why a run has no rate: nothing arrived in one of its directions. A rate of 0 is no measurement
+/// of what the switches do, so such a run fails. The text says where the messages went, as far as
+/// that is known.
 #[must_use]
 pub fn nothing_arrived(order: &RunOrder, account: &RunAccount) -> Option<String> {
     let (transmitter, receiver) = (&account.transmitter, account.receiver.as_ref());

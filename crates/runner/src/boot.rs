@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use record::{Cause, Detail, Disturbance, Drift, Drifted, Environment, Note};
+use record::{Detail, Disturbance, Drift, Drifted, Environment, Note};
 use store::{BootId, NewRun, Outcome};
 use study::PlannedRun;
 
@@ -74,8 +74,7 @@ impl Campaign<'_> {
                 in_runs += run_began.elapsed();
                 match tried {
                     Try::Over => break,
-                    // At once, in the same place of the order: what the run is compared with lies
-                    // around it.
+                    // Immediately: the runs that it is compared with are next to it.
                     Try::Again => repeats += 1,
                     Try::Interrupted => return Ok(BootEnd::Interrupted),
                     Try::TestbedLost(why) => return Ok(BootEnd::Lost(why)),
@@ -106,7 +105,7 @@ impl Campaign<'_> {
         let condition = &session.plan.conditions[run.condition];
         let switches = switches_of(condition);
         let planned = &session.plan.effective[run.condition];
-        let label = condition.label.clone();
+        let label = condition.label.to_string();
         self.tell(Event::RunStarted { run: *run, label: label.clone() });
         let begun = Instant::now();
         let started_unix_ms = unix_ms();
@@ -117,18 +116,20 @@ impl Campaign<'_> {
             }
             let mut differences = (self.differences)();
             let mut readings = bench.run(condition, &order_of(condition), &mut || observe(&Event::Tick))?;
-            differences.extend((self.differences)());
-            // One that lasts is told once.
-            differences.sort_unstable();
-            differences.dedup();
-            readings.disturbed.extend(differences.into_iter().map(|one| Cause::Setting(one).into()));
+            for since in (self.differences)() {
+                // One that lasts is told once.
+                if !differences.contains(&since) {
+                    differences.push(since);
+                }
+            }
+            readings.disturbed.extend(differences.into_iter().map(Disturbance::from));
             Ok(Ok(readings))
         });
         let (readings, outcome, end) = match result {
             Ok(Ok(mut readings)) => {
                 readings.disturbed.extend(self.beside.clone().map(Disturbance::from));
                 let metrics = std::mem::take(&mut readings.metrics);
-                // Under --keep-disturbed, and for warm-ups, the only place where it is told.
+                // Under --keep-disturbed, and for warm-ups, it is reported nowhere else.
                 readings.detail.disturb(readings.disturbed.clone());
                 let outcome = self.judge(run, metrics, &readings);
                 (readings, outcome, Try::Over)
@@ -201,9 +202,8 @@ impl Campaign<'_> {
         Ok(end)
     }
 
-    /// A warm-up is there to warm up: nothing is concluded from it, so nothing that disturbs it
-    /// matters. A disturbance may be why nothing arrived, so that such a run is repeated; one that
-    /// counts in spite of it fails.
+    /// A warm-up is not judged, as nothing is concluded from it. A disturbance may be why nothing
+    /// arrived, so such a run is repeated; with --keep-disturbed it fails.
     fn judge(&self, run: &PlannedRun, metrics: Vec<(String, f64)>, readings: &Readings) -> Outcome {
         let (nothing, disturbed) = (&readings.nothing, &readings.disturbed);
         if run.warmup || (nothing.is_none() && (self.keep_disturbed || disturbed.is_empty())) {

@@ -1,6 +1,7 @@
-//! What a study needs to be run, and what running it comes to. `course` runs it.
+//! The input and the result of a session; `course` runs it.
 
 use agent::Interrupt;
+use host::journal::Change;
 use record::Cause;
 use store::{Store, StoredStudy, StudyId};
 use thiserror::Error as ThisError;
@@ -10,28 +11,27 @@ use crate::lab::Lab;
 
 /// Everything that a study needs to be run.
 pub struct Campaign<'a> {
-    /// Where testbeds come from.
+    /// Builds the testbeds.
     pub lab: &'a mut dyn Lab,
-    /// Where runs go.
+    /// Stores the runs.
     pub store: &'a mut Store,
-    /// The user's wish to stop.
+    /// The user's request to stop.
     pub interrupt: Interrupt,
-    /// Who is told what happens.
+    /// Receives the events.
     pub observe: &'a mut dyn FnMut(&Event),
-    /// Whether every comparison of a study that may stop early is decided by what is stored. Asked
-    /// at its planned looks only, with the runs of the boots up to that look.
+    /// Whether the stored runs decide every comparison of a study that may stop early. Called at
+    /// its planned looks only, with the runs of the boots up to that look.
     pub is_decided: &'a dyn Fn(&StoredStudy) -> bool,
-    /// Whether disturbed runs count like any other: for a machine that is never quiet. What
-    /// disturbed them stays on record.
+    /// Whether disturbed runs count like any other, for a machine that is never quiet. What
+    /// disturbed them is recorded.
     pub keep_disturbed: bool,
-    /// What disturbs every run of this session, as the user knows: another session beside it.
+    /// A disturbance of every run of this session: another session that runs beside it.
     pub beside: Option<Cause>,
-    /// What was changed of the machine itself for this study, in words, for the record of each
+    /// What was changed of the machine itself for this study, for the record of each
     /// boot's environment.
-    pub machine: &'a [String],
-    /// How the machine differs from what was changed, in sentences. Asked at both edges of every
-    /// run.
-    pub differences: &'a dyn Fn() -> Vec<String>,
+    pub machine: &'a [Change],
+    /// How the machine differs from what was changed. Asked at both edges of every run.
+    pub differences: &'a dyn Fn() -> Vec<Cause>,
     /// The program's version, for the record.
     pub version: &'a str,
 }
@@ -48,7 +48,7 @@ pub enum Ending {
     Interrupted,
 }
 
-/// What a session came to.
+/// The result of a session.
 #[derive(Debug, Clone)]
 pub struct Summary {
     /// The study's number in the store.
@@ -59,12 +59,11 @@ pub struct Summary {
     pub recorded: usize,
     /// Runs that failed in this session.
     pub failed: usize,
-    /// Planned runs of which every try of this session was disturbed, so that none counts. Resuming
-    /// tries them again.
+    /// Planned runs of which every try of this session was disturbed. Resuming tries them again.
     pub invalid: usize,
 }
 
-/// Why a session could not begin, or had to be given up. What was recorded before stays recorded.
+/// Why a session could not begin or was stopped. What was recorded before stays recorded.
 #[derive(Debug, ThisError)]
 pub enum Error {
     /// No testbed.

@@ -7,24 +7,21 @@ use testbed::RunOrder;
 /// (`adjtime`) in normal operation.
 const CLOCKS: f64 = 0.001;
 
-/// And in ns: an agent that loses its CPU between two readings sees them apart, though they are
-/// not.
+/// The same in ns: an agent that loses its CPU between two readings sees a difference that is none.
 pub(crate) const CLOCKS_NS: f64 = 10e6;
 
-/// How late an edge of the window may be, and how much longer the window, as a share of it: rates
-/// are over the time that passed, but the two sides' windows should be of the same time.
+/// How late an edge of the window may be, and how much longer the window, as a share of it. Rates
+/// are over the time that passed, but the windows of both sides should cover the same time.
 const LATE: f64 = 0.1;
 
-/// And in ns: an agent that shares its CPU with many flows wakes up when the scheduler comes to it,
-/// after some slices of 3 ms.
+/// The same in ns: an agent that shares its CPU with many flows waits for some slices of 3 ms.
 pub(crate) const LATE_NS: f64 = 50e6;
 
-/// Of a virtual machine, whose CPUs the host runs and puts aside as it runs and puts aside
-/// everything: the same in ns for its clocks, read one after the other, and for its agent, which
-/// shares its CPU with the workload as the whole guest does the host's.
+/// The same in ns for the clocks of a virtual machine: its host may take a virtual CPU away between
+/// two readings.
 pub(crate) const GUEST_CLOCKS_NS: f64 = 100e6;
 
-/// See [`GUEST_CLOCKS_NS`].
+/// The same in ns for the agent in a virtual machine; see [`GUEST_CLOCKS_NS`].
 pub(crate) const GUEST_LATE_NS: f64 = 250e6;
 
 /// What is wrong with the clocks of a side.
@@ -39,20 +36,21 @@ pub(crate) fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<Cause> {
         (difference as f64 > allowed).then_some(difference)
     };
     // While the machine sleeps only this clock goes on.
-    apart(clock.boottime_ns).map(Cause::Slept).or_else(|| apart(clock.raw_ns).map(Cause::ClockApart))
+    let slept = apart(clock.boottime_ns).map(|ns| Cause::Slept { ns });
+    slept.or_else(|| apart(clock.raw_ns).map(|ns| Cause::ClockApart { ns }))
 }
 
-/// Whether a side's window was at another time than it was to be.
+/// Whether a side's window was not when it was planned.
 pub(crate) fn lateness(own: &SideAccount, order: &RunOrder, allowed_ns: f64) -> Option<Cause> {
     let window = u64::try_from(order.window.as_nanos()).unwrap_or(u64::MAX);
     let allowed = (window as f64 * LATE).max(allowed_ns);
     let late = &own.window.late;
     if late.opened_ns as f64 > allowed {
-        return Some(Cause::OpenedLate(late.opened_ns));
+        return Some(Cause::OpenedLate { ns: late.opened_ns });
     }
     if late.closed_ns as f64 > allowed {
-        return Some(Cause::ClosedLate(late.closed_ns));
+        return Some(Cause::ClosedLate { ns: late.closed_ns });
     }
-    let elapsed = own.window.elapsed_ns;
-    (elapsed.abs_diff(window) as f64 > allowed).then_some(Cause::Length(elapsed, window))
+    let ns = own.window.elapsed_ns;
+    (ns.abs_diff(window) as f64 > allowed).then_some(Cause::Length { ns, planned_ns: window })
 }

@@ -1,10 +1,10 @@
-//! The congestion control of TCP where nothing else is asked for.
+//! TCP's congestion control where the study names none.
 
 use study::CongestionControl;
 
 /// The first congestion control without a pacing timer that a testbed's hosts allow, by its kernel
-/// name; the last that there is where they allow none, so that the error of its first use names it.
-/// `lacking` tells what the hosts lack for a kind of traffic.
+/// name; the last candidate where they allow none, so that the error names it. `lacking` says what
+/// the hosts lack for a kind of traffic.
 ///
 /// # Errors
 /// Those of `lacking`.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use store::{NewStudy, StudyId, StudyStatus};
-use study::{Costs, Diagnostics, Plan, PlannedRun, Study};
+use study::{Costs, Plan, PlannedRun, Study};
 
 use crate::boot::BootEnd;
 use crate::campaign::{Campaign, Ending, Error, Summary};
@@ -28,8 +28,8 @@ impl Campaign<'_> {
             error => error.into(),
         })?;
         if plan.conditions.is_empty() {
-            let dropped: Vec<String> =
-                plan.excluded.iter().map(|one| format!("{}: {}", one.label, one.why)).collect();
+            let dropped = plan.excluded.iter().chain(&plan.lacking);
+            let dropped: Vec<String> = dropped.map(|one| format!("{}: {}", one.label, one.why)).collect();
             return Err(Error::NothingToRun {
                 why: format!("every condition is left out ({})", dropped.join("; ")),
             });
@@ -42,11 +42,11 @@ impl Campaign<'_> {
             scenario: study.scenario_names(),
             version: self.version.to_owned(),
         })?;
-        self.go(id, study, &plan, costs, None, BTreeSet::new())
+        self.go(id, &plan, costs, None, BTreeSet::new())
     }
 
-    /// Goes on with a stored study: whatever the plan holds and the store does not. Of a complete
-    /// one, that is the runs of which every try was disturbed.
+    /// Continues a stored study with the planned runs that are not stored. Of a complete study,
+    /// these are the runs of which every try was disturbed.
     ///
     /// # Errors
     /// As [`Campaign::run`]; [`Error::NothingToRun`] when it is complete.
@@ -56,20 +56,18 @@ impl Campaign<'_> {
         if complete && stored.left_invalid().is_empty() {
             return Err(Error::NothingToRun { why: format!("study {id} is complete", id = id.0) });
         }
-        // One that ended at a look ends there still.
+        // A study that ended at a look is not extended.
         let last = complete.then_some(stored.row.boots);
-        let broken = |what: String| Error::Plan { study: id.0, what };
-        let study = Study::parse(&format!("study {}", id.0), &stored.row.toml)
-            .map_err(|diagnostics: Diagnostics| broken(diagnostics.to_string()))?;
         let plan = &stored.plan;
         if plan.effective.is_empty() {
-            return Err(broken("it lacks the states of its conditions".to_owned()));
+            let what = "it lacks the states of its conditions".to_owned();
+            return Err(Error::Plan { study: id.0, what });
         }
         let tried = stored.runs.iter().filter(|run| !run.warmup).map(|run| run.condition).collect();
-        // Before it is asked what is recorded: from here on, nobody else records into this file.
+        // Before the recorded runs are read: from here on, no other process records into this file.
         self.store.resume_study(id)?;
         let costs = Costs::stated(plan);
-        self.go(id, &study, plan, costs, last, tried)
+        self.go(id, plan, costs, last, tried)
     }
 
     /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have
@@ -77,20 +75,20 @@ impl Campaign<'_> {
     fn go(
         &mut self,
         id: StudyId,
-        study: &Study,
         plan: &Plan,
         costs: Costs,
         last: Option<u32>,
         tried: BTreeSet<usize>,
     ) -> Result<Summary, Error> {
-        let mut schedule = study::schedule(&plan.states_of_conditions(), study.protocol());
+        let protocol = &plan.asked.protocol;
+        let mut schedule = study::schedule(&plan.states_of_conditions(), protocol);
         let all_boots = schedule.len();
         schedule.truncate(last.map_or(usize::MAX, |last| last as usize));
         let recorded = self.store.recorded(id)?;
         let measured = recorded.iter().filter(|key| !key.warmup).map(|key| key.condition).collect();
         let needs = Needs::of(plan, tried, measured);
         // Looks are after boots in their order.
-        if study.protocol().stop.is_none() {
+        if protocol.stop.is_none() {
             schedule.sort_by_key(|boot| !needs.has_lost(&pending(boot, &recorded)));
         }
         let open: Vec<Vec<PlannedRun>> = schedule.iter().map(|boot| pending(boot, &recorded)).collect();
@@ -103,9 +101,8 @@ impl Campaign<'_> {
         let boots = u32::try_from(all_boots).unwrap_or(u32::MAX);
         self.tell(Event::Planned {
             study: id.0,
-            conditions: plan.conditions.iter().map(|condition| condition.label.clone()).collect(),
-            // What the file leaves out comes first in the plan.
-            lacking: plan.excluded.iter().skip(study.plan().excluded.len()).cloned().collect(),
+            conditions: plan.conditions.iter().map(|condition| condition.label.to_string()).collect(),
+            lacking: plan.lacking.clone(),
             looks_dropped: plan.looks_dropped,
             boots,
             runs: todo,
@@ -115,7 +112,7 @@ impl Campaign<'_> {
             id,
             plan,
             boots,
-            stop: study.protocol().stop,
+            stop: protocol.stop,
             recorded,
             given_up: BTreeSet::new(),
             ahead: open.iter().flatten().filter(|run| !run.warmup).map(key_of).collect(),
@@ -139,7 +136,7 @@ impl Campaign<'_> {
             Err(_) => (Ending::SomeFailed, StudyStatus::Failed),
         };
         let closed = self.store.finish_study(id, status);
-        // What went wrong first is what the user must hear: a full disk fails the closing entry
+        // The first error is the one to report: on a full disk the closing entry fails too.
         // too.
         walked?;
         closed?;
@@ -175,9 +172,9 @@ impl Campaign<'_> {
         Ok(Walk::Through)
     }
 
-    /// Looks at the data, if a look is planned after this boot. A look whose study went on is over:
-    /// what a resumed session adds to earlier boots cannot change its answer any more. After the
-    /// last boot there is nothing left to stop.
+    /// Looks at the data, if a look is planned after this boot. A look that did not end the study
+    /// is not repeated: runs that a resumed session adds to earlier boots cannot change its answer.
+    /// After the last boot there is nothing to stop.
     fn stops_after(&mut self, session: &Session<'_>, boot: u32) -> Result<bool, Error> {
         let Some(stop) = session.stop else { return Ok(false) };
         let Some(place) = stop.after(session.boots).position(|after| after == boot) else { return Ok(false) };

@@ -1,4 +1,4 @@
-//! What of a design can be had here: read from what switches came to, pure.
+//! Which factors of a design can be switched here, from what the switches read back. Pure.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use testbed::Switches;
 
 use crate::order::switches_of;
 
-/// What trying a condition out showed.
+/// What trying a condition showed.
 #[derive(Debug, Clone)]
 pub(crate) struct Shown {
     /// Its own switches.
     pub(crate) own: Effective,
-    /// Those with all of the design on, and with all off.
+    /// Those with all factors of the design on, and with all off.
     pub(crate) extremes: [Effective; 2],
 }
 
-/// What each condition has on of the design, and the factors that nothing here can switch.
+/// The factors that each condition has on, and the factors that cannot be switched here.
 pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<bool>>, Vec<Dropped>) {
     let offloads: Vec<Option<Offload>> = design.factors.iter().map(|name| Offload::named(name)).collect();
     let groups = groups(plan, design);
@@ -24,9 +24,9 @@ pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<b
     let mut dropped = Vec::new();
     for (factor, offload) in design.factors.iter().zip(&offloads) {
         let Some(offload) = offload else { continue };
-        // What can be switched, group by group: a network interface of one state may, of another
-        // may not. And switch by switch: of features that go by one name some may be fixed, and a
-        // side may be unable to do what the other can.
+        // Per group, as the interface of one state of the testbed may allow what another's does
+        // not. Per feature, as of the features of one offload some may be fixed, and the sides may
+        // differ.
         let mut seen: HashMap<usize, Vec<Seen>> = HashMap::new();
         for (one, group) in shown.iter().zip(&groups) {
             let with_all = states(offload, &one.extremes[0]);
@@ -47,9 +47,9 @@ pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<b
     (reads, dropped)
 }
 
-/// Whether an offload is on: all that it switches is as with everything on. A part of it, such as
-/// the one kind of TSO that outlives the checksums, is not what was asked for. What is fixed says
-/// nothing of what was asked, unless all is.
+/// Whether an offload is on: every feature that can be switched is as with all factors on. A part
+/// of it, such as the kind of TSO that does not need the checksum, is not what was asked for. Fixed
+/// features are ignored, unless all are fixed.
 fn is_on(states: &[Option<bool>], seen: &[Seen]) -> bool {
     let of = |speaks: fn(&Seen) -> bool| {
         let chosen = states.iter().zip(seen).filter(move |(_, seen)| speaks(seen));
@@ -64,12 +64,12 @@ fn is_on(states: &[Option<bool>], seen: &[Seen]) -> bool {
     }
 }
 
-/// States that a feature of an interface was seen in.
+/// The states of one feature.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     on: bool,
     off: bool,
-    /// On with everything of the design on.
+    /// On with all factors of the design on.
     with_all: bool,
 }
 
@@ -85,8 +85,8 @@ impl Seen {
     }
 }
 
-/// The state of each feature of an offload on the transmitter's and then on the receiver's
-/// interface. `None` where it is not of that side, or the interface does not have the feature.
+/// The state of each feature of an offload on the transmitter's interface, then on the receiver's.
+/// `None` where it is not of that side, or the interface does not have the feature.
 fn states(offload: &Offload, effective: &Effective) -> Vec<Option<bool>> {
     let of_side = |side| {
         let settled = interface(offload, side, effective);
@@ -95,7 +95,7 @@ fn states(offload: &Offload, effective: &Effective) -> Vec<Option<bool>> {
     Side::BOTH.into_iter().flat_map(of_side).collect()
 }
 
-/// The interface of a side that an offload is of.
+/// The interface of a side that the offload is on.
 fn interface<'e>(offload: &Offload, side: Side, effective: &'e Effective) -> Option<&'e Settled> {
     if offload.side.is_some_and(|only| only != side) {
         return None;
@@ -107,7 +107,7 @@ fn interface<'e>(offload: &Offload, side: Side, effective: &'e Effective) -> Opt
     }
 }
 
-/// What the interface said to being asked.
+/// Why the interface refused.
 fn refusal(offload: &Offload, extremes: &[Effective; 2]) -> Option<String> {
     extremes.iter().find_map(|effective| {
         Side::BOTH.into_iter().find_map(|side| {
@@ -128,8 +128,8 @@ fn why<'s>(seen: impl Iterator<Item = &'s Seen> + Clone, refused: Option<String>
     refused.map_or(stays.to_owned(), |refused| format!("{stays} ({refused})"))
 }
 
-/// For each condition a number that it shares with those that differ from it in the design, or in
-/// the traffic, only.
+/// A number for each condition; conditions that differ in the design or the traffic only have the
+/// same number.
 fn groups(plan: &Plan, design: &Design) -> Vec<usize> {
     let mut known: HashMap<(Switches, usize), usize> = HashMap::new();
     let mut group = |(condition, state): (&Condition, usize)| {

@@ -1,4 +1,4 @@
-//! What happens while a study runs, told once for every reporter.
+//! The events of a running study.
 
 use serde::Serialize;
 use study::{Dropped, LooksDropped, PlannedRun};
@@ -7,7 +7,7 @@ use study::{Dropped, LooksDropped, PlannedRun};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// The plan stands, and the first boot is about to begin.
+    /// The plan is made, and the first boot is about to begin.
     Planned {
         /// The study's number in the store.
         study: i64,
@@ -15,7 +15,7 @@ pub enum Event {
         conditions: Vec<String>,
         /// Conditions that the hosts cannot measure, and what they lack for it.
         lacking: Vec<Dropped>,
-        /// Looks that the study would take and has too few boots for.
+        /// Planned looks for which the study has too few boots.
         #[serde(skip_serializing_if = "Option::is_none")]
         looks_dropped: Option<LooksDropped>,
         /// Boots to come.
@@ -25,7 +25,7 @@ pub enum Event {
         /// How long that should take, in seconds.
         expected_s: f64,
     },
-    /// A testbed stands.
+    /// A testbed is built.
     BootStarted {
         /// Its number in the schedule, from 1.
         boot: u32,
@@ -33,7 +33,7 @@ pub enum Event {
         of: u32,
         /// How long building it took, in ms.
         build_ms: f64,
-        /// What it cannot give, where no boot of the session before it said so.
+        /// Its limitations that no earlier boot of the session reported.
         notes: Vec<String>,
     },
     /// A run begins.
@@ -45,7 +45,7 @@ pub enum Event {
     },
     /// About twice a second while a window is open.
     Tick,
-    /// A run is over, and in the store.
+    /// A run has ended and is stored.
     RunFinished {
         /// Its place in the schedule.
         run: PlannedRun,
@@ -55,7 +55,7 @@ pub enum Event {
         primary: Option<(String, f64)>,
         /// Why it failed, if it did.
         failed: Option<String>,
-        /// What disturbed it, if something did.
+        /// What disturbed it, if anything did.
         invalid: Option<Invalid>,
         /// Runs done in this session.
         done: usize,
@@ -64,13 +64,13 @@ pub enum Event {
         /// Expected time to the end, in seconds.
         left_s: f64,
     },
-    /// A testbed had to be given up before its time.
+    /// A testbed was lost before its last run.
     BootLost {
         /// Its number in the schedule.
         boot: u32,
         /// Why.
         why: String,
-        /// Will the rest of its runs be tried on a new one?
+        /// Are the rest of its runs tried on a new one?
         retried: bool,
     },
     /// A planned look at the data.
@@ -86,7 +86,7 @@ pub enum Event {
         /// Is every comparison decided? Then the study ends here.
         decided: bool,
     },
-    /// It is over.
+    /// The session has ended.
     Finished {
         /// The study's number in the store.
         study: i64,
@@ -106,7 +106,7 @@ pub enum Event {
 pub struct Invalid {
     /// By what.
     pub why: String,
-    /// Is it repeated at once? If not, the bounds are used up, and this planned run stays without a
+    /// Is it repeated at once? If not, no repeats are left, and this planned run has no
     /// measurement.
     pub repeated: bool,
 }

@@ -3,8 +3,8 @@
 use load::exact::Account;
 use study::Kind;
 
-/// The metrics of one run in exact mode, by key, in instructions: a nanosecond of a clock that
-/// counts them is one.
+/// The metrics of one run in exact mode, by key, in instructions: the guest's clock counts one
+/// instruction as one ns.
 pub(crate) fn instructions(kind: Kind, message: u32, account: &Account) -> Vec<(String, f64)> {
     let mut units = match kind {
         Kind::TcpStream => vec![("byte", f64::from(message))],

@@ -1,12 +1,11 @@
-//! What others than the run took of its CPUs.
+//! What processes other than the run's took of its CPUs.
 //!
-//! Two accounts tell of it. The processes' own times (`host::Others`) have user and kernel mode and
-//! name who it was, but they are of the ramp and the window together, and miss what cannot be seen
-//! from here. The CPUs' user time less that of the run's processes is of the window and misses
-//! nobody, but rests on looks at each tick. The larger of both counts.
+//! Two sources, of which the larger counts. The processes' own times (`host::Others`) have user and
+//! kernel mode and give names, but cover the ramp and the window together, and miss processes that
+//! cannot be seen from here. The CPUs' user time less that of the run's processes covers the window
+//! and misses nobody, but is sampled at each tick.
 //!
-//! Interrupts and software interrupts belong to neither: the kernel does not tell for whom it
-//! worked in them.
+//! Interrupts and software interrupts are in neither: the kernel does not tell for whom it worked.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,19 +13,19 @@ use host::CpuTimes;
 use record::{HostAccount, RunAccount, SideAccount, Taken, Taker, Who};
 use study::Side;
 
-/// The share of its CPUs' time that others may take: what runs on any machine (timers, kernel
-/// workers, the controller's glances) stays below 1 %, a process that works beside a thread takes
-/// up to half of its CPU.
+/// The share of its CPUs' time that others may take. What runs on any machine (timers, kernel
+/// workers, the controller) stays below 1 %; a busy process beside a thread takes up to half of its
+/// CPU.
 const OTHERS: f64 = 0.05;
 
-/// The longest time between two looks at what runs, and the unit of the times: 10 ms (`USER_HZ`,
-/// and the slowest tick that Linux has).
+/// The longest time between two samples, and the unit of the times: 10 ms (`USER_HZ`, and Linux's
+/// slowest tick).
 pub(crate) const TICK_NS: f64 = 10e6;
 
-/// How many standard deviations chance gets: three leave about one undisturbed run in a thousand.
+/// Standard deviations allowed for chance: three exceed about one undisturbed run in a thousand.
 const DEVIATIONS: f64 = 3.0;
 
-/// So many of those who took the time are named, each with this share of it at least.
+/// How many processes are named, each with at least this share.
 const NAMED: usize = 3;
 const NAMED_SHARE: f64 = 0.01;
 
@@ -44,9 +43,9 @@ struct Place<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Foreign {
     pub(crate) taken: Taken,
-    /// Whether that is more than others may take and than chance explains. Then it cannot be told
-    /// from the run's own time either: interrupts for the run's packets are in the time of whom
-    /// they interrupted.
+    /// Whether that is more than others may take and more than chance explains. The CPU time of the
+    /// run is then unknown too: interrupts for its packets count for the process that they
+    /// interrupt.
     pub(crate) disturbs: bool,
 }
 
@@ -57,7 +56,7 @@ impl Foreign {
     }
 
     /// On the hosts of virtual machines, all together: their threads for input and output run on
-    /// the CPUs of any.
+    /// any of the CPUs.
     pub(crate) fn on_hosts(account: &RunAccount) -> Option<Self> {
         let hosts = account.hosts_of_guests();
         (!hosts.is_empty()).then(|| Place::of_hosts(&hosts, account.others.as_ref()).foreign())
@@ -72,7 +71,7 @@ impl<'a> Place<'a> {
             _ => &account.transmitter,
         };
         let window = &own.window;
-        // Of two hosts that share their CPUs, both agents.
+        // If two hosts share their CPUs, both agents.
         let shares = |other: &&SideAccount| window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu));
         let agents = || std::iter::once(&account.transmitter).chain(receiver).filter(shares);
         Self {
@@ -108,24 +107,23 @@ impl<'a> Place<'a> {
         let all = (self.elapsed_ns as f64 * self.cpus.len() as f64).max(1.0);
         let rounding = TICK_NS * self.cpus.len() as f64;
         let user = self.spent.user as f64 - self.own_user_ns;
-        // Looks at a CPU that works for a share of the time find that share give or take the
-        // binomial distribution's spread.
+        // The sampled share of a CPU that works part of the time has a binomial distribution.
         let busy = (self.own_user_ns / all).clamp(0.0, 1.0);
         let chance = DEVIATIONS * (busy * (1.0 - busy) * all * TICK_NS).sqrt();
         let by_looks = user > all * OTHERS + chance + rounding;
-        // No more than these CPUs worked beyond the run itself: some of it may have been before the
-        // window, or on other CPUs.
+        // At most the time that these CPUs worked beyond the run itself: the processes' times may
+        // be from before the window, or from other CPUs.
         let most = (self.spent.busy() as f64 - self.own_ns + rounding).max(0.0);
         let told = self.told().min(most);
-        // A process's user and kernel time are cut off to the unit each.
+        // A process's user and kernel time are each rounded down to the unit.
         let by_times = told > all * OTHERS + 2.0 * TICK_NS;
         let by = self.by(all);
         let share = (user.max(told) / all).clamp(0.0, 1.0);
         Foreign { taken: Taken { share, cpus: self.cpus, by }, disturbs: by_looks || by_times }
     }
 
-    /// By the processes' own times on these CPUs, those of one name together, as if they had spread
-    /// evenly over the time that was watched. ns of the window, the longest first.
+    /// By process name, from the processes' own times on these CPUs, as if spread evenly over the
+    /// time that was watched. ns of the window, the longest first.
     fn by_name(&self) -> Vec<(String, Who, f64)> {
         let Some(others) = self.others else { return Vec::new() };
         let part = self.elapsed_ns as f64 / others.elapsed_ns.max(1) as f64;
@@ -138,8 +136,8 @@ impl<'a> Place<'a> {
         let named = |((name, kernel), (pids, ns)): ((&str, bool), (BTreeSet<u32>, f64))| {
             let who = match (kernel, pids.first()) {
                 (true, _) => Who::Kernel,
-                (false, Some(pid)) if pids.len() == 1 => Who::Process(*pid),
-                (false, _) => Who::Processes(pids.len()),
+                (false, Some(pid)) if pids.len() == 1 => Who::Process { pid: *pid },
+                (false, _) => Who::Processes { count: pids.len() },
             };
             (name.to_owned(), who, ns)
         };
@@ -212,13 +210,13 @@ mod tests {
             found.taken.to_string(),
             "30 % of the time of CPU 0 (dd, process 1000: 26 %; kworker/0:1, kernel: 4 %)"
         );
-        // Several of one name are told as one.
+        // Processes of one name are added up.
         account.others = watched(&[("cc1", false, 0, 200), ("ld", false, 0, 30), ("cc1", false, 0, 190)]);
         assert_eq!(
             of(&account).taken.to_string(),
             "28 % of the time of CPU 0 (cc1, 2 processes: 26 %; ld, process 1001: 2 %)"
         );
-        // Without the processes' times nothing tells it from the run's own.
+        // Without the processes' times they cannot be told from the run's own.
         account.others = None;
         assert!(!of(&account).disturbs);
     }

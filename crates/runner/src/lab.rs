@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use record::{Detail, Disturbance, Environment, Limit, Note};
-use study::{BootState, Condition, Effective};
+use record::{Detail, Disturbance, Environment, Limit, Note, Series};
+use study::{BootState, BySide, Condition, Effective};
 use testbed::{RunOrder, Switches};
 
-/// Builds testbeds: one for each boot.
+/// Builds the testbed of each boot.
 pub trait Lab {
     /// Builds a fresh one in this state.
     ///
@@ -14,8 +14,8 @@ pub trait Lab {
     /// When it cannot be built here, or the user interrupts.
     fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error>;
 
-    /// One in this state that is only asked what it can do. What an earlier session was told is as
-    /// good.
+    /// One in this state, to try the switches only. Answers kept from an earlier session may be
+    /// used.
     ///
     /// # Errors
     /// As [`Lab::build`].
@@ -23,13 +23,13 @@ pub trait Lab {
         self.build(state)
     }
 
-    /// Forgets what an earlier session was told: it turned out to be no longer so.
+    /// Deletes the answers of an earlier session: they are no longer true.
     fn forget(&mut self, _state: &BootState) {}
 }
 
 /// A testbed as the runner uses it. Dropping it takes it down.
 pub trait Bench {
-    /// What it cannot give.
+    /// Its limitations.
     fn notes(&self) -> Vec<Note>;
     /// Both hosts, described.
     ///
@@ -71,14 +71,14 @@ pub trait Bench {
 pub struct Readings {
     /// Metrics by key (`study::metric`), in the metric's unit.
     pub metrics: Vec<(String, f64)>,
-    /// What limited the run; `None` where nothing was counted that could tell.
+    /// What limited the run; `None` if no counter tells.
     pub limited_by: Option<Limit>,
-    /// What disturbed the window; nothing if nothing did.
+    /// What disturbed the window; empty if nothing did.
     pub disturbed: Vec<Disturbance>,
     /// Why it has no rate: nothing arrived in the window; `None` if something did.
     pub nothing: Option<String>,
     /// Both sides' counters over time.
-    pub series: Vec<store::Series>,
+    pub series: BySide<Option<Series>>,
     /// What is kept besides: both sides' whole accounts without these.
     pub detail: Detail,
 }

@@ -1,10 +1,9 @@
-//! Drives a study's schedule through a testbed.
+//! Runs a study's schedule on testbeds.
 //!
-//! [`Campaign::run`] tries the study's switches out, merges the conditions that come to the same,
-//! and then goes through the boots; [`Campaign::resume`] goes on where an earlier controller
-//! stopped. Every run is in the store before the next one starts, and everything that happens is
-//! told as one stream of [`Event`]s. Testbeds are reached through [`Lab`] and [`Bench`], so that
-//! the whole of this can be driven by a simulator in tests.
+//! [`Campaign::run`] tries the study's switches, merges the conditions that read back the same, and
+//! then runs the boots; [`Campaign::resume`] continues a stored study. Every run is stored before
+//! the next one starts. Events are one stream of [`Event`]s. Testbeds are reached through [`Lab`]
+//! and [`Bench`], so that tests can use a simulator.
 
 mod arrival;
 mod boot;
@@ -27,6 +26,7 @@ mod pending;
 mod probe;
 mod progress;
 mod proof;
+mod rate;
 mod recall;
 mod retransmits;
 mod session;
@@ -44,4 +44,5 @@ pub use local_lab::LocalLab;
 pub use measure::{directions, metrics};
 pub use order::{order_of, switches_of};
 pub use probe::{Probed, probe};
+pub use rate::{Judged, carry_out, no_rate};
 pub use validity::disturbances;

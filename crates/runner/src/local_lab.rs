@@ -1,30 +1,30 @@
 //! The lab on this machine: namespaces, veth pairs, virtual machines.
 
+use std::mem::take;
 use std::time::Instant;
 
 use agent::Interrupt;
 use guest::Memory;
 use record::{Detail, Environment, ExactRun, Note};
 use serde_json::{Value, json};
-use study::{BootState, Condition, Effective};
+use study::{BootState, BySide, Condition, Effective};
 use testbed::{RunOrder, Switches, Testbed};
 
 use crate::arrival::nothing_arrived;
 use crate::exact::instructions;
 use crate::lab::{Bench, Lab, Readings};
-use crate::limit::limit;
 use crate::measure::{directions, metrics};
+use crate::rate::{Judged, carry_out, no_rate};
 use crate::recall::Recalling;
-use crate::validity::disturbances;
 
 /// The lab on this machine: namespaces, veth pairs, virtual machines.
 #[derive(Debug, Clone)]
 pub struct LocalLab {
-    /// How testbeds are built, but for their state.
+    /// How testbeds are built, except for their state.
     pub options: testbed::Options,
-    /// The user's wish to stop.
+    /// The user's request to stop.
     pub interrupt: Interrupt,
-    /// What earlier sessions were told by virtual machines.
+    /// The answers of virtual machines in earlier sessions.
     pub memory: Memory,
 }
 
@@ -39,9 +39,9 @@ impl LocalLab {
         }
     }
 
-    /// What the answers of virtual machines in this state depend on. `None` of hosts that are quick
-    /// to build, of a kernel that cannot be found, and of a program that was replaced since it was
-    /// started.
+    /// What the answers of virtual machines in this state depend on. `None` for hosts that are
+    /// quick to build, for a kernel that cannot be found, and if the program was replaced since its
+    /// start.
     fn key(&self, state: &BootState) -> Option<Value> {
         let guest = state.guest.as_ref()?;
         let kernel = guest::Kernel::find(guest.kernel.as_deref()).ok()?;
@@ -121,24 +121,20 @@ impl Bench for Testbed {
             let detail = Detail::Exact(Box::new(ExactRun { exact: account, disturbed: Vec::new() }));
             return Ok(Readings { metrics, detail, ..Readings::default() });
         }
-        let mut account = Testbed::run(self, order, tick)?;
+        let Judged { mut account, limit, disturbed } =
+            carry_out(order, &mut |order| Testbed::run(self, order, tick))?;
         let mut metrics = metrics(&order.traffic, &account);
         if order.traffic.direction == load::Direction::Both {
             metrics.extend(directions(&account));
         }
-        let disturbed = disturbances(&account, order);
-        let nothing = nothing_arrived(order, &account);
-        let mut series = vec![taken("transmitter", &mut account.transmitter.window.series)];
-        series.extend(account.receiver.as_mut().map(|own| taken("receiver", &mut own.window.series)));
-        let limited_by = Some(limit(order, &account));
+        let nothing = no_rate(&account).or_else(|| nothing_arrived(order, &account));
+        // They are stored apart from the rest.
+        let series = BySide {
+            transmitter: Some(take(&mut account.transmitter.window.series)),
+            receiver: account.receiver.as_mut().map(|own| take(&mut own.window.series)),
+        };
+        let limited_by = Some(limit);
         let detail = Detail::Measured(Box::new(account));
         Ok(Readings { metrics, limited_by, disturbed, nothing, series, detail })
     }
-}
-
-/// A side's counters over time, taken out of its account: they are stored apart from the rest.
-fn taken(side: &str, series: &mut record::Series) -> store::Series {
-    let series = std::mem::take(series);
-    let counters = series.columns().map(|(name, column)| (name.to_owned(), column.to_vec()));
-    store::Series { side: side.to_owned(), counters: counters.into(), at_ns: series.at_ns }
 }

@@ -4,15 +4,14 @@ use agent::message::Finished;
 use load::{Direction, Reader, Sender, Traffic};
 use record::RunAccount;
 
-/// The account of one run's messages. Over the whole run, not the window: only when the senders
-/// have stopped and the receiver has drained its socket is nothing on the way any more. The places
-/// add up: what was offered was received, or lost at one of them, or is [`Loss::unaccounted`].
+/// The account of one run's messages, over the whole run: in a window some are on the way. What was
+/// offered was received, or lost at one of these places, or is [`Loss::unaccounted`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Loss {
     pub(crate) offered: u64,
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// By the queueing disciplines of the interface that sent; refused sends are in it.
+    /// By the queueing disciplines of the interface that sent, refused sends included.
     pub(crate) queue: u64,
     /// By the device that sent.
     pub(crate) device: u64,
@@ -22,13 +21,13 @@ pub(crate) struct Loss {
     pub(crate) socket: u64,
 }
 
-/// The most datagrams in one packet: UDP segmentation makes at most this many of one
-/// (`UDP_MAX_SEGMENTS` of linux/udp.h), and no packet holds more than 64 KiB.
+/// The most datagrams in one packet: UDP segmentation makes at most this many (`UDP_MAX_SEGMENTS`
+/// of linux/udp.h), and no packet holds more than 64 KiB.
 const MOST_SEGMENTS: u64 = 128;
 const LARGEST_PACKET: u64 = 65_535;
 
 impl Loss {
-    /// The account of a workload over UDP whose messages somebody was to take.
+    /// The account of a workload over UDP with a receiver.
     pub(crate) fn of(traffic: &Traffic, account: &RunAccount) -> Option<Self> {
         let (transmitter, receiver) = (&account.transmitter.whole, &account.receiver.as_ref()?.whole);
         let forward = || Self::between(traffic, transmitter, receiver);
@@ -40,7 +39,7 @@ impl Loss {
         })
     }
 
-    /// Of one way of a stream, or of requests and their answers.
+    /// Of one direction of a stream, or of requests and their answers.
     pub(crate) fn between(traffic: &Traffic, from: &Finished, to: &Finished) -> Self {
         let asked = &from.outcome.sent;
         let offered = asked.messages.saturating_add(asked.no_buffers);
@@ -59,21 +58,20 @@ impl Loss {
         let received = to.outcome.received.messages;
         let dropped_by_socket = to.outcome.received.socket_drops;
         let missing = offered.saturating_sub(received).saturating_sub(asked.no_buffers);
-        // A full backlog behind a veth counts at both of its ends: as not sent by the one and not
-        // taken by the other.
+        // A full backlog behind a veth counts at both of its ends: as not sent and as not received.
         let behind = to.counters.link.rx_dropped;
         let device = from.counters.link.tx_dropped.saturating_sub(behind);
         let queue = from.counters.queue.drops;
 
-        // What the socket dropped is exact: datagrams of ours, each counted once. Only where it
-        // takes several that were merged into one packet does it count that packet.
+        // The socket's count is exact: our datagrams, each once. Only a socket that takes merged
+        // packets counts packets.
         let segments = (LARGEST_PACKET / u64::from(traffic.message.max(1))).clamp(1, MOST_SEGMENTS);
         let merged = traffic.reader == Reader::Gro;
         let exact = if merged { 0 } else { dropped_by_socket };
-        // A queueing discipline and a device count packets, which may hold many datagrams (GSO), or
-        // be none of ours: neighbour discovery is among them. So these take up what is missing, as
-        // far as they can. (UDP's own SndbufErrors is no count of datagrams: a send that was given
-        // up for want of room and made good later is in it, too.)
+        // A queueing discipline and a device count packets, which may hold many datagrams (GSO) or
+        // be other traffic (neighbour discovery). So they are given what is missing, as far as they
+        // can have dropped it. (UDP's SndbufErrors cannot be used: it includes sends that were
+        // refused and repeated.)
         let most = if matches!(traffic.sender, Sender::Gso | Sender::GsoSendmmsg) { segments } else { 1 };
         let places = [
             (if merged { dropped_by_socket } else { 0 }, segments),
@@ -110,7 +108,7 @@ impl Loss {
         self.offered.saturating_sub(self.received)
     }
 
-    /// What was lost where nobody counts.
+    /// What was lost at a place without a counter.
     pub(crate) fn unaccounted(&self) -> u64 {
         [self.queue, self.device, self.behind, self.socket].into_iter().fold(self.lost(), u64::saturating_sub)
     }
@@ -132,9 +130,9 @@ impl Loss {
     }
 }
 
-/// Shares `missing` datagrams out among places that counted packets, each of which held `most` of
-/// them at the most. More packets than datagrams: the places are filled in their order. Fewer: in
-/// proportion to their packets, as far as each can have dropped so many.
+/// Distributes `missing` datagrams over places that counted packets, each with at most `most` of
+/// them. With more packets than datagrams, the places are filled in order; else in proportion to
+/// their packets.
 fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -> [u64; PLACES] {
     let packets = places.iter().fold(0u64, |sum, (packets, _)| sum.saturating_add(*packets));
     let mut left = missing;

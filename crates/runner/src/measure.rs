@@ -1,7 +1,7 @@
 //! From both sides' accounts of a run to its metrics (`study::metric` says what each means).
 
 use load::{Kind, Traffic};
-use record::{RunAccount, SideAccount};
+use record::{RateSearch, RunAccount, SideAccount};
 use study::Side;
 
 use crate::foreign::Foreign;
@@ -9,15 +9,15 @@ use crate::loss::Loss;
 use crate::proof::{below, on_host, proof, segments};
 use crate::sheet::{Sheet, total};
 
-/// The metrics of one run, by key, in the unit that the vocabulary gives. What cannot be told, such
-/// as a ratio whose divisor is nothing, is left out.
+/// The metrics of one run, by key, in the unit of the vocabulary. What is unknown, such as a ratio
+/// with a divisor of 0, is left out.
 #[must_use]
 pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     let kind = traffic.kind;
     let mut metrics = Sheet::default();
     let sent = account.transmitter.window.load.sent;
-    // The receiver's word: what was sent may still be on the way, or lost. A reversed stream is
-    // taken by the transmitter, one of both ways by either end.
+    // As the receiver counted: what was sent may be on the way, or lost. The transmitter receives a
+    // reversed stream, and both ends one of both directions.
     let forward = account.receiver.as_ref().map(Taken::by).unwrap_or_default();
     let reverse = Taken::by(&account.transmitter);
 
@@ -29,7 +29,7 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     }
     let discarded = account.transmitter.window.counters.link.tx_packets;
     if kind == Kind::Pps {
-        // The interface's word: what the program handed over may have stayed in a queue.
+        // As the interface counted: what the program sent may be in a queue.
         metrics.ratio("packets", discarded as f64, account.transmitter.window.elapsed_ns as f64 / 1e9);
     }
     if kind.is_rr() {
@@ -37,6 +37,9 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
         let asked = &account.transmitter.window;
         metrics.ratio("transactions", sent.transactions as f64, asked.elapsed_ns as f64 / 1e9);
         latencies(&mut metrics, account);
+    }
+    if let Some(search) = &account.search {
+        searched(&mut metrics, search, traffic);
     }
     if let Some(loss) = Loss::of(traffic, account) {
         loss.tell(|key, value| metrics.put(key, value));
@@ -46,8 +49,7 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
         [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
     for (side, own) in sides.into_iter().filter_map(|(side, own)| Some((side, own?))) {
         cpu(&mut metrics, side, own);
-        // All that the CPUs did is the run's, or nothing can be said: what others had is not told
-        // from it.
+        // Only if all CPU time is the run's: the part of other processes cannot be separated.
         if !Foreign::of(account, side).disturbs {
             for (of, work) in &done {
                 metrics.ratio(&format!("{side}.service_demand_{of}"), own.window.cpu.busy() as f64, *work);
@@ -66,7 +68,7 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     metrics.entries
 }
 
-/// The useful work of a window, which is what arrived: units and how many.
+/// The useful work of a window, which is what arrived: unit and count.
 fn work(
     kind: Kind,
     forward: &Taken,
@@ -95,7 +97,7 @@ pub fn directions(account: &RunAccount) -> Vec<(String, f64)> {
     metrics.entries
 }
 
-/// What one end took in its window.
+/// What one end received in its window.
 #[derive(Default)]
 struct Taken {
     bytes: u64,
@@ -109,7 +111,7 @@ impl Taken {
         Self { bytes, messages, seconds: end.window.elapsed_ns as f64 / 1e9 }
     }
 
-    /// 0 where nothing was taken.
+    /// 0 where nothing was received.
     fn bits_per_second(&self) -> f64 {
         if self.bytes == 0 { 0.0 } else { self.bytes as f64 * 8.0 / self.seconds }
     }
@@ -117,6 +119,18 @@ impl Taken {
     fn messages_per_second(&self) -> f64 {
         if self.messages == 0 { 0.0 } else { self.messages as f64 / self.seconds }
     }
+}
+
+/// What a search for a rate came to.
+fn searched(metrics: &mut Sheet, search: &RateSearch, traffic: &Traffic) {
+    if let Some(rate) = search.lower {
+        metrics.put("found_rate", rate / 1e6);
+        metrics.put("found_packets", rate / (f64::from(traffic.message) * 8.0));
+    }
+    if let Some(rate) = search.upper {
+        metrics.put("found_rate_upper", rate / 1e6);
+    }
+    metrics.put("search_trials", search.trials.len() as f64);
 }
 
 fn latencies(metrics: &mut Sheet, account: &RunAccount) {
@@ -208,6 +222,7 @@ mod tests {
                 let mut expected: Vec<&str> = study::metric::METRICS
                     .iter()
                     .filter(|metric| kind.produces(metric) && metric.needs.is_met(scenario, false))
+                    .filter(|metric| !metric.is_of_search())
                     .map(|metric| metric.key)
                     .collect();
                 let mut found: Vec<&str> = metrics.iter().map(|(key, _)| key.as_str()).collect();
@@ -305,7 +320,7 @@ mod tests {
         let mut account = account();
         account.receiver = None;
         let metrics = metrics(Kind::Pps, &account);
-        // 100 packets in 0.5 s, though the program handed over 1000; 0.3 s of CPU for them.
+        // 100 packets in 0.5 s, though the program sent 1000; 0.3 s of CPU for them.
         assert_eq!(value(&metrics, "packets"), 200.0);
         assert_eq!(value(&metrics, "transmitter.service_demand_packet"), 3e6);
     }

@@ -1,4 +1,4 @@
-//! Trying a plan's switches out: what was asked is not what was got.
+//! Tries a plan's switches: what was asked for may not be what is read back.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;
@@ -12,21 +12,21 @@ use crate::designed::{Shown, reads};
 use crate::lab::{Bench, Lab};
 use crate::order::{order_of, switches_of};
 
-/// What trying a plan out came to.
+/// The result of trying a plan.
 #[derive(Debug)]
 pub struct Probed {
     /// The plan, with what every condition read back.
     pub plan: Plan,
-    /// What the testbeds cannot give, each thing once, for the user.
+    /// Limitations of the testbeds, each once, for the user.
     pub notes: Vec<String>,
-    /// What boots and runs will take, with what building the testbeds took.
+    /// How long boots and runs will take, from how long building the testbeds took.
     pub costs: Costs,
 }
 
-/// Names the congestion control that the plan leaves open: once, so that all conditions have the
-/// same. Leaves out the conditions whose traffic the hosts cannot make, sets every other
-/// condition's switches once, reads them back, makes those of a design what they read back as, and
-/// merges the conditions that come to the same. Each state of the testbed is built once.
+/// Names the congestion control where the plan does not, once, so that all conditions have the
+/// same. Leaves out the conditions whose traffic the hosts cannot make. Sets every other
+/// condition's switches once and reads them back; the conditions of a design become what they read
+/// back as. Merges the conditions that read back the same. Builds each state of the testbed once.
 ///
 /// # Errors
 /// When a testbed cannot be built or fails, or a condition's values are out of its range.
@@ -35,7 +35,7 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     let mut costs = Costs::stated(&plan);
     let states = plan.states_of_conditions();
     let mut notes: Vec<String> = Vec::new();
-    // What virtual machines answer is kept for the next session.
+    // The answers of virtual machines are kept for the next session.
     let mut every_time = false;
     let mut tried: Vec<Option<Tried>> = vec![None; plan.conditions.len()];
     for (state, of_boot) in plan.states().iter().enumerate() {
@@ -66,7 +66,7 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     Ok(Probed { plan, notes, costs })
 }
 
-/// What a condition's switches read back, or why its hosts cannot make its traffic.
+/// What a condition's switches read back, or why the hosts cannot make its traffic.
 type Tried = Result<Shown, String>;
 
 /// Tries these conditions on a testbed in their state.
@@ -76,8 +76,8 @@ fn try_conditions(
     bench: &mut dyn Bench,
     tried: &mut [Option<Tried>],
 ) -> Result<(), testbed::Error> {
-    // Conditions of a workload differ in much that needs nothing of the kernel, so each kind of
-    // traffic is tried once, and so are the switches that several conditions share.
+    // Conditions differ in much that needs nothing of the kernel, so each kind of traffic and each
+    // set of switches is tried once.
     let mut known: Vec<(load::Traffic, Family, Vec<String>)> = Vec::new();
     let mut settled: HashMap<Switches, Effective> = HashMap::new();
     let mut settle = |condition: &Condition, bench: &mut dyn Bench| {
@@ -119,7 +119,7 @@ fn try_conditions(
     Ok(())
 }
 
-/// The plan with the conditions of its design made what they read back as.
+/// The plan, with the conditions of its design as they read back.
 fn settled(plan: Plan, shown: Vec<Shown>) -> (Plan, Vec<Shown>) {
     let Some(design) = &plan.design else { return (plan, shown) };
     let (reads, dropped) = reads(&plan, design, &shown);
@@ -129,13 +129,12 @@ fn settled(plan: Plan, shown: Vec<Shown>) -> (Plan, Vec<Shown>) {
     (plan, shown)
 }
 
-/// The plan with conditions that came to the same made one.
+/// The plan with the conditions that read back the same merged.
 fn merged(plan: Plan, effective: Vec<Effective>) -> Plan {
     let states: Vec<State> = effective.iter().map(Effective::state).collect();
-    let labels: Vec<String> = plan.conditions.iter().map(|condition| condition.label.clone()).collect();
+    let labels: Vec<_> = plan.conditions.iter().map(|condition| condition.label.clone()).collect();
     let mut plan = plan.merge(&states);
-    // Merging keeps the first of each kind, so the kept conditions' states are found again by their
-    // labels.
+    // Merging keeps the first of each kind: find the kept conditions' states by label.
     plan.effective = plan
         .conditions
         .iter()

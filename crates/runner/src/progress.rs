@@ -1,10 +1,10 @@
-//! How far a session is, and how long the rest should take.
+//! How far a session is, and how much time is left.
 
 use std::time::Duration;
 
 use study::{BootState, Costs, Plan, PlannedRun};
 
-/// Counts runs and boots, and foretells the end from what they took so far.
+/// Counts runs and boots, and predicts the end from the time that they took.
 #[derive(Debug)]
 pub(crate) struct Progress {
     costs: Costs,
@@ -14,12 +14,12 @@ pub(crate) struct Progress {
     windows: Duration,
     /// The states of the boots that are left.
     boots: Vec<BootState>,
-    /// What the runs that are done took beside their ramps and windows.
+    /// What the finished runs took beside their ramps and windows.
     beside: Duration,
 }
 
 impl Progress {
-    /// Of a session that makes these runs, boot by boot.
+    /// Of a session with these runs, boot by boot.
     pub(crate) fn new(plan: &Plan, open: &[Vec<PlannedRun>], costs: Costs) -> Self {
         let conditions = open.iter().flatten().map(|run| &plan.conditions[run.condition]);
         let windows = conditions.map(|condition| costs.window(condition)).sum();
@@ -35,7 +35,7 @@ impl Progress {
         }
     }
 
-    /// A run is over, which took so long.
+    /// A run has ended after this time.
     pub(crate) fn step(&mut self, window: Duration, took: Duration) {
         self.done += 1;
         self.windows = self.windows.saturating_sub(window);
@@ -43,25 +43,25 @@ impl Progress {
         self.costs.run = self.beside / u32::try_from(self.done).unwrap_or(u32::MAX);
     }
 
-    /// What a condition's run is to last, beside what it costs.
+    /// How long a condition's run takes, without its costs.
     pub(crate) fn window(&self, condition: &study::Condition) -> Duration {
         self.costs.window(condition)
     }
 
-    /// Runs that are made again make the session longer than planned.
+    /// Repeated runs make the session longer than planned.
     pub(crate) fn lengthen(&mut self, runs: usize, window: Duration) {
         self.of += runs;
         self.windows += window;
     }
 
-    /// A testbed in this state stands: one boot fewer to wait for.
+    /// A testbed in this state is built: one boot fewer to wait for.
     pub(crate) fn built(&mut self, state: &BootState) {
         if let Some(place) = self.boots.iter().position(|left| left == state) {
             self.boots.remove(place);
         }
     }
 
-    /// A boot in this state is over, which took so long beside its runs.
+    /// A boot in this state has ended; this is its time beside the runs.
     pub(crate) fn booted(&mut self, state: &BootState, took: Duration) {
         self.costs.booted(state, took);
     }

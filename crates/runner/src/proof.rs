@@ -48,9 +48,9 @@ fn interrupts(metrics: &mut Sheet, prefix: &str, counted: &host::Interrupts, ela
     }
 }
 
-/// How many segments or datagrams a side sent or got. TCP counts what it cut, and UDP does not: a
-/// buffer of many datagrams that GSO or GRO keeps whole is one to it, so those of a stream are
-/// counted by the end that sends or receives them.
+/// How many segments or datagrams a side sent or received. TCP counts segments. UDP counts a buffer
+/// that GSO or GRO keeps whole as one datagram, so the datagrams of a stream are counted by its
+/// end.
 pub(crate) fn segments(kind: Kind, side: Side, own: &SideAccount) -> u64 {
     let host::Counters { tcp, udp, .. } = &own.window.counters;
     if kind == Kind::UdpStream {
@@ -79,8 +79,8 @@ pub(crate) fn below(metrics: &mut Sheet, side: Side, underlay: &host::WireCounte
     metrics.put(&format!("{side}.underlay_fragments"), underlay.ip.frag_creates as f64);
 }
 
-/// What a virtual machine cost its host. The threads that move packets are not bound to the side's
-/// CPUs, so that more than 100 % is possible.
+/// What a virtual machine cost its host. Threads that move packets are not bound to the side's
+/// CPUs, so more than 100 % is possible.
 pub(crate) fn on_host(metrics: &mut Sheet, side: Side, host: &HostAccount, work: &[(&str, f64)]) {
     let all = host.elapsed_ns as f64 * host.cpus.len() as f64;
     let (vcpu, io) = (host.vcpu.running_ns as f64, host.io.running_ns as f64);

@@ -1,5 +1,4 @@
-//! Trying a state of virtual machines out without booting any, where an earlier session has asked
-//! them the same.
+//! Tries a state of virtual machines without a boot, where an earlier session knows the answers.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,23 +11,23 @@ use testbed::{RunOrder, Switches};
 
 use crate::lab::{Bench, Readings};
 
-/// Builds the testbed, and says how long that took.
+/// Builds the testbed and returns how long that took.
 type Build = Box<dyn FnMut() -> Result<(Box<dyn Bench>, Duration), testbed::Error>>;
 
-/// A testbed that is built when it is asked what is not known yet. What it answers is kept.
+/// A testbed that is built at the first question without a known answer. Answers are kept.
 pub(crate) struct Recalling {
     memory: Memory,
     key: Value,
     build: Build,
     bench: Option<Box<dyn Bench>>,
     known: Answers,
-    /// When it was asked, if an earlier session did.
+    /// When an earlier session asked, if one did.
     when: Option<SystemTime>,
-    /// Is there anything to keep?
+    /// Are there new answers to keep?
     news: bool,
 }
 
-/// What hosts answered.
+/// The answers of hosts.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Answers {
     notes: Vec<Note>,
@@ -39,7 +38,7 @@ struct Answers {
 }
 
 impl Recalling {
-    /// The testbed that `build` builds, of which `memory` may know something for `key`.
+    /// The testbed that `build` builds; `memory` may hold answers for `key`.
     pub(crate) fn new(memory: Memory, key: Value, build: Build) -> Result<Self, testbed::Error> {
         let recalled = memory.recall(&key);
         let (known, when) = recalled.map_or_else(Default::default, |known| (known.what, Some(known.when)));
@@ -204,7 +203,7 @@ mod tests {
         let notes = ask(1500);
         assert!(notes[0] == Note::Kvm && notes[1].to_string().contains("probed on 2"), "{notes:?}");
         assert_eq!(counts.get(), [1, 1, 2], "nobody was asked");
-        // What is not known is asked, and kept beside the rest.
+        // What is unknown is asked, and kept with the rest.
         assert_eq!(ask(9000), [Note::Kvm]);
         assert_eq!(counts.get(), [2, 2, 2]);
         ask(1500);

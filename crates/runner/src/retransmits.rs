@@ -1,28 +1,25 @@
-//! What became of the segments that TCP retransmitted: the first copy was lost, or had arrived and
-//! the second was needless.
+//! Whether the first copy of a retransmitted segment was lost, or the retransmission was needless.
 
 use host::TcpCounters;
 use load::TcpInfo;
 
 /// Segments that one end retransmitted. The other end acknowledges a segment that arrives twice as
-/// a duplicate (RFC 2883): its retransmission was needless. It happens where packets overtake each
-/// other, and TCP takes what is late for lost.
+/// a duplicate (RFC 2883): its retransmission was needless. Reordering causes this.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Retransmits {
     /// All of them.
     pub(crate) all: u64,
     /// Those whose first copy had arrived.
     pub(crate) needless: u64,
-    /// Times that TCP saw segments overtake each other.
+    /// Times that TCP saw reordering.
     pub(crate) reorderings: u64,
 }
 
 impl Retransmits {
-    /// Of a network namespace in a window. A duplicate that is acknowledged late counts for the
-    /// window that it is acknowledged in.
+    /// Of a network namespace in a window. A duplicate counts in the window in which it is
+    /// acknowledged.
     pub(crate) fn counted(tcp: &TcpCounters) -> Self {
-        // Kernels that count no segments count acknowledgments, each of which tells of one segment
-        // or more.
+        // Older kernels count acknowledgments, each for one segment or more, not segments.
         let duplicates = tcp.dsack_segs.max(tcp.dsacks.saturating_add(tcp.dsacks_ofo));
         let reorderings =
             [tcp.reno_reorders, tcp.ts_reorders].into_iter().fold(tcp.sack_reorders, u64::saturating_add);
@@ -36,12 +33,12 @@ impl Retransmits {
         Self::new(sum(|info| info.retransmits), sum(|info| info.duplicates), sum(|info| info.reorderings))
     }
 
-    /// What arrived twice and was sent once (the network may copy, too) was not retransmitted.
+    /// A duplicate that was sent once (the network may copy) was not retransmitted.
     fn new(all: u64, duplicates: u64, reorderings: u64) -> Self {
         Self { all, needless: duplicates.min(all), reorderings }
     }
 
-    /// Those whose first copy was lost, as far as the other end told.
+    /// Those whose first copy was lost, as far as the other end reported.
     pub(crate) fn lost(&self) -> u64 {
         self.all - self.needless
     }

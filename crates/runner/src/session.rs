@@ -1,4 +1,4 @@
-//! What a session knows while it goes: which runs are done with, and how many may be repeated.
+//! The state of a session: which runs are finished, and how many may be repeated.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,15 +9,14 @@ use study::{Plan, PlannedRun, Stop};
 use crate::need::Needs;
 use crate::progress::Progress;
 
-/// How often one run is repeated because something disturbed it. A disturbance that outlasts three
-/// windows is the machine's normal state, and a fourth would be disturbed too.
+/// How often a disturbed run is repeated. A disturbance of three windows is the machine's normal
+/// state.
 const REPEATS_OF_A_RUN: u32 = 2;
 
-/// How many repeats a session may make, in % of its measured runs: a noisy machine makes a study
-/// longer by no more than this.
+/// Repeats in a session, in % of its measured runs: the most by which noise makes it longer.
 const REPEATS_PERCENT: usize = 10;
 
-/// Small studies may repeat this many all the same.
+/// The repeats that even a small study may make.
 const FEWEST_REPEATS: usize = 3;
 
 /// One session.
@@ -26,16 +25,16 @@ pub(crate) struct Session<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) boots: u32,
     pub(crate) stop: Option<Stop>,
-    /// The runs that count, warm-ups too.
+    /// The runs that count, warm-ups included.
     pub(crate) recorded: BTreeSet<RunKey>,
-    /// Runs of which every try that the bounds allow was disturbed. Done with in this session; a
-    /// later one tries again.
+    /// Runs that were disturbed in every allowed try. This session has finished them; a later one
+    /// tries again.
     pub(crate) given_up: BTreeSet<RunKey>,
     /// Runs that the session will still try.
     pub(crate) ahead: BTreeSet<RunKey>,
     /// Which conditions have no measurement yet.
     pub(crate) needs: Needs<'a>,
-    /// What testbeds could not give, as it was told.
+    /// The limitations of testbeds that were reported.
     pub(crate) noted: BTreeSet<String>,
     pub(crate) repeats: Repeats,
     pub(crate) progress: Progress,
@@ -43,13 +42,13 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// The runs that are not to be tried any more.
+    /// The runs that are not tried again.
     pub(crate) fn settled(&self) -> BTreeSet<RunKey> {
         self.recorded.union(&self.given_up).copied().collect()
     }
 
-    /// May a run of this condition be repeated that was repeated so often already? What conditions
-    /// without any measurement may need yet is kept for them.
+    /// May a run of this condition be repeated after so many repeats? Conditions without any
+    /// measurement have repeats reserved.
     pub(crate) fn repeat(&mut self, condition: usize, so_far: u32) -> bool {
         let comes = |lost: &usize| self.ahead.iter().any(|key| key.condition == *lost);
         let lost = self.needs.lost().into_iter().filter(comes).count();
@@ -74,8 +73,8 @@ impl Repeats {
         Self { left: (measured_runs * REPEATS_PERCENT / 100).max(FEWEST_REPEATS) }
     }
 
-    /// May a run be repeated that was repeated so often already, if so many are kept for others? If
-    /// so, that is one fewer.
+    /// May a run be repeated after so many repeats, with so many reserved for others? If so, takes
+    /// one.
     pub(crate) fn take(&mut self, so_far: u32, kept: usize) -> bool {
         let may = so_far < REPEATS_OF_A_RUN && self.left > kept;
         self.left -= usize::from(may);

@@ -1,4 +1,4 @@
-//! The metrics of a run while they are put together.
+//! The metrics of a run while they are collected.
 
 /// Figures by key.
 #[derive(Default)]
@@ -20,7 +20,7 @@ impl Sheet {
     }
 }
 
-/// A sum of counts that another host told: no integer need hold it.
+/// A sum of counts from another host: it may exceed every integer type.
 pub(crate) fn total<const N: usize>(counts: [u64; N]) -> f64 {
     counts.into_iter().map(|count| count as f64).sum()
 }

@@ -1,8 +1,7 @@
-//! Whether something disturbed a run's window, from both sides' own accounts of it.
+//! Whether something disturbed a run's window, from both sides' accounts of it.
 //!
-//! The CPUs' times come in units of 10 ms, and most kernels find them by looking, 100 to 1000 times
-//! a second, at what runs. So of a short window little can be said, and each rule allows for that:
-//! what an undisturbed window may look like by chance is no disturbance.
+//! CPU times come in units of 10 ms, and most kernels sample them 100 to 1000 times a second. So
+//! they say little of a short window, and each rule allows for chance.
 
 use host::CpuTimes;
 use record::{Cause, Disturbance, Part, RunAccount};
@@ -13,17 +12,17 @@ use crate::clocks::{CLOCKS_NS, GUEST_CLOCKS_NS, GUEST_LATE_NS, LATE_NS, clocks, 
 use crate::foreign::{Foreign, TICK_NS};
 use crate::waiting::Waited;
 
-/// The share of a CPU's time that the hypervisor may give to others. A rate falls by about as much
-/// as is stolen, and the bundled studies ask for differences of 2 %.
+/// The share of a CPU's time that the hypervisor may give to others. Rates fall by about as much,
+/// and the bundled studies look for differences of 2 %.
 const STOLEN: f64 = 0.02;
 
-/// The share of the window that a virtual CPU may wait for others than the run's own guests. To the
-/// guest such a wait is what [`STOLEN`] is to a host. Of 312 runs between and inside guests on a
-/// quiet machine (2 CPUs, two guests on both, or one) none waited for 0.5 % beyond what its own
-/// guests explain, though waits behind these took up to 33 %.
+/// The share of the window that a virtual CPU may wait behind others than the run's own guests: the
+/// same to a guest as [`STOLEN`] to a host. Of 312 runs between and inside guests on a quiet
+/// machine (2 CPUs, two guests on both, or one) none waited for 0.5 % beyond what its own guests
+/// explain, though waits behind these took up to 33 %.
 const WAITED: f64 = 0.02;
 
-/// What disturbed the window; nothing if nothing did.
+/// What disturbed the window; empty if nothing did.
 #[must_use]
 pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> {
     let sides = [
@@ -42,8 +41,8 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
                 others(&Foreign::of(account, side)),
             ]
         } else {
-            // A guest cannot tell others from the rest of its own machine, which it mostly waits
-            // for. Its host can.
+            // A guest cannot tell others from the rest of its machine, for which it mostly waits.
+            // Its host can.
             let waited = Waited::of(account, side).and_then(|waited| waits(&waited, order));
             [clocks(own, GUEST_CLOCKS_NS), lateness(own, order, GUEST_LATE_NS), waited, None]
         };
@@ -55,7 +54,7 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
     // Two machines on the same CPUs.
     of_hosts.dedup_by(|one, other| reads_alike(one, other));
     found.extend(of_hosts.into_iter().map(|cause| (Part::Host, cause)));
-    // Two hosts on one machine have clocks and CPUs in common: what both tell is told once.
+    // Two hosts on one machine share clocks and CPUs: what both report is kept once.
     let mut told: Vec<Disturbance> = Vec::new();
     for (part, cause) in &found {
         let both = found.iter().filter(|(_, other)| reads_alike(other, cause)).count() > 1;
@@ -67,31 +66,29 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
     told
 }
 
-/// Whether two are one to a reader: their figures may differ in digits that nobody is shown.
+/// Whether two are one to a reader.
 fn reads_alike(one: &Cause, other: &Cause) -> bool {
-    one.to_string() == other.to_string()
+    one.clone().rounded() == other.clone().rounded()
 }
 
-/// The worst of the CPUs: a flow has one of its own, and the mean over many would hide what one
-/// lost.
+/// The worst of the CPUs: a flow runs on one, and the mean of many would hide its loss.
 fn stolen(cpus: &[u32], each: &[CpuTimes], elapsed_ns: u64) -> Option<Cause> {
     let share = |cpu: &CpuTimes| (cpu.steal as f64 - TICK_NS).max(0.0) / elapsed_ns.max(1) as f64;
     let worst = cpus.iter().zip(each).max_by(|(_, one), (_, other)| share(one).total_cmp(&share(other)));
     let (cpu, times) = worst?;
     let lost = times.steal as f64 / elapsed_ns.max(1) as f64;
-    (share(times) > STOLEN).then_some(Cause::Stolen(lost, *cpu))
+    (share(times) > STOLEN).then_some(Cause::Stolen { share: lost, cpu: *cpu })
 }
 
-/// A virtual CPU that waited for a CPU of its host, and not only behind the run's own guests.
+/// A virtual CPU that waited for a CPU of its host, not only behind the run's own guests.
 fn waits(waited: &Waited, order: &RunOrder) -> Option<Cause> {
-    // A wait is counted when it is over, so that one of before the window may be in it.
+    // A wait is counted when it ends, so one from before the window may be in it.
     let rounding = TICK_NS / order.window.as_nanos().max(1) as f64;
     (waited.unexplained - rounding > WAITED)
-        .then_some(Cause::Waited(waited.share, waited.share - waited.unexplained))
+        .then_some(Cause::Waited { share: waited.share, explained: waited.share - waited.unexplained })
 }
 
-/// CPU time of others, which is in the CPU time per unit of work, too, and cannot be told from the
-/// rest of it.
+/// CPU time of other processes, which is also in the CPU time per unit of work.
 fn others(foreign: &Foreign) -> Option<Cause> {
     foreign.disturbs.then(|| Cause::Others(foreign.taken.clone()))
 }
@@ -147,7 +144,7 @@ mod tests {
         (account, order)
     }
 
-    /// What is said of an account of a second that was changed so.
+    /// The sentences for an account of a second after this change.
     fn said(change: impl Fn(&mut RunAccount)) -> Vec<String> {
         let (mut account, order) = quiet(S);
         change(&mut account);
@@ -180,7 +177,7 @@ mod tests {
                 "receiver: other processes used 50 % of the time of CPU 1; CPU time per unit of work is left out"
             ]
         );
-        // Kernel work may be for the agents' own packets, unless somebody's own account has it.
+        // Kernel work may be for the agents' own packets, unless a process's account has it.
         let kernel = |others: Option<host::Others>| {
             said(|account| {
                 account.transmitter.window.cpu.system += S / 2;
@@ -200,7 +197,7 @@ mod tests {
 
     #[test]
     fn ticks_that_fell_badly_are_no_hog() {
-        // Three looks too many of 20, in a window of 200 ms.
+        // Three samples too many of 20, in a window of 200 ms.
         let (mut account, order) = quiet(200 * MS);
         account.transmitter.window.cpu.user += 30 * MS;
         assert_eq!(disturbances(&account, &order), []);
@@ -325,6 +322,17 @@ mod tests {
     }
 
     #[test]
+    fn what_both_ends_tell_with_other_last_digits_is_told_once() {
+        let stolen = said(|account| {
+            for (own, ns) in windows(account).into_iter().zip([120 * MS, 121 * MS]) {
+                own.cpus = vec![5];
+                own.cpu_each[0].steal = ns;
+            }
+        });
+        assert_eq!(stolen, ["both ends: the hypervisor took 12 % of CPU 5's time (steal)"]);
+    }
+
+    #[test]
     fn clocks_that_disagree_are_told_apart() {
         let clock = |change: fn(&mut host::ClockCheck)| {
             said(|account| {
@@ -340,7 +348,10 @@ mod tests {
             ["both ends: the machine slept for 3000 ms of the window"]
         );
         let slewed = clock(|clock| clock.raw_ns -= 50 * MS);
-        assert!(slewed[0].starts_with("both ends: the clock was set 50 ms apart"), "{slewed:?}");
+        assert!(
+            slewed[0].starts_with("both ends: CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW differ by 50 ms"),
+            "{slewed:?}"
+        );
         assert_eq!(clock(|clock| clock.raw_ns -= 9 * MS), Vec::<String>::new());
     }
 

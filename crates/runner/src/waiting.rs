@@ -1,12 +1,11 @@
 //! How long the virtual CPUs of a guest were ready to run, but waited for a CPU of their host.
 //!
-//! A guest cannot tell such a wait from slow work: its clocks go on. Its host's scheduler counts
-//! the wait of each thread (`/proc/PID/task/TID/schedstat`), but not whom the thread waited behind.
-//! Part of the answer follows from this: while a thread waits, somebody else has the CPU that it
-//! waits for. So no virtual CPU waited longer behind the run's own guests than their other threads
-//! ran, on any CPU that it may use, with what these CPUs spent in interrupts. What it waited beyond
-//! that, it waited for somebody else, whether he can be seen or not: another process, one in
-//! another process namespace, the quota of a cgroup.
+//! A guest cannot tell such a wait from slow work: its clocks go on. The host counts each thread's
+//! wait (`/proc/PID/task/TID/schedstat`), but not behind whom. While a thread waits, another has
+//! its CPU. So no virtual CPU waited longer behind the run's own guests than their other threads
+//! ran on the CPUs that it may use, plus the interrupts of these CPUs. The rest of its wait was for
+//! others, visible or not: another process, one in another process namespace, the quota of a
+//! cgroup.
 
 use host::{CpuTimes, ThreadTimes};
 use record::{HostAccount, RunAccount};
@@ -14,24 +13,24 @@ use study::Side;
 
 use crate::foreign::Foreign;
 
-/// The wait of the virtual CPU of a guest that waited longest; all shares are of the window.
+/// The wait of the guest's virtual CPU that waited longest; all shares are of the window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Waited {
     /// In which it was ready, but had no CPU.
     pub(crate) share: f64,
-    /// What of it the run's own guests cannot explain.
+    /// The part that the run's own guests cannot explain.
     pub(crate) unexplained: f64,
-    /// What the guest itself saw as taken by its hypervisor, of the CPU of which most was.
+    /// The stolen time that the guest itself reports, of its CPU with the most.
     pub(crate) stolen_inside: f64,
 }
 
 impl Waited {
-    /// Of the guest that a side is in; none of a side that is in none.
+    /// Of the guest that a side is in; `None` if it is in none.
     pub(crate) fn of(account: &RunAccount, side: Side) -> Option<Self> {
         let host = account.host_of_guest(side)?;
         let other = account.hosts.as_ref().map(|hosts| &hosts[side.other()]);
         let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
-        // A guest under KVM is told its waits. It stands for what the host's kernel does not count.
+        // The guest's own reading, under KVM, includes waits that the host's kernel does not count.
         let stolen_inside = stolen_inside(account, side);
         let counted = share(host.vcpu_each.iter().map(|vcpu| vcpu.waiting_ns).max().unwrap_or(0));
         let waited = counted.max(stolen_inside).min(1.0);
@@ -39,15 +38,15 @@ impl Waited {
         Some(Self { share: waited, unexplained, stolen_inside })
     }
 
-    /// As much of the wait as may have been behind others: what the run's own guests cannot
-    /// explain, and as much as those had of the CPUs who were seen there.
+    /// The part of the wait that may have been behind others: what the run's own guests cannot
+    /// explain, or the CPU time that others were seen to have there.
     pub(crate) fn behind_others(&self, foreign: &Foreign) -> f64 {
         self.unexplained.max(self.share.min(foreign.taken.share))
     }
 }
 
-/// How long the run's own guests, this one and the other where there is one, can have kept any
-/// virtual CPU of this one waiting, in ns.
+/// The most that the run's own guests, this one and the other if any, can have kept one of this
+/// guest's virtual CPUs waiting, in ns.
 fn own_at_most(host: &HostAccount, other: Option<&HostAccount>) -> u64 {
     let running = |times: &ThreadTimes| times.running_ns;
     // Threads that move packets run on any CPU.
@@ -56,8 +55,8 @@ fn own_at_most(host: &HostAccount, other: Option<&HostAccount>) -> u64 {
         !host.pinned || !other.pinned || host.cpus.iter().any(|cpu| other.cpus.contains(cpu))
     };
     let others = other.filter(meets).map(|other| running(&other.vcpu));
-    // With a CPU for each virtual CPU none meets its own fellows. Else the one that waited longest
-    // waited behind the rest.
+    // With a CPU for each, virtual CPUs do not wait for each other. Else the longest wait was
+    // behind the others.
     let is_alone = host.pinned && host.vcpu_each.len() <= host.cpus.len();
     let least = host.vcpu_each.iter().map(running).min().unwrap_or(0);
     let fellows = if is_alone { 0 } else { running(&host.vcpu).saturating_sub(least) };

@@ -1,4 +1,4 @@
-//! Files put together: what is compared with what.
+//! Files put together: the groups to compare.
 
 mod boots;
 mod conditions;
@@ -13,34 +13,34 @@ pub use input::Input;
 use crate::error::SamplesError;
 use crate::options::{Boots, Layout, Options};
 
-/// Everything to be compared.
+/// The groups to compare.
 #[derive(Debug)]
 pub struct Dataset {
     /// In the order of the files.
     pub groups: Vec<Group>,
-    /// What a person should know of the files.
+    /// Notes on the files, for people.
     pub notes: Vec<String>,
 }
 
 /// Conditions that are compared with each other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// What was measured, where there are several things: a benchmark.
+    /// The benchmark, where there are several.
     pub name: Option<String>,
     /// The metric, if the files name it.
     pub metric: Option<String>,
     /// Its unit, if the files name it.
     pub unit: Option<String>,
-    /// The conditions; observations name them by their place here.
+    /// The conditions; observations refer to them by index.
     pub labels: Vec<String>,
-    /// The condition to compare with, by its place.
+    /// The condition to compare with, by index.
     pub baseline: usize,
-    /// What the boots are called, by their numbers; none where they are not known and each run
-    /// counts as a boot of its own.
+    /// The names of the boots, by their numbers; `None` if they are unknown and each run counts as
+    /// a boot.
     pub boots: Option<Vec<String>>,
-    /// The runs, condition after condition, each condition's in the order of its files.
+    /// The runs, by condition, each in the order of its files.
     pub observations: Vec<Observation>,
-    /// What a person should know.
+    /// Notes, for people.
     pub notes: Vec<String>,
 }
 
@@ -48,12 +48,12 @@ impl Dataset {
     /// Puts files together.
     ///
     /// A file is a condition, unless it names conditions itself and no other file names the same
-    /// ones. Where several files do, they are compared condition by condition; benchmarks are
-    /// always compared each by itself.
+    /// ones. If several files do, they are compared condition by condition; benchmarks are always
+    /// compared separately.
     ///
     /// # Errors
-    /// [`SamplesError`] where boots do not fit the values, some conditions have boots and others do
-    /// not, or nothing is left to compare.
+    /// [`SamplesError`] where boots do not match the values, only some conditions have boots, or
+    /// nothing is left to compare.
     pub fn new(mut inputs: Vec<Input>, options: &Options) -> Result<Dataset, SamplesError> {
         let mut notes = Vec::new();
         for input in &mut inputs {
@@ -93,7 +93,6 @@ impl Dataset {
     }
 }
 
-/// Numbers the boots of a group.
 fn assemble(
     group: conditions::Proto,
     baseline: usize,
@@ -113,7 +112,7 @@ fn assemble(
     }
     let mut notes = Vec::new();
     if has_named_boots && options.boots != Boots::Named {
-        notes.push("--boots takes the place of the boots that the files name".to_owned());
+        notes.push("--boots replaces the boots that the files name".to_owned());
     }
     if !knows_boots {
         notes.push(
@@ -122,9 +121,9 @@ fn assemble(
         );
     } else if options.boots != Boots::Named {
         let note = match (options.layout, &options.boots) {
-            (Some(Layout::Crossed), _) => Some(
-                "boots at the same place of each condition are taken for the same, as --design crossed says",
-            ),
+            (Some(Layout::Crossed), _) => {
+                Some("--design crossed: boots with the same number in each condition are one boot")
+            }
             (_, Boots::Sizes(_)) => Some("boots are numbered from 1 in each condition"),
             _ => None,
         };
@@ -142,7 +141,6 @@ fn assemble(
     })
 }
 
-/// Why there is nothing to compare.
 fn nothing(alone: &[conditions::Proto], options: &Options) -> String {
     let mut labels: Vec<&str> = Vec::new();
     let mut metrics: HashMap<&str, &str> = HashMap::new();

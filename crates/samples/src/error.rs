@@ -1,13 +1,13 @@
-//! What is wrong with a file, where, and what to do about it.
+//! What is wrong with a file, where, and the remedy.
 
 use std::io;
 
 use thiserror::Error;
 
-/// Why measurements cannot be read or put together.
+/// Why measurements cannot be read or compared.
 #[derive(Debug, Error)]
 pub enum SamplesError {
-    /// Something in a file is not as it must be.
+    /// Invalid content of a file.
     #[error("{file}:{line}:{column}: {what}; {way_out}")]
     Content {
         /// The file, as it was named.
@@ -16,9 +16,9 @@ pub enum SamplesError {
         line: u64,
         /// The byte in the line, from 1.
         column: u64,
-        /// What is wrong.
+        /// The problem.
         what: String,
-        /// What to do about it.
+        /// The remedy.
         way_out: String,
     },
     /// A file cannot be read to its end.
@@ -26,15 +26,14 @@ pub enum SamplesError {
     Read {
         /// The file, as it was named.
         file: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// Each file is sound, but what was asked does not fit them.
+    /// Each file is valid, but the request does not match them.
     #[error("{0}")]
     Question(String),
 }
 
-/// A byte of a file: line and column, both from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) line: u64,
@@ -51,7 +50,7 @@ impl Place {
     }
 }
 
-/// A [`SamplesError`] in a file whose name the reader does not know.
+/// A [`SamplesError`] without the file's name, which readers do not know.
 #[derive(Debug)]
 pub(crate) enum Fault {
     Content { place: Place, what: String, way_out: String },
@@ -64,7 +63,7 @@ impl Fault {
     }
 
     pub(crate) fn in_file(self, file: &str) -> SamplesError {
-        // Names and words of the file, in any of the three, stay on the message's line.
+        // Names and words of the file stay on the message's line.
         let plain = |words: &str| text::line(words).into_owned();
         let file = plain(file);
         match self {
@@ -82,8 +81,7 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// Bytes of a file as a message shows them: quoted, what cannot be printed escaped, and cut where
-/// it is long.
+/// Bytes of a file for a message: quoted, unprintable ones escaped, long text cut.
 pub(crate) fn quoted(bytes: &[u8]) -> String {
     const SHOWN: usize = 40;
     let cut = &bytes[..bytes.len().min(SHOWN)];

@@ -5,9 +5,9 @@ use std::fmt;
 /// A format of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputFormat {
-    /// ministat's: a value a line, `#` starts a comment; a second column may name the boot.
+    /// ministat's: one value per line, `#` starts a comment; a second column may name the boot.
     Stat,
-    /// Columns with names, between commas, semicolons or tabulators.
+    /// Columns with names, separated by commas, semicolons or tabs.
     Csv,
     /// netperf's results as CSV (`-o`) or keywords (`-k`).
     Netperf,

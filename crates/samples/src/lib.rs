@@ -1,10 +1,10 @@
-//! Anybody's measurements, read into observations: ministat's files, CSV, and what netperf, iperf,
-//! iperf3, hyperfine and Go's benchmarks write.
+//! Measurements of any program, read into observations: ministat's files, CSV, and the output of
+//! netperf, iperf, iperf3, hyperfine and Go's benchmarks.
 //!
-//! Nothing here opens a file: [`Sheet::read`] takes whatever can be read, once and in bounded
-//! memory ([`limits`]), and [`Dataset::new`] puts several of them together: which values are one
-//! condition, which conditions are compared with each other, and which runs belong to the same
-//! boot. What is wrong is told with file, line, column and the way out.
+//! This crate opens no file: [`Sheet::read`] reads any input, once and in bounded memory
+//! ([`limits`]), and [`Dataset::new`] combines sheets: which values are one condition, which
+//! conditions are compared, and which runs belong to the same boot. Errors have file, line, column
+//! and remedy.
 
 mod dataset;
 mod error;

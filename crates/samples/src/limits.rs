@@ -1,5 +1,5 @@
-//! How much of somebody's file is taken before it is refused. They are far above what measurements
-//! need and keep the memory that any input can claim bounded.
+//! Limits of a file. They are far above what measurements need, and bound the memory that any input
+//! can use.
 
 /// The longest line of a text file, the longest record of a CSV file, and the longest string or
 /// number of a JSON file, in bytes.

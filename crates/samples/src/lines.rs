@@ -5,27 +5,25 @@ use std::io::{self, Read};
 use crate::error::{Fault, Place};
 use crate::limits::LONGEST_LINE;
 
-/// How much is asked for at once: it stays in the processor's cache until it is parsed.
+/// Bytes of one read: they stay in the processor's cache until they are parsed.
 const BLOCK: usize = 1 << 18;
 
-/// The lines of an input.
 #[derive(Debug)]
 pub(crate) struct Lines<R> {
     input: R,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// The lines that have been given.
+    /// The lines that were returned.
     given: u64,
     has_ended: bool,
 }
 
-/// One line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line<'a> {
     /// Its number, from 1.
     pub(crate) number: u64,
-    /// Its bytes without the newline, nor a carriage return before that.
+    /// Its bytes without the newline, and without a carriage return before it.
     pub(crate) bytes: &'a [u8],
 }
 
@@ -34,7 +32,7 @@ impl<R: Read> Lines<R> {
         Lines { input, buffer: Vec::new(), start: 0, end: 0, given: 0, has_ended: false }
     }
 
-    /// The next line; none at the end.
+    /// The next line; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, Fault> {
         let mut scanned = self.start;
         let (end, after) = loop {
@@ -65,7 +63,7 @@ impl<R: Read> Lines<R> {
         Ok(Some(Line { number: self.given, bytes }))
     }
 
-    /// Reads on, keeping what has not been given.
+    /// Reads more, and keeps what was not returned.
     fn fill(&mut self) -> io::Result<()> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);
@@ -80,7 +78,7 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Reads once, past interruptions.
+/// Reads once, and again after interruptions.
 pub(crate) fn read(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     loop {
         match input.read(into) {
@@ -91,18 +89,17 @@ pub(crate) fn read(input: &mut impl Read, into: &mut [u8]) -> io::Result<usize> 
 }
 
 impl<'a> Line<'a> {
-    /// Where a part of this line stands.
+    /// The place of a part of this line.
     pub(crate) fn place_of(&self, part: &[u8]) -> Place {
         let column = (part.as_ptr() as usize).saturating_sub(self.bytes.as_ptr() as usize);
         Place::new(self.number, column.min(self.bytes.len()) as u64 + 1)
     }
 
-    /// The words between blanks and tabulators.
+    /// The words between blanks and tabs.
     pub(crate) fn words(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         self.bytes.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty())
     }
 
-    /// The text of a part of it.
     pub(crate) fn text_of<'b>(&self, part: &'b [u8]) -> Result<&'b str, Fault> {
         str::from_utf8(part).map_err(|error| {
             let place = self.place_of(&part[error.valid_up_to()..]);
@@ -116,7 +113,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Gives what it has in pieces of at most this size.
     struct Dribble<'a>(&'a [u8], usize);
 
     impl Read for Dribble<'_> {

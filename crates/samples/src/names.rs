@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 
-/// Different names, numbered in the order in which they came.
+/// Distinct names, numbered in order of appearance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     numbers: HashMap<Vec<u8>, u32>,
-    /// The one asked for last: files name the same boot many times in a row.
+    /// The last one asked for: files repeat the name of a boot.
     last: Option<(Vec<u8>, u32)>,
 }
 
 impl Names {
-    /// The name's number.
     pub(crate) fn number(&mut self, name: &[u8]) -> u32 {
         if let Some((last, number)) = &self.last
             && last == name
@@ -34,7 +33,6 @@ impl Names {
         self.numbers.len()
     }
 
-    /// The names in the order of their numbers.
     pub(crate) fn into_names(self) -> Vec<Vec<u8>> {
         let mut names: Vec<(u32, Vec<u8>)> =
             self.numbers.into_iter().map(|(name, number)| (number, name)).collect();

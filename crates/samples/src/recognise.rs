@@ -1,11 +1,10 @@
-//! Which program wrote a file, as its first bytes tell.
+//! Detects the program that wrote a file, from its first bytes.
 
 use crate::error::{Fault, Place};
 use crate::format::InputFormat;
 use crate::readers::{go, iperf, netperf};
 use crate::word::{separator, without_mark};
 
-/// The format that a file begins like.
 pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
     let text = without_mark(head);
     require_text(head)?;
@@ -28,7 +27,7 @@ pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
     })
 }
 
-/// No format here has a NUL, and what is not text has one soon.
+/// No format here has a NUL; binary data soon do.
 fn require_text(head: &[u8]) -> Result<(), Fault> {
     let Some(nul) = head.iter().position(|byte| *byte == 0) else { return Ok(()) };
     let before = &head[..nul];
@@ -42,12 +41,11 @@ fn require_text(head: &[u8]) -> Result<(), Fault> {
     Err(Fault::new(Place::new(line, column), what, way_out))
 }
 
-/// The first key of a JSON object.
 fn first_key(text: &[u8]) -> Option<&[u8]> {
     text.split(|byte| *byte == b'"').nth(1)
 }
 
-/// Whether a line is names with separators between them, and not numbers.
+/// Whether a line is names between separators, not numbers.
 fn is_heading(line: &[u8]) -> bool {
     let Some(separator) = separator(line) else { return false };
     let first = line.split(|byte| *byte == separator).next().unwrap_or_default().trim_ascii();

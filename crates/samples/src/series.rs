@@ -1,4 +1,4 @@
-//! Values of one thing, in the order of a file.
+//! The values of one series, in the order of a file.
 
 use std::collections::HashMap;
 
@@ -6,19 +6,15 @@ use crate::error::{Fault, Place, quoted};
 use crate::limits::{LONGEST_NAME, MOST_BOOTS, MOST_SERIES, MOST_VALUES};
 use crate::names::Names;
 
-/// What tells the series of a file apart.
+/// The identity of a series in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
-    /// The package of the subject: it matters where there are several.
+    /// The package of the subject, where there are several.
     pub(crate) package: Option<String>,
-    /// What was measured, where a file holds several things to be compared each by itself: a
-    /// benchmark.
+    /// The benchmark, where a file holds several that are compared separately.
     pub(crate) subject: Option<String>,
-    /// The condition, where the file names one.
     pub(crate) condition: Option<String>,
-    /// The metric, where the file names one.
     pub(crate) metric: Option<String>,
-    /// Its unit.
     pub(crate) unit: Option<String>,
 }
 
@@ -40,35 +36,33 @@ impl Key {
     }
 }
 
-/// Programs write one unit by several names: netperf, and netassay's exports before it said Mbit/s.
+/// One name for each unit: netperf's, and that of netassay's exports before it used Mbit/s.
 fn one_name(unit: String) -> String {
     if ["10^6 bits/s", "10^6bits/s"].contains(&unit.as_str()) { "Mbit/s".to_owned() } else { unit }
 }
 
-/// The values of one thing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Series {
     pub(crate) key: Key,
     pub(crate) values: Vec<f64>,
-    /// The number of each value's boot; none where the file names none. There are no other lengths.
+    /// The number of each value's boot; empty if the file names none.
     pub(crate) boots: Vec<u32>,
-    /// Where the last value stands.
+    /// The place of the last value.
     pub(crate) last: Place,
 }
 
-/// The series of a file while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     series: Vec<Series>,
     places: HashMap<Key, usize>,
     boots: Names,
     values: usize,
-    /// The series of the last value: mostly the next one's too.
+    /// The series of the last value, often also of the next.
     current: usize,
 }
 
 impl Collector {
-    /// Takes a value: of which series, in which boot, and where it stands.
+    /// Adds a value, with its series, boot and place.
     pub(crate) fn push(
         &mut self,
         key: &Key,
@@ -90,8 +84,8 @@ impl Collector {
             let (with, without) = if boot.is_some() { ("with", "without") } else { ("without", "with") };
             return Err(Fault::new(
                 place,
-                format!("a run {with} a boot behind runs of the same thing {without} one"),
-                "name the boots of all of them, or give --boot none",
+                format!("a run {with} a boot follows runs of the same condition {without} one"),
+                "give a boot for each run, or use --boot none",
             ));
         }
         series.values.push(value);
@@ -140,7 +134,6 @@ impl Collector {
         Ok(number)
     }
 
-    /// The series, and the names of the boots by their numbers.
     pub(crate) fn finish(self) -> (Vec<Series>, Vec<Vec<u8>>) {
         (self.series, self.boots.into_names())
     }
@@ -151,7 +144,7 @@ pub(crate) fn too_many_values(place: Place) -> Fault {
     Fault::new(place, what, "compare fewer runs, or a mean for each boot")
 }
 
-/// A name that is short enough to be kept.
+/// Rejects a name that is too long to be kept.
 pub(crate) fn bounded(name: &[u8], place: Place) -> Result<(), Fault> {
     if name.len() <= LONGEST_NAME {
         return Ok(());

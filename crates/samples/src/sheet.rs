@@ -11,10 +11,10 @@ use crate::readers::{Found, csv, go, hyperfine, iperf, iperf3, netperf, stat};
 use crate::recognise::format_of;
 use crate::word::without_mark;
 
-/// How much of a file decides what format it is taken for.
+/// How much of a file decides its format.
 const HEAD: usize = 1 << 16;
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
 pub struct Sheet {
     pub(crate) format: InputFormat,
@@ -22,22 +22,22 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Reads a file, `file` being its name in messages.
+    /// Reads a file; `file` is its name in messages.
     ///
     /// # Errors
-    /// [`SamplesError`] with file, line and column for what cannot be read as measurements; also
-    /// for a file without any.
+    /// [`SamplesError`] with file, line and column for content that is not measurements, and for a
+    /// file without values.
     pub fn read(file: &str, input: impl Read, options: &Options) -> Result<Sheet, SamplesError> {
         Sheet::of(input, options).map_err(|fault| fault.in_file(file))
     }
 
-    /// The format that it had.
+    /// Its format.
     #[must_use]
     pub fn format(&self) -> InputFormat {
         self.format
     }
 
-    /// How many values it holds.
+    /// The number of its values.
     #[must_use]
     pub fn values(&self) -> usize {
         self.found.series.iter().map(|series| series.values.len()).sum()
@@ -78,7 +78,7 @@ impl Sheet {
     }
 }
 
-/// An input that ends: comments without end would bring no value to count.
+/// An input with an end: endless comments would never reach a limit of values.
 struct Bounded<R> {
     input: R,
     left: u64,

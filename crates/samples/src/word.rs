@@ -1,21 +1,20 @@
-//! What all formats are made of: a mark before the text, separators, numbers.
+//! The parts of all formats: a byte order mark, separators, numbers.
 
 use crate::error::{Fault, Place, quoted};
 
-/// Text without the mark that some editors put before it (UTF-8's encoding of U+FEFF).
+/// Text without a byte order mark (UTF-8's encoding of U+FEFF).
 pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
-/// What stands between the columns of a heading: the most frequent of comma, semicolon and
-/// tabulator, if any.
+/// The separator of a heading: the most frequent of comma, semicolon and tab, if any.
 pub(crate) fn separator(line: &[u8]) -> Option<u8> {
     let count = |separator: u8| line.iter().filter(|byte| **byte == separator).count();
     let most = [b'\t', b';', b','].into_iter().max_by_key(|separator| count(*separator))?;
     (count(most) > 0).then_some(most)
 }
 
-/// A number in a measurement's place.
+/// A number in the place of a measurement.
 pub(crate) fn measured(word: &[u8], place: Place) -> Result<f64, Fault> {
     match ministat::parse_number(word) {
         Some(value) if value.is_finite() => Ok(value),

@@ -77,7 +77,7 @@ fn intervals_of_iperf3_are_runs_of_one_boot() {
     assert!(intervals.groups[0].boots.is_some());
     assert_eq!(values(&intervals, 0, 0).len(), 12);
     assert_eq!((boots(&intervals, 0, 0), boots(&intervals, 0, 1)), (vec![0, 1, 2], vec![3, 4, 5]));
-    assert!(intervals.notes[0].contains("unit of replication"), "{:?}", intervals.notes);
+    assert!(intervals.notes[0].contains("counts as a boot"), "{:?}", intervals.notes);
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn forced(format: InputFormat, text: &[u8]) -> String {
 #[test]
 fn runs_of_one_thing_with_and_without_a_boot() {
     let text = b"BenchmarkX 1 10 ns/op\nboot: 1\nBenchmarkX 1 11 ns/op\nBenchmarkX 1 12 ns/op\n";
-    let message = "f:3:14: a run with a boot behind runs of the same thing without one; name the boots of all of them, or give --boot none";
+    let message = "f:3:14: a run with a boot follows runs of the same condition without one; give a boot for each run, or use --boot none";
     assert_eq!(of(text), message);
     let without = Options { boot: Some(Column::None), ..Options::default() };
     assert!(Sheet::read("f", &text[..], &without).is_ok());
@@ -193,14 +193,14 @@ fn benchmarks_and_connections() {
 
 #[test]
 fn json() {
-    let known = "JSON that is read here is that of iperf3 -J and hyperfine --export-json";
+    let known = "netassay reads the JSON of iperf3 -J and hyperfine --export-json";
     for (text, message) in [
         (&b"{\"start\": {},\n"[..], "f:2:0: EOF".to_owned()),
-        (b"{\"start\": nul}", "f:1:14: expected ident; give a file as the program wrote it".to_owned()),
+        (b"{\"start\": nul}", "f:1:14: expected ident; give the unchanged output of the program".to_owned()),
         (b"{\"study\": 1}", format!("f:1:1: neither iperf3's JSON (no `end`) nor hyperfine's (no `results`); {known}")),
         (b"{\"results\": [{\"command\": \"x\"}]}", format!("f:1:29: missing field `times`; {known}")),
         (b"{\"results\": [{\"command\": \"x\", \"times\": [\"1\"]}]}", format!("f:1:43: invalid type: string \"1\", expected f64; {known}")),
-        (b"{\"results\": [{\"command\": \"x\", \"times\": [1e999]}]}", "f:1:46: number out of range; give a file as the program wrote it".to_owned()),
+        (b"{\"results\": [{\"command\": \"x\", \"times\": [1e999]}]}", "f:1:46: number out of range; give the unchanged output of the program".to_owned()),
         (b"{\"results\": [{\"command\": \"x\", \"times\": []}]}", "f:1:1: no time of single runs for \"x\"; export with a newer hyperfine".to_owned()),
         (b"{\"results\": []}", "f:1:1: no measurement in the whole file; give a file with values (it was read as hyperfine; --input-format takes another)".to_owned()),
     ] {

@@ -74,14 +74,14 @@ fn counted_boots_belong_to_their_condition() {
     assert_eq!(values(&nested, 0, 1), [(2, 4.0), (2, 5.0), (3, 6.0)]);
     let over = dataset(&[("a", b"1 x\n2 x\n3 y\n"), ("b", b"4\n5\n6\n")], &sized(None)).unwrap();
     assert_eq!(values(&over, 0, 0), values(&nested, 0, 0));
-    assert!(over.groups[0].notes[0].contains("--boots takes the place"), "{:?}", over.groups[0].notes);
+    assert!(over.groups[0].notes[0].contains("--boots replaces"), "{:?}", over.groups[0].notes);
     let crossed = dataset(&files, &sized(Some(Layout::Crossed))).unwrap();
     assert_eq!(values(&crossed, 0, 1), [(0, 4.0), (0, 5.0), (1, 6.0)]);
     assert!(crossed.groups[0].notes[0].contains("--design crossed"));
 }
 
 #[test]
-fn without_boots_each_run_counts_by_itself_and_that_is_said() {
+fn without_boots_each_run_counts_by_itself_and_that_is_reported() {
     let read = dataset(&[("a", b"1\n2\n"), ("b", b"3\n4\n")], &default()).unwrap();
     let boots: Vec<u32> = read.groups[0].observations.iter().map(|run| run.boot).collect();
     assert_eq!(boots, [0, 1, 2, 3]);
@@ -175,7 +175,7 @@ fn netassay_s_own_table_leaves_out_what_is_no_measurement() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said() {
+fn what_cannot_be_compared_is_reported() {
     let say = |files: &[(&str, &[u8])], options: &Options| dataset(files, options).unwrap_err().to_string();
     assert_eq!(
         say(&[("a", b"1\n")], &default()),

@@ -1,4 +1,4 @@
-//! What can be wrong with the numbers given.
+//! Invalid numbers.
 
 use thiserror::Error;
 
@@ -11,18 +11,18 @@ pub enum StatsError {
     /// A value is NaN or infinite.
     #[error("value {place} is {value}: only finite numbers can be compared; leave the run out or correct it")]
     NotFinite {
-        /// Which one, from 1, in the order given.
+        /// Its place, from 1, in the given order.
         place: usize,
         /// The value.
         value: f64,
     },
-    /// The confidence level is no probability.
+    /// The confidence level is not a probability.
     #[error("confidence level {0} is not between 0 and 1: give 0.95 for 95 %")]
     Level(f64),
-    /// The margin of equivalence is no size.
+    /// The margin of equivalence is not a valid size.
     #[error("margin {0} is not a finite number above 0: give the largest difference that would not matter")]
     Margin(f64),
-    /// The look is none of a sequential design.
+    /// The look does not exist in the sequential design.
     #[error(
         "there is no look {number} of {looks} at {boots} boots: number looks from 1, and plan more boots than looks"
     )]
@@ -34,12 +34,12 @@ pub enum StatsError {
         /// At how many boots in all.
         boots: u32,
     },
-    /// Nothing was measured of the condition that the others are to be compared with.
+    /// The baseline was not measured.
     #[error("the baseline, condition {0}, has no runs: choose a baseline that was measured")]
     NoBaseline(usize),
 }
 
-/// Refuses the first value that is no number.
+/// Rejects the first value that is not finite.
 pub(crate) fn require_finite(values: impl IntoIterator<Item = f64>) -> Result<(), StatsError> {
     match values.into_iter().enumerate().find(|(_, value)| !value.is_finite()) {
         Some((index, value)) => Err(StatsError::NotFinite { place: index + 1, value }),

@@ -1,16 +1,15 @@
-//! Several metrics of the same runs: each is a family of comparisons, and Holm's steps run over the
+//! Several metrics of the same runs: each is a family of comparisons, with Holm's steps over the
 //! families.
 
-/// The significance level at which each family of comparisons is judged, so that the chance of any
-/// false finding in all of them together is at most `alpha`.
+/// The significance level of each family of comparisons, so that the chance of any false finding in
+/// all of them together is at most `alpha`.
 ///
 /// `families[i]` holds the p-values of family i, already adjusted inside it (Dunnett, Tukey). While
 /// m families are left, each is judged at `alpha` / m; one whose comparisons are all proven at that
-/// level hands its share on to those that remain. This is Holm's procedure (Scandinavian Journal of
-/// Statistics 6, 1979) with families instead of single hypotheses: a share may only be handed on by
-/// a family without a true null hypothesis in it that passed, so all of its comparisons must be
-/// proven. A family without p-values (too few boots) proves nothing, takes no share, and has
-/// `alpha`.
+/// level passes its share on to the rest. This is Holm's procedure (Scandinavian Journal of
+/// Statistics 6, 1979) with families instead of single hypotheses: only a family without a true
+/// null hypothesis may pass its share on, so all of its comparisons must be proven. A family
+/// without p-values (too few boots) proves nothing, takes no share, and has `alpha`.
 ///
 /// An interval of level 1 - `levels[i]` excludes zero exactly where the comparison is proven.
 pub fn levels(families: &[Vec<f64>], alpha: f64) -> Vec<f64> {
@@ -22,7 +21,7 @@ pub fn levels(families: &[Vec<f64>], alpha: f64) -> Vec<f64> {
         for family in &left {
             levels[*family] = level;
         }
-        // One at a time: those that come after it may be judged at more.
+        // One at a time: the next ones may have a larger level.
         left.sort_by(|one, other| weakest(*other).total_cmp(&weakest(*one)));
         match left.last() {
             Some(strongest) if weakest(*strongest) < level => left.pop(),
@@ -60,7 +59,7 @@ mod tests {
         assert_eq!(levels(&families, 0.05), [0.025, 0.05, 0.05]);
         // The strongest first; the last one has the whole.
         assert_eq!(levels(&[vec![0.01], vec![0.001], vec![0.002]], 0.06), [0.06, 0.02, 0.03]);
-        // One comparison left open in the first, and its share stays where it is.
+        // One comparison of the first is not proven, so its share stays.
         let families = [vec![0.001, 0.2], vec![0.03]];
         assert_eq!(levels(&families, 0.05), [0.025, 0.025]);
     }

@@ -1,9 +1,8 @@
-//! From runs to verdicts: summaries, intervals and comparisons, without any input or output.
+//! From runs to verdicts: summaries, intervals and comparisons, without I/O.
 //!
-//! The unit of replication is the boot: [`analyse`] turns the runs of a boot into one mean and
-//! takes the spread between boots as the error, because runs inside a boot are not independent.
-//! What every other tool does, Student's t over the pooled runs, is in the crate `ministat`, in
-//! that program's own words.
+//! The unit of replication is the boot: [`analyse`] reduces the runs of a boot to one mean and
+//! takes the spread between boots as the error, because runs inside a boot are not independent. The
+//! usual test, Student's t over the pooled runs, is in the crate `ministat`.
 
 mod compare;
 pub mod diagnostics;
@@ -11,10 +10,12 @@ pub mod distribution;
 pub mod effects;
 mod error;
 pub mod families;
+pub mod knee;
 mod model;
 mod observed;
 pub mod planning;
 mod question;
+pub mod search;
 pub mod sequential;
 pub mod simulate;
 mod wording;

@@ -1,11 +1,11 @@
-//! What is asked of the data.
+//! A question about the data.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::StatsError;
 use crate::sequential::Schedule;
 
-/// Which conditions are compared.
+/// The compared conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Against {
@@ -15,7 +15,7 @@ pub enum Against {
     AllPairs,
 }
 
-/// How large a difference would not matter.
+/// The largest difference that does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Margin {
@@ -25,17 +25,17 @@ pub enum Margin {
     Absolute(f64),
 }
 
-/// How conditions and boots meet.
+/// Whether conditions share boots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
-    /// Conditions share boots: each boot is a comparison of its own.
+    /// Conditions share boots: each boot is a comparison by itself.
     Crossed,
     /// Every condition has boots of its own.
     Nested,
 }
 
-/// What is done about the chance that one of several comparisons errs.
+/// The correction for several comparisons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Correction {
@@ -47,9 +47,9 @@ pub enum Correction {
     None,
 }
 
-/// One look of a group-sequential design. The intervals are the design's repeated confidence
-/// intervals (Jennison and Turnbull, J. R. Stat. Soc. B 51, 1989), which have the level over all
-/// looks together. Boots are numbered from 1 in the order in which they were measured.
+/// One look of a group-sequential design. The intervals are repeated confidence intervals (Jennison
+/// and Turnbull, J. R. Stat. Soc. B 51, 1989), whose level holds over all looks together. Boots are
+/// numbered from 1 in the order of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// Which look this is, from 1.
@@ -65,16 +65,16 @@ pub struct Question {
     pub against: Against,
     /// The confidence level, as a probability: 0.95 for 95 %.
     pub level: f64,
-    /// How large a difference would not matter; none: equivalence is not judged.
+    /// The largest difference that does not matter; `None`: equivalence is not judged.
     pub margin: Option<Margin>,
-    /// The design; none: as the data show it.
+    /// The design; `None`: detected.
     pub design: Option<Design>,
-    /// What is done about several comparisons.
+    /// The correction for several comparisons.
     pub correction: Correction,
     /// The look, if the study looks before its end.
     pub look: Option<Look>,
-    /// Whether no value can be below zero, as no rate, time or count can: a percentage then cannot
-    /// be below -100.
+    /// Whether values cannot be negative (rates, times, counts): then a percentage is at least
+    /// -100.
     #[serde(default)]
     pub non_negative: bool,
 }
@@ -93,7 +93,7 @@ impl Question {
         }
     }
 
-    /// The condition that is in all comparisons, where these are to hold together.
+    /// The condition that is in all comparisons, if they are corrected as a family.
     pub(crate) fn baseline(&self) -> Option<usize> {
         match (self.against, self.correction) {
             (Against::Baseline(baseline), Correction::Family) => Some(baseline),
@@ -101,9 +101,8 @@ impl Question {
         }
     }
 
-    /// A percentage as far as it can be. Where values cannot be negative the part of an interval
-    /// below -100 % holds no ratio that could be the true one, so leaving it out costs no
-    /// confidence.
+    /// A percentage within its possible range. If values cannot be negative, no true ratio is below
+    /// -100 %, so cutting the interval there costs no confidence.
     pub(crate) fn possible(&self, percent: f64) -> f64 {
         if self.non_negative { percent.max(-100.0) } else { percent }
     }
@@ -113,7 +112,7 @@ impl Question {
         1.0 - self.level
     }
 
-    /// Refuses what is no question.
+    /// Rejects an invalid question.
     ///
     /// # Errors
     /// [`StatsError::Level`], [`StatsError::Margin`], [`StatsError::Look`].

@@ -108,7 +108,7 @@ fn on_normal_data_a_check_seldom_disagrees() {
 }
 
 #[test]
-fn wild_runs_and_wild_boots_that_hide_a_difference_are_told() {
+fn wild_runs_and_wild_boots_that_hide_a_difference_are_reported() {
     let experiments = 300;
     // One run in fifty, and one boot in twenty, is 50 sd off: nearly every experiment has one.
     let (runs, boots) = ((0.02, 0.0, 50.0), (0.0, 0.05, 50.0));

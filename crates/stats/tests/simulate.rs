@@ -4,9 +4,7 @@
 
 use netassay_stats::Design;
 use netassay_stats::distribution::noncentral_t;
-use netassay_stats::simulate::{
-    Looking, Method, Outcome, Plan, Rate, Shape, SimulateError, World, look_often, simulate,
-};
+use netassay_stats::simulate::{Looking, Method, Outcome, Plan, Rate, Shape, World, look_often, simulate};
 
 const WORLD: World = World {
     design: Design::Nested,
@@ -258,7 +256,9 @@ fn looking_early_needs_bounds() {
     }
     let plan = plan(World { boots: 9, ..WORLD }, &[], 10);
     for looks in [0, 9, 10, u32::MAX] {
-        assert_eq!(look_often(&plan, looks, 1), Err(SimulateError::Looks { looks, boots: 9 }));
+        let error = look_often(&plan, looks, 1).unwrap_err().to_string();
+        let expected = format!("{looks} looks do not fit into 9 boots: the first look needs 2 boots");
+        assert!(error.starts_with(&expected) && error.ends_with("plan 1 to 8 looks"), "{error}");
     }
 }
 

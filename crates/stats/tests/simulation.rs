@@ -209,7 +209,7 @@ fn skewed_bimodal_and_correlated_runs_keep_five_percent() {
 }
 
 #[test]
-fn the_pooled_test_does_not_keep_it_so_this_simulation_can_tell() {
+fn the_pooled_test_exceeds_its_error_rate_in_this_simulation() {
     let count = nested(&[100.0; 2], 1.0, EVEN).count(4, pooled_t_cries_wolf);
     assert!(count > EXPERIMENTS / 5, "{count} of {EXPERIMENTS}");
     // And without any boot effect it does, so it is the boots that break it.

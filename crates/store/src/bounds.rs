@@ -1,8 +1,7 @@
-//! What reading a file may cost that somebody else made (after <https://sqlite.org/security.html>,
+//! Limits on what reading another person's file may cost (after <https://sqlite.org/security.html>,
 //! section 1.2).
 //!
-//! The bounds grow with the file, so that they never refuse a study that netassay recorded, however
-//! long.
+//! They grow with the file, so that no study that netassay recorded is refused, however long.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,32 +14,30 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result, Row, ffi};
 
-/// The longest value and the longest row, in bytes. Of what netassay writes, the plan is the
-/// longest: some 400 bytes for each run.
+/// The longest value and the longest row, in bytes. netassay's longest is the plan: some 400 bytes
+/// for each run.
 const LONGEST_VALUE: i32 = 64 << 20;
 
-/// The longest statement and the longest definition of a table, in bytes; ours have less than 4
-/// KiB.
+/// The longest statement and table definition, in bytes; ours have less than 4 KiB.
 const LONGEST_STATEMENT: i32 = 1 << 16;
 
-/// The steps of SQLite's machine between two looks at what is left.
+/// The steps of SQLite's machine between two checks of the budget.
 const STRIDE: i32 = 10_000;
 
 /// The steps that a query may take in any file: about a second.
 const STEPS: i64 = 100_000_000;
 
 /// The further steps for each byte of the file. A row has tens of bytes and takes tens of steps in
-/// each pass over it.
+/// each pass.
 const STEPS_PER_BYTE: i64 = 64;
 
-/// The bytes of text that a query may give from any file.
+/// The bytes of text that a query may return from any file.
 const TEXT: i64 = 64 << 20;
 
-/// The further bytes of text for each byte of the file: boots share the descriptions of their
-/// environment.
+/// The further bytes of text for each byte of the file: boots share their environments' text.
 const TEXT_PER_BYTE: i64 = 8;
 
-/// What is left to a query.
+/// The rest of a query's budget.
 #[derive(Debug)]
 pub(crate) struct Budget {
     file: PathBuf,
@@ -57,7 +54,7 @@ impl Budget {
         connection.set_db_config(SQLITE_DBCONFIG_DEFENSIVE, true)?;
         connection.set_db_config(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         connection.set_db_config(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-        // Temporary views, which are ours, stay.
+        // Temporary views are ours and stay.
         connection.set_db_config(SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
         connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT)?;
@@ -71,13 +68,13 @@ impl Budget {
         Ok(budget)
     }
 
-    /// Allows a further query.
+    /// Begins the budget of a further query.
     pub(crate) fn renew(&self) {
         let steps = STEPS.saturating_add(self.bytes().saturating_mul(STEPS_PER_BYTE));
         self.steps.store(steps, Ordering::Relaxed);
     }
 
-    /// Counts the text of a query's rows, and refuses the one that is too much.
+    /// Counts the text of a query's rows, and refuses a row beyond the budget.
     pub(crate) fn text(&self) -> impl FnMut(&Row<'_>) -> Result<()> + use<> {
         let mut left = TEXT.saturating_add(self.bytes().saturating_mul(TEXT_PER_BYTE));
         move |row| {
@@ -93,7 +90,7 @@ impl Budget {
         }
     }
 
-    /// The file's length, with that of a log that is not applied yet.
+    /// The file's length, with that of its write-ahead log.
     fn bytes(&self) -> i64 {
         let mut log = OsString::from(&self.file);
         log.push("-wal");

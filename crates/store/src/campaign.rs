@@ -1,11 +1,11 @@
-//! Who may record: one process per database at a time.
+//! One process at a time records into a database.
 //!
-//! The lock is flock(2) on a file beside the database, which the kernel drops with its holder,
-//! `kill -9` included. It is not on the database itself, because closing any descriptor of that
-//! file would drop SQLite's own (POSIX) locks.
+//! The lock is flock(2) on a file beside the database: the kernel releases it when its process
+//! ends, `kill -9` included. It is not on the database itself: closing any descriptor of that file
+//! would release SQLite's own (POSIX) locks.
 //!
-//! Others may be able to write to the directory. A file that is already there is locked, read and
-//! removed, never written: a link put in its place can lead to any file of the user who records.
+//! Others may be able to write to the directory, so an existing file is locked, read and removed,
+//! never written: it may be a link to any file of the user.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
@@ -21,14 +21,14 @@ use nix::unistd::geteuid;
 
 use crate::error::StoreError;
 
-/// How long a campaign waits for the lock: a reader holds it for microseconds while it looks, a
-/// process that was just killed until the kernel has cleaned up behind it.
+/// How long a campaign waits for the lock: a reader holds it for microseconds, a killed process
+/// until the kernel has cleaned up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The longest number of a process, in bytes: all that a lock file holds.
+/// The longest process id, in bytes: a lock file has no more.
 const LONGEST_PID: usize = 20;
 
-/// The right to record into one database. Dropping it gives it back.
+/// The right to record into one database, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Campaign {
     lock_path: PathBuf,
@@ -37,8 +37,8 @@ pub(crate) struct Campaign {
 }
 
 impl Campaign {
-    /// Takes the right to record into `database` (a canonical path, so that every way to the file
-    /// meets the same lock).
+    /// Takes the right to record into `database` (a canonical path, so that all names of the file
+    /// have the same lock).
     pub(crate) fn begin(database: &Path) -> Result<Campaign, StoreError> {
         let lock_path = lock_path(database);
         let deadline = Instant::now() + PATIENCE;
@@ -57,8 +57,7 @@ impl Campaign {
                 // The last holder may have removed the name between our open and our lock.
                 Ok(()) if !is_still_named(&file, &lock_path) => {}
                 Ok(()) if is_new => {
-                    // Only tells the process that meets the lock who holds it. A full disk is no
-                    // reason to stop here.
+                    // Only tells other processes who holds the lock: a full disk is no error here.
                     let _ = write!(file, "{}", process::id());
                     return Ok(Campaign { lock_path, file });
                 }
@@ -79,12 +78,11 @@ impl Campaign {
         }
     }
 
-    /// Whether some process records into `database` now.
+    /// Whether a process records into `database` now.
     pub(crate) fn is_running(database: &Path) -> bool {
         match open(&lock_path(database)) {
             Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
-            // A lock we may not even look at was made by somebody, so believe what the database
-            // says.
+            // A lock that cannot be opened exists: believe the status in the database.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
     }
@@ -92,7 +90,7 @@ impl Campaign {
 
 impl Drop for Campaign {
     fn drop(&mut self) {
-        // If it stays behind it is an unlocked file, which the next campaign removes.
+        // A file that stays is unlocked, and the next campaign removes it.
         if is_still_named(&self.file, &self.lock_path) {
             let _ = fs::remove_file(&self.lock_path);
         }
@@ -105,13 +103,13 @@ fn lock_path(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Makes a new file; a link of this name, wherever it leads, counts as a file that is there.
+/// Creates a file; a link of this name counts as an existing file.
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).open(path)
 }
 
-/// Opens what is there, without following a link and without waiting for the other end of a pipe.
-/// For writing, as NFS gives an exclusive lock only to who may write.
+/// Opens an existing file, without following a link and without waiting for the writer of a pipe.
+/// For writing: NFS gives an exclusive lock only to writers.
 fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let attempt = |write: bool| OpenOptions::new().read(true).write(write).custom_flags(flags).open(path);
@@ -121,8 +119,8 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The file that is there, if it is a lock file of this user's or of the database's owner. None if
-/// it is gone.
+/// The existing file, if it is a lock file of this user's or of the database's owner. `None` if it
+/// is gone.
 fn existing(path: &Path, database: &Path) -> Result<Option<File>, StoreError> {
     let refused = |what: &str| StoreError::NotALock { path: path.to_owned(), what: what.to_owned() };
     let cannot = |source| StoreError::CannotOpen { path: path.to_owned(), source };
@@ -155,7 +153,7 @@ fn is_still_named(file: &File, path: &Path) -> bool {
     }
 }
 
-/// What the file holds, if that is no more than a number can be.
+/// The file's content, if it is short enough for a process id.
 fn content(file: &File) -> Option<String> {
     let mut bytes = [0; LONGEST_PID + 1];
     let length = file.read_at(&mut bytes, 0).ok().filter(|length| *length <= LONGEST_PID)?;
@@ -229,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_and_a_directory_are_no_lock_files_and_nobody_waits_for_them() {
+    fn a_pipe_and_a_directory_are_no_lock_files_and_are_not_waited_for() {
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("a.db");
         nix::unistd::mkfifo(&lock_path(&database), nix::sys::stat::Mode::S_IRWXU).unwrap();

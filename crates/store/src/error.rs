@@ -1,27 +1,28 @@
-//! What can go wrong with a database, and the way out of it.
+//! Errors of a database, and their remedies.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::ErrorCode;
+use study::Side;
 use thiserror::Error;
 
 use crate::record::{RunKey, StudyId};
 
-/// How long a statement waits for a lock that another program holds.
+/// How long a statement waits for another program's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An error of the store; each names the file and what to do.
+/// An error of the store; each names the file and the remedy.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// There is no such file to read.
+    /// There is no file to read.
     #[error("no results at {path}: run a study first (netassay quick), or name the database with --db")]
     NotFound {
         /// The database asked for.
         path: PathBuf,
     },
-    /// The file exists but nothing was ever written to it.
+    /// The file is empty.
     #[error(
         "no results in {path}: the file is empty; run a study first (netassay quick), or name the database with --db"
     )]
@@ -29,7 +30,7 @@ pub enum StoreError {
         /// The database asked for.
         path: PathBuf,
     },
-    /// The name is a link to a file that does not exist. No file is made there: another user may
+    /// The name is a link to a file that does not exist. The file is not created: another user may
     /// have made the link.
     #[error(
         "cannot use {path}: it is a symbolic link to {target}, which does not exist; remove the link, or choose another \
@@ -41,7 +42,7 @@ pub enum StoreError {
         /// Where the link leads.
         target: PathBuf,
     },
-    /// What lies in the lock file's place was not made by a campaign.
+    /// The lock file was not made by netassay.
     #[error("cannot use {path} as the lock file beside the database: {what}; remove it")]
     NotALock {
         /// The lock file.
@@ -75,7 +76,7 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// The database lies in a read-only directory together with a log that only a writer can apply.
+    /// The database is in a read-only directory, with a log that only a writer can apply.
     #[error(
         "cannot read {path}: a process was killed and left {log}, and the directory is read-only; copy both files to \
          a writable directory and read them there"
@@ -117,7 +118,7 @@ pub enum StoreError {
         known: i32,
     },
     /// The file is no SQLite database.
-    #[error("{path} is not a database of netassay ({what}): choose another file with --db")]
+    #[error("{path} is not a database of netassay ({what}): choose another file")]
     NotADatabase {
         /// The file.
         path: PathBuf,
@@ -136,12 +137,12 @@ pub enum StoreError {
         detail: String,
     },
     /// Reading costs more than a file of this size can need, or a value is longer than netassay
-    /// writes any.
-    #[error("{path} is refused ({what}): netassay writes no such file; choose another file with --db")]
+    /// writes.
+    #[error("{path} is rejected ({what}): netassay does not write such files; choose another file")]
     Excessive {
         /// The database.
         path: PathBuf,
-        /// What there is too much of.
+        /// What is too large.
         what: &'static str,
     },
     /// Another process records a campaign into the same file.
@@ -152,17 +153,17 @@ pub enum StoreError {
     CampaignRunning {
         /// The database.
         path: PathBuf,
-        /// The other process, where it could be told.
+        /// The other process, if known.
         pid: Option<u32>,
     },
-    /// Another process holds SQLite's own lock for longer than we wait.
+    /// Another process holds SQLite's own lock for longer than the timeout.
     #[error(
         "{path} is busy: another program has held it for more than {seconds} s; close that program and try again"
     )]
     Busy {
         /// The database.
         path: PathBuf,
-        /// How long we waited, in seconds.
+        /// The timeout, in seconds.
         seconds: u64,
     },
     /// The run is there already.
@@ -177,7 +178,7 @@ pub enum StoreError {
         /// Which run.
         key: RunKey,
     },
-    /// A measured value is no number.
+    /// A measured value is not finite.
     #[error(
         "{path}: metric {key} is {value}, and only finite values are stored; record the run as failed instead"
     )]
@@ -197,21 +198,13 @@ pub enum StoreError {
         /// The metric.
         key: String,
     },
-    /// One run brings two series of the same side.
-    #[error("{path}: the {side}'s counters over time are given twice for one run; give them once")]
-    DuplicateSeries {
-        /// The database.
-        path: PathBuf,
-        /// Whose they are.
-        side: String,
-    },
     /// A series is no table.
     #[error("{path}: the {side}'s counters over time are no table: {why}")]
     Misshapen {
         /// The database.
         path: PathBuf,
         /// Whose they are.
-        side: String,
+        side: Side,
         /// What does not fit.
         why: String,
     },
@@ -223,6 +216,48 @@ pub enum StoreError {
         /// The study asked for.
         study: StudyId,
     },
+    /// No study has this number, tag or name.
+    #[error(
+        "{path} holds no study {word:?}, neither by number nor by tag nor by name: 'netassay list' shows those it holds"
+    )]
+    NoStudyCalled {
+        /// The database.
+        path: PathBuf,
+        /// The word.
+        word: String,
+    },
+    /// The tag names another study.
+    #[error("{path}: the tag {tag} names study {holder} already; to take it from there, add --move")]
+    TagTaken {
+        /// The database.
+        path: PathBuf,
+        /// The tag.
+        tag: String,
+        /// The study that has it.
+        holder: StudyId,
+    },
+    /// There is no such tag.
+    #[error("{path} holds no tag {tag}: 'netassay list' shows the tags of each study")]
+    NoSuchTag {
+        /// The database.
+        path: PathBuf,
+        /// The tag.
+        tag: String,
+    },
+    /// A note is empty, or too long.
+    #[error("a note has 1 to {longest} characters, not {length}")]
+    NoNote {
+        /// Its length in characters.
+        length: usize,
+        /// The longest one.
+        longest: usize,
+    },
+    /// The file that is to be written is there.
+    #[error("{path} is there already, and nothing is written over it: remove it, or choose another name")]
+    AlreadyThere {
+        /// The file.
+        path: PathBuf,
+    },
     /// There is no such boot.
     #[error("{path} holds no boot {boot}: begin the boot before recording its runs")]
     NoSuchBoot {
@@ -231,7 +266,7 @@ pub enum StoreError {
         /// The row asked for.
         boot: i64,
     },
-    /// A stored document is not one of ours.
+    /// A stored document is not netassay's.
     #[error(
         "{path}: {what} cannot be read{}: {source}; another program or another version of netassay wrote it: restore the file from a \
          copy, or open it with the version that measured",
@@ -262,7 +297,7 @@ fn at(field: &str) -> String {
 }
 
 impl StoreError {
-    /// Sorts what SQLite reports into the cases that have a way out of their own.
+    /// The error for a message of SQLite; some have their own remedy.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> StoreError {
         let path = path.to_owned();
         if let rusqlite::Error::InvalidColumnType(..)
@@ -273,10 +308,10 @@ impl StoreError {
         }
         match source.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => {
-                StoreError::Excessive { path, what: "reading it takes too long for a file of its size" }
+                StoreError::Excessive { path, what: "reading it takes too long for the size of the file" }
             }
             Some(ErrorCode::TooBig) => {
-                StoreError::Excessive { path, what: "its values are too long for a file of its size" }
+                StoreError::Excessive { path, what: "its values are too long for the size of the file" }
             }
             Some(ErrorCode::DiskFull) => StoreError::DiskFull { path },
             Some(ErrorCode::NotADatabase) => {
@@ -291,7 +326,7 @@ impl StoreError {
         }
     }
 
-    /// The same for the operating system's errors about a file that is being created or written.
+    /// The same for the operating system's errors about a file that is created or written.
     pub(crate) fn from_creation(path: &Path, source: io::Error) -> StoreError {
         let path = path.to_owned();
         match source.kind() {
@@ -302,7 +337,7 @@ impl StoreError {
     }
 }
 
-/// The directory a file lies in; `.` for a bare name.
+/// The directory of a file; `.` for a bare name.
 pub(crate) fn directory_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_owned(),

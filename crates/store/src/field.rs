@@ -3,8 +3,7 @@
 /// The path of the field at which the parser stopped, `transmitter.window.cpu_each[1].user`; empty
 /// at the document's top. `line` and `column` are the parser's, both from 1.
 ///
-/// It follows only what the parser has read already, and so knows that this much is well-formed or
-/// ends at the error.
+/// It reads only what the parser has read, which is well-formed or ends at the error.
 pub(crate) fn field_at(json: &str, line: usize, column: usize) -> String {
     let before: usize = json.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let read = &json.as_bytes()[..(before + column).min(json.len())];
@@ -37,7 +36,7 @@ pub(crate) fn field_at(json: &str, line: usize, column: usize) -> String {
                 Some(Step::Key(_)) => is_key = true,
                 None => {}
             },
-            // What is missing in an object is missed at its end: the object is meant, not its last
+            // A missing field is reported at the end of its object: name the object, not its last
             // key.
             b'}' | b']' => drop(path.pop()),
             _ => {}

@@ -1,12 +1,12 @@
-//! Where results live: one SQLite file with every study, environment, boot, run and metric.
+//! One SQLite file with every study, environment, boot, run and metric.
 //!
-//! [`Store`] writes and reads it, [`StoredStudy`] is one study as read back, [`export`] turns it
-//! into other programs' formats. A run is on disk, synced, when [`Store::record_run`] returns;
-//! `kill -9` or a power cut at any instant loses nothing that had been recorded. Several processes
-//! may read while one records; two that record exclude each other.
+//! [`Store`] writes and reads it, [`StoredStudy`] is one study as read back, [`export`] converts it
+//! to other programs' formats. A run is synced to disk when [`Store::record_run`] returns: `kill
+//! -9` or a power cut loses no recorded run. Several processes may read while one records; only one
+//! may record.
 //!
-//! What is recorded are the plan (`study::Plan`) and, of boots and runs, the types of the crate
-//! `record`, all as JSON.
+//! The plan (`study::Plan`) and the types of the crate `record`, for boots and runs, are stored as
+//! JSON.
 
 mod bounds;
 mod campaign;
@@ -14,19 +14,26 @@ mod document;
 mod error;
 pub mod export;
 mod field;
+mod marks;
 mod open;
+mod outline;
+mod pack;
 mod read;
 mod record;
+mod redact;
+mod remove;
 mod schema;
-mod series;
 mod shown;
 mod store;
 mod stored;
 
-pub use self::record::{
-    BootId, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, Series, StudyId, StudyStatus,
-};
+pub use self::record::{BootId, NewRun, NewStudy, Outcome, RunId, RunKey, RunStatus, StudyId, StudyStatus};
 pub use error::StoreError;
+pub use marks::{NotATag, Tag};
+pub use outline::Outline;
+pub use pack::{Moved, Unpacked};
+pub use redact::Identities;
+pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use store::Store;
-pub use stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};
+pub use stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyNote, StudyRow};

@@ -1,8 +1,7 @@
-//! Opening a file, and saying what is wrong with it before anything is read or written.
+//! Opens a file, and reports what is wrong with it before anything is read or written.
 //!
-//! Where the text says that a file is not opened: closing any descriptor of a database drops the
-//! POSIX locks of every SQLite connection to it in this process, so only SQLite may open one that
-//! exists.
+//! Closing any descriptor of a database releases the POSIX locks of every SQLite connection to it
+//! in this process, so only SQLite may open an existing one.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -21,8 +20,8 @@ use crate::bounds::Budget;
 use crate::error::{BUSY_TIMEOUT, StoreError};
 use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 
-/// The smallest page SQLite has, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2),
-/// and so the smallest file.
+/// SQLite's smallest page, in bytes (<https://sqlite.org/fileformat.html>, section 1.3.2), and so
+/// the smallest file.
 const SMALLEST_DATABASE: u64 = 512;
 
 /// A database file.
@@ -30,22 +29,52 @@ const SMALLEST_DATABASE: u64 = 512;
 pub(crate) struct Place {
     /// As the user named it, for messages.
     pub(crate) named: PathBuf,
-    /// Absolute and without links: what SQLite is given (it knows names like `:memory:`), where its
-    /// log and our lock lie.
+    /// Absolute and without links, for SQLite (which has special names like `:memory:`); its log
+    /// and our lock are beside it.
     pub(crate) real: PathBuf,
 }
 
-/// A connection to a file whose schema is ours, and what its queries may cost.
+/// A connection to a file with our schema, and the budget of its queries.
 type Opened = (Connection, Budget);
 
-/// Opens for recording; makes the file, or brings its schema up to date.
+/// Opens for recording; creates the file, or updates its schema.
 pub(crate) fn for_recording(path: &Path) -> Result<(Opened, Place), StoreError> {
-    let place = create_if_missing(path)?;
+    for_writing(create_if_missing(path)?)
+}
+
+/// Opens to change what is stored; never makes a database.
+pub(crate) fn for_changing(path: &Path) -> Result<(Opened, Place), StoreError> {
+    let place = existing(path)?;
+    if fs::metadata(&place.real).is_ok_and(|about| about.len() == 0) && log_beside(&place.real).is_none() {
+        return Err(StoreError::Empty { path: place.named });
+    }
+    for_writing(place)
+}
+
+/// Makes a database of one file, without a log beside it.
+///
+/// # Errors
+/// [`StoreError::AlreadyThere`] if there is anything of that name.
+pub(crate) fn for_packing(path: &Path) -> Result<(Opened, Place), StoreError> {
+    OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => StoreError::AlreadyThere { path: path.to_owned() },
+        _ => StoreError::from_creation(path, error),
+    })?;
+    let place = existing(path)?;
+    let (mut connection, budget) = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    migrate(&mut connection, &place)?;
+    connection
+        .pragma_update(None, "foreign_keys", true)
+        .map_err(|error| StoreError::from_sqlite(&place.named, error))?;
+    Ok(((connection, budget), place))
+}
+
+fn for_writing(place: Place) -> Result<(Opened, Place), StoreError> {
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         match set_up(&place) {
-            // When two processes meet over the journal mode, SQLite turns one away at once instead
-            // of letting it wait.
+            // If two processes set the journal mode, SQLite refuses one at once and does not let it
+            // wait.
             Err(StoreError::Busy { .. }) if Instant::now() < deadline => {
                 thread::sleep(Duration::from_millis(5))
             }
@@ -54,8 +83,8 @@ pub(crate) fn for_recording(path: &Path) -> Result<(Opened, Place), StoreError> 
     }
 }
 
-/// Opens for reading. Never creates the database and never changes its content; a log that a killed
-/// process left behind is applied where the file can be written.
+/// Opens for reading. Never creates the database and never changes its content, but applies the log
+/// of a killed process if the file can be written.
 pub(crate) fn for_reading(path: &Path) -> Result<(Opened, Place), StoreError> {
     let place = existing(path)?;
     let open_and_inspect = |opened: Result<Opened, StoreError>| {
@@ -84,15 +113,14 @@ fn set_up(place: &Place) -> Result<Opened, StoreError> {
         return Err(StoreError::ReadOnly { path: place.named.clone() });
     }
     // The answer is the mode in force. A file system without shared memory keeps the rollback
-    // journal, which is as safe and only lets readers wait, so it is no error.
+    // journal, which is as safe and makes readers wait: no error.
     let _mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(sql)?;
-    // FULL syncs the log at each commit: a run that was recorded survives a power cut (NORMAL would
-    // not promise that).
+    // FULL syncs the log at each commit, so a recorded run survives a power cut; NORMAL does not.
     connection.pragma_update(None, "synchronous", "full").map_err(sql)?;
     if state.version < SCHEMA_VERSION {
-        // A step that rebuilds a table drops the old one, which must not take along what refers to
-        // it. Each step checks the references at its end.
+        // A step that rebuilds a table drops the old one, which must not delete the rows that refer
+        // to it. Each step checks the references at its end.
         connection.pragma_update(None, "foreign_keys", false).map_err(sql)?;
         migrate(&mut connection, place)?;
     }
@@ -100,14 +128,14 @@ fn set_up(place: &Place) -> Result<Opened, StoreError> {
     Ok((connection, budget))
 }
 
-/// What the file says of itself.
+/// What the file's header says.
 struct State {
     version: i32,
     is_empty: bool,
 }
 
 fn create_if_missing(path: &Path) -> Result<Place, StoreError> {
-    // A link of this name counts as a file that is there, wherever it leads.
+    // A link of this name counts as an existing file, whatever its target.
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         created => created.map(drop).map_err(|error| StoreError::from_creation(path, error))?,
@@ -130,7 +158,7 @@ fn existing(path: &Path) -> Result<Place, StoreError> {
     let what = match metadata.len() {
         _ if metadata.is_dir() => "it is a directory".to_owned(),
         _ if !metadata.is_file() => "it is no regular file".to_owned(),
-        // SQLite would take such a file for an empty one and write over it.
+        // SQLite would treat such a file as empty and overwrite it.
         length @ 1..SMALLEST_DATABASE => format!("it holds only {length} bytes"),
         _ => {
             let real = path
@@ -142,7 +170,7 @@ fn existing(path: &Path) -> Result<Place, StoreError> {
     Err(StoreError::NotADatabase { path: named, what })
 }
 
-/// Opens `address`: the place's real path, or a URI for it.
+/// Opens `address`: the real path, or a URI for it.
 fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, StoreError> {
     if journal_names_a_file(&place.real) {
         let what = "its journal names another file, which SQLite would delete".to_owned();
@@ -156,8 +184,7 @@ fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, St
     };
     attempt().map_err(|error: rusqlite::Error| {
         let path = place.named.clone();
-        // SQLite only says that it cannot; the operating system says why, by refusing in the same
-        // way.
+        // SQLite does not say why it cannot open the file; the operating system's refusal does.
         match OpenOptions::new().read(true).open(&place.real) {
             Err(source) => StoreError::CannotOpen { path, source },
             Ok(_) => StoreError::from_sqlite(&path, error),
@@ -165,8 +192,8 @@ fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, St
     })
 }
 
-/// Opens a file in a directory where SQLite cannot make its shared-memory file. Nobody can be
-/// writing there.
+/// Opens a file in a directory where SQLite cannot make its shared-memory file. Nobody can write
+/// there.
 fn connect_immutable(place: &Place) -> Result<Opened, StoreError> {
     if let Some(log) = log_beside(&place.real) {
         return Err(StoreError::UnappliedLog { path: place.named.clone(), log });
@@ -184,21 +211,21 @@ fn connect_immutable(place: &Place) -> Result<Opened, StoreError> {
     connect(place, Path::new(&uri), OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-/// Refuses what is not ours, what is newer than we are and what is damaged.
+/// Refuses files that are not ours, that are newer, or that are damaged.
 fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> {
     let path = || place.named.clone();
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let number =
         |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0)).map_err(sql);
 
-    // One snapshot: another process may be making the tables at this moment.
+    // One snapshot: another process may be making the tables now.
     let snapshot = connection.unchecked_transaction().map_err(sql)?;
     let version = number("user_version")?;
     let application = number("application_id")?;
     let tables: u32 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(sql)?;
 
-    // A file that was created but never written is nobody's, so it may become ours.
+    // A file that was created but never written may become ours.
     let is_empty = version == 0 && application == 0 && tables == 0;
     if is_empty {
         return Ok(State { version, is_empty });
@@ -213,8 +240,7 @@ fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> 
     if has_partial_page(&place.real, u64::from(number("page_size")?.unsigned_abs())) {
         return Err(StoreError::Corrupted { path: path(), detail: "its end is missing".to_owned() });
     }
-    // Before anything is evaluated that the file brings along: the next check asks each table's
-    // constraints.
+    // Before anything from the file is evaluated: the next check uses the tables' constraints.
     if let Some(what) = schema::difference(connection, version).map_err(sql)? {
         return Err(StoreError::NotADatabase { path: path(), what });
     }
@@ -226,23 +252,23 @@ fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> 
     Ok(State { version, is_empty })
 }
 
-/// SQLite fills up a page that was cut off with zeros and reads on. A page may rightly be partial
-/// while a log holds the whole of it: a checkpoint is under way or was killed. (The log is looked
-/// at twice because both change meanwhile.)
+/// SQLite fills a truncated page with zeros and reads on. A page may be partial while a log holds
+/// all of it: a checkpoint is under way or was killed. (The log is checked twice because both
+/// change meanwhile.)
 fn has_partial_page(file: &Path, page_size: u64) -> bool {
     let is_partial = || fs::metadata(file).is_ok_and(|file| file.len() % page_size != 0);
     log_beside(file).is_none() && is_partial() && log_beside(file).is_none()
 }
 
-/// The write-ahead log, if it has any content.
+/// The write-ahead log, if it is not empty.
 fn log_beside(file: &Path) -> Option<PathBuf> {
     let log = beside(file, "-wal");
     fs::metadata(&log).is_ok_and(|metadata| metadata.len() > 0).then_some(log)
 }
 
 /// Whether a rollback journal ends in the name of a super-journal
-/// (<https://sqlite.org/fileformat.html>, section 3). SQLite rolls back and deletes the file of
-/// that name, whatever it is. netassay writes one database at a time, which leaves none.
+/// (<https://sqlite.org/fileformat.html>, section 3). SQLite rolls back and deletes any file of
+/// that name. netassay never makes one, as it writes one database at a time.
 fn journal_names_a_file(file: &Path) -> bool {
     const MARK: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
     let mut end = [0; MARK.len()];
@@ -262,8 +288,7 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
 fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError> {
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
-    // Another process that opened the new file at the same time may have done it while we waited
-    // for the lock.
+    // Another process that opened the new file may have done it while we waited for the lock.
     if inspect(connection, place)?.version == SCHEMA_VERSION {
         return Ok(());
     }

@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use record::{Detail, Label, Limit};
+use record::{Detail, Label, Limit, Series};
 use rusqlite::Row;
 use rusqlite::types::Type;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
-use study::Plan;
+use study::{Plan, Side};
 
 use crate::campaign::Campaign;
 use crate::error::StoreError;
 use crate::field::field_at;
-use crate::record::{BootId, RunId, RunStatus, Series, StudyId, StudyStatus};
-use crate::series;
+use crate::record::{BootId, RunId, RunStatus, StudyId, StudyStatus};
 use crate::store::Store;
 use crate::stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};
 
@@ -24,7 +22,9 @@ impl Store {
     /// # Errors
     /// What reading can meet.
     pub fn studies(&self) -> Result<Vec<StudyRow>, StoreError> {
-        self.rows(&format!("{STUDY} ORDER BY id"), [], study_row).map(|rows| self.settle(rows))
+        let mut rows = self.rows(&format!("{STUDY} ORDER BY id"), [], study_row)?;
+        self.mark(&mut rows)?;
+        Ok(self.settle(rows))
     }
 
     /// One study with its boots and runs.
@@ -33,10 +33,22 @@ impl Store {
     /// [`StoreError::NoSuchStudy`]; [`StoreError::Json`] if another program changed the file; what
     /// reading can meet.
     pub fn load(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
-        // One read transaction: a campaign that goes on meanwhile must not show a run without its
-        // metrics.
+        // One read transaction, so that a run is read with all its metrics while a campaign goes
+        // on.
         let _snapshot = self.connection.unchecked_transaction().map_err(|error| self.sql(error))?;
-        let row = self.rows(&format!("{STUDY} WHERE id = ?1"), [study.0], study_row)?;
+        self.load_within(study)
+    }
+
+    /// The same inside a transaction that is begun.
+    pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
+        let (row, plan) = self.head(study)?;
+        Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs(study)?, row })
+    }
+
+    /// A study's row and its plan.
+    pub(crate) fn head(&self, study: StudyId) -> Result<(StudyRow, Plan), StoreError> {
+        let mut row = self.rows(&format!("{STUDY} WHERE id = ?1"), [study.0], study_row)?;
+        self.mark(&mut row)?;
         let row = self
             .settle(row)
             .pop()
@@ -44,7 +56,7 @@ impl Store {
         let plan: Vec<String> =
             self.rows("SELECT plan FROM study WHERE id = ?1", [study.0], |row| row.get(0))?;
         let plan = self.read(&plan.concat(), || format!("the plan of study {study}"), Plan::read)?;
-        Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs(study)?, row })
+        Ok((row, plan))
     }
 
     fn boots(&self, study: StudyId) -> Result<Vec<BootRow>, StoreError> {
@@ -91,9 +103,7 @@ impl Store {
                 let of_run = |what: &str| format!("the {what} of run {} of study {study}", run.id);
                 run.detail = self.read(&detail, || of_run("detail"), Detail::read)?;
                 if let Some((label, evidence)) = limit {
-                    let word = StrDeserializer::<serde_json::Error>::new(&label);
-                    let label = Label::deserialize(word);
-                    let label = label.map_err(|source| self.unreadable(of_run("limit"), "", source))?;
+                    let label: Label = self.word(&label, || of_run("limit"))?;
                     let evidence = self.json(&evidence, || of_run("evidence"))?;
                     run.limited_by = Some(Limit { label, evidence });
                 }
@@ -106,7 +116,7 @@ impl Store {
             [study.0],
             |row| Ok((RunId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, f64>(2)?)),
         )?;
-        // Both are in the order of the runs, so one walk joins them.
+        // Both are in the order of the runs: join them in one pass.
         let mut walk = runs.iter_mut().peekable();
         for (run, key, value) in metrics {
             while walk.next_if(|candidate| candidate.id < run).is_some() {}
@@ -130,18 +140,14 @@ impl Store {
         )?;
         rows.into_iter()
             .map(|(run, side, columns)| {
-                let mut counters: BTreeMap<String, Vec<u64>> =
-                    self.json(&columns, || format!("the {side}'s counters over time in run {run}"))?;
-                let at_ns = counters.remove(series::AT).unwrap_or_default();
-                // What another program cut short must not make readers walk off an end.
-                counters.retain(|_, values| values.len() == at_ns.len());
-                Ok(StoredSeries { run, series: Series { side, at_ns, counters } })
+                let side: Side = self.word(&side, || format!("whose counters over time run {run} has"))?;
+                let what = || format!("the {side}'s counters over time in run {run}");
+                Ok(StoredSeries { run, side, series: self.read(&columns, what, Series::read)? })
             })
             .collect()
     }
 
-    /// `running` holds only while a process records: after `kill -9` nobody is left to say
-    /// `interrupted`.
+    /// `running` only while a process records: after `kill -9` no process writes `interrupted`.
     fn settle(&self, mut rows: Vec<StudyRow>) -> Vec<StudyRow> {
         let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
         if rows.iter().any(looks_running)
@@ -170,8 +176,18 @@ impl Store {
         all().map_err(|error| self.sql(error))
     }
 
-    fn json<T: DeserializeOwned>(&self, text: &str, what: impl Fn() -> String) -> Result<T, StoreError> {
+    pub(crate) fn json<T: DeserializeOwned>(
+        &self,
+        text: &str,
+        what: impl Fn() -> String,
+    ) -> Result<T, StoreError> {
         self.read(text, what, serde_json::from_str)
+    }
+
+    /// One of the words of a vocabulary.
+    fn word<T: DeserializeOwned>(&self, word: &str, what: impl Fn() -> String) -> Result<T, StoreError> {
+        let known = T::deserialize(StrDeserializer::<serde_json::Error>::new(word));
+        known.map_err(|source| self.unreadable(what(), "", source))
     }
 
     /// A document, read by `read`.
@@ -219,6 +235,8 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
         recorded_runs: row.get(10)?,
         failed_runs: row.get(11)?,
         invalid_runs: row.get(12)?,
+        tags: Vec::new(),
+        notes: Vec::new(),
     })
 }
 

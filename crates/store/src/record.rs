@@ -1,12 +1,11 @@
-//! What is recorded: the words in which the runner hands over studies and runs.
+//! The types in which the runner passes studies and runs.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use ::record::{Detail, Limit};
+use ::record::{Detail, Limit, Series};
 use serde::{Deserialize, Serialize};
-use study::Plan;
+use study::{BySide, Plan};
 
 macro_rules! row_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -53,7 +52,7 @@ pub struct NewStudy {
     pub toml: String,
     /// The plan.
     pub plan: Plan,
-    /// What the order of runs was drawn from.
+    /// The seed of the order of runs.
     pub seed: u64,
     /// The scenario's name.
     pub scenario: String,
@@ -76,25 +75,25 @@ pub struct NewRun {
     pub condition: usize,
     /// When it started, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
-    /// What came of it.
+    /// Its result.
     pub outcome: Outcome,
-    /// What held it back, where that was told.
+    /// What limited it; `None` if unknown.
     pub limited_by: Option<Limit>,
-    /// Its counters over time: at most one for each side.
-    pub series: Vec<Series>,
+    /// The sides' counters over time.
+    pub series: BySide<Option<Series>>,
     /// What is kept besides.
     pub detail: Detail,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// What was measured, by metric key.
     Ok(Vec<(String, f64)>),
-    /// What was measured, by metric key, while something disturbed it, and what that was. It counts
-    /// as not recorded. The reason is stored as [`text::reason`] has it.
+    /// What was measured, by metric key, and what disturbed it. The run does not count as recorded.
+    /// The reason is stored as [`text::reason`] returns it.
     Invalid(Vec<(String, f64)>, String),
-    /// Why nothing was measured; stored as [`text::reason`] has it.
+    /// Why nothing was measured; stored as [`text::reason`] returns it.
     Failed(String),
 }
 
@@ -116,24 +115,13 @@ impl Outcome {
         }
     }
 
-    /// Why it does not count, if it does not.
+    /// Why it does not count; `None` if it does.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Outcome::Ok(_) => None,
             Outcome::Invalid(_, reason) | Outcome::Failed(reason) => Some(reason),
         }
     }
-}
-
-/// One side's counters over a run's window: what each had come to by each moment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Series {
-    /// Whose they are.
-    pub side: String,
-    /// When they were read, in ns since the window opened.
-    pub at_ns: Vec<u64>,
-    /// What each had come to since then, by the counter's name; each as long as `at_ns`.
-    pub counters: BTreeMap<String, Vec<u64>>,
 }
 
 /// Which run of a study: what makes a second recording a duplicate.
@@ -157,7 +145,7 @@ impl fmt::Display for RunKey {
     }
 }
 
-/// Where a study stands.
+/// The state of a study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StudyStatus {
@@ -167,7 +155,7 @@ pub enum StudyStatus {
     Complete,
     /// It was stopped, or its process died; `--resume` continues it.
     Interrupted,
-    /// It could not go on.
+    /// An error ended it.
     Failed,
 }
 
@@ -201,7 +189,7 @@ impl fmt::Display for StudyStatus {
 pub enum RunStatus {
     /// It was measured.
     Ok,
-    /// It gave nothing; its `reason` says why.
+    /// It gave no values; its `reason` says why.
     Failed,
     /// It was measured, but something disturbed its window; its `reason` says what.
     Invalid,

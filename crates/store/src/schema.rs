@@ -1,27 +1,26 @@
-//! The tables, and how older files become newer ones.
+//! The tables, and the steps that update older files.
 
 use rusqlite::{Connection, Result};
 use rusqlite_migration::{M, Migrations};
 
-/// What SQLite's `application_id` says in a file of netassay: the letters "NASY" (they show in
-/// `file netassay.db`).
+/// SQLite's `application_id` in a file of netassay: the letters "NASY" (`file netassay.db` shows
+/// them).
 pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"NASY");
 
 /// The newest schema this program knows; SQLite's `user_version` holds the file's.
 pub const SCHEMA_VERSION: i32 = STEPS.len() as i32;
 
-/// One step per schema version, each applied in one transaction. A published step is never edited:
+/// One step per schema version, each applied in one transaction. A published step never changes:
 /// add another.
 const STEPS: &[M<'static>] = &[M::up(include_str!("schema/1.sql")).foreign_key_check()];
 
-/// The way from any older schema, an empty file included, to [`SCHEMA_VERSION`].
+/// The steps from any older schema, or an empty file, to [`SCHEMA_VERSION`].
 pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS);
 
-/// How the file's schema differs from that of `version` as this program makes it; none if it is the
-/// same to the letter.
+/// How the file's schema differs from that of `version` as this program makes it; `None` if it is
+/// identical.
 ///
-/// Anything else in a file is work for SQLite that somebody else thought of: a view in a table's
-/// place can be endless.
+/// Anything else may make SQLite work without end, such as a view in the place of a table.
 pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option<String>> {
     let mut own = Connection::open_in_memory()?;
     let steps = usize::try_from(version).unwrap_or(0);
@@ -36,7 +35,7 @@ pub(crate) fn difference(connection: &Connection, version: i32) -> Result<Option
     })
 }
 
-/// A table, an index, or what else a schema may hold.
+/// A table, an index, or another object of a schema.
 #[derive(PartialEq)]
 struct Object {
     kind: String,
@@ -48,7 +47,7 @@ struct Object {
 
 fn objects(connection: &Connection) -> Result<Vec<Object>> {
     connection
-        // More than any version has, so that a file cannot make the list long.
+        // More objects than any version has, to bound the list.
         .prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type = 'index' LIMIT 100")?
         .query_map([], |row| {
             Ok(Object { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, sql: row.get(3)? })
@@ -56,7 +55,7 @@ fn objects(connection: &Connection) -> Result<Vec<Object>> {
         .collect()
 }
 
-/// A name that somebody else chose, as much of it as a message can hold.
+/// A name from the file, short enough for a message.
 fn shortened(name: &str) -> String {
     name.chars().take(40).collect()
 }

@@ -1,19 +1,18 @@
-//! A stored study in words that may be printed: a database may come from anybody.
+//! A stored study as text that is safe to print: a database may come from anybody.
 
 use record::Detail;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use study::Plan;
 
-use crate::stored::{BootRow, StoredRun, StoredStudy};
+use crate::stored::{BootRow, StoredRun, StoredStudy, StudyRow};
 
 impl StoredStudy {
-    /// The same with every text on one line and without hostile characters, as [`text::line`] has
-    /// it, and reasons as [`text::reason`] has them. The study file's text stays: it is read, and
-    /// shown only by its own diagnostics.
+    /// The same with every text on one line and without hostile characters ([`text::line`], for
+    /// reasons [`text::reason`]). The study file's text is kept: only its own diagnostics print it.
     #[must_use]
     pub fn shown(mut self) -> StoredStudy {
-        [&mut self.row.name, &mut self.row.scenario, &mut self.row.version].into_iter().for_each(plain);
+        plain_row(&mut self.row);
         plain_record(&mut self.plan, Plan::read);
         for BootRow { environment, environment_after, .. } in &mut self.boots {
             let read = |json: &str| serde_json::from_str(json);
@@ -36,6 +35,12 @@ impl StoredStudy {
     }
 }
 
+/// Cleans a study's row; its file stays.
+pub(crate) fn plain_row(row: &mut StudyRow) {
+    [&mut row.name, &mut row.scenario, &mut row.version].into_iter().for_each(plain);
+    row.tags.iter_mut().chain(row.notes.iter_mut().map(|note| &mut note.text)).for_each(plain);
+}
+
 fn plain(words: &mut String) {
     if !text::is_plain(words) {
         *words = text::line(words).into_owned();
@@ -49,14 +54,13 @@ fn owned(mut words: String) -> String {
 
 /// Cleans a record by way of its JSON, `read` back; one that needs no cleaning, as nearly all,
 /// stays.
-fn plain_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
+pub(crate) fn plain_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
     let json = serde_json::to_string(record).expect("it was read from JSON");
-    // JSON hides control characters behind its own escapes.
+    // JSON escapes control characters.
     if json.contains('\\') || !text::is_plain(&json) {
         let mut value = serde_json::from_str(&json).expect("it was just written");
         plain_value(&mut value);
-        // Only free text holds anything to clean: words, numbers and names of fields stay what they
-        // are.
+        // Only free text changes: words, numbers and field names stay.
         *record = read(&value.to_string()).expect("clean text is text still");
     }
 }

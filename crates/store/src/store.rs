@@ -1,10 +1,10 @@
-//! The open database, and what is written to it.
+//! The open database, and writing to it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use record::Environment;
+use record::{Environment, Series};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
@@ -14,12 +14,11 @@ use crate::document;
 use crate::error::StoreError;
 use crate::open::{self, Place};
 use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
-use crate::series;
 
 /// An open database of results.
 ///
 /// Beginning or resuming a study takes the right to record into the file; finishing the study,
-/// dropping the store or the death of the process gives it back.
+/// dropping the store or the end of the process releases it.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) connection: Connection,
@@ -30,19 +29,27 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a database for recording, and makes it if there is none. Older schemas are brought up
-    /// to date.
+    /// Opens a database for recording, or creates it. Updates older schemas.
     ///
     /// # Errors
-    /// Every way in which the file cannot become our database: [`StoreError`] tells them apart.
+    /// [`StoreError`] has a case for each reason why the file cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
         open::for_recording(path.as_ref()).map(Store::with)
+    }
+
+    /// Opens a database to change what is stored in it.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; else as
+    /// [`Store::open`].
+    pub fn open_existing(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+        open::for_changing(path.as_ref()).map(Store::with)
     }
 
     /// Opens a database for reading, also while another process records into it.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] or [`StoreError::Empty`] when there are no results; else as
+    /// [`StoreError::NotFound`] or [`StoreError::Empty`] if there are no results; else as
     /// [`Store::open`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
         open::for_reading(path.as_ref()).map(Store::with)
@@ -56,10 +63,10 @@ impl Store {
     /// Begins a study: its status is `running`, and no other process may record into this file.
     ///
     /// # Errors
-    /// [`StoreError::CampaignRunning`] if another process records; else what writing can meet.
+    /// [`StoreError::CampaignRunning`] if another process records; else errors of writing.
     pub fn begin_study(&mut self, study: &NewStudy) -> Result<StudyId, StoreError> {
         self.campaign(|transaction, _| {
-            // The process that recorded before this one is gone: this one holds the lock.
+            // The process that recorded before this one has ended: this one holds the lock.
             transaction.execute(INTERRUPT_OTHERS, [-1])?;
             let plan = serde_json::to_string(&study.plan).expect("a plan is JSON");
             transaction.execute(
@@ -80,8 +87,7 @@ impl Store {
     }
 
     /// Continues a study: its status is `running` again, and no other process may record into this
-    /// file. Call it before [`Store::recorded`], so that what is recorded cannot grow behind the
-    /// caller's back.
+    /// file. Call it before [`Store::recorded`], so that no other process adds runs after that.
     ///
     /// # Errors
     /// As [`Store::begin_study`]; [`StoreError::NoSuchStudy`].
@@ -121,14 +127,13 @@ impl Store {
         })
     }
 
-    /// Records a run. When it returns `Ok`, the run is on disk and synced.
+    /// Records a run. On `Ok` the run is synced to disk.
     ///
     /// # Errors
     /// [`StoreError::AlreadyRecorded`] for a run that was recorded well before,
     /// [`StoreError::NotFinite`] and [`StoreError::DuplicateMetric`] for values that cannot be
-    /// kept, [`StoreError::DuplicateSeries`] and [`StoreError::Misshapen`] for series that cannot,
-    /// [`StoreError::DiskFull`]; whatever it is, nothing of this run is stored and everything
-    /// before it is.
+    /// kept, [`StoreError::Misshapen`] for series that cannot, [`StoreError::DiskFull`]; whatever
+    /// it is, nothing of this run is stored and everything before it is.
     pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId, StoreError> {
         check(&self.place.named, run)?;
         self.write(|transaction, path| {
@@ -138,8 +143,8 @@ impl Store {
                 .optional()?
                 .ok_or_else(|| StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })?;
             let condition = index(run.condition);
-            // The unique indexes would refuse a second success; a failed or disturbed run after it
-            // is refused here too.
+            // The unique indexes refuse a second success; this also refuses a failed or disturbed
+            // run after a success.
             let already: bool = transaction
                 .prepare_cached(
                     "SELECT EXISTS (SELECT 1 FROM run WHERE study = ?1 AND number = ?2 AND repeat = ?3
@@ -189,17 +194,21 @@ impl Store {
             for (key, value) in run.outcome.metrics() {
                 insert.execute(params![id, key, value])?;
             }
-            for one in &run.series {
-                series::insert(transaction, id, one)?;
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO series (run, side, columns) VALUES (?1, ?2, ?3)")?;
+            for (side, series) in run.series.each_ref() {
+                if let Some(series) = series {
+                    insert.execute(params![id, side.word(), json(series)])?;
+                }
             }
             Ok(RunId(id))
         })
     }
 
-    /// Ends a boot in order. No environment: its hosts could not be asked any more.
+    /// Ends a boot in order. No environment: its hosts could no longer be asked.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchBoot`]; else what writing can meet.
+    /// [`StoreError::NoSuchBoot`]; else errors of writing.
     pub fn end_boot(
         &mut self,
         boot: BootId,
@@ -216,10 +225,10 @@ impl Store {
         })
     }
 
-    /// Sets where a study stands. Any status but `running` lets other processes record again.
+    /// Sets the state of a study. Any but `running` lets other processes record again.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchStudy`]; else what writing can meet.
+    /// [`StoreError::NoSuchStudy`]; else errors of writing.
     pub fn finish_study(&mut self, study: StudyId, status: StudyStatus) -> Result<(), StoreError> {
         let finished = (status != StudyStatus::Running).then(now_unix_ms);
         self.write(|transaction, path| {
@@ -235,12 +244,11 @@ impl Store {
         Ok(())
     }
 
-    /// The runs already recorded well, disturbed ones not among them: what `--resume` need not
-    /// measure again. Warm-ups of every part are among them, though a resumed boot starts cold and
-    /// is due all its warm-ups again.
+    /// The runs that were recorded well, without disturbed ones: `--resume` does not repeat them.
+    /// Warm-ups are included, but a resumed boot repeats all its warm-ups.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchStudy`]; else what reading can meet.
+    /// [`StoreError::NoSuchStudy`]; else errors of reading.
     pub fn recorded(&self, study: StudyId) -> Result<BTreeSet<RunKey>, StoreError> {
         require_study(&self.connection, &self.place.named, study)
             .map_err(|error| error.at(&self.place.named))?;
@@ -257,12 +265,12 @@ impl Store {
         Ok(keys.into_iter().collect())
     }
 
-    fn with(((connection, budget), place): ((Connection, Budget), Place)) -> Store {
+    pub(crate) fn with(((connection, budget), place): ((Connection, Budget), Place)) -> Store {
         Store { connection, budget, place, campaign: None }
     }
 
     /// Does `work` with the right to record, which is kept if it succeeds.
-    fn campaign<T>(
+    pub(crate) fn campaign<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
@@ -276,7 +284,7 @@ impl Store {
     }
 
     /// Does `work` in one transaction, committed (and so synced) or without any trace.
-    fn write<T>(
+    pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &Path) -> Result<T, Failure>,
     ) -> Result<T, StoreError> {
@@ -295,13 +303,13 @@ const INTERRUPT_OTHERS: &str =
     "UPDATE study SET status = 'interrupted' WHERE status = 'running' AND id <> ?1";
 
 /// An error inside a transaction: SQLite's, whose path is added at the end, or one of ours.
-enum Failure {
+pub(crate) enum Failure {
     Sql(rusqlite::Error),
     Ours(Box<StoreError>),
 }
 
 impl Failure {
-    fn at(self, path: &Path) -> StoreError {
+    pub(crate) fn at(self, path: &Path) -> StoreError {
         match self {
             Failure::Sql(error) => StoreError::from_sqlite(path, error),
             Failure::Ours(error) => *error,
@@ -321,7 +329,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-fn require_study(connection: &Connection, path: &Path, study: StudyId) -> Result<(), Failure> {
+pub(crate) fn require_study(connection: &Connection, path: &Path, study: StudyId) -> Result<(), Failure> {
     let known = connection.prepare_cached("SELECT 1 FROM study WHERE id = ?1")?.exists([study.0])?;
     found(usize::from(known), || StoreError::NoSuchStudy { path: path.to_owned(), study })
 }
@@ -340,14 +348,9 @@ fn check(path: &Path, run: &NewRun) -> Result<(), StoreError> {
             return Err(StoreError::DuplicateMetric { path: path.to_owned(), key: key.clone() });
         }
     }
-    let mut sides = BTreeSet::new();
-    for series in &run.series {
-        let side = || series.side.clone();
-        if !sides.insert(&series.side) {
-            return Err(StoreError::DuplicateSeries { path: path.to_owned(), side: side() });
-        }
-        if let Some(why) = series::misshapen(series) {
-            return Err(StoreError::Misshapen { path: path.to_owned(), side: side(), why });
+    for (side, series) in run.series.each_ref() {
+        if let Some(why) = series.as_ref().and_then(Series::misshapen) {
+            return Err(StoreError::Misshapen { path: path.to_owned(), side, why });
         }
     }
     Ok(())
@@ -361,7 +364,7 @@ fn index(condition: usize) -> i64 {
     i64::try_from(condition).expect("no plan has 2^63 conditions")
 }
 
-fn now_unix_ms() -> i64 {
+pub(crate) fn now_unix_ms() -> i64 {
     // Before 1970 the clock is wrong anyway; 0 says so.
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

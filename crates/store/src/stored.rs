@@ -2,11 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::{Detail, Environment, Limit};
+use record::{Detail, Environment, Limit, Series};
 use serde::Serialize;
-use study::{Condition, Plan};
+use study::{Condition, Plan, Side};
 
-use crate::record::{BootId, RunId, RunKey, RunStatus, Series, StudyId, StudyStatus};
+use crate::record::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+
+/// A person's remark on a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StudyNote {
+    /// When it was written, in milliseconds since 1970 (UTC).
+    pub written_unix_ms: i64,
+    /// The remark.
+    pub text: String,
+}
 
 /// A study without its runs: a line of `netassay list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -17,11 +26,11 @@ pub struct StudyRow {
     pub name: String,
     /// The scenario's name.
     pub scenario: String,
-    /// What the order of runs was drawn from.
+    /// The seed of the order of runs.
     pub seed: u64,
     /// The version of the program that began it.
     pub version: String,
-    /// Where it stands. `running` only while a process records into this database.
+    /// Its state. `running` only while a process records into this database.
     pub status: StudyStatus,
     /// When it began, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
@@ -32,11 +41,16 @@ pub struct StudyRow {
     pub boots: u32,
     /// How many runs are recorded, warm-ups and failed ones not counted.
     pub recorded_runs: u32,
-    /// How many runs failed, warm-ups included, tries that a later one made good included.
+    /// How many runs failed, warm-ups and tries that were repeated well included.
     pub failed_runs: u32,
-    /// How many runs were disturbed, those included that a later one made good. Warm-ups are not
+    /// How many runs were disturbed, those included that were repeated well. Warm-ups are not
+    /// judged.
     /// judged.
     pub invalid_runs: u32,
+    /// The tags that name it.
+    pub tags: Vec<String>,
+    /// What people noted of it, oldest first.
+    pub notes: Vec<StudyNote>,
     /// The study file's text.
     pub toml: String,
 }
@@ -52,8 +66,8 @@ pub struct BootRow {
     pub part: u32,
     /// The environment when it began.
     pub environment: Environment,
-    /// The environment when it ended; none if it never ended in order, or its hosts could not be
-    /// asked any more.
+    /// The environment when it ended; `None` if it did not end in order, or its hosts could no
+    /// longer be asked.
     pub environment_after: Option<Environment>,
     /// When it began, in milliseconds since 1970 (UTC).
     pub started_unix_ms: i64,
@@ -84,13 +98,13 @@ pub struct StoredRun {
     pub started_unix_ms: i64,
     /// How it ended.
     pub status: RunStatus,
-    /// Why it failed, or what disturbed it; none if it is well.
+    /// Why it failed, or what disturbed it; `None` for a good run.
     pub reason: Option<String>,
     /// What was measured, by metric key; empty if it failed.
     pub metrics: BTreeMap<String, f64>,
-    /// What held it back, where that was told.
+    /// What limited it; `None` if unknown.
     pub limited_by: Option<Limit>,
-    /// What is kept besides.
+    /// Its further record.
     pub detail: Detail,
 }
 
@@ -100,23 +114,24 @@ impl StoredRun {
         RunKey { boot: self.boot, warmup: self.warmup, repeat: self.repeat, condition: self.condition }
     }
 
-    /// Whether it counts as a measurement: it went well, undisturbed, and is no warm-up.
+    /// Whether it counts as a measurement: it succeeded undisturbed, and is no warm-up.
     pub fn is_measurement(&self) -> bool {
         self.status == RunStatus::Ok && !self.warmup
     }
 }
 
 /// One side's counters over one run's window.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSeries {
     /// The run.
     pub run: RunId,
+    /// The side.
+    pub side: Side,
     /// The counters.
-    #[serde(flatten)]
     pub series: Series,
 }
 
-/// A study with everything recorded of it but the runs' counters over time, which
+/// A study with everything recorded, except the runs' counters over time, which
 /// [`crate::Store::series`] loads.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StoredStudy {
@@ -133,7 +148,7 @@ pub struct StoredStudy {
 impl StoredStudy {
     /// A condition's label, "condition N" if the plan has no such condition.
     pub fn label(&self, condition: usize) -> String {
-        let label = |one: &Condition| one.label.clone();
+        let label = |one: &Condition| one.label.to_string();
         self.plan.conditions.get(condition).map_or_else(|| format!("condition {condition}"), label)
     }
 
@@ -143,19 +158,19 @@ impl StoredStudy {
         self.plan.conditions.get(condition).map_or_else(|| format!("condition_{condition}"), slug)
     }
 
-    /// The runs that count: no warm-ups, none that failed or were disturbed.
+    /// The runs that count: no warm-ups, no failed or disturbed ones.
     pub fn measurements(&self) -> impl Iterator<Item = &StoredRun> {
         self.runs.iter().filter(|run| run.is_measurement())
     }
 
-    /// Planned runs of which every try was disturbed, and so none counts.
+    /// Planned runs of which every try was disturbed: they have no measurement.
     pub fn left_invalid(&self) -> BTreeSet<RunKey> {
         let with = |status| self.runs.iter().filter(move |run| !run.warmup && run.status == status);
         let good: BTreeSet<RunKey> = with(RunStatus::Ok).map(StoredRun::key).collect();
         with(RunStatus::Invalid).map(StoredRun::key).filter(|key| !good.contains(key)).collect()
     }
 
-    /// The values of one metric over the runs that count, as (condition, planned boot, value), in
+    /// The values of one metric in the runs that count, as (condition, planned boot, value), in
     /// recording order.
     pub fn values(&self, metric: &str) -> impl Iterator<Item = (usize, u32, f64)> {
         self.measurements()

@@ -5,12 +5,14 @@
 
 mod support;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use netassay_store::{
-    BootId, NewRun, Outcome, RunKey, RunStatus, Series, Store, StoreError, StudyId, export,
+    BootId, NewRun, Outcome, RunKey, RunStatus, Store, StoreError, StoredSeries, StudyId, export,
 };
-use record::{Evidence, Label, Limit};
+use record::sample::series;
+use record::{Evidence, Label, Limit, Series};
+use study::{BySide, Side};
 use support::{environment, run, study, warmup};
 use tempfile::TempDir;
 
@@ -25,14 +27,6 @@ fn begun() -> (TempDir, Store, StudyId, BootId) {
 fn disturbed(repeat: u32) -> NewRun {
     let metrics = vec![("throughput".to_owned(), 1.0)];
     NewRun { outcome: Outcome::Invalid(metrics, "12 % of the time was stolen".to_owned()), ..run(repeat, 0) }
-}
-
-fn series(side: &str) -> Series {
-    Series {
-        side: side.to_owned(),
-        at_ns: vec![10_000_000, 20_500_000],
-        counters: BTreeMap::from([("bytes_sent".to_owned(), vec![5, u64::MAX])]),
-    }
 }
 
 #[test]
@@ -79,7 +73,10 @@ fn a_reason_is_stored_on_one_line_and_of_bounded_length() {
 #[test]
 fn what_limited_a_run_comes_back() {
     let (_directory, mut store, id, boot) = begun();
-    let limit = Limit { label: Label::Link, evidence: vec![Evidence::Sent(9.8e7, 1e8)] };
+    let limit = Limit {
+        label: Label::Link,
+        evidence: vec![Evidence::Sent { rate_bits: 9.8e7, requested_bits: 1e8 }],
+    };
     store.record_run(boot, &NewRun { limited_by: Some(limit.clone()), ..run(1, 0) }).unwrap();
     store.record_run(boot, &run(2, 0)).unwrap();
     let stored = store.load(id).unwrap();
@@ -92,32 +89,30 @@ fn what_limited_a_run_comes_back() {
 fn series_are_apart_from_the_runs_and_are_exported() {
     let (_directory, mut store, id, boot) = begun();
     store.record_run(boot, &warmup(0)).unwrap();
-    let both = vec![series("receiver"), Series { counters: BTreeMap::new(), ..series("transmitter") }];
-    let row = store.record_run(boot, &NewRun { series: both.clone(), ..run(1, 1) }).unwrap();
+    let none = Series { step_ns: 1, ..Series::default() };
+    let both = BySide { transmitter: Some(none.clone()), receiver: Some(series()) };
+    let run = store.record_run(boot, &NewRun { series: both, ..run(1, 1) }).unwrap();
     let read = store.series(id).unwrap();
-    assert!(read.iter().all(|one| one.run == row));
-    assert_eq!(read.iter().map(|one| one.series.clone()).collect::<Vec<_>>(), both);
+    let of = |side, series| StoredSeries { run, side, series };
+    assert_eq!(read, [of(Side::Receiver, series()), of(Side::Transmitter, none)]);
     let text = export::series(&store.load(id).unwrap(), &read);
-    let expected = "study,boot,part,run,warmup,condition,label,status,side,t_ms,bytes_sent\n\
-                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,receiver,10,5\n\
-                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,receiver,20.5,18446744073709551615\n\
-                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,transmitter,10,\n\
-                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,transmitter,20.5,\n";
+    let expected = "study,boot,part,run,warmup,condition,label,status,side,t_ms,bytes_received,bytes_sent,cpu_busy_ns,\
+                    messages_received,messages_sent,queue_drops,socket_drops,transactions\n\
+                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,receiver,10,0,5,7,0,0,0,0,0\n\
+                    1,1,1,1,0,1,\"ipv6, offloads=none\",ok,receiver,20.5,0,18446744073709551615,8,0,0,0,0,0\n";
     assert_eq!(text, expected);
 }
 
 #[test]
 fn a_series_that_is_no_table_is_refused() {
     let (_directory, mut store, id, boot) = begun();
-    let with = |counters: &[(&str, Vec<u64>)]| {
-        let counters = counters.iter().map(|(name, values)| ((*name).to_owned(), values.clone())).collect();
-        NewRun { series: vec![Series { counters, ..series("receiver") }], ..run(1, 0) }
-    };
-    let short = store.record_run(boot, &with(&[("bytes_sent", vec![1])])).unwrap_err().to_string();
-    assert!(short.contains("bytes_sent has 1 values for 2 moments"), "{short}");
-    let named = store.record_run(boot, &with(&[("at_ns", vec![1, 2])])).unwrap_err().to_string();
-    assert!(named.contains("no counter may be called at_ns"), "{named}");
-    let twice = NewRun { series: vec![series("receiver"), series("receiver")], ..run(1, 0) };
-    assert!(matches!(store.record_run(boot, &twice), Err(StoreError::DuplicateSeries { .. })));
+    let short = BySide { receiver: Some(Series { bytes_sent: vec![1], ..series() }), ..BySide::default() };
+    let error = store.record_run(boot, &NewRun { series: short, ..run(1, 0) }).unwrap_err().to_string();
+    assert!(
+        error.contains(
+            "the receiver's counters over time are no table: bytes_sent has 1 values for 2 moments"
+        ),
+        "{error}"
+    );
     assert!(store.load(id).unwrap().runs.is_empty(), "a refused run leaves nothing");
 }

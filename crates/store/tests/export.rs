@@ -60,7 +60,7 @@ fn stat_files_hold_the_recorded_runs_with_their_boots() {
 fn a_name_cannot_smuggle_a_value_into_a_stat_file() {
     let mut study = stored();
     study.row.name = "evil\n1234\r5".to_owned();
-    study.plan.conditions[0].label = "label\n99".to_owned();
+    study.plan.conditions[0].label = "label\n99".into();
     for line in export::stat(&study, "throughput", unit)[0].text.lines().take(4) {
         assert!(line.starts_with("# "), "{line}");
     }

@@ -54,7 +54,7 @@ fn a_missing_directory_is_named() {
 fn a_directory_is_no_database() {
     let directory = tempfile::tempdir().unwrap();
     let expected = format!(
-        "{} is not a database of netassay (it is a directory): choose another file with --db",
+        "{} is not a database of netassay (it is a directory): choose another file",
         directory.path().display()
     );
     assert_eq!(open_error(directory.path()), expected);
@@ -83,7 +83,7 @@ fn another_programs_database_is_refused_and_left_alone() {
     drop(connection);
     let before = fs::read(&path).unwrap();
     let expected = format!(
-        "{} is not a database of netassay (it is another program's SQLite file): choose another file with --db",
+        "{} is not a database of netassay (it is another program's SQLite file): choose another file",
         path.display()
     );
     assert_eq!(open_error(&path), expected);
@@ -130,7 +130,7 @@ fn a_name_that_sqlite_knows_is_a_file_all_the_same() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_told_and_nothing_is_made_where_it_leads() {
+fn a_link_to_nothing_is_reported_and_creates_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let (path, target) = (directory.path().join("netassay.db"), directory.path().join("elsewhere"));
     std::os::unix::fs::symlink(&target, &path).unwrap();
@@ -178,7 +178,7 @@ fn a_truncated_file_is_never_taken_for_whole() {
 }
 
 #[test]
-fn a_damaged_file_is_told_and_never_a_panic() {
+fn a_damaged_file_is_reported_and_never_a_panic() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("netassay.db");
     let id = filled(&path, 100);
@@ -215,7 +215,7 @@ fn a_log_left_by_a_killed_process_is_applied() {
 }
 
 #[test]
-fn a_held_lock_is_told_as_busy() {
+fn a_held_lock_is_reported_as_busy() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("netassay.db");
     filled(&path, 1);
@@ -241,7 +241,7 @@ fn a_full_disk_loses_nothing_that_was_recorded() {
     let boot = store.begin_boot(id, 1, &environment()).unwrap();
     let big = |repeat| {
         let mut detail = run(repeat, 0).detail;
-        detail.disturb(vec![record::Cause::Setting("x".repeat(10_000)).into()]);
+        detail.disturb(vec![record::Cause::Session("x".repeat(10_000)).into()]);
         NewRun { detail, ..run(repeat, 0) }
     };
     let recorded = (1..1000)
@@ -272,9 +272,9 @@ fn a_full_disk_loses_nothing_that_was_recorded() {
 }
 
 #[test]
-fn a_disk_without_any_room_is_told() {
+fn a_disk_without_any_room_is_reported() {
     let parent = tempfile::tempdir().unwrap();
-    let name = "a_disk_without_any_room_is_told";
+    let name = "a_disk_without_any_room_is_reported";
     let mounts = "mount -t tmpfs -o size=64k none \"$1\"; head -c 65536 /dev/zero > \"$1/filler\"";
     let Some(directory) = namespace::inside(name, parent.path(), mounts) else { return };
     let error = Store::open(directory.join("netassay.db")).unwrap_err();
@@ -282,13 +282,13 @@ fn a_disk_without_any_room_is_told() {
 }
 
 #[test]
-fn a_read_only_directory_is_told_and_can_still_be_read() {
+fn a_read_only_directory_is_reported_and_can_still_be_read() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("netassay.db");
     if !path.exists() {
         filled(&path, 1);
     }
-    let name = "a_read_only_directory_is_told_and_can_still_be_read";
+    let name = "a_read_only_directory_is_reported_and_can_still_be_read";
     let mounts = "mount --bind \"$1\" \"$1\"; mount -o remount,ro,bind \"$1\"";
     let Some(directory) = namespace::inside(name, parent.path(), mounts) else { return };
 
@@ -309,7 +309,7 @@ fn a_read_only_directory_is_told_and_can_still_be_read() {
 }
 
 #[test]
-fn a_log_in_a_read_only_directory_is_told() {
+fn a_log_in_a_read_only_directory_is_reported() {
     let parent = tempfile::tempdir().unwrap();
     let path = parent.path().join("netassay.db");
     let mut store = Store::open(&path).unwrap();
@@ -319,7 +319,7 @@ fn a_log_in_a_read_only_directory_is_told() {
     for name in ["netassay.db", "netassay.db-wal"] {
         fs::copy(parent.path().join(name), killed.join(name)).unwrap();
     }
-    let name = "a_log_in_a_read_only_directory_is_told";
+    let name = "a_log_in_a_read_only_directory_is_reported";
     let mounts = "mount --bind \"$1\" \"$1\"; mount -o remount,ro,bind \"$1\"";
     let Some(directory) = namespace::inside(name, &killed, mounts) else { return };
     let error = Store::open_read_only(directory.join("netassay.db")).unwrap_err();

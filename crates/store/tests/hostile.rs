@@ -105,7 +105,7 @@ fn a_long_environment_of_many_boots_does_not_fill_the_memory() {
     );
     let error = Store::open_read_only(&path).unwrap().load(id).unwrap_err();
     assert!(matches!(error, StoreError::Excessive { .. }), "{error:?}");
-    assert!(error.to_string().contains("its values are too long for a file of its size"), "{error}");
+    assert!(error.to_string().contains("its values are too long for the size of the file"), "{error}");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn many_small_rows_that_each_query_meets_again_do_not_take_for_ever() {
     );
     let begun = Instant::now();
     let error = Store::open_read_only(&path).unwrap().studies().unwrap_err();
-    assert!(error.to_string().contains("reading it takes too long for a file of its size"), "{error}");
+    assert!(error.to_string().contains("reading it takes too long for the size of the file"), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 

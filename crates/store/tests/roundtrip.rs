@@ -7,11 +7,11 @@ mod support;
 use std::collections::BTreeSet;
 
 use netassay_store::{
-    NewRun, Outcome, RunKey, RunStatus, Series, Store, StoreError, StoredSeries, StudyId, StudyStatus,
+    NewRun, Outcome, RunKey, RunStatus, Store, StoreError, StoredSeries, StudyId, StudyStatus,
 };
 use proptest::prelude::*;
-use record::{Cause, Detail, Evidence, Label, Limit, Place, sample};
-use study::{Direction, Side};
+use record::{Cause, Detail, Evidence, Label, Limit, Place, Series, sample};
+use study::{BySide, Direction, Side};
 use support::{environment, environment_of, run, study, warmup};
 use tempfile::TempDir;
 
@@ -271,7 +271,7 @@ fn any_run() -> impl Strategy<Value = NewRun> {
         ("\\PC{0,20}", any::<u64>()).prop_map(|(why, ns)| {
             let mut account = sample::account();
             account.transmitter.window.elapsed_ns = ns;
-            account.disturbed = vec![Cause::Setting(why).into()];
+            account.disturbed = vec![Cause::Session(why).into()];
             Detail::Measured(Box::new(account))
         }),
         proptest::num::f64::NORMAL.prop_map(|calls| {
@@ -283,10 +283,11 @@ fn any_run() -> impl Strategy<Value = NewRun> {
     let label = proptest::sample::select(Label::ALL.to_vec());
     let evidence = prop_oneof![
         Just(Evidence::NobodyBusy),
-        (value, value).prop_map(|(sent, asked)| Evidence::Sent(sent, asked)),
+        (value, value).prop_map(|(sent, asked)| Evidence::Sent { rate_bits: sent, requested_bits: asked }),
         (any::<u64>(), "\\PC{0,8}").prop_map(|(lost, wire)| {
-            let place = Place::Queue(Side::Transmitter, wire);
-            Evidence::Way(Direction::Reverse, Box::new(Evidence::Lost(place, lost, lost)))
+            let place = Place::Queue { side: Side::Transmitter, wire };
+            let lost = Evidence::Lost { place, datagrams: lost, offered: lost };
+            Evidence::Way { way: Direction::Reverse, evidence: Box::new(lost) }
         }),
     ];
     let limit = proptest::option::of((label, proptest::collection::vec(evidence, 0..3)))
@@ -321,14 +322,38 @@ fn with_plain_reason(mut run: NewRun) -> NewRun {
     run
 }
 
-fn any_series() -> impl Strategy<Value = Vec<Series>> {
-    let one = (0..4usize).prop_flat_map(|rows| {
-        let values = proptest::collection::vec(any::<u64>(), rows);
-        (values.clone(), proptest::collection::btree_map("[a-z_]{1,4}|\\PC{1,2}", values, 0..3))
+fn any_series() -> impl Strategy<Value = BySide<Option<Series>>> {
+    let one = (0..4usize, any::<u64>()).prop_flat_map(|(rows, step_ns)| {
+        let column = || proptest::collection::vec(any::<u64>(), rows);
+        let columns =
+            (column(), column(), column(), column(), column(), column(), column(), column(), column());
+        columns.prop_map(
+            move |(
+                at_ns,
+                bytes_sent,
+                bytes_received,
+                messages_sent,
+                messages_received,
+                transactions,
+                socket_drops,
+                queue_drops,
+                cpu_busy_ns,
+            )| Series {
+                step_ns,
+                at_ns,
+                bytes_sent,
+                bytes_received,
+                messages_sent,
+                messages_received,
+                transactions,
+                socket_drops,
+                queue_drops,
+                cpu_busy_ns,
+            },
+        )
     });
-    proptest::collection::btree_map("\\PC{0,3}", one, 0..3).prop_map(|sides| {
-        sides.into_iter().map(|(side, (at_ns, counters))| Series { side, at_ns, counters }).collect()
-    })
+    let one = proptest::option::of(one);
+    (one.clone(), one).prop_map(|(transmitter, receiver)| BySide { transmitter, receiver })
 }
 
 proptest! {
@@ -373,7 +398,10 @@ proptest! {
                 started_unix_ms: read.started_unix_ms,
                 outcome,
                 limited_by: read.limited_by.clone(),
-                series: series.iter().filter(of_run).map(|one| one.series.clone()).collect(),
+                series: BySide::of(|side| {
+                    let mut own = series.iter().filter(of_run).filter(|one| one.side == side);
+                    own.next().map(|one| one.series.clone())
+                }),
                 detail: read.detail.clone(),
             };
             prop_assert_eq!(&read, run);

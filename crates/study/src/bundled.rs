@@ -5,7 +5,7 @@ use crate::model::study::Study;
 /// A study embedded in the binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bundled {
-    /// Its name, which is also the name of its file without `.toml`.
+    /// Its name: that of its file without `.toml`.
     pub name: &'static str,
     /// Its file, comments included.
     pub text: &'static str,

@@ -3,10 +3,10 @@
 //! nearest valid word.
 //!
 //! Its rooms, each of which knows only those before it: `model` (what a study is, and the tables of
-//! its keys), `plan` (conditions, what is compared, the schedule), `read` (TOML to model), `write`
+//! its keys), `plan` (conditions, comparisons, the schedule), `read` (TOML to model), `write`
 //! (study files that netassay writes), `edit` (`--set`), `schema`.
 //!
-//! Pure: no I/O, no clock, no randomness but the seeded one of the schedule.
+//! Pure: no I/O, no clock; the only randomness is the seeded one of the schedule.
 //!
 //! ```
 //! let study = netassay_study::bundled::find("quick").expect("bundled").study();
@@ -35,6 +35,7 @@ pub use model::dropped::Dropped;
 pub use model::factor::Factor;
 pub use model::guest::Guest;
 pub use model::machine::Machine;
+pub use model::name::{Name, NameWord};
 pub use model::offloads::Offloads;
 pub use model::protocol::{Order, Protocol};
 pub use model::stop::{Bounds, LooksDropped, Stop};

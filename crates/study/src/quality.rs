@@ -1,8 +1,8 @@
-//! What it means that a metric is higher or lower: whether that is better, and the word for it.
+//! Whether a higher value of a metric is better, and the word for a change.
 
 use words::metric::{self, Better, Metric};
 
-/// Which direction of a metric is an improvement, and what its directions are called.
+/// Which direction of a metric is better, and the words for its directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quality {
     /// Which direction is better.
@@ -10,7 +10,7 @@ pub struct Quality {
     words: Words,
 }
 
-/// What an improvement and its opposite are called.
+/// The words for an improvement and its opposite.
 type Words = [&'static str; 2];
 
 const SPEED: Words = ["faster", "slower"];
@@ -24,17 +24,17 @@ const TIMES: &[&str] = &["s", "sec", "ms", "us", "µs", "ns"];
 const RATES: &[&str] =
     &["bits/s", "bit/s", "bps", "B/s", "Bytes/s", "bytes/s", "Trans/s", "transactions/s", "ops/s"];
 
-/// What an operation costs, of which less is better.
+/// What an operation costs: less is better.
 const PER_OPERATION: &str = "/op";
 
 impl Quality {
-    /// As somebody says.
+    /// A direction that somebody stated.
     #[must_use]
     pub fn stated(better: Better) -> Quality {
         Quality { better, words: OTHER }
     }
 
-    /// That of a metric of the vocabulary.
+    /// The quality of a metric of the vocabulary.
     #[must_use]
     pub fn of(metric: &Metric) -> Quality {
         let own = metric.own;
@@ -42,7 +42,7 @@ impl Quality {
         let is_speed = RATES.iter().any(|rate| metric.unit.ends_with(rate))
             || ["packets", "transactions"].contains(&own)
             || own.starts_with("latency");
-        // What the hypervisor gave to others is nobody's cost here.
+        // Time that the hypervisor gave to others is not a cost of the traffic.
         let is_cpu = (own.starts_with("cpu") && own != "cpu_steal") || own.starts_with("service_demand");
         let words = if is_speed {
             SPEED
@@ -54,8 +54,8 @@ impl Quality {
         Quality { better: metric.better, words }
     }
 
-    /// That of a file's metric: as the vocabulary has it, if that knows the word in this unit, or
-    /// as the unit tells.
+    /// The quality of a file's metric: the vocabulary's, if it has the word with this unit, or else
+    /// by the unit.
     #[must_use]
     pub fn of_file(metric: &str, unit: &str) -> Option<Quality> {
         if let Some(known) = metric::find(metric).filter(|known| known.unit == unit) {
@@ -63,7 +63,7 @@ impl Quality {
         }
         let (time, is_cost) = unit.strip_suffix(PER_OPERATION).map_or((unit, false), |time| (time, true));
         if TIMES.contains(&time) {
-            // Of other times, such as jitter, less is better and not faster.
+            // Less of another time, such as jitter, is better but not faster.
             let is_speed = is_cost || ["time", "latency"].iter().any(|word| metric.starts_with(word));
             return Some(Quality { better: Better::Lower, words: if is_speed { SPEED } else { OTHER } });
         }
@@ -73,7 +73,7 @@ impl Quality {
         is_cost.then_some(Quality { better: Better::Lower, words: OTHER })
     }
 
-    /// What a value that rises, or falls, is called; none where neither direction is better.
+    /// The word for a value that rises, or falls; none where neither direction is better.
     #[must_use]
     pub fn word(self, rises: bool) -> Option<&'static str> {
         let [improvement, opposite] = self.words;
@@ -104,7 +104,7 @@ mod tests {
         for metric in ["receiver.cpu", "cpu_softirq", "service_demand_byte", "receiver.host_cpu_io"] {
             assert_eq!(words(metric), cost, "{metric}");
         }
-        // More CPU left over is less CPU.
+        // More idle CPU is less CPU used.
         assert_eq!(words("cpu_idle"), [cost[1], cost[0]]);
         for metric in
             ["loss", "lost_queue", "drops", "instructions_packet", "cpu_steal", "receiver.underlay_fragments"]

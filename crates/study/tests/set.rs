@@ -86,7 +86,8 @@ fn every_workload_is_changed_or_the_one_that_is_named() {
 fn several_values_are_levels() {
     let study = changed(SEVERAL, &["message=64,1400", "sender=send,gso", "family=ipv6"]);
     shows!(difference(SEVERAL, study.source_text()));
-    let labels: Vec<String> = study.plan().conditions.into_iter().map(|condition| condition.label).collect();
+    let labels: Vec<String> =
+        study.plan().conditions.into_iter().map(|condition| condition.label.to_string()).collect();
     assert!(labels.contains(&"udp_stream sender=gso message=64 receiver.gro=on".to_owned()), "{labels:?}");
     assert!(
         study
@@ -280,7 +281,7 @@ fn testbeds_and_designs_can_be_changed() {
     let plan = study.plan();
     assert_eq!((plan.states().len(), plan.conditions.len()), (2, 2 * 3));
     let condition = &plan.conditions[0];
-    assert_eq!(condition.label, "kernel=b all on");
+    assert_eq!(&*condition.label, "kernel=b all on");
     let guest = condition.boot.guest.as_ref().unwrap();
     assert_eq!((guest.vcpus, guest.memory_mib, guest.command_line.as_str()), (2, 1024, "mitigations=off"));
     assert_eq!(
@@ -292,7 +293,7 @@ fn testbeds_and_designs_can_be_changed() {
         changed(GUESTS, &["design=", "guest=", "scenario=veth", "nic=", "inside=guest", "exact=true"]);
     assert!(plain.design().is_none() && plain.exact() && plain.factors().is_empty());
     let one = changed(GUESTS, &["design.offloads=receiver.gro", "design.kind=one-out"]);
-    assert_eq!(one.plan().conditions[1].label, "nic=virtio-net receiver.gro=off");
+    assert_eq!(&*one.plan().conditions[1].label, "nic=virtio-net receiver.gro=off");
     shows!(refused(GUESTS, &["design.size=3"]));
     shows!(refused(GUESTS, &["scenario=veth"]));
 }

@@ -12,8 +12,8 @@ use crate::testbed::Testbed;
 impl Testbed {
     /// Builds the testbed: namespaces, agents, links, addresses, CPU sets, steering.
     ///
-    /// # Errors
-    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts; what
+    /// When a namespace is not allowed, an interface cannot be made, or the user interrupts;
+    /// everything built until then is removed.
     /// had been built is gone again.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
         let mut builder = Builder { options, interrupt, inside: None };

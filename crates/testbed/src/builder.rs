@@ -1,4 +1,4 @@
-//! What every testbed is built with: where its agents are launched, and on which CPUs they work.
+//! What all testbeds are built with: where agents are launched, and on which CPUs they run.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,14 +11,14 @@ use crate::error::Error;
 use crate::launched::Launched;
 use crate::options::Options;
 
-/// What building a testbed needs: its options, the signal to stop, and the virtual machine to build
-/// it in.
+/// The inputs of a testbed: its options, the signal to stop, and the virtual machine to build it
+/// in.
 #[derive(Debug)]
 pub(crate) struct Builder<'a> {
     pub(crate) options: &'a Options,
     pub(crate) interrupt: &'a Interrupt,
-    /// The virtual machine in which everything is built, where one is, and how many of its ports
-    /// are in use.
+    /// The virtual machine that the testbed is inside, if it is, and how many of its ports are
+    /// used.
     pub(crate) inside: Option<(Rc<RefCell<Guest>>, usize)>,
 }
 
@@ -49,7 +49,7 @@ impl Builder<'_> {
         Ok(agent)
     }
 
-    /// A second agent in the network namespace of a first.
+    /// An agent in the network namespace of another.
     pub(crate) fn beside(&mut self, first: &Launched, name: &str, cpus: &[u32]) -> Result<Launched, Error> {
         let pid = first.pid();
         let rootless = self.options.rootless;
@@ -67,14 +67,14 @@ impl Builder<'_> {
     ) -> Result<BySide<Launched>, Error> {
         if self.options.rootless {
             // The second namespace belongs to the first one's user namespace, so that its owner may
-            // put the far end of a link there.
+            // move the far end of a link into it.
             let transmitter = self.first(names.transmitter, cpus.transmitter)?;
             let isolation = Isolation::NetworkInUserOf(transmitter.pid());
             let mut receiver = self.launch(names.receiver, isolation, cpus.receiver)?;
             receiver.greet()?;
             return Ok(BySide { transmitter, receiver });
         }
-        // Both start side by side.
+        // Both start in parallel.
         let mut hosts = BySide::try_of(|side| self.launch(names[side], Isolation::Network, cpus[side]))?;
         hosts.each_mut().into_iter().try_for_each(|(_, host)| host.greet())?;
         Ok(hosts)

@@ -1,4 +1,4 @@
-//! Which CPUs belong to which host, and which to the controller.
+//! The CPUs of each host, and of the controller.
 
 use std::path::Path;
 
@@ -8,9 +8,8 @@ use record::CpuSplit;
 use crate::error::Error;
 use crate::launched::Launched;
 
-/// The split of this machine's CPUs, as an agent on it tells them. To be called before the
-/// controller pins itself: an agent inherits the CPUs that its controller may run on. `program`:
-/// the netassay binary.
+/// The split of this machine's CPUs, as an agent on it reports them. Call it before the controller
+/// pins itself: an agent inherits the controller's CPUs. `program`: the netassay binary.
 ///
 /// # Errors
 /// When no agent can be started.
@@ -18,12 +17,12 @@ pub fn of_this_machine(program: &Path, interrupt: &Interrupt) -> Result<CpuSplit
     Ok(split(Launched::here(program, Isolation::None, &[], interrupt)?.cpus()))
 }
 
-/// The fewest cores with which one can be spared for the controller and the rest of the machine.
+/// The fewest cores that leave one for the controller and the rest of the machine.
 const CORES_TO_SPARE_ONE: usize = 5;
 
-/// Gives each host half of the cores, the controller the odd one where there are enough. Hardware
-/// threads of one core stay together: a transmitter and a receiver that share a core would slow
-/// each other down in a way that two machines do not. With a single core both hosts share it.
+/// Gives each host half of the cores, and the controller one if there are enough. Hardware threads
+/// of a core stay together: a transmitter and a receiver on one core would slow each other down, as
+/// two machines do not. With a single core both hosts share it.
 ///
 /// `cpus` holds each usable CPU with the number of its core.
 #[must_use]
@@ -40,8 +39,7 @@ pub fn split(cpus: &[(u32, u32)]) -> CpuSplit {
     if cores.len() < 2 {
         return CpuSplit { transmitter: of(&cores), receiver: of(&cores), controller: Vec::new() };
     }
-    // The first core: it is the one that takes the machine's interrupts unless somebody has spread
-    // them.
+    // The first core handles the machine's interrupts by default.
     let spared = usize::from(cores.len() >= CORES_TO_SPARE_ONE);
     let (controller, measured) = cores.split_at(spared);
     let (first, second) = measured.split_at(measured.len() / 2);

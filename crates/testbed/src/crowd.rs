@@ -1,11 +1,11 @@
-//! Whether virtual machines want more CPUs at a time than their host has.
+//! Whether virtual machines have more busy threads than their host has CPUs.
 
 use study::BootState;
 
 use record::{CpuSplit, Note};
 
-/// Whether the virtual machines of a testbed cannot have a CPU for each thread that is busy; `None`
-/// where they can, or where there are none. `inside_guest`: everything is in one.
+/// The busy threads, if the virtual machines of a testbed have more of them than CPUs; `None`
+/// otherwise, or without virtual machines. `inside_guest`: the whole testbed is in one.
 #[must_use]
 pub fn crowded(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option<Note> {
     let scenario = state.scenario;
@@ -19,8 +19,7 @@ pub fn crowded(state: &BootState, inside_guest: bool, cpus: &CpuSplit) -> Option
     all.sort_unstable();
     all.dedup();
     let (vcpus, count) = (machines * guest.vcpus as usize, all.len());
-    // What leaves a machine is moved by a thread of its QEMU, which may also run on the
-    // controller's CPUs.
+    // A thread of QEMU moves what leaves its machine; it may also run on the controller's CPUs.
     let moving = if scenario.has_guests() { machines } else { 0 };
     if vcpus <= count && vcpus + moving <= count + cpus.controller.len() {
         return None;
@@ -44,8 +43,8 @@ mod tests {
     #[test]
     fn each_virtual_cpu_and_each_thread_that_moves_packets_needs_a_cpu() {
         const OF_TWO: &str = "2 virtual CPUs and the 2 threads of QEMU that move their packets share ";
-        // One CPU of five is the controller's: the threads that move packets run there too, virtual
-        // CPUs do not.
+        // One CPU of five is the controller's: the threads that move packets may run there, virtual
+        // CPUs not.
         for (scenario, inside, vcpus, cpus, begins) in [
             (Scenario::Vm, false, 1, 2, Some(format!("{OF_TWO}2 CPUs of this machine"))),
             (Scenario::Vm, false, 1, 1, Some(format!("{OF_TWO}1 CPU of this machine"))),

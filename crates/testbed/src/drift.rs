@@ -1,4 +1,4 @@
-//! How switches read back otherwise than they did before.
+//! Differences of switches from an earlier reading.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use study::{BySide, Effective, Settled, Side};
 
 use crate::switches::Switches;
 
-/// What is otherwise in `after` than it was in `before`; `None` if nothing is that matters
+/// What differs in `after` from `before`; `None` if nothing that matters does
 /// ([`Effective::state`]).
 #[must_use]
 pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<Drift> {
@@ -18,7 +18,6 @@ pub fn drift(before: &Effective, after: &Effective, asked: &Switches) -> Option<
     (!differences.is_empty()).then_some(Drift(differences))
 }
 
-/// Every interface of a testbed, with what was asked of it.
 fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterator<Item = ReadBack<'a>> {
     let ends =
         [(Side::Transmitter, Some(&effective.transmitter)), (Side::Receiver, effective.receiver.as_ref())];
@@ -35,7 +34,6 @@ fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterato
     ends.chain(under)
 }
 
-/// One interface's state, and what was asked for.
 struct ReadBack<'a> {
     interface: Interface,
     mtu: Option<u32>,
@@ -52,7 +50,7 @@ impl ReadBack<'_> {
         let names: BTreeSet<&String> = now.active.keys().chain(then.active.keys()).collect();
         let features = names.into_iter().filter_map(|name| {
             let (before, after) = (then.active.get(name).copied(), now.active.get(name).copied());
-            // A feature that an interface does not have is as good as off.
+            // A missing feature counts as off.
             (before.unwrap_or(false) != after.unwrap_or(false)).then(|| {
                 of(Setting::Feature {
                     name: name.clone(),
@@ -99,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interfaces_under_a_tunnel_are_told_apart_and_many_differences_are_counted() {
+    fn the_interfaces_under_a_tunnel_are_distinguished_and_many_differences_are_counted() {
         let plain = settled(&[("a", true), ("b", true), ("c", true)], 1450);
         let changed = settled(&[], 1450);
         let under = |mtu| Some(BySide { transmitter: settled(&[], 1500), receiver: settled(&[], mtu) });

@@ -1,4 +1,4 @@
-//! One end of the wire: a host's agent as the testbed knows it.
+//! One end of the path: a host's agent as the testbed knows it.
 
 use std::net::IpAddr;
 
@@ -7,14 +7,14 @@ use study::Side;
 use crate::launched::Launched;
 use crate::path::address::Addresses;
 
-/// One host of a workload: its agent, and what the testbed gave it.
+/// One host of a workload: its agent, its interface and its addresses.
 #[derive(Debug)]
 pub struct End {
     /// Its part in a workload.
     pub side: Side,
     /// The interface that the traffic uses.
     pub interface: String,
-    /// The interface of this host under that one, if it is a tunnel.
+    /// The interface under it, if it is a tunnel.
     pub underlay: Option<String>,
     /// Its IPv4 address on that interface.
     pub ipv4: IpAddr,
@@ -26,7 +26,7 @@ pub struct End {
 }
 
 impl End {
-    /// Where the traffic of this end flows: interface and addresses.
+    /// An end with this interface and these addresses.
     pub(crate) fn new(
         side: Side,
         agent: Launched,
@@ -45,7 +45,7 @@ impl End {
         }
     }
 
-    /// The agent's process id, as its own host counts.
+    /// The agent's process id in its own namespace.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.agent.pid()

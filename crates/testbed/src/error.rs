@@ -15,10 +15,10 @@ pub enum Error {
         host: String,
         /// What was started.
         program: PathBuf,
-        /// What the kernel said.
+        /// The kernel's error.
         source: std::io::Error,
     },
-    /// The agent exited without being told to.
+    /// The agent exited unexpectedly.
     #[error("the {host}'s agent (process {pid}) exited unexpectedly: {how}{said}")]
     Died {
         /// Which host.
@@ -27,7 +27,7 @@ pub enum Error {
         pid: u32,
         /// Its exit status.
         how: String,
-        /// What it wrote to standard error, as [`text::reason`] has it; empty if nothing.
+        /// Its standard error, cut as by [`text::reason`]; may be empty.
         said: String,
     },
     /// The conversation with an agent failed.
@@ -36,10 +36,10 @@ pub enum Error {
     /// A virtual machine could not be started, or is gone.
     #[error(transparent)]
     Guest(#[from] guest::Error),
-    /// A virtual machine that runs, but whose agent is gone or says nothing.
+    /// A virtual machine runs, but its agent is gone or silent.
     #[error("{source}; the virtual machine still runs; last lines of its console:\n{console}")]
     Unreachable {
-        /// What came of talking to the agent.
+        /// The error of the conversation.
         source: CallError,
         /// The console's last lines.
         console: String,
@@ -52,11 +52,10 @@ pub enum Error {
     /// This scenario has virtual machines, which cannot be built inside one.
     #[error("scenario \"{0}\" already has virtual machines: remove `inside`, or use scenario \"veth\"")]
     Nested(study::Scenario),
-    /// The kind pps has no receiver: a host that is there would answer that nobody listens.
+    /// The kind pps has no receiver: a host would answer that nobody listens.
     #[error("pps has no receiver and runs in scenario \"discard\" only: use that scenario, or udp_stream")]
     NeedsDiscard,
-    /// Loopback has one interface for both ends, which were asked for different states of this
-    /// feature.
+    /// Loopback has one interface for both ends, which asked for different states of this feature.
     #[error(
         "over loopback both ends share one interface, so {0} cannot be on at one end and off at the other: give both sides the same level, or use scenario = \"veth\""
     )]
@@ -64,13 +63,13 @@ pub enum Error {
 }
 
 impl Error {
-    /// Did the user ask to stop?
+    /// Whether the user asked to stop.
     #[must_use]
     pub fn is_interrupt(&self) -> bool {
         matches!(self, Self::Call(CallError::Interrupted) | Self::Guest(guest::Error::Interrupted))
     }
 
-    /// Can the testbed be used for the next run? If not, it must be built anew.
+    /// Whether the testbed can be used for the next run. If not, it must be built again.
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {

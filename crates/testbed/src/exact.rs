@@ -1,5 +1,5 @@
-//! Exact mode: fixed work in one host that holds the sockets of both, counted where the clock
-//! counts instructions.
+//! Exact mode: fixed work in one host that holds the sockets of both, on a clock that counts
+//! instructions.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::path::discard::nobody;
 use crate::run::{RunOrder, spec};
 use crate::testbed::Testbed;
 
-/// How long the work may take: a few hundred million instructions, which an emulator on a busy
-/// machine does in half a minute.
+/// How long the work may take: a few hundred million instructions take an emulator on a busy
+/// machine half a minute.
 const WORK: Duration = Duration::from_secs(300);
 
 impl Testbed {
-    /// Does the workload's work, message after message, and counts what one takes. Ramp, window and
-    /// step of the order mean nothing here.
+    /// Does the work of a workload, message after message, and counts the cost of one. Ignores
+    /// ramp, window and step of the order.
     ///
     /// # Errors
-    /// A workload that is more than one message after the other, and as [`Testbed::run`].
+    /// A workload that is not a sequence of single messages; and as [`Testbed::run`].
     pub fn exact(&mut self, order: &RunOrder) -> Result<Account, Error> {
         let receiver = match (&self.receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),

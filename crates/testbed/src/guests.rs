@@ -1,4 +1,4 @@
-//! Two virtual machines, one for each side, whose network cards are joined to nodes of the path.
+//! Two virtual machines, one for each side, whose network cards connect to nodes of the path.
 
 use agent::Isolation;
 use agent::message::{Answer, Request};
@@ -17,8 +17,8 @@ use crate::path::node::{NodeGuest, TAPS};
 use crate::path::veth::await_running;
 use crate::testbed::Testbed;
 
-/// The addresses of the guests' network cards: locally administered, and nobody else's in a
-/// namespace of ours.
+/// The addresses of the guests' network cards: locally administered, and unique in a namespace of
+/// ours.
 const CARDS: BySide<[u8; 6]> = BySide {
     transmitter: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x01],
     receiver: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02],
@@ -69,7 +69,7 @@ impl Guests {
     }
 }
 
-/// The name that a guest's kernel gave to its network card.
+/// The name of a network card in its guest.
 fn interface_of(agent: &mut Launched, card: [u8; 6]) -> Result<String, Error> {
     let address = card.map(|byte| format!("{byte:02x}")).join(":");
     match agent.call(&Request::FindInterface { address })? {

@@ -1,4 +1,4 @@
-//! Any scenario of namespaces, made inside one virtual machine.
+//! Any scenario of namespaces, inside one virtual machine.
 
 use std::rc::Rc;
 
@@ -15,10 +15,9 @@ use crate::path::node::{Node, NodeGuest};
 use crate::scenario::{Inside, compose, composition};
 use crate::testbed::Testbed;
 
-/// Modules that scenarios may need of a guest's kernel.
+/// Modules that scenarios may need in a guest's kernel.
 const MODULES: [&str; 6] = ["veth", "vxlan", "bridge", "dummy", IMPAIRING[0], IMPAIRING[1]];
 
-/// The scenario, made inside one virtual machine.
 pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
     let options = builder.options;
     let scenario = options.state.scenario;
@@ -26,15 +25,16 @@ pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
         return Err(Error::Nested(scenario));
     };
     let own = options.cpus.for_one_host().transmitter;
-    // One more agent tells the CPUs.
+    // One more agent reports the CPUs.
     let ports = 1 + agents;
-    // Exact mode has no path to impair, and its kernel's memory is to look the same as ever.
+    // Exact mode has no impaired path; a constant set of modules keeps the layout of the kernel's
+    // memory.
     let may_need = if options.exact { &MODULES[..4] } else { &MODULES };
     let order = Order { ports, modules: may_need, needed: modules, ..builder.order("guest", &own)? };
     let mut machine = builder.boot(order)?;
     let mut first = Launched::in_guest(&machine.guest, 0, "guest", Isolation::None, &[], builder.interrupt)?;
     first.greet()?;
-    // Inside, everything is ours: there are no users to keep apart.
+    // A guest has no users to protect from each other.
     let within = Options { cpus: split(first.cpus()), rootless: false, ..options.clone() };
     machine.agent = Some(first);
     let place = Some((Rc::clone(&machine.guest), 1));
@@ -42,7 +42,7 @@ pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
         compose(&mut Builder { options: &within, interrupt: builder.interrupt, inside: place })?;
     let process = machine.guest.borrow().pid();
     testbed.add_machines(vec![machine]);
-    // Exact mode has no windows to watch, and counts what does not depend on waits.
+    // Exact mode has no windows, and its counts do not depend on waits.
     if !options.exact {
         testbed.note_crowd(options);
         let controller = &options.cpus.controller;

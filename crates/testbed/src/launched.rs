@@ -1,4 +1,4 @@
-//! An agent that was launched, wherever it is, and the conversation with it.
+//! A launched agent, wherever it runs, and the conversation with it.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,29 +15,27 @@ use guest::Guest;
 
 use crate::error::Error;
 
-/// How long an agent may take to start, or to answer anything that does not wait by design.
+/// How long an agent may take to start, or to answer a request without a wait of its own.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same in a guest: an emulated one takes some 20 times as long, and shares the CPUs with
-/// whatever else the machine does.
+/// The same in a guest: an emulated one is some 20 times slower, and shares the machine's CPUs.
 const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
 
 /// An agent at work. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Launched {
-    /// Whose agent it is, for messages.
+    /// The agent's name in messages.
     pub(crate) name: String,
     pub(crate) client: Client,
-    /// How much longer than usual it may take to answer: it has work to do.
+    /// The extra time that its current work may take.
     pub(crate) work: Duration,
-    /// Its process, as its own host counts; of a process of this machine from the start, else from
-    /// [`Launched::greet`] on.
+    /// Its process id in its own namespace; of a guest's agent, known after [`Launched::greet`].
     pid: u32,
     cpus: Vec<(u32, u32)>,
     life: Life,
 }
 
-/// What an agent lives in.
+/// The process or guest of an agent.
 #[derive(Debug)]
 enum Life {
     Process(Child),
@@ -68,7 +66,7 @@ impl Launched {
         Self::launch(name, launch, (to, from), (pid, Life::Process(process)), interrupt)
     }
 
-    /// Starts and greets an agent that serves this machine as it is, with the name "host".
+    /// Starts and greets an agent that serves this machine as it is, under the name "host".
     pub(crate) fn here(
         program: &Path,
         isolation: Isolation,
@@ -80,7 +78,7 @@ impl Launched {
         Ok(agent)
     }
 
-    /// Starts an agent at a port of a guest that lives, or soon will.
+    /// Starts an agent at a port of a guest that may still boot.
     pub(crate) fn in_guest(
         guest: &Rc<RefCell<Guest>>,
         port: usize,
@@ -95,7 +93,7 @@ impl Launched {
         Self::launch(name, launch, (to, from), (0, Life::Guest(Rc::clone(guest))), interrupt)
     }
 
-    /// Tells an agent that is there, or soon will be, how to begin.
+    /// Sends the first line to an agent that may still start.
     fn launch(
         name: &str,
         launch: Launch,
@@ -110,7 +108,7 @@ impl Launched {
             Self { name: name.to_owned(), client, work: Duration::ZERO, pid, cpus: Vec::new(), life };
         match told {
             Ok(()) => Ok(launched),
-            // One that is gone already says why.
+            // An agent that is gone has a better error.
             Err(source) if source.kind() == std::io::ErrorKind::BrokenPipe => {
                 Err(launched.explain(CallError::Gone { host: name.to_owned() }))
             }
@@ -118,13 +116,12 @@ impl Launched {
         }
     }
 
-    /// The CPUs of its machine that it could be given, each with its core; none before
-    /// [`Launched::greet`].
+    /// The usable CPUs of its machine, each with its core; empty before [`Launched::greet`].
     pub(crate) fn cpus(&self) -> &[(u32, u32)] {
         &self.cpus
     }
 
-    /// The agent's process id, as its own host counts.
+    /// The agent's process id in its own namespace.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }
@@ -140,7 +137,6 @@ impl Launched {
         }
     }
 
-    /// How long it may take to answer.
     pub(crate) fn patience(&self) -> Duration {
         self.work + if matches!(self.life, Life::Guest(_)) { PATIENCE_WITH_A_GUEST } else { PATIENCE }
     }
@@ -153,8 +149,7 @@ impl Launched {
         self.client.call(request, self.patience()).map_err(|error| self.explain(error))
     }
 
-    /// Adds to "gone" how the process ended, where that can be known, and to a guest's silence its
-    /// last words.
+    /// Adds the exit status to an agent's end, and the console's last lines to a guest's silence.
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
         let gone = matches!(error, CallError::Gone { .. });
         match &mut self.life {
@@ -193,22 +188,21 @@ impl Launched {
 }
 
 impl Drop for Launched {
-    /// Ends the agent at once. It holds nothing but its namespaces, which end with it, so there is
-    /// nothing that a gentler way would save. A guest ends when its last agent is dropped.
+    /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
+    /// ends when its last agent is dropped.
     fn drop(&mut self) {
         if let Life::Process(process) = &mut self.life {
-            // Both fail only when the process is already gone.
             let _ = process.kill();
             let _ = process.wait();
         }
     }
 }
 
-/// What an agent wrote to its standard error, read once it has ended; an agent that fills that pipe
-/// blocks. The text is bounded as a reason is, and holds no control characters.
+/// The standard error of an agent, read after its end; an agent that fills that pipe blocks. The
+/// text is a reason: bounded, without control characters.
 fn said(mut stderr: ChildStderr) -> String {
-    // A child of the agent may still hold the other end: do not wait for it.
-    // SAFETY: an open descriptor and plain numbers.
+    // SAFETY: an open descriptor and plain numbers. Non-blocking, since a child of the agent may
+    // still hold the other end.
     unsafe { libc::fcntl(stderr.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
     let mut bytes = vec![0; 64 << 10];
     let length = stderr.read(&mut bytes).unwrap_or(0);
@@ -216,7 +210,7 @@ fn said(mut stderr: ChildStderr) -> String {
     if words.is_empty() { words } else { format!("; it said: {words}") }
 }
 
-/// What is there within a tenth of a second.
+/// The first result of `look` within a tenth of a second.
 fn soon<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..50 {
         if let Some(found) = look() {
@@ -234,14 +228,14 @@ mod tests {
 
     use super::*;
 
-    /// Greets an agent that is this script of a shell.
+    /// Greets an agent that is this shell script.
     fn greeted(script: &str) -> String {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("agent");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
         let interrupt = Interrupt::new().unwrap();
-        // Another thread's child may hold the script open for writing for a moment.
+        // A child of another thread may briefly hold the script open for writing.
         let mut agent = (0..100)
             .find_map(|_| {
                 let started = Launched::process(&program, "receiver", Isolation::None, &[], &interrupt);
@@ -253,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_words_of_an_agent_are_told_without_their_tricks() {
+    fn the_last_words_of_an_agent_are_reported_without_their_tricks() {
         let error =
             greeted(r"printf 'a\033]0;x\007\302\2331m\342\200\256\nnetassay: done\n\377' >&2; exit 3");
         let (before, said) = error.split_once("; it said: ").expect(&error);
@@ -265,7 +259,7 @@ mod tests {
     fn an_agent_that_says_too_much_is_cut_short() {
         let error = greeted("yes 'more and more' | head -c 50000 >&2; exit 3");
         assert!(error.ends_with("… (cut)") && error.len() < 1200, "{} bytes: {error:.300}", error.len());
-        // A child of the agent still writes: what is there is told, the end is not waited for.
+        // A child of the agent still writes: what has come is told, without a wait for the end.
         let error = greeted("head -c 10 /dev/zero >&2; head -c 200000 /dev/zero >&2 & exit 3");
         assert!(error.contains("exit status: 3; it said: \\u{0}") && error.len() < 1200, "{error:.300}");
         let error = greeted("exit 3");

@@ -1,5 +1,5 @@
-//! Scenarios: makes the hosts and the wire between them, starts their agents, and takes everything
-//! down again.
+//! Scenarios: makes the hosts and the path between them, starts their agents, and removes
+//! everything again.
 //!
 //! A [`Testbed`] lives as long as its value: dropping it ends the agents, and with them the
 //! namespaces and links that only they held. Nothing has a name that could outlive the controller.

@@ -1,10 +1,10 @@
-//! Virtual machines of a testbed: what is ordered, and what came of it.
+//! Virtual machines of a testbed: their orders, and their descriptions.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use guest::{Guest, Kernel, Order};
+use guest::{Accelerated, Guest, Kernel, Order};
 use record::{GuestEnvironment, Note};
 use study::BySide;
 
@@ -20,23 +20,23 @@ pub(crate) const IMPAIRING: [&str; 2] = ["sch_netem", "sch_tbf"];
 pub(crate) struct Machine {
     pub(crate) name: String,
     pub(crate) guest: Rc<RefCell<Guest>>,
-    /// The agent that told its CPUs, where one did. It is kept, so that no port of the machine is
-    /// closed while others are in use.
+    /// The agent that reported its CPUs, if any. It is kept, so that no port closes while others
+    /// are in use.
     pub(crate) agent: Option<Launched>,
     order: Order,
-    /// From its start until its agents were at their ports.
+    /// The time from its start until its agents answered.
     boot: Duration,
-    /// Why it did not boot when it was tried first, with its console's lines.
+    /// Why its first boot failed, with the console's lines.
     first: Option<guest::Error>,
 }
 
 impl Builder<'_> {
-    /// Boots a machine, and waits until it lives. One that panics or hangs is tried once more.
+    /// Boots a machine, and waits until it runs. One that panics or hangs is booted once more.
     pub(crate) fn boot(&self, order: Order) -> Result<Machine, Error> {
         self.await_boot(Guest::start(&order)?, order)
     }
 
-    /// The same for both sides, side by side.
+    /// The same for both sides, in parallel.
     pub(crate) fn boot_pair(&self, orders: BySide<Order>) -> Result<BySide<Machine>, Error> {
         let guests = BySide::try_of(|side| Guest::start(&orders[side]))?;
         let transmitter = self.await_boot(guests.transmitter, orders.transmitter)?;
@@ -46,7 +46,7 @@ impl Builder<'_> {
     fn await_boot(&self, mut guest: Guest, order: Order) -> Result<Machine, Error> {
         let (boot, first) = match guest.await_life(self.interrupt) {
             Err(first) if first.may_pass() => {
-                // The tap is free for another QEMU when this one is gone.
+                // The tap is free for another QEMU once this one is gone.
                 drop(guest);
                 match self.boot_again(&order) {
                     Ok((boot, again)) => {
@@ -72,8 +72,8 @@ impl Builder<'_> {
         Ok((boot, guest))
     }
 
-    /// What a machine of this name is to be, as far as all of a testbed's are alike: without a
-    /// network card, with one agent. `cpus`: the host's CPUs that are its own.
+    /// The order of a machine, as far as all of a testbed's are alike: no network card, one agent.
+    /// `cpus`: the host's CPUs of this machine.
     pub(crate) fn order(&self, name: &str, cpus: &[u32]) -> Result<Order, Error> {
         let options = self.options;
         let asked = options.state.guest.clone().unwrap_or_default();
@@ -101,13 +101,12 @@ impl Builder<'_> {
 }
 
 impl Machine {
-    /// Whether its virtual CPUs keep to the CPUs that are its own.
+    /// Whether its virtual CPUs stay on its own CPUs.
     pub(crate) fn is_pinned(&self) -> bool {
         !self.order.pin.is_empty()
     }
 
-    /// The machine as an environment tells it. What its kernel is and how it was started, the agent
-    /// inside tells.
+    /// The machine for an environment, as seen from its host. Its agent describes the kernel.
     pub(crate) fn describe(&self) -> GuestEnvironment {
         let order = &self.order;
         let guest = self.guest.borrow();
@@ -117,33 +116,30 @@ impl Machine {
             vcpus: order.vcpus,
             memory_mib: order.memory_mib,
             nic: order.tap.is_some().then(|| order.nic.to_string()),
-            acceleration: guest.accelerated().to_string(),
-            emulated: *guest.accelerated() != guest::Accelerated::Kvm,
+            acceleration: guest.accelerated.clone(),
             pinned_to: order.pin.clone(),
-            modules_absent: guest.absent_modules().to_vec(),
+            modules_absent: guest.absent_modules.clone(),
             exact: order.exact,
             boot_ms: self.boot.as_secs_f64() * 1e3,
             failed_first: self.first.as_ref().map(ToString::to_string),
         }
     }
 
-    /// What of it the reader of any result must know.
     pub(crate) fn notes(&self) -> Vec<Note> {
         let again = self.first.as_ref().map(|first| Note::BootedAgain(first.reason()));
-        let root = self.guest.borrow().stays_root().map(|why| Note::QemuAsRoot(why.to_owned()));
+        let root = self.guest.borrow().stays_root.clone().map(Note::QemuAsRoot);
         std::iter::once(self.run_by()).chain(root).chain(again).collect()
     }
 
-    /// What runs it.
     fn run_by(&self) -> Note {
         if self.order.exact {
             return Note::CountsInstructions;
         }
         let guest = self.guest.borrow();
-        match guest.accelerated() {
-            guest::Accelerated::Kvm => Note::Kvm,
-            guest::Accelerated::Emulation { why } => {
-                Note::Emulation { why: why.to_string(), tried: guest.kvm_recalled().map(guest::date) }
+        match &guest.accelerated {
+            Accelerated::Kvm => Note::Kvm,
+            Accelerated::Emulation { why } => {
+                Note::Emulation { why: why.to_string(), tried: guest.kvm_recalled.map(guest::date) }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How a testbed is to be built.
+//! The options of a testbed.
 
 use std::path::PathBuf;
 
@@ -6,19 +6,18 @@ use host::DiscardDevice;
 use record::CpuSplit;
 use study::BootState;
 
-/// How a testbed is to be built.
+/// The options of a testbed.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The netassay binary, which becomes each agent.
     pub program: PathBuf,
     /// The CPUs of each host.
     pub cpus: CpuSplit,
-    /// Build it in a user namespace even where privileges would allow more.
+    /// Use a user namespace even with privileges.
     pub rootless: bool,
-    /// (discard) what is to throw the packets away; `None`: the first that this kernel has.
+    /// (discard) the device that discards the packets; `None`: the first that this kernel has.
     pub discard_device: Option<DiscardDevice>,
-    /// What of it only a fresh boot changes: the kind of testbed, the tunnel's underlay, the
-    /// virtual machines.
+    /// What only a fresh boot changes: the scenario, the tunnel's underlay, the virtual machines.
     pub state: BootState,
     /// Build it inside one virtual machine.
     pub inside_guest: bool,
@@ -27,7 +26,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// A testbed without anything special.
+    /// The default options.
     #[must_use]
     pub fn new(
         state: impl Into<BootState>,

@@ -1,4 +1,4 @@
-//! One run: both ends open their sockets, the traffic flows, both count, both give their account.
+//! One run: both ends open their sockets, the traffic flows, both count and report.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use crate::path::discard::nobody;
 use crate::path::node::Node;
 use crate::testbed::Testbed;
 
-/// What is to be run.
+/// A run to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunOrder {
     /// The traffic.
@@ -33,16 +33,15 @@ pub struct RunOrder {
 }
 
 impl RunOrder {
-    /// A step that gives a window of this length a hundred rows, within the bounds that agents keep
-    /// to.
+    /// The step that gives a window of this length a hundred rows, within the agents' bounds.
     #[must_use]
     pub fn step_of(window: Duration) -> Duration {
         (window / 100).clamp(Duration::from_millis(10), Duration::from_secs(1))
     }
 }
 
-/// How long a waiting controller looks at one end before it looks at the other and calls back.
-/// Waking twice a second costs less than 0.01 % of a CPU.
+/// How long a waiting controller waits for one end before it checks the other and calls `tick`. Two
+/// wake-ups a second cost less than 0.01 % of a CPU.
 const GLANCE: Duration = Duration::from_millis(500);
 
 impl Testbed {
@@ -61,8 +60,7 @@ impl Testbed {
         result
     }
 
-    /// What the hosts lack for this traffic, each thing in words and once; empty if they have
-    /// everything.
+    /// What the hosts lack for this traffic, in words, without repetition; empty if nothing.
     ///
     /// # Errors
     /// When an agent is gone.
@@ -74,7 +72,7 @@ impl Testbed {
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
-        // What both lack, as two hosts on one kernel do, is said once.
+        // Two hosts of one kernel lack the same things.
         let mut words: Vec<String> = Vec::new();
         for (side, what) in &lacks {
             let both = lacks.iter().filter(|(_, other)| other == what).count() > 1;
@@ -135,7 +133,7 @@ impl Testbed {
             window_ns: nanoseconds(order.window),
             step_ns: nanoseconds(order.step),
         };
-        // Outside the window: reading them takes a CPU some milliseconds.
+        // Outside of the window: reading them takes some milliseconds of CPU.
         let tasks = host::Tasks::read().ok();
         for end in &mut ends {
             let patience = end.agent.patience();
@@ -149,8 +147,8 @@ impl Testbed {
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
         let watched = self.path.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
         let around = self.watcher.as_mut().map(Node::watched).transpose()?;
-        // The transmitter first from here on. Both ends stop sending before either stops receiving,
-        // so that what is on the way is drained and the account closes.
+        // From here on the transmitter first. Both ends stop sending before either stops receiving,
+        // so that queued data drain and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.agent.order(&Request::Quiet))?;
         let wholes = ends.iter_mut().rev().map(|end| finished(end)).collect::<Result<Vec<_>, _>>()?;
         let mut sides =
@@ -166,13 +164,14 @@ impl Testbed {
                 .zip(around)
                 .and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
             others,
+            search: None,
             disturbed: Vec::new(),
         })
     }
 }
 
 impl Path {
-    /// The host's account of each side's machine, from what its nodes watched, in the nodes' order.
+    /// The host's account of each side's machine, from the nodes' counters, in the nodes' order.
     fn hosts(&self, watched: &[Watched], pinned: bool) -> Option<BySide<HostAccount>> {
         let account = |side| {
             let (number, guest) = self.node(side)?;
@@ -182,10 +181,10 @@ impl Path {
     }
 }
 
-/// What the guest of this number on a node cost.
+/// The cost of a guest of a node, by its index.
 fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> Option<HostAccount> {
     let GuestTimes { vcpu_each, io } = watched.guests.get(guest)?.clone();
-    // The node watched the CPUs of its guests one after the other.
+    // A node counts the CPUs of its guests one after the other.
     let before: usize = node.guests[..guest].iter().map(|earlier| earlier.cpus.len()).sum();
     let cpus = node.guests[guest].cpus.clone();
     let own = before..before + cpus.len();
@@ -202,8 +201,8 @@ fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> O
     })
 }
 
-/// How much longer an agent may take to answer while its threads run: each of them may have its
-/// turn on the CPU before, and each socket is opened and closed.
+/// The extra time for an agent's answer while its threads run: each may get the CPU first, and each
+/// socket is opened and closed.
 fn turns(order: &RunOrder) -> Duration {
     let lanes = order.traffic.lanes();
     Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes
@@ -224,9 +223,8 @@ fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>
     }
 }
 
-/// Waits for the ends' windows. An end that is gone ends the wait at once; one that merely failed
-/// does not, because an answer left in another's pipe would be mistaken for that to the next
-/// question.
+/// Waits for the ends' windows. A lost end ends the wait at once. A failed one does not: an answer
+/// left in the other's pipe would be mistaken for that to the next request.
 fn measured(
     ends: &mut [&mut End],
     traffic: Duration,
@@ -251,8 +249,7 @@ fn measured(
         }
         tick();
     }
-    // The receiver, being first, has the first word: a transmitter that failed because its peer did
-    // should not hide the cause.
+    // The receiver's error first: a transmitter often fails only because its peer did.
     Ok(windows.into_iter().flatten().collect::<Result<_, _>>()?)
 }
 

@@ -17,29 +17,26 @@ use crate::path::veth::{VETH, VethEnd, await_running, create_veth};
 use crate::path::{Path, ReceiveWork};
 use crate::testbed::Testbed;
 
-/// How a scenario is composed, and what it takes to make it inside a virtual machine.
+/// How a scenario is composed, and what it needs inside a virtual machine.
 pub(crate) struct Composition {
     pub(crate) compose: fn(&mut Builder<'_>) -> Result<Testbed, Error>,
     /// `None`: it has virtual machines of its own.
     pub(crate) inside: Option<Inside>,
 }
 
-/// What a scenario takes of the virtual machine that it is made in.
+/// What a scenario needs of the virtual machine around it.
 pub(crate) struct Inside {
-    /// How many agents.
     pub(crate) agents: usize,
-    /// Kernel modules: of each group one.
+    /// Kernel modules: one of each group.
     pub(crate) modules: &'static [&'static [&'static str]],
 }
 
-/// Makes the testbed of the scenario that the options name.
 pub(crate) fn compose(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let mut testbed = (composition(builder.options.state.scenario).compose)(builder)?;
     testbed.steer();
     Ok(testbed)
 }
 
-/// The composition of each scenario.
 pub(crate) fn composition(scenario: Scenario) -> Composition {
     let inside = |agents, modules| Some(Inside { agents, modules });
     match scenario {
@@ -54,15 +51,13 @@ pub(crate) fn composition(scenario: Scenario) -> Composition {
     }
 }
 
-/// The agents' names in messages.
 const NAMES: BySide<&str> = BySide { transmitter: "transmitter", receiver: "receiver" };
 
-/// Two agents in one network namespace of our own, so that switching features of `lo` does not
-/// touch the machine's.
+/// Two agents in a network namespace of our own, so that the machine's `lo` keeps its features.
 fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let cpus = &builder.options.cpus;
     let mut transmitter = builder.first(NAMES.transmitter, &cpus.transmitter)?;
-    // Setting the interface up would give it both. Those that the agent gave come back after an MTU
+    // The kernel adds both when the interface is set up. The agent adds its own again after an MTU
     // too small for IPv6.
     let addresses = vec![(LOOPBACK.ipv4, 8), (LOOPBACK.ipv6, 128)];
     transmitter.order(&agent::message::Request::Configure { interface: "lo".to_owned(), addresses })?;
@@ -85,7 +80,7 @@ fn veth(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     Ok(Testbed::two(builder.options, ends, Path::new(Scenario::Veth, ReceiveWork::Steered)))
 }
 
-/// Two network namespaces, one veth pair, and over it a tunnel that has the traffic's addresses.
+/// Two network namespaces, one veth pair, and a tunnel over it with the traffic's addresses.
 fn vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let (cpus, family) = (&builder.options.cpus, builder.options.state.underlay_family);
     let mut hosts = builder.pair(NAMES, cpus.by_side())?;
@@ -103,14 +98,14 @@ fn vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     Ok(Testbed::two(builder.options, ends, path))
 }
 
-/// One network namespace and one interface that throws everything away.
+/// One network namespace and one interface that discards all packets.
 fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let options = Options { cpus: builder.options.cpus.for_one_host(), ..builder.options.clone() };
     let cpus = &options.cpus.transmitter;
     let mut host = builder.first(NAMES.transmitter, cpus)?;
     let discard = create_discard(&mut host, options.discard_device)?;
     let lacking = DiscardDevice::ALL.into_iter().take(discard.lacking.len()).collect();
-    let note = Note::Discards(discard.device, lacking);
+    let note = Note::Discards { device: discard.device, lacking };
     let transmitter = End::new(Side::Transmitter, host, cpus, DISCARD, TRAFFIC.transmitter);
     let path = Path { discard: Some(discard), ..Path::new(Scenario::Discard, ReceiveWork::Nowhere) };
     let mut testbed = Testbed::of(&options, transmitter, None, path);

@@ -1,4 +1,4 @@
-//! What is asked of both ends' switches, and what came of it.
+//! Switches of both ends: what is requested, and what reads back.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::launched::Launched;
 use crate::path::tunnel_mtu::TunnelMtu;
 use crate::testbed::Testbed;
 
-/// The switches of one condition. Features not named are as the testbed was built.
+/// The switches of one condition. Features that are not named stay as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Switches {
-    /// MTU of both ends, in bytes; `None`: as built, of a tunnel what its underlay's leaves.
+    /// MTU of both ends, in bytes; `None`: as built, or what a tunnel's underlay leaves.
     pub mtu: Option<u32>,
     /// Features of the transmitter's interface, by kernel name.
     pub transmitter: BTreeMap<String, bool>,
     /// Features of the receiver's interface, by kernel name.
     pub receiver: BTreeMap<String, bool>,
-    /// What is asked of the interfaces under a tunnel, where there is one.
+    /// Those of the interfaces under a tunnel, where there is one.
     pub underlay: UnderlaySwitches,
 }
 
@@ -38,8 +38,8 @@ pub struct UnderlaySwitches {
 }
 
 impl Testbed {
-    /// Sets the switches of both ends, and of what lies under a tunnel between them, and reads them
-    /// back. What is asked of a receiver that is not there is passed over.
+    /// Sets the switches of both ends, and of the interfaces under a tunnel, and reads them back.
+    /// Ignores switches of a missing receiver.
     ///
     /// # Errors
     /// When an end is gone, its interface vanished, the MTU is out of its range, or (loopback,
@@ -74,13 +74,13 @@ impl Testbed {
             settle_one(&mut end.agent, interface, mtu, features)
         };
         if self.path.is_one_interface() {
-            // By one agent: each remembers what to return to, and the second would remember what
+            // By one agent: each remembers the original state, and the second would remember what
             // the first had set.
             let both = set(&mut self.transmitter, &agreed(switches)?)?;
             return Ok((both.clone(), Some(both)));
         }
-        // One after the other: the far end of a veth pair follows some of the near end's changes,
-        // and only the state after both were set counts.
+        // One after the other: the far end of a veth pair follows some changes of the near end, so
+        // only the state after both counts.
         if let Some(end) = &mut self.receiver {
             set(end, &switches.receiver)?;
         }

@@ -1,4 +1,4 @@
-//! The testbed: two hosts and the wire between them, built anew for every boot.
+//! The testbed: two hosts and the path between them, built for every boot.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,20 @@ use crate::options::Options;
 use crate::path::node::{BRIDGE, Node};
 use crate::path::{Path, ReceiveWork};
 
-/// Two hosts with a wire between them, or one that sends to nobody. Dropping it takes everything
-/// down.
+/// Two hosts with a path between them, or one without a receiver. Dropping it removes everything.
 #[derive(Debug)]
 pub struct Testbed {
     /// The host that sends the load.
     pub transmitter: End,
-    /// The host that takes it; `None` where everything is thrown away.
+    /// The host that receives it; `None` where all packets are discarded.
     pub receiver: Option<End>,
     pub(crate) path: Path,
     pub(crate) cpus: CpuSplit,
     rootless: bool,
     pub(crate) exact: bool,
-    /// The virtual machines: both hosts', or the one that everything is inside.
+    /// The virtual machines: both hosts', or the one around the testbed.
     pub(crate) machines: Vec<Machine>,
-    /// Who watches the virtual machine that everything is inside, from its host.
+    /// Watches the virtual machine around the testbed, from its host.
     pub(crate) watcher: Option<Node>,
     notes: Vec<Note>,
 }
@@ -55,7 +54,7 @@ impl Testbed {
         }
     }
 
-    /// Adds virtual machines, and what there is to say about them, each thing once.
+    /// Adds virtual machines and their notes, without repetition.
     pub(crate) fn add_machines(&mut self, machines: Vec<Machine>) {
         for note in machines.iter().flat_map(Machine::notes) {
             if !self.notes.contains(&note) {
@@ -65,14 +64,13 @@ impl Testbed {
         self.machines.extend(machines);
     }
 
-    /// Notes where its virtual machines are more than these CPUs.
+    /// Adds a note if its virtual machines have too few CPUs.
     pub(crate) fn note_crowd(&mut self, options: &Options) {
         self.notes.extend(crowded(&options.state, options.inside_guest, &options.cpus));
     }
 
-    /// Asks for receive work on the CPUs of the host that receives. Where that is refused, the work
-    /// runs on the CPU that sends, and the CPU figures of the two hosts mix: said in a note, never
-    /// passed over.
+    /// Steers receive work to the CPUs of the receiving host. Where that is refused, the work runs
+    /// on the sending CPU, and the CPU figures of the two hosts mix: a note says so.
     pub(crate) fn steer(&mut self) {
         if self.path.receive_work == ReceiveWork::Nowhere || self.exact {
             return;
@@ -86,30 +84,30 @@ impl Testbed {
             ReceiveWork::InGuests | ReceiveWork::Nowhere => return,
         }
         let steered = self.ends().try_for_each(|end| {
-            // What comes out of a tunnel is steered where it enters the host.
+            // A tunnel's packets are steered where they enter the host.
             let interface = end.underlay.as_ref().unwrap_or(&end.interface).clone();
             end.agent.order(&Request::Steer { interface, cpus: end.cpus.clone() })
         });
         if let Err(error) = steered {
-            // What is refused at one end is refused at the other, for the same reason.
+            // Both ends are refused for the same reason.
             self.note(Note::NotSteered(error.to_string()));
         }
     }
 
-    /// The host's side of the first virtual machine: a process in its network namespace, and the
-    /// bridge there.
+    /// The host's side of the first virtual machine: a process in its network namespace, and its
+    /// bridge.
     #[must_use]
     pub fn bridge(&self) -> Option<(u32, &'static str)> {
         self.path.nodes.first().map(|node| (node.agent.pid(), BRIDGE))
     }
 
-    /// What this testbed cannot give, each with what follows from it.
+    /// What this testbed cannot provide, each with the consequence.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// What throws the packets away, where something does.
+    /// The device that discards the packets, if there is one.
     #[must_use]
     pub fn discard_device(&self) -> Option<DiscardDevice> {
         self.path.discard.as_ref().map(|discard| discard.device)
@@ -119,12 +117,11 @@ impl Testbed {
         self.notes.push(note);
     }
 
-    /// Every end that there is, the transmitter first.
     pub(crate) fn ends(&mut self) -> impl Iterator<Item = &mut End> {
         std::iter::once(&mut self.transmitter).chain(&mut self.receiver)
     }
 
-    /// Who has the interface under the tunnel on this side, and its name.
+    /// The agent with the interface under the tunnel on this side, and its name.
     pub(crate) fn underlay(&mut self, side: Side) -> (&mut Launched, String) {
         if let Some((number, _)) = self.path.node(side) {
             let node = &mut self.path.nodes[number];
@@ -140,7 +137,7 @@ impl Testbed {
         (&mut end.agent, interface)
     }
 
-    /// Both hosts as they describe themselves, and the testbed between them.
+    /// Both hosts as they describe themselves, and the testbed.
     ///
     /// # Errors
     /// When an agent is gone.

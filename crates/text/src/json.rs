@@ -1,12 +1,12 @@
-//! The same of JSON, whose strings can hide a character behind an escape of their own.
+//! The same for JSON, whose escapes can hide a character.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::plain::{in_line, is_hostile, replaced};
 
-/// A JSON text that holds the same values, every hostile character in its strings behind JSON's own
-/// escape (RFC 8259, section 7), so that it can be shown. Newlines and tabs between values stay.
+/// The same JSON values, with every hostile character in its strings as JSON's own escape (RFC
+/// 8259, section 7), so that it can be shown. Newlines and tabs between values stay.
 #[must_use]
 pub fn escaped_json(text: &str) -> Cow<'_, str> {
     let escape = |letter: char, out: &mut String| {
@@ -14,13 +14,13 @@ pub fn escaped_json(text: &str) -> Cow<'_, str> {
             write!(out, "\\u{unit:04x}").expect("writing to a string cannot fail");
         }
     };
-    // JSON lets newlines and tabs stand nowhere but between values.
+    // In JSON newlines and tabs stand only between values.
     replaced(text, |letter| matches!(letter, '\n' | '\t'), escape)
 }
 
 /// A JSON text whose strings and keys, once read, hold what [`crate::line`] makes of those of
-/// `text`. What is no JSON comes out as something that is none either. An escape is up to eight
-/// times as long as what it stands for: `None` if more than `most` bytes would come out.
+/// `text`. Invalid JSON stays invalid. An escape is up to eight times as long as its character:
+/// `None` if the result exceeds `most` bytes.
 #[must_use]
 pub fn plain_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     if !text.contains('\\') && !text.contains(is_hostile) {
@@ -56,8 +56,7 @@ pub fn plain_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
     (out.len() <= most).then_some(Cow::Owned(out))
 }
 
-/// The character that an escape at the beginning stands for, if it can be a hostile one, and the
-/// escape's length.
+/// The character of an escape at the beginning, if it can be hostile, and the escape's length.
 fn escape(text: &str) -> Option<(char, usize)> {
     let short = |letter| Some((letter, 2));
     match text.as_bytes().get(..2)? {

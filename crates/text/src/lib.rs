@@ -1,8 +1,12 @@
-//! Text from others (agents, databases, files, names that the kernel tells) made harmless: nothing
-//! in it commands a terminal, reverses or hides what stands around it, or ends a line of ours.
+//! Makes text from others (agents, databases, files, names from the kernel) harmless: nothing in it
+//! commands a terminal, reverses or hides its surroundings, or ends a line of ours.
 
+mod csv;
 mod json;
 mod plain;
+mod sum;
 
+pub use csv::csv_field;
 pub use json::{escaped_json, plain_json};
 pub use plain::{REASON, is_plain, line, lines, reason};
+pub use sum::fnv1a;

@@ -9,7 +9,7 @@ pub const REASON: usize = 1 << 10;
 /// The mark of a reason that was cut.
 const CUT: &str = "… (cut)";
 
-/// Whether a text holds nothing that would be replaced: it shows as it is stored, on one line.
+/// Whether nothing in a text would be replaced: it is shown as stored, on one line.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
     !text.chars().any(is_hostile)
@@ -18,24 +18,23 @@ pub fn is_plain(text: &str) -> bool {
 /// Text of several lines: newlines and tabs stay, every other hostile character becomes its escape,
 /// `\u{1b}`.
 ///
-/// The escapes are for people: text that holds such an escape already is not told apart.
+/// The escapes are for people: an escape in the original text looks the same.
 #[must_use]
 pub fn lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| matches!(letter, '\n' | '\t'), escape)
 }
 
-/// Text on one line: line breaks become spaces, tabs stay, every other hostile character becomes
-/// its escape, `\u{1b}`.
+/// Text on one line: line breaks become spaces, tabs stay, other hostile characters become escapes,
+/// `\u{1b}`.
 #[must_use]
 pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| letter == '\t', in_line)
 }
 
-/// A reason: on one line, lines joined by a space, and of at most [`REASON`] bytes. One that is cut
-/// ends in a mark that says so.
+/// A reason: one line of at most [`REASON`] bytes. A cut reason ends in a mark.
 #[must_use]
 pub fn reason(text: &str) -> String {
-    // What lies far beyond the cut is not worth the work; replacing shortens no character.
+    // Replacing shortens no character, so text far beyond the cut can be skipped.
     let near = &text[..text.floor_char_boundary(4 * REASON)];
     let words: Vec<&str> = near.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut reason = line(&words.join(" ")).into_owned();
@@ -46,7 +45,7 @@ pub fn reason(text: &str) -> String {
     reason
 }
 
-/// What stands for a hostile character within a line.
+/// Writes the replacement of a hostile character within a line.
 pub(crate) fn in_line(letter: char, out: &mut String) {
     match letter {
         '\n' | '\r' => out.push(' '),
@@ -58,12 +57,12 @@ fn escape(letter: char, out: &mut String) {
     write!(out, "{}", letter.escape_unicode()).expect("writing to a string cannot fail");
 }
 
-/// Whether a character commands a terminal, changes the order in which others are shown, ends a
-/// line, or takes no room.
+/// Whether a character commands a terminal, changes the order of others, ends a line, or is
+/// invisible.
 ///
-/// These are Unicode's controls (category Cc: C0, DEL, C1) and line and paragraph separators (Zl,
-/// Zp), and of the property Default_Ignorable_Code_Point (Unicode 16, DerivedCoreProperties.txt),
-/// which has all of Bidi_Control, everything but the variation selectors, which emoji need.
+/// Unicode's controls (category Cc: C0, DEL, C1), line and paragraph separators (Zl, Zp), and the
+/// property Default_Ignorable_Code_Point (Unicode 16, DerivedCoreProperties.txt), which includes
+/// Bidi_Control, without the variation selectors, which emoji need.
 pub(crate) fn is_hostile(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
@@ -150,7 +149,7 @@ mod tests {
             prop_assert!(is_plain(&many.replace(['\t', '\n'], "")));
             prop_assert_eq!(many.matches('\n').count(), text.matches('\n').count());
             prop_assert!(is_plain(&why.replace('\t', "")) && why.len() <= REASON);
-            // Twice is once, so that text may pass several borders.
+            // Applying it twice changes nothing more: text may pass several borders.
             prop_assert_eq!(line(&one).into_owned(), one.clone());
             prop_assert_eq!(lines(&many).into_owned(), many.clone());
             prop_assert_eq!(reason(&why), why.trim());

@@ -1,4 +1,4 @@
-//! What tracing the running kernel allows.
+//! What the running kernel allows to trace.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use host::bpf::{Program, load_return};
 
-/// What tracing the running kernel, with the privileges of this process, allows.
+/// What the running kernel, with the privileges of this process, allows to trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// The kernel describes its own types (BTF): programs find fields by name on any kernel.
     pub types: Capability,
     /// BPF programs at the kernel's fixed tracepoints.
     pub raw_tracepoints: Capability,
-    /// Probes at (almost) any kernel function: the event source for them is there.
+    /// Probes at (almost) any kernel function: their event source exists.
     pub kernel_probes: Capability,
     /// The file system in which the kernel lists its tracepoints and functions.
     pub trace_files: Capability,
@@ -21,31 +21,31 @@ pub struct Capabilities {
     pub functions: Capability,
 }
 
-/// One thing that tracing needs.
+/// One requirement of tracing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
-    /// Whether it can be had.
+    /// Whether it is available.
     pub verdict: Verdict,
-    /// How that shows, or what is missing and the way out.
+    /// The evidence, or what is missing with the remedy.
     pub reason: String,
 }
 
-/// Whether something can be had.
+/// Whether something is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It can.
+    /// It is.
     Yes,
-    /// It cannot.
+    /// It is not.
     No,
-    /// Nobody tried.
+    /// It was not tried.
     NotTried,
 }
 
 impl Capabilities {
-    /// Finds out. Loads one BPF program of two instructions, attached to nothing, and unloads it at
+    /// Tries. Loads one BPF program of two instructions, attached to nothing, and unloads it at
     /// once; changes nothing else.
     ///
-    /// Ask before a sysfs of another network namespace is mounted on `/sys`: it hides the trace
+    /// Call it before another network namespace's sysfs is mounted on `/sys`: that hides the trace
     /// files.
     pub fn probe() -> Self {
         let root = Path::new("/");
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_program_is_told_with_the_way_out() {
+    fn a_refused_program_is_reported_with_the_way_out() {
         let refused = |errno| raw_tracepoints(Err(io::Error::from_raw_os_error(errno))).reason;
         assert!(refused(libc::EPERM).contains("CAP_BPF"));
         assert!(refused(libc::ENOSYS).contains("CONFIG_BPF_SYSCALL"));
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn the_running_kernel_is_probed_and_nothing_stays_behind() {
         let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
-        // Open files of tests beside this one come and go; those of this thread must not pile up.
+        // Tests in parallel open files too; only those of this thread must not accumulate.
         let before = descriptors();
         for _ in 0..100 {
             let found = Capabilities::probe();
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-    fn whoever_has_the_capability_can_load_programs_and_others_are_told_so() {
+    fn programs_load_with_the_capability_and_are_refused_without() {
         const CAP_SYS_ADMIN: u64 = 1 << 21;
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
@@ -213,7 +213,7 @@ mod tests {
         let first = std::fs::read_to_string("/proc/self/uid_map").unwrap().contains("4294967295");
         let found = Capabilities::probe().raw_tracepoints;
         if found.reason.contains("CONFIG_BPF_SYSCALL") || found.reason.contains("4.17") {
-            let name = "whoever_has_the_capability_can_load_programs_and_others_are_told_so";
+            let name = "programs_load_with_the_capability_and_are_refused_without";
             assert!(
                 std::env::var_os("CI").is_none_or(|ci| ci != "true"),
                 "must not be skipped here: {}",

@@ -1,11 +1,11 @@
-//! Which metrics traffic of a kind gives, and which of them answers a question about it.
+//! Which metrics traffic of a kind yields, and which is its main one.
 
 use crate::kind::Kind;
 use crate::metric::{self, Metric};
 use crate::side::Side;
 
 impl Kind {
-    /// The metric that answers a question about this traffic when the study names none.
+    /// The main metric of this traffic, when a study names none.
     pub fn primary_metric(self) -> &'static Metric {
         let key = match self {
             Self::TcpStream | Self::UdpStream => "throughput",
@@ -15,15 +15,14 @@ impl Kind {
         metric::find(key).unwrap_or(&metric::METRICS[0])
     }
 
-    /// What its runs are about where instructions are counted instead of time.
+    /// The same in exact mode, which counts instructions.
     pub fn exact_metric(self) -> &'static Metric {
         metric::find(&format!("instructions_{}", self.counted_work()))
             .unwrap_or_else(|| self.primary_metric())
     }
 
-    /// Whether a run of this traffic can yield the metric, on a testbed that has what the metric
-    /// [needs](Metric::needs); see [`Traffic::produces`](crate::Traffic::produces) for whether it
-    /// does.
+    /// Whether a run of this traffic can yield the metric, on a testbed that has what it
+    /// [needs](Metric::needs). [`Traffic::produces`](crate::Traffic::produces): whether it does.
     pub fn produces(self, metric: &Metric) -> bool {
         metric.source.covers(self) && (self.is_received() || metric.side != Some(Side::Receiver))
     }

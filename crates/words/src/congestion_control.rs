@@ -1,4 +1,4 @@
-//! Which congestion control TCP runs with.
+//! The congestion control of TCP.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::DEFAULT;
 
-/// The word for what each host has by itself.
+/// The word for each host's own.
 const SYSTEM: &str = "system";
 
 /// The longest name of a congestion control, without its final zero (`TCP_CA_NAME_MAX` of
@@ -18,9 +18,8 @@ pub(crate) const LONGEST_NAME: usize = 15;
 /// TCP's congestion control.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CongestionControl {
-    /// One that does not pace by a timer: the first of [`CongestionControl::UNPACED`] that the
-    /// hosts allow. It is chosen once, when a plan is tried out, and the plan then has it by its
-    /// name.
+    /// The first of [`CongestionControl::UNPACED`] that the hosts allow: it does not pace by a
+    /// timer. It is chosen once, when a plan is tried, and the plan then has its name.
     #[default]
     Unpaced,
     /// Each host's own (sysctl `net.ipv4.tcp_congestion_control`).
@@ -30,12 +29,12 @@ pub enum CongestionControl {
 }
 
 impl CongestionControl {
-    /// Those that let the window alone set the rate, by their kernel names, the most widespread
-    /// first. Every kernel has the last.
+    /// Those whose rate only the window limits, by their kernel names, the most common first. Every
+    /// kernel has the last.
     pub const UNPACED: [&str; 2] = ["cubic", "reno"];
 
-    /// The kernel's name to ask for; `None`: what the host has by itself. A plan that was tried out
-    /// leaves none open but those of traffic without any.
+    /// The kernel's name to ask for; `None`: the host's own. A tried plan leaves none open where
+    /// traffic has one.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -44,7 +43,7 @@ impl CongestionControl {
         }
     }
 
-    /// The same, chosen where it was left open.
+    /// The same; `chosen` where it was left open.
     #[must_use]
     pub fn or_chosen(&self, chosen: &str) -> Self {
         if *self == Self::Unpaced { Self::Named(chosen.to_owned()) } else { self.clone() }

@@ -18,7 +18,7 @@ const UNITS: [(&str, u128); 6] = [
 /// Why a text is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DurationError {
-    /// Nothing is written.
+    /// The text is empty.
     #[error("the duration is empty")]
     Empty,
     /// A number was expected.
@@ -27,16 +27,16 @@ pub enum DurationError {
     /// A number has no unit.
     #[error("`{0}` has no unit")]
     UnitExpected(String),
-    /// A number has a unit that is not one.
+    /// A number has an unknown unit.
     #[error("`{0}` is not a unit of time")]
     UnknownUnit(String),
-    /// It is longer than can be counted.
+    /// It is too long to be counted.
     #[error("the duration is too long")]
     TooLong,
 }
 
 /// Reads a duration: one or more numbers, each with a unit (`h`, `m`, `s`, `ms`, `us`, `ns`), added
-/// up. What is finer than a nanosecond is cut off.
+/// up. Fractions of a nanosecond are cut off.
 ///
 /// # Errors
 /// [`DurationError`] says which part of the text is not a duration.
@@ -67,7 +67,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     Ok(Duration::new(seconds, rest))
 }
 
-/// Writes a duration so that [`parse_duration`] reads the same one back: `1m30s`, `700ms`, `0s`.
+/// Writes a duration as [`parse_duration`] reads it: `1m30s`, `700ms`, `0s`.
 pub fn format_duration(duration: Duration) -> String {
     let mut rest = duration.as_nanos();
     if rest == 0 {
@@ -155,7 +155,7 @@ fn nanoseconds(number: &str, unit: u128) -> Result<u128, DurationError> {
     Ok(total)
 }
 
-/// A piece of somebody's text that is safe and short enough to quote.
+/// A piece of foreign text, safe and short enough to quote.
 fn brief(text: &str) -> String {
     crate::suggest::quoted(text)
 }

@@ -17,7 +17,7 @@ impl Family {
         if ipv6 { Self::Ipv6 } else { Self::Ipv4 }
     }
 
-    /// The digit that names in file names end with: `udp4`, `tcp6`.
+    /// The digit of file names: `udp4`, `tcp6`.
     pub fn digit(self) -> char {
         match self {
             Self::Ipv4 => '4',

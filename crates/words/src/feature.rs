@@ -7,21 +7,19 @@
 //! (`tx-tcp*-segmentation`) against the kernel's own list; here the patterns are already resolved.
 
 /// The kernel names of the offloads that `offloads = "none"` turns off: work on the data path that
-/// the interface takes over from the stack, or that the stack saves by handling many packets as
-/// one.
+/// the interface does for the stack, or that the stack saves by handling many packets as one.
 ///
 /// In: checksums, scatter-gather, every kind of segmentation, LRO and every kind of GRO, tunnels,
 /// and the insertion and removal of VLAN tags.
 ///
-/// Out: filters and steering (`rx-vlan-filter`, `rx-ntuple-filter`, `rx-hashing`), what a driver
-/// states rather than does (`highdma`, `vlan-challenged`, `tx-gso-robust`), modes (`loopback`,
-/// `rx-fcs`, `rx-all`), how the sender copies (`tx-nocache-copy`), and offloads that carry out a
-/// configuration kept elsewhere, such as keys, rules or rings (`tls-*`, `esp-*`, `macsec-*`,
-/// `hw-tc-offload`, `l2-fwd-offload`, `hsr-*`): the traffic of a study does not use them, and
-/// turning them off under a live configuration could break it. Each can still be a factor by name.
+/// Out: filters and steering (`rx-vlan-filter`, `rx-ntuple-filter`, `rx-hashing`), statements of a
+/// driver (`highdma`, `vlan-challenged`, `tx-gso-robust`), modes (`loopback`, `rx-fcs`, `rx-all`),
+/// how the sender copies (`tx-nocache-copy`), and offloads of a configuration such as keys, rules
+/// or rings (`tls-*`, `esp-*`, `macsec-*`, `hw-tc-offload`, `l2-fwd-offload`, `hsr-*`): the traffic
+/// of a study does not use them, and turning them off could break a live configuration. Each can
+/// still be a factor by name.
 ///
-/// Turning off what the driver has fixed is harmless: it is read back at run time and recorded as
-/// it is.
+/// Features that the driver fixes stay as they are: that is read back and recorded.
 pub const OFFLOADS: &[&str] = &[
     "rx-checksum",
     "rx-gro",
@@ -63,7 +61,7 @@ pub const OFFLOADS: &[&str] = &[
     "tx-vlan-stag-hw-insert",
 ];
 
-/// The kernel names of the features that are no offloads of the data path; [`OFFLOADS`] says why.
+/// The kernel names of the features that are not offloads of the data path; see [`OFFLOADS`].
 pub const OTHERS: &[&str] = &[
     "esp-hw-offload",
     "esp-tx-csum-hw-offload",

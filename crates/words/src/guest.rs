@@ -1,4 +1,8 @@
-//! What a virtual machine can be given.
+//! Choices for a virtual machine.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 crate::vocabulary! {
     /// The network interface of a virtual machine.
@@ -20,6 +24,28 @@ crate::vocabulary! {
         Kvm = "kvm";
         /// By software (QEMU's TCG).
         Emulation = "emulation";
+    }
+}
+
+/// What executes a guest's instructions, as it turned out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Accelerated {
+    /// The machine's own processor.
+    Kvm,
+    /// QEMU's translator.
+    Emulation {
+        /// Why it is not KVM.
+        why: String,
+    },
+}
+
+impl fmt::Display for Accelerated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kvm => f.write_str("KVM"),
+            Self::Emulation { why } => write!(f, "emulation ({why})"),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! One key of traffic: what it may be, and for which kinds of traffic.
+//! One key of traffic: its values, and the kinds of traffic that have it.
 
 use std::time::Duration;
 
@@ -12,24 +12,24 @@ use crate::suggest;
 use crate::value::{Field, Value};
 use crate::workload::Workload;
 
-/// A key of `[[workload]]`, which is a factor and an option of `netassay load` as well.
-/// [`KEYS`](crate::KEYS) is the table of them.
+/// A key of `[[workload]]`; also a factor and an option of `netassay load`. The table:
+/// [`KEYS`](crate::KEYS).
 pub struct Key {
-    /// As files write it; options have `-` where this has `_`.
+    /// Its name in files; options have `-` where this has `_`.
     pub name: &'static str,
-    /// What it may be.
+    /// The values that it may have.
     pub shape: Shape,
-    /// What a number counts.
+    /// The unit of a number.
     pub unit: &'static str,
-    /// The kinds of traffic that can have another value than the default.
+    /// The kinds of traffic that support other values than the default.
     pub kinds: &'static [Kind],
-    /// Those of them that can in exact mode.
+    /// Those that support them in exact mode.
     pub exact: &'static [Kind],
-    /// Those of them that then need a thread for each flow.
+    /// Those that then need a thread for each flow.
     pub alone: &'static [Kind],
-    /// Whether it can be varied.
+    /// Whether it is a factor.
     pub is_factor: bool,
-    /// What the name of a condition has before its value.
+    /// The text before its value in a condition's name.
     pub slug: &'static str,
     /// The default, for people.
     pub default: &'static str,
@@ -38,16 +38,16 @@ pub struct Key {
     pub(crate) field: Access,
 }
 
-/// How the value of a key is reached in a workload: to read it, and to set it.
+/// Reads and sets the value of a key in a workload.
 type Access = (fn(&Workload) -> &dyn Field, fn(&mut Workload) -> &mut dyn Field);
 
-/// What traffic cannot have.
+/// A value that traffic does not support.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}; {help}")]
 pub struct Misfit {
     /// The name of the key.
     pub key: &'static str,
-    /// What is wrong, as a sentence without its point.
+    /// The problem, as a sentence without a full stop.
     pub why: String,
     /// The remedy.
     pub help: String,
@@ -59,7 +59,7 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Two keys are the same if they have one name.
+/// Keys with the same name are equal.
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -69,7 +69,7 @@ impl PartialEq for Key {
 impl Eq for Key {}
 
 impl Key {
-    /// What it is, for which kinds of traffic, and its default: for tables, schemas and help.
+    /// Its meaning, its kinds of traffic and its default: for tables, schemas and help.
     #[must_use]
     pub fn description(&self) -> String {
         let of = if self.kinds.len() == Kind::ALL.len() {
@@ -80,7 +80,7 @@ impl Key {
         format!("{}.{of} Default: {}.", self.help, self.default)
     }
 
-    /// What it may be, for people.
+    /// Its range, for people.
     #[must_use]
     pub fn range(&self) -> String {
         let range = match self.shape {
@@ -97,7 +97,6 @@ impl Key {
         if self.has_default() { format!("{range}, `{}`", crate::DEFAULT) } else { range }
     }
 
-    /// The kinds of traffic that can have it.
     fn kind_words(&self) -> String {
         let words: Vec<&str> = self.kinds.iter().map(|kind| kind.word()).collect();
         suggest::list(&words)
@@ -120,7 +119,7 @@ impl Key {
         self.get(&Workload::new(kind))
     }
 
-    /// Whether `default` can be written for it: a value that the system or the engine chooses.
+    /// Whether `default` is one of its values: then the system or the engine chooses.
     #[must_use]
     pub fn has_default(&self) -> bool {
         self.default_of(Kind::TcpStream) == Value::Default
@@ -132,7 +131,7 @@ impl Key {
         matches!(self.shape, Shape::Name(_))
     }
 
-    /// Whether a study file writes a value of it as a number.
+    /// Whether a study file writes its values as numbers.
     #[must_use]
     pub fn is_number(&self) -> bool {
         matches!(self.shape, Shape::Number(..))
@@ -141,7 +140,7 @@ impl Key {
     /// Reads a value as files and options write it.
     ///
     /// # Errors
-    /// [`Mistake`]: the text is no value of this key.
+    /// [`Mistake`]: the text is not a value of this key.
     pub fn parse(&self, text: &str) -> Result<Value, Mistake> {
         if text == crate::DEFAULT && self.has_default() {
             return Ok(Value::Default);
@@ -164,7 +163,7 @@ impl Key {
         Mistake { message: format!("`{}` must be {bounds}", self.name), help: None, out_of_range: true }
     }
 
-    /// Why traffic of a kind cannot have a value, if it cannot. Every kind has its own default.
+    /// Why a kind of traffic does not support a value, if so. Every kind supports its default.
     #[must_use]
     pub fn misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
         if *value == self.default_of(kind) {
@@ -185,8 +184,7 @@ impl Key {
         Some(self.misfit_of(why, format!("use {}", suggest::list(&words))))
     }
 
-    /// Why traffic of a kind cannot have a value in exact mode, where one thread does the work of
-    /// both ends and must do the same each time.
+    /// The same in exact mode, where one thread does the work of both ends, always in the same way.
     #[must_use]
     pub fn exact_misfit(&self, value: &Value, kind: Kind) -> Option<Misfit> {
         if *value == self.default_of(kind) {
@@ -228,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn each_key_has_a_name_of_its_own_and_finds_its_field() {
+    fn each_key_has_its_own_name_and_finds_its_field() {
         for (at, key) in KEYS.iter().enumerate() {
             assert_eq!(KEYS.iter().position(|other| other == key), Some(at), "{key:?}");
             let others: Vec<&Key> = KEYS.iter().filter(|other| *other != key).collect();
@@ -273,6 +271,8 @@ mod tests {
             ("rate", "1", vec![TcpRr, UdpRr, TcpCrr], vec![TcpStream, UdpStream, Pps]),
             ("pacing", "1Tbit", vec![TcpStream, UdpStream, Pps], vec![TcpRr, TcpCrr]),
             ("busy_poll", "1us", vec![TcpStream, UdpRr, TcpCrr], vec![Pps]),
+            ("find_rate", "on", vec![UdpStream], vec![TcpStream, UdpRr, Pps]),
+            ("loss", "0.1%", vec![UdpStream], vec![TcpStream, UdpRr, Pps]),
             ("congestion_control", "system", vec![TcpRr, TcpCrr], vec![UdpStream, Pps]),
             ("congestion_control", "bbr", vec![TcpStream], vec![UdpRr, Pps]),
             ("nodelay", "on", vec![TcpStream, TcpRr], vec![UdpRr, Pps]),

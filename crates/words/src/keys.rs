@@ -1,6 +1,5 @@
-//! The table of keys: everything that can be said of traffic, each thing once. Studies, factors,
-//! `--set`, the JSON schema, the names of conditions, the options of `netassay load` and the tables
-//! in `docs/` are made from it.
+//! The table of keys: each property of traffic once. It makes studies, factors, `--set`, the JSON
+//! schema, the names of conditions, the options of `netassay load` and the tables in `docs/`.
 
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ const RECEIVED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind:
 const NANOSECOND: Duration = Duration::from_nanos(1);
 const MICROSECOND: Duration = Duration::from_micros(1);
 
-/// What a row says where nothing else is said.
+/// The defaults of a row.
 const PLAIN: Key = Key {
     name: "",
     shape: Shape::Switch,
@@ -39,7 +38,7 @@ const PLAIN: Key = Key {
     field: (|w| &w.traffic.verify, |w| &mut w.traffic.verify),
 };
 
-/// Every key of `[[workload]]` but `name` and `kind`, in the order in which they are shown.
+/// Every key of `[[workload]]` except `name` and `kind`, in display order.
 pub const KEYS: &[Key] = &[
     Key {
         name: "message",
@@ -93,8 +92,8 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "socket_buffer",
-        // The kernel doubles what it is given and keeps it in an `int`; a quarter of that is far
-        // beyond use.
+        // The kernel doubles it and keeps it in an `int`; a quarter of that is far more than
+        // needed.
         shape: Shape::Number(1_024, 1 << 29),
         unit: "bytes",
         slug: "socket-buffer",
@@ -206,9 +205,32 @@ pub const KEYS: &[Key] = &[
         ..PLAIN
     },
     Key {
+        name: "find_rate",
+        kinds: &[Kind::UdpStream],
+        exact: NONE,
+        // Each of its trials is paced.
+        alone: UDP,
+        is_factor: false,
+        default: "off",
+        help: "Whether a run searches for the highest rate that keeps loss within `loss`, by trials of `duration` each; it tries at most `pacing`",
+        field: (|w| &w.traffic.find_rate, |w| &mut w.traffic.find_rate),
+        ..PLAIN
+    },
+    Key {
+        name: "loss",
+        shape: Shape::Share,
+        kinds: &[Kind::UdpStream],
+        exact: NONE,
+        slug: "loss-",
+        default: "none: no datagram at all",
+        help: "The share of datagrams that may be lost at the rate that `find_rate` searches for: `0.1%`",
+        field: (|w| &w.traffic.loss, |w| &mut w.traffic.loss),
+        ..PLAIN
+    },
+    Key {
         name: "busy_poll",
-        // The kernel counts whole microseconds, and a tenth of a second without any packet is no
-        // polling any more.
+        // The kernel counts whole microseconds; after a tenth of a second without packets, polling
+        // has no use.
         shape: Shape::Time(MICROSECOND, Duration::from_millis(100), MICROSECOND),
         kinds: RECEIVED,
         exact: NONE,
@@ -286,7 +308,7 @@ pub const KEYS: &[Key] = &[
         shape: Shape::Number(1, i32::MAX as u64),
         unit: "bytes",
         kinds: TCP,
-        // What does not leave at once would wait for a receiver that is the same thread.
+        // Data that do not leave at once would wait for a receiver on the same thread.
         exact: NONE,
         slug: "notsent-lowat",
         default: "the kernel's (sysctl net.ipv4.tcp_notsent_lowat)",
@@ -318,7 +340,6 @@ pub const KEYS: &[Key] = &[
         name: "verify",
         kinds: RECEIVED,
         exact: NONE,
-        // A precaution, and no question.
         is_factor: false,
         default: "off",
         help: "Whether every byte and every sequence number is checked where it arrives, which costs time",

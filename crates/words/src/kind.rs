@@ -41,12 +41,12 @@ impl Kind {
         matches!(self, Self::TcpRr | Self::UdpRr | Self::TcpCrr)
     }
 
-    /// Whether somebody receives it.
+    /// Whether it has a receiver.
     pub fn is_received(self) -> bool {
         self != Self::Pps
     }
 
-    /// What instructions are counted for: a datagram is one piece of work however long.
+    /// The unit of work that instructions are counted for: a datagram is one, however long.
     pub fn counted_work(self) -> &'static str {
         match self {
             Self::TcpStream => "byte",

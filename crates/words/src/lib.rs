@@ -1,6 +1,6 @@
 //! The words that several rooms use (see ARCHITECTURE.md): kinds of traffic, senders, readers,
-//! directions, families, scenarios, features, metrics, and the one [`Traffic`]. What a study, the
-//! engine and the command line say of traffic is declared here once, and nowhere else.
+//! directions, families, scenarios, features, metrics, and the one [`Traffic`]. Studies, the engine
+//! and the command line use these declarations.
 //!
 //! Pure: no I/O.
 
@@ -31,13 +31,13 @@ mod value;
 mod word;
 mod workload;
 
-/// The word for what holds when nothing is said.
+/// The word for the default.
 pub const DEFAULT: &str = "default";
 
 pub use congestion_control::CongestionControl;
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::Family;
-pub use guest::{Acceleration, Copies, Nic};
+pub use guest::{Accelerated, Acceleration, Copies, Nic};
 pub use key::{Key, Misfit};
 pub use keys::KEYS;
 pub use kind::Kind;

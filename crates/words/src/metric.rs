@@ -8,7 +8,7 @@ use crate::scenario::Scenario;
 use crate::side::Side;
 use crate::suggest;
 
-/// One thing that a run measures.
+/// A metric of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Metric {
     /// The name in files, tables and the store: `throughput`, `transmitter.cpu`.
@@ -17,23 +17,48 @@ pub struct Metric {
     pub unit: &'static str,
     /// Which way is better.
     pub better: Better,
-    /// What it says, as a fragment of a sentence.
+    /// Its meaning, as a fragment of a sentence.
     pub meaning: &'static str,
-    /// The same without its side.
+    /// The meaning without its side.
     #[serde(skip)]
     pub quantity: &'static str,
-    /// The side it is counted on, if it belongs to one.
+    /// Its side, if it has one.
     #[serde(skip)]
     pub side: Option<Side>,
     /// The key without its side: `cpu`.
     #[serde(skip)]
     pub own: &'static str,
+    /// What it is about.
+    #[serde(skip)]
+    pub group: Group,
+    /// What of that it is: `p99` of latency, `softirq` of CPU, empty for the whole.
+    #[serde(skip)]
+    pub part: &'static str,
     /// The traffic whose runs yield it.
     #[serde(skip)]
     pub(crate) source: Source,
-    /// What beside the traffic a run needs to yield it.
+    /// What a run needs beside the traffic to yield it.
     #[serde(skip)]
     pub needs: Needs,
+}
+
+/// What a metric is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Group {
+    /// What is done per second, the aim of the traffic.
+    Rate,
+    /// Times from request to response.
+    Latency,
+    /// What became of messages.
+    Messages,
+    /// Instructions executed.
+    Instructions,
+    /// CPU use of a host.
+    Cpu,
+    /// CPU time per unit of work.
+    ServiceDemand,
+    /// Anything else that a host counts.
+    Counter,
 }
 
 /// What a testbed must be for a metric.
@@ -41,7 +66,7 @@ pub struct Metric {
 pub enum Needs {
     /// Anything.
     Nothing,
-    /// Two virtual machines: it is counted on the host that runs them.
+    /// Two virtual machines: it is counted on their host.
     Guests,
     /// A tunnel: it is counted at the interface under it.
     Tunnel,
@@ -50,7 +75,7 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// Whether a study on this scenario, in exact mode or not, has it.
+    /// Whether a study with this scenario, in exact mode or not, has it.
     pub fn is_met(self, scenario: Scenario, exact: bool) -> bool {
         match self {
             Self::Nothing => true,
@@ -66,6 +91,24 @@ impl Metric {
     #[must_use]
     pub fn is_both_ways(&self) -> bool {
         self.source == Source::BothWays
+    }
+
+    /// Whether bulk streams yield it, and nothing else.
+    #[must_use]
+    pub fn is_of_streams(&self) -> bool {
+        matches!(self.source, Source::Streams | Source::BothWays)
+    }
+
+    /// Whether request and response yield it, and nothing else.
+    #[must_use]
+    pub fn is_of_transactions(&self) -> bool {
+        self.source == Source::Rr
+    }
+
+    /// Whether only a search for a rate yields it.
+    #[must_use]
+    pub fn is_of_search(&self) -> bool {
+        self.source == Source::Search
     }
 
     /// Whether it is said in the plural: "retransmits are", "throughput is". Counts are, but for
@@ -84,7 +127,7 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// It is evidence of what happened, and neither good nor bad.
+    /// It is evidence, neither good nor bad.
     Neither,
 }
 
@@ -97,18 +140,19 @@ pub(crate) enum Source {
     Streams,
     /// Request and response.
     Rr,
-    /// Whatever runs over TCP.
+    /// All over TCP.
     Tcp,
-    /// Whatever runs over UDP and is received: what nobody receives cannot be lost.
+    /// UDP with a receiver: without one, loss is unknown.
     Udp,
     /// Streams that flow both ways.
     BothWays,
+    /// Searches for the highest rate without loss.
+    Search,
     /// Whatever is counted in packets: bulk UDP, received or not.
     Packets,
 }
 
 impl Source {
-    /// Whether traffic of this kind is among them.
     pub(crate) fn covers(self, kind: Kind) -> bool {
         match self {
             Self::Every => true,
@@ -116,6 +160,7 @@ impl Source {
             Self::Rr => kind.is_rr(),
             Self::Tcp => kind.is_tcp(),
             Self::Udp => kind.is_udp() && kind.is_received(),
+            Self::Search => kind == Kind::UdpStream,
             Self::Packets => matches!(kind, Kind::UdpStream | Kind::Pps),
         }
     }
@@ -124,29 +169,29 @@ impl Source {
 /// Writes the list once for the run as a whole and once for each side.
 macro_rules! metrics {
     (
-        run { $($key:literal, $unit:literal, $better:ident, $source:ident, $meaning:literal;)* }
+        run { $($group:ident $(($begin:literal))? $part:literal, $unit:literal, $better:ident, $source:ident, $meaning:literal;)* }
         exact { $($exact_key:literal, $exact_source:ident, $exact_meaning:literal;)* }
-        side { $($side_key:literal, $side_unit:literal, $side_better:ident, $side_source:ident, $needs:ident, $side_meaning:literal;)* }
+        side { $($side_group:ident $(($side_begin:literal))? $side_part:literal, $side_unit:literal, $side_better:ident, $side_source:ident, $needs:ident, $side_meaning:literal;)* }
     ) => {
         /// Every metric, in the order in which tables show them.
         pub const METRICS: &[Metric] = &[
             $(Metric {
-                key: $key, unit: $unit, better: Better::$better, meaning: $meaning,
-                side: None, own: $key, quantity: $meaning, source: Source::$source, needs: Needs::Nothing,
+                key: concat!($($begin,)? $part), unit: $unit, better: Better::$better, meaning: $meaning,
+                side: None, own: concat!($($begin,)? $part), group: Group::$group, part: $part, quantity: $meaning, source: Source::$source, needs: Needs::Nothing,
             },)*
             $(Metric {
                 key: $exact_key, unit: "1", better: Better::Lower, meaning: $exact_meaning,
-                side: None, own: $exact_key, quantity: $exact_meaning, source: Source::$exact_source, needs: Needs::Exact,
+                side: None, own: $exact_key, group: Group::Instructions, part: $exact_key, quantity: $exact_meaning, source: Source::$exact_source, needs: Needs::Exact,
             },)*
             $(Metric {
-                key: concat!("transmitter.", $side_key), unit: $side_unit, better: Better::$side_better,
+                key: concat!("transmitter.", $($side_begin,)? $side_part), unit: $side_unit, better: Better::$side_better,
                 meaning: concat!($side_meaning, ", at the transmitter"),
-                side: Some(Side::Transmitter), own: $side_key, quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
+                side: Some(Side::Transmitter), own: concat!($($side_begin,)? $side_part), group: Group::$side_group, part: $side_part, quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
             },)*
             $(Metric {
-                key: concat!("receiver.", $side_key), unit: $side_unit, better: Better::$side_better,
+                key: concat!("receiver.", $($side_begin,)? $side_part), unit: $side_unit, better: Better::$side_better,
                 meaning: concat!($side_meaning, ", at the receiver"),
-                side: Some(Side::Receiver), own: $side_key, quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
+                side: Some(Side::Receiver), own: concat!($($side_begin,)? $side_part), group: Group::$side_group, part: $side_part, quantity: $side_meaning, source: Source::$side_source, needs: Needs::$needs,
             },)*
         ];
     };
@@ -154,27 +199,31 @@ macro_rules! metrics {
 
 metrics! {
     run {
-        "throughput", "Mbit/s", Higher, Streams, "payload that reached the receiving applications in the window, in both directions";
-        "throughput_forward", "Mbit/s", Higher, BothWays, "payload that reached the receiver in the window";
-        "throughput_reverse", "Mbit/s", Higher, BothWays, "payload that reached the transmitter in the window";
-        "packets", "1/s", Higher, Packets, "datagrams that reached the receiving application in the window; of `pps` packets across the interface, counted there";
-        "transactions", "1/s", Higher, Rr, "requests answered in the window";
-        "latency_mean", "ns", Lower, Rr, "mean time from request to response";
-        "latency_p50", "ns", Lower, Rr, "time from request to response that half of the transactions stay within";
-        "latency_p90", "ns", Lower, Rr, "time from request to response that 90 % of the transactions stay within";
-        "latency_p99", "ns", Lower, Rr, "time from request to response that 99 % of the transactions stay within";
-        "latency_p99_9", "ns", Lower, Rr, "time from request to response that 99.9 % of the transactions stay within";
-        "latency_p99_99", "ns", Lower, Rr, "time from request to response that 99.99 % of the transactions stay within";
-        "latency_max", "ns", Lower, Rr, "longest time from request to response";
-        "loss", "%", Lower, Udp, "messages sent that never reached the receiving application";
-        "offered", "1", Neither, Udp, "messages the application tried to send in the whole run";
-        "sent", "1", Neither, Udp, "messages the kernel accepted from the application in the whole run";
-        "received", "1", Neither, Udp, "messages the receiving application received in the whole run";
-        "lost", "1", Lower, Udp, "messages sent but not received in the whole run";
-        "lost_queue", "1", Lower, Udp, "messages lost in the sender's queue";
-        "lost_device", "1", Lower, Udp, "messages lost in a device or on the link";
-        "lost_socket", "1", Lower, Udp, "messages lost because the receiving socket was full";
-        "lost_unaccounted", "1", Lower, Udp, "messages lost at a place without a counter";
+        Rate "throughput", "Mbit/s", Higher, Streams, "payload that reached the receiving applications in the window, in both directions";
+        Rate "throughput_forward", "Mbit/s", Higher, BothWays, "payload that reached the receiver in the window";
+        Rate "throughput_reverse", "Mbit/s", Higher, BothWays, "payload that reached the transmitter in the window";
+        Rate "packets", "1/s", Higher, Packets, "datagrams that reached the receiving application in the window; of `pps` packets across the interface, counted there";
+        Rate "found_rate", "Mbit/s", Higher, Search, "highest rate of payload that was shown to keep loss within the bound";
+        Rate "found_rate_upper", "Mbit/s", Neither, Search, "lowest rate of payload that was shown to exceed the bound; absent if none was";
+        Rate "found_packets", "1/s", Higher, Search, "the found rate in datagrams";
+        Counter "search_trials", "1", Neither, Search, "trials that the search for the rate made";
+        Rate "transactions", "1/s", Higher, Rr, "requests answered in the window";
+        Latency("latency_") "mean", "ns", Lower, Rr, "mean time from request to response";
+        Latency("latency_") "p50", "ns", Lower, Rr, "time from request to response that half of the transactions stay within";
+        Latency("latency_") "p90", "ns", Lower, Rr, "time from request to response that 90 % of the transactions stay within";
+        Latency("latency_") "p99", "ns", Lower, Rr, "time from request to response that 99 % of the transactions stay within";
+        Latency("latency_") "p99_9", "ns", Lower, Rr, "time from request to response that 99.9 % of the transactions stay within";
+        Latency("latency_") "p99_99", "ns", Lower, Rr, "time from request to response that 99.99 % of the transactions stay within";
+        Latency("latency_") "max", "ns", Lower, Rr, "longest time from request to response";
+        Messages "loss", "%", Lower, Udp, "messages sent that never reached the receiving application";
+        Messages "offered", "1", Neither, Udp, "messages the application tried to send in the whole run";
+        Messages "sent", "1", Neither, Udp, "messages the kernel accepted from the application in the whole run";
+        Messages "received", "1", Neither, Udp, "messages the receiving application received in the whole run";
+        Messages "lost", "1", Lower, Udp, "messages sent but not received in the whole run";
+        Messages "lost_queue", "1", Lower, Udp, "messages lost in the sender's queue";
+        Messages "lost_device", "1", Lower, Udp, "messages lost in a device or on the link";
+        Messages "lost_socket", "1", Lower, Udp, "messages lost because the receiving socket was full";
+        Messages "lost_unaccounted", "1", Lower, Udp, "messages lost at a place without a counter";
     }
     exact {
         "instructions_byte", Streams, "instructions executed per byte received";
@@ -195,54 +244,54 @@ metrics! {
         "softirq_instructions_call", Every, "of the kernel's instructions those in soft interrupts, where packets are received, per system call that moves data, at either end";
     }
     side {
-        "cpu", "%", Lower, Every, Nothing, "CPU in use, of all CPUs of the host";
-        "cpu_user", "%", Lower, Every, Nothing, "CPU in applications";
-        "cpu_system", "%", Lower, Every, Nothing, "CPU in system calls and kernel threads";
-        "cpu_irq", "%", Lower, Every, Nothing, "CPU in hardware interrupts";
-        "cpu_softirq", "%", Lower, Every, Nothing, "CPU in soft interrupts, where packets are received";
-        "cpu_steal", "%", Lower, Every, Nothing, "CPU time that the hypervisor gave to others";
-        "cpu_idle", "%", Higher, Every, Nothing, "idle CPU";
-        "service_demand_byte", "ns", Lower, Streams, Nothing, "CPU time per byte received";
-        "service_demand_packet", "ns", Lower, Packets, Nothing, "CPU time per datagram received, of `pps` per packet across the interface";
-        "service_demand_transaction", "ns", Lower, Rr, Nothing, "CPU time per transaction";
-        "wire_packets", "1", Neither, Every, Nothing, "packets across the interface in the window, as the interface counts them";
-        "bytes_per_wire_packet", "bytes", Neither, Every, Nothing, "mean size of what the interface counts as a packet";
-        "segments", "1", Neither, Every, Nothing, "segments or datagrams across the interface in the window, after segmentation";
-        "segments_per_wire_packet", "1", Neither, Every, Nothing, "segments carried by one packet: above 1, offloads acted";
-        "retransmits", "1", Lower, Tcp, Nothing, "TCP segments retransmitted in the window";
-        "retransmits_needless", "1", Lower, Tcp, Nothing, "TCP segments retransmitted although they had arrived, by the other end's duplicate acknowledgments in the window";
-        "reorderings", "1", Lower, Tcp, Nothing, "times in the window that TCP detected reordered segments";
-        "drops", "1", Lower, Every, Nothing, "packets dropped in the window, by the kernel's counters";
-        "underlay_packets", "1", Neither, Every, Tunnel, "packets across the interface under the tunnel in the window, as it counts them";
-        "bytes_per_underlay_packet", "bytes", Neither, Every, Tunnel, "mean size of what the interface under the tunnel counts as a packet";
-        "segments_per_underlay_packet", "1", Neither, Every, Tunnel, "segments carried by one packet of the underlay: above 1, the underlay's offloads acted";
-        "underlay_fragments", "1", Lower, Every, Tunnel, "IP fragments created in the window: packets of the tunnel that exceeded the MTU";
-        "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine uses of its host, of the host's CPUs of this side";
-        "host_cpu_vcpu", "%", Lower, Every, Guests, "CPU of the host that executes the guest, of the host's CPUs of this side";
-        "host_cpu_io", "%", Lower, Every, Guests, "CPU of the host that moves the guest's packets, of the host's CPUs of this side";
-        "host_vcpu_waiting", "%", Lower, Every, Guests, "time in which a virtual CPU was ready to run but waited for a CPU of its host, the mean of the virtual CPUs";
-        "host_service_demand_byte", "ns", Lower, Streams, Guests, "the host's CPU time per byte received";
-        "host_service_demand_packet", "ns", Lower, Packets, Guests, "the host's CPU time per datagram received";
-        "host_service_demand_transaction", "ns", Lower, Rr, Guests, "the host's CPU time per transaction";
-        "context_switches", "1", Lower, Every, Nothing, "context switches of the traffic's threads in the window";
-        "timer_interrupts", "1/s", Neither, Every, Nothing, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing";
-        "reschedule_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU requested another CPU to reschedule";
-        "call_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU requested another CPU to call a function";
-        "softirqs_hrtimer", "1/s", Neither, Every, Nothing, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them";
-        "softirqs_timer", "1/s", Neither, Every, Nothing, "software interrupts for timers of the tick";
-        "softirqs_net_rx", "1/s", Neither, Every, Nothing, "software interrupts for receive work";
-        "softirqs_net_tx", "1/s", Neither, Every, Nothing, "software interrupts for send work";
-        "softirqs_tasklet", "1/s", Neither, Every, Nothing, "software interrupts for tasklets";
-        "softirqs_sched", "1/s", Neither, Every, Nothing, "software interrupts for the scheduler's balancing";
-        "host_timer_interrupts", "1/s", Neither, Every, Guests, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing, on the host's CPUs of this side";
-        "host_reschedule_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU requested another CPU to reschedule, on the host's CPUs of this side";
-        "host_call_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU requested another CPU to call a function, on the host's CPUs of this side";
-        "host_softirqs_hrtimer", "1/s", Neither, Every, Guests, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them, on the host's CPUs of this side";
-        "host_softirqs_timer", "1/s", Neither, Every, Guests, "software interrupts for timers of the tick, on the host's CPUs of this side";
-        "host_softirqs_net_rx", "1/s", Neither, Every, Guests, "software interrupts for receive work, on the host's CPUs of this side";
-        "host_softirqs_net_tx", "1/s", Neither, Every, Guests, "software interrupts for send work, on the host's CPUs of this side";
-        "host_softirqs_tasklet", "1/s", Neither, Every, Guests, "software interrupts for tasklets, on the host's CPUs of this side";
-        "host_softirqs_sched", "1/s", Neither, Every, Guests, "software interrupts for the scheduler's balancing, on the host's CPUs of this side";
+        Cpu("cpu") "", "%", Lower, Every, Nothing, "CPU in use, of all CPUs of the host";
+        Cpu("cpu_") "user", "%", Lower, Every, Nothing, "CPU in applications";
+        Cpu("cpu_") "system", "%", Lower, Every, Nothing, "CPU in system calls and kernel threads";
+        Cpu("cpu_") "irq", "%", Lower, Every, Nothing, "CPU in hardware interrupts";
+        Cpu("cpu_") "softirq", "%", Lower, Every, Nothing, "CPU in soft interrupts, where packets are received";
+        Cpu("cpu_") "steal", "%", Lower, Every, Nothing, "CPU time that the hypervisor gave to others";
+        Cpu("cpu_") "idle", "%", Higher, Every, Nothing, "idle CPU";
+        ServiceDemand "service_demand_byte", "ns", Lower, Streams, Nothing, "CPU time per byte received";
+        ServiceDemand "service_demand_packet", "ns", Lower, Packets, Nothing, "CPU time per datagram received, of `pps` per packet across the interface";
+        ServiceDemand "service_demand_transaction", "ns", Lower, Rr, Nothing, "CPU time per transaction";
+        Counter "wire_packets", "1", Neither, Every, Nothing, "packets across the interface in the window, as the interface counts them";
+        Counter "bytes_per_wire_packet", "bytes", Neither, Every, Nothing, "mean size of what the interface counts as a packet";
+        Counter "segments", "1", Neither, Every, Nothing, "segments or datagrams across the interface in the window, after segmentation";
+        Counter "segments_per_wire_packet", "1", Neither, Every, Nothing, "segments carried by one packet: above 1, offloads acted";
+        Counter "retransmits", "1", Lower, Tcp, Nothing, "TCP segments retransmitted in the window";
+        Counter "retransmits_needless", "1", Lower, Tcp, Nothing, "TCP segments retransmitted although they had arrived, by the other end's duplicate acknowledgments in the window";
+        Counter "reorderings", "1", Lower, Tcp, Nothing, "times in the window that TCP detected reordered segments";
+        Counter "drops", "1", Lower, Every, Nothing, "packets dropped in the window, by the kernel's counters";
+        Counter "underlay_packets", "1", Neither, Every, Tunnel, "packets across the interface under the tunnel in the window, as it counts them";
+        Counter "bytes_per_underlay_packet", "bytes", Neither, Every, Tunnel, "mean size of what the interface under the tunnel counts as a packet";
+        Counter "segments_per_underlay_packet", "1", Neither, Every, Tunnel, "segments carried by one packet of the underlay: above 1, the underlay's offloads acted";
+        Counter "underlay_fragments", "1", Lower, Every, Tunnel, "IP fragments created in the window: packets of the tunnel that exceeded the MTU";
+        Counter "host_cpu", "%", Lower, Every, Guests, "CPU that the virtual machine uses of its host, of the host's CPUs of this side";
+        Counter "host_cpu_vcpu", "%", Lower, Every, Guests, "CPU of the host that executes the guest, of the host's CPUs of this side";
+        Counter "host_cpu_io", "%", Lower, Every, Guests, "CPU of the host that moves the guest's packets, of the host's CPUs of this side";
+        Counter "host_vcpu_waiting", "%", Lower, Every, Guests, "time in which a virtual CPU was ready to run but waited for a CPU of its host, the mean of the virtual CPUs";
+        ServiceDemand "host_service_demand_byte", "ns", Lower, Streams, Guests, "the host's CPU time per byte received";
+        ServiceDemand "host_service_demand_packet", "ns", Lower, Packets, Guests, "the host's CPU time per datagram received";
+        ServiceDemand "host_service_demand_transaction", "ns", Lower, Rr, Guests, "the host's CPU time per transaction";
+        Counter "context_switches", "1", Lower, Every, Nothing, "context switches of the traffic's threads in the window";
+        Counter "timer_interrupts", "1/s", Neither, Every, Nothing, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing";
+        Counter "reschedule_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU requested another CPU to reschedule";
+        Counter "call_interrupts", "1/s", Neither, Every, Nothing, "interrupts by which a CPU requested another CPU to call a function";
+        Counter "softirqs_hrtimer", "1/s", Neither, Every, Nothing, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them";
+        Counter "softirqs_timer", "1/s", Neither, Every, Nothing, "software interrupts for timers of the tick";
+        Counter "softirqs_net_rx", "1/s", Neither, Every, Nothing, "software interrupts for receive work";
+        Counter "softirqs_net_tx", "1/s", Neither, Every, Nothing, "software interrupts for send work";
+        Counter "softirqs_tasklet", "1/s", Neither, Every, Nothing, "software interrupts for tasklets";
+        Counter "softirqs_sched", "1/s", Neither, Every, Nothing, "software interrupts for the scheduler's balancing";
+        Counter "host_timer_interrupts", "1/s", Neither, Every, Guests, "interrupts of the CPUs' own timers: ticks, and timers between them such as those of TCP's pacing, on the host's CPUs of this side";
+        Counter "host_reschedule_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU requested another CPU to reschedule, on the host's CPUs of this side";
+        Counter "host_call_interrupts", "1/s", Neither, Every, Guests, "interrupts by which a CPU requested another CPU to call a function, on the host's CPUs of this side";
+        Counter "host_softirqs_hrtimer", "1/s", Neither, Every, Guests, "software interrupts for high-resolution timers: the timers of TCP's pacing are among them, on the host's CPUs of this side";
+        Counter "host_softirqs_timer", "1/s", Neither, Every, Guests, "software interrupts for timers of the tick, on the host's CPUs of this side";
+        Counter "host_softirqs_net_rx", "1/s", Neither, Every, Guests, "software interrupts for receive work, on the host's CPUs of this side";
+        Counter "host_softirqs_net_tx", "1/s", Neither, Every, Guests, "software interrupts for send work, on the host's CPUs of this side";
+        Counter "host_softirqs_tasklet", "1/s", Neither, Every, Guests, "software interrupts for tasklets, on the host's CPUs of this side";
+        Counter "host_softirqs_sched", "1/s", Neither, Every, Guests, "software interrupts for the scheduler's balancing, on the host's CPUs of this side";
     }
 }
 
@@ -252,13 +301,13 @@ pub fn find(key: &str) -> Option<&'static Metric> {
     exact.or_else(|| METRICS.iter().find(|metric| metric.own == key))
 }
 
-/// Every key that [`find`] takes: all in full, and those of a side also bare.
+/// Every key that [`find`] knows: full keys, and bare ones of a side.
 pub fn keys() -> impl Iterator<Item = &'static str> {
     let bare = METRICS.iter().filter(|metric| metric.side == Some(Side::Transmitter));
     METRICS.iter().map(|metric| metric.key).chain(bare.map(|metric| metric.own))
 }
 
-/// The key nearest to a word that is none.
+/// The key nearest to an unknown word.
 pub fn nearest(word: &str) -> Option<&'static str> {
     suggest::nearest(word, keys())
 }
@@ -276,7 +325,7 @@ mod tests {
             assert!(seen.insert(metric.key), "{}", metric.key);
             assert_eq!(find(metric.key).unwrap().key, metric.key);
         }
-        assert_eq!(METRICS.len(), 21 + 16 + 2 * 48);
+        assert_eq!(METRICS.len(), 25 + 16 + 2 * 48);
         assert_eq!(find("speed"), None);
     }
 
@@ -289,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_said_in_the_plural() {
+    fn counts_are_written_in_the_plural() {
         for key in ["transactions", "packets", "receiver.retransmits", "instructions_byte", "call_interrupts"]
         {
             assert!(find(key).unwrap().is_plural(), "{key}");

@@ -1,12 +1,12 @@
 //! What is wrong with the text of a value.
 
-/// Why a text is no value of a key.
+/// Why a text is not a value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// What is wrong, as a sentence without its point.
+    /// The problem, as a sentence without a full stop.
     pub message: String,
     /// The remedy.
     pub help: Option<String>,
-    /// Whether it is a value, only too small or too large.
+    /// Whether the value is only too small or too large.
     pub out_of_range: bool,
 }

@@ -80,16 +80,16 @@ impl Sender {
         matches!(self, Self::Gso | Self::GsoSendmmsg)
     }
 
-    /// Whether what it takes can be counted: the same each time. Where pages are lent or requests
-    /// wait in a ring, the kernel chooses when it works.
+    /// Whether its instructions can be counted: the same each time. With lent pages or a ring the
+    /// kernel chooses when it works.
     pub fn is_countable(self) -> bool {
         !matches!(self, Self::Zerocopy | Self::IoUring | Self::IoUringZerocopy)
     }
 }
 
 impl Reader {
-    /// Whether traffic of this kind has this reader. Traffic without a receiver has the default
-    /// reader.
+    /// Whether traffic of this kind supports this reader. Traffic without a receiver has the
+    /// default one.
     pub fn takes(self, kind: Kind) -> bool {
         match self {
             Self::Recv => true,
@@ -102,7 +102,7 @@ impl Reader {
         }
     }
 
-    /// Whether what it takes can be counted, as of senders.
+    /// Whether its instructions can be counted, as of senders.
     pub fn is_countable(self) -> bool {
         self != Self::IoUring
     }

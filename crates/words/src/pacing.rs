@@ -9,24 +9,24 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pacing(u64);
 
-/// The units of `tc`(8), decimal, largest first, in bits per second. `tc` takes them in any case,
-/// and so does this.
+/// The units of `tc`(8), decimal, largest first, in bits per second. Case does not matter, as in
+/// `tc`.
 const UNITS: [(&str, u64); 5] =
     [("Tbit", 1_000_000_000_000), ("Gbit", 1_000_000_000), ("Mbit", 1_000_000), ("kbit", 1_000), ("bit", 1)];
 
-/// Why a text is no pace.
+/// Why a text is not a pace.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PacingError {
     /// It does not end in a unit.
     #[error("a pace ends in `bit`, `kbit`, `Mbit`, `Gbit` or `Tbit`")]
     NoUnit,
-    /// What stands before the unit is no number.
+    /// The text before the unit is not a number.
     #[error("the text before the unit is not a number")]
     NoNumber,
     /// It is not a whole number of bits.
     #[error("it is finer than a bit per second")]
     Fraction,
-    /// It lies outside [`Pacing::LEAST`] to [`Pacing::MOST`].
+    /// It is outside of [`Pacing::LEAST`] to [`Pacing::MOST`].
     #[error("a pace lies between {} and {}", Pacing::LEAST, Pacing::MOST)]
     Range,
 }
@@ -50,7 +50,7 @@ impl Pacing {
         Pacing::of_bits(bits(number.trim(), *unit)?).ok_or(PacingError::Range)
     }
 
-    /// A pace of so many bits per second; `None` if that is out of range.
+    /// A pace in bits per second; `None` if it is out of range.
     #[must_use]
     pub fn of_bits(bits: u64) -> Option<Pacing> {
         (Self::LEAST.0..=Self::MOST.0).contains(&bits).then_some(Pacing(bits))
@@ -83,7 +83,7 @@ fn bits(number: &str, unit: u64) -> Result<u64, PacingError> {
 }
 
 impl fmt::Display for Pacing {
-    /// In the largest unit that it is a whole number of.
+    /// In the largest unit that gives a whole number.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fits = UNITS.iter().find(|(_, unit)| self.0.is_multiple_of(*unit));
         let (name, unit) = fits.copied().unwrap_or(("bit", 1));

@@ -8,24 +8,23 @@ use thiserror::Error;
 use crate::mistake::Mistake;
 use crate::suggest::quoted;
 
-/// A share in percent, kept to a ten-thousandth of a percent so that it reads back as it was
-/// written.
+/// A share in percent, kept to a ten-thousandth of a percent so that it reads back as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Percent(u32);
 
 /// Parts of a percent.
 const PARTS: f64 = 10_000.0;
 
-/// Why a text is no share.
+/// Why a text is not a share.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PercentError {
     /// It does not end in `%`.
     #[error("a percentage ends in `%`")]
     NoSign,
-    /// What stands before the sign is no number.
+    /// The text before the sign is not a number.
     #[error("the text before `%` is not a number")]
     NoNumber,
-    /// It lies outside [`Percent::LEAST`] to [`Percent::MOST`].
+    /// It is outside of [`Percent::LEAST`] to [`Percent::MOST`].
     #[error("a percentage lies between {} and {}", Percent::LEAST, Percent::MOST)]
     Range,
 }
@@ -51,10 +50,10 @@ impl Percent {
         Ok(Percent(parts as u32))
     }
 
-    /// Reads the value of something called `name`.
+    /// Reads the value of the key `name`.
     ///
     /// # Errors
-    /// With the remedy, as of every key.
+    /// The mistake, with the remedy.
     pub fn read(name: &str, text: &str) -> Result<Percent, Mistake> {
         Self::parse(text).map_err(|error| {
             let out_of_range = error == PercentError::Range;

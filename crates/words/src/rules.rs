@@ -1,4 +1,4 @@
-//! Which traffic is refused, and why: what no key alone can tell.
+//! Combinations of keys that are rejected, and why.
 
 use crate::family::Family;
 use crate::key::Misfit;
@@ -13,10 +13,10 @@ fn misfit(key: &'static str, why: impl Into<String>, help: impl Into<String>) ->
 }
 
 impl Traffic {
-    /// Refuses what the engine does not support over this version of IP.
+    /// Rejects what the engine does not support over this version of IP.
     ///
     /// # Errors
-    /// The first key that does not fit.
+    /// The first key that is rejected.
     pub fn validate(&self, family: Family) -> Result<(), Misfit> {
         let workload = self.in_a_workload();
         let of_keys = KEYS.iter().find_map(|key| key.misfit(&key.get(&workload), self.kind));
@@ -26,10 +26,10 @@ impl Traffic {
         }
     }
 
-    /// Refuses what exact mode does not support.
+    /// Rejects what exact mode does not support.
     ///
     /// # Errors
-    /// The first key that does not fit.
+    /// The first key that is rejected.
     pub fn validate_exact(&self) -> Result<(), Misfit> {
         self.exact_misfits().into_iter().next().map_or(Ok(()), Err)
     }
@@ -48,7 +48,7 @@ impl Traffic {
         Workload { traffic: self.clone(), ..Workload::new(self.kind) }
     }
 
-    /// A size that is beyond what there is: bytes of a datagram, memory, ports.
+    /// A size beyond its limit: bytes of a datagram, memory, ports.
     #[must_use]
     pub fn excess(&self, family: Family) -> Option<Misfit> {
         if self.kind.is_udp() {
@@ -63,7 +63,7 @@ impl Traffic {
                 }
             }
         }
-        // Each thread has its own.
+        // Each thread has one.
         let buffers = u64::from(self.threads.unwrap_or(MAX_THREADS).min(self.flows) * self.ways());
         if buffers * (u64::from(self.message) + u64::from(self.response)) > MAX_MEMORY {
             let why = format!(
@@ -80,7 +80,7 @@ impl Traffic {
         None
     }
 
-    /// Keys that each fit, but not together.
+    /// Keys that are valid by themselves but not together.
     #[must_use]
     pub fn conflict(&self, family: Family) -> Option<Misfit> {
         let sender = self.sender;
@@ -89,16 +89,20 @@ impl Traffic {
             return misfit("checksum", why, "remove `checksum`, or use IPv4");
         }
         if self.verify && self.reader == Reader::Trunc {
-            let why = "reader `trunc` discards the bytes unread, and `verify` checks them";
+            let why = "reader `trunc` discards the bytes without reading them, and `verify` checks them";
             return misfit("verify", why, "remove one of the two");
         }
-        // The kernel (`udp_send_skb`) cuts no buffer whose datagrams are to have no checksum.
+        // The kernel (`udp_send_skb`) rejects a segmented buffer of datagrams without checksum.
         if sender.segments() && !self.checksum {
             return misfit(
                 "sender",
                 format!("sender `{sender}` needs the UDP checksum (UDP_SEGMENT)"),
                 "use `send` or `sendmmsg`",
             );
+        }
+        if self.loss.is_some() && !self.find_rate {
+            let why = "`loss` is the bound of `find_rate`, which is off";
+            return misfit("loss", why, "set `find_rate`, or remove `loss`");
         }
         let bytes = self.message.min(self.response);
         if self.kind == Kind::UdpRr && bytes == 1 && self.in_flight > 128 {
@@ -108,7 +112,6 @@ impl Traffic {
         self.thread_conflict()
     }
 
-    /// Why flows and threads do not go together.
     fn thread_conflict(&self) -> Option<Misfit> {
         let flows = self.flows;
         if self.kind.is_udp() && self.lanes() > MOST_OVER_UDP {
@@ -130,8 +133,7 @@ impl Traffic {
         None
     }
 
-    /// What of this traffic keeps a thread from serving several flows, by key and value; `None`:
-    /// nothing does.
+    /// The key and value that prevent a thread from serving several flows; `None`: none does.
     #[must_use]
     pub fn unshareable(&self) -> Option<(&'static str, String)> {
         if self.kind == Kind::TcpCrr {
@@ -151,9 +153,8 @@ mod tests {
 
     use super::*;
     use crate::traffic::MAX_FLOWS;
-    use crate::{CongestionControl, Direction, Pacing, Sender};
+    use crate::{CongestionControl, Direction, Pacing, Percent, Sender};
 
-    /// The key that is refused, or nothing.
     fn refused(kind: Kind, change: impl FnOnce(&mut Traffic)) -> &'static str {
         let mut traffic = Traffic::new(kind);
         change(&mut traffic);
@@ -208,6 +209,10 @@ mod tests {
         assert_eq!(bare.validate(Family::Ipv6).unwrap_err().key, "checksum");
         let cut = Traffic { sender: Sender::Gso, ..bare };
         assert_eq!(cut.validate(Family::Ipv4).unwrap_err().key, "sender");
+        let bound = |t: &mut Traffic| t.loss = Percent::parse("1%").ok();
+        assert_eq!(refused(Kind::UdpStream, bound), "loss");
+        assert_eq!(refused(Kind::UdpStream, |t| (bound(t), t.find_rate = true).0), "");
+        assert_eq!(refused(Kind::UdpRr, |t| t.find_rate = true), "find_rate");
         assert_eq!(refused(Kind::TcpStream, |t| (t.verify, t.reader) = (true, Reader::Trunc)), "verify");
     }
 
@@ -232,6 +237,7 @@ mod tests {
         assert_eq!(of(Kind::UdpRr, &|t| t.busy_poll = Some(Duration::from_micros(5))), "threads");
         assert_eq!(of(Kind::UdpRr, &|t| t.connected = false), "threads");
         assert_eq!(of(Kind::TcpCrr, &|_| ()), "threads");
+        assert_eq!(of(Kind::UdpStream, &|t| t.find_rate = true), "threads");
         // The way out is not more threads than there can be.
         assert_eq!(of(Kind::TcpCrr, &|t| (t.flows, t.threads) = (1025, None)), "flows");
         assert_eq!(of(Kind::TcpRr, &|t| (t.flows, t.threads) = (1025, None)), "");

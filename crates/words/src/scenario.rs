@@ -20,13 +20,13 @@ crate::vocabulary! {
     }
 }
 
-/// What a VXLAN tunnel takes of the packets of its underlay, in bytes: an inner Ethernet header
-/// (14), VXLAN's (8) and UDP's (8), and IPv4's (20). IPv6's is 20 more (RFC 7348, section 5).
+/// The bytes that a VXLAN tunnel adds to a packet: an inner Ethernet header (14), VXLAN's (8),
+/// UDP's (8) and IPv4's (20). IPv6's is 20 more (RFC 7348, section 5).
 pub const VXLAN_OVERHEAD: u32 = 50;
 
 impl Scenario {
-    /// The MTU that its interfaces come up with, in bytes: that of the kernel's `lo` and of its
-    /// Ethernet devices.
+    /// The default MTU of its interfaces, in bytes: that of the kernel's `lo` and of its Ethernet
+    /// devices.
     pub fn default_mtu(self) -> u32 {
         match self {
             Self::Loopback => 65_536,

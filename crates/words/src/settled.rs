@@ -14,16 +14,15 @@ pub struct Settled {
     pub mtu: u32,
     /// Every feature with its active state, by kernel name.
     pub active: BTreeMap<String, bool>,
-    /// Features that did not become what was asked, each with the reason.
+    /// Features whose request was not applied, each with the reason.
     pub refused: BTreeMap<String, String>,
-    /// Features that the kernel changed though nobody asked: name and new state.
+    /// Features that the kernel changed without a request: name and new state.
     pub follow_on: BTreeMap<String, bool>,
 }
 
 impl Settled {
-    /// What was asked for and not got, with the reason. A word such as `tso` stands for several
-    /// features, of which a driver has some: what such a word asked for was got if one of them is
-    /// on, so the others are not listed.
+    /// Requests that were not applied, with the reason. A word such as `tso` means several
+    /// features, of which a driver has some: such a request counts as applied if one of them is on.
     pub fn unmet(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_on = |name: &&str| self.active.get(*name).copied().unwrap_or(false);
         let stood_for = move |feature: &str| {

@@ -1,4 +1,4 @@
-//! What the value of a key may be, and how a text is read as one.
+//! The values of a key, and how a text is read as one.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::suggest::{self, quoted};
 use crate::value::Value;
 use crate::word::Vocabulary;
 
-/// What a value may be.
+/// The values of a key.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape {
     /// A whole number in a range.
@@ -22,11 +22,11 @@ pub enum Shape {
     Pace,
     /// A share in percent.
     Share,
-    /// A time in a range, in whole multiples of the last.
+    /// A time in a range, in whole multiples of the last value.
     Time(Duration, Duration, Duration),
     /// One of a few words.
     Word(Words),
-    /// A name that the kernel knows, of at most so many letters, digits, `-` and `_`.
+    /// A name that the kernel knows: at most this many letters, digits, `-` and `_`.
     Name(usize),
 }
 
@@ -35,12 +35,12 @@ pub enum Shape {
 pub struct Words {
     /// All of them.
     pub vocabulary: Vocabulary,
-    /// Those that a kind of traffic can have, in exact mode or not.
+    /// Those that a kind of traffic supports, in exact mode or not.
     pub of: fn(Kind, bool) -> Vec<&'static str>,
 }
 
 impl Shape {
-    /// Whether a value is in its range. `Default` is for the key to say.
+    /// Whether a value is in its range. The key itself decides on `Default`.
     pub(crate) fn holds(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Number(least, most), Value::Number(number)) => (least..=most).contains(&number),

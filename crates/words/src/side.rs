@@ -19,7 +19,7 @@ impl Side {
     /// Both sides, in the order in which tables show them.
     pub const BOTH: [Self; 2] = [Self::Transmitter, Self::Receiver];
 
-    /// The one across.
+    /// The other side.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -28,7 +28,7 @@ impl Side {
         }
     }
 
-    /// The short form that condition names use: `tx-tso-off`.
+    /// The short form in names of conditions: `tx-tso-off`.
     pub fn short(self) -> &'static str {
         match self {
             Self::Transmitter => "tx",
@@ -37,7 +37,7 @@ impl Side {
     }
 }
 
-/// One of a thing for each side.
+/// One value for each side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BySide<T> {
@@ -48,12 +48,12 @@ pub struct BySide<T> {
 }
 
 impl<T> BySide<T> {
-    /// What `make` makes for each side.
+    /// Calls `make` for each side.
     pub fn of(mut make: impl FnMut(Side) -> T) -> Self {
         Self { transmitter: make(Side::Transmitter), receiver: make(Side::Receiver) }
     }
 
-    /// The same, where making can fail.
+    /// The same, where `make` can fail.
     ///
     /// # Errors
     /// The first error of `make`.
@@ -61,7 +61,7 @@ impl<T> BySide<T> {
         Ok(Self { transmitter: make(Side::Transmitter)?, receiver: make(Side::Receiver)? })
     }
 
-    /// What `turn` turns each into.
+    /// Calls `turn` for each.
     pub fn map<U>(self, mut turn: impl FnMut(Side, T) -> U) -> BySide<U> {
         BySide {
             transmitter: turn(Side::Transmitter, self.transmitter),
@@ -100,7 +100,6 @@ impl<T> IndexMut<Side> for BySide<T> {
     }
 }
 
-/// The transmitter's first.
 impl<T> IntoIterator for BySide<T> {
     type Item = (Side, T);
     type IntoIter = std::array::IntoIter<(Side, T), 2>;

@@ -1,4 +1,4 @@
-//! Quoting what somebody wrote, and finding what they may have meant.
+//! Quotes foreign text, and suggests what it may have meant.
 
 /// Longer words are not compared: the vocabularies have none, and the comparison is quadratic.
 const LONGEST_COMPARED: usize = 64;
@@ -6,20 +6,19 @@ const LONGEST_COMPARED: usize = 64;
 /// Lists of at most this many words are shown whole in a help line.
 const LONGEST_LIST: usize = 10;
 
-/// A piece of somebody's text that is safe to print and short: control characters escaped, at most
-/// 40 characters.
+/// A piece of foreign text, safe to print and short: control characters escaped, at most 40
+/// characters.
 pub fn quoted(text: &str) -> String {
     let mut quoted: String = text.chars().take(40).flat_map(char::escape_debug).collect();
     if text.chars().nth(40).is_some() {
         quoted.push('…');
     }
-    // `escape_debug` escapes quotes, which need none here.
     quoted.replace("\\'", "'").replace("\\\"", "\"")
 }
 
-/// The word of `known` nearest to `word`, if any is near enough to be what was meant: at most every
-/// third character wrong (insertions, deletions, replacements and swapped neighbours each count as
-/// one), case aside; or else the first that `word` is a part of.
+/// The word of `known` nearest to `word`, if one is near enough: at most every third character
+/// wrong (insertions, deletions, replacements and swapped neighbours each count as one), case
+/// aside; or else the first that contains `word`.
 pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<&'w str> {
     if word.len() > LONGEST_COMPARED {
         return None;
@@ -35,15 +34,14 @@ pub fn nearest<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Opti
             (strsim::osa_distance(&word, &folded), unlike, candidate)
         })
         .filter(|(distance, _, candidate)| *distance <= allowed(candidate) && *distance < word.len().max(1))
-        // Of two words equally many slips away, the one with more in common at its start.
+        // Of equally near words, the one with the longer common prefix.
         .min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))
         .map(|(_, _, candidate)| candidate);
     let part_of = |candidate: &&&str| word.len() >= 3 && fold(candidate).contains(&word);
     near.or_else(|| known.iter().find(part_of).copied())
 }
 
-/// The help line for a word that is not of `known`: the nearest one, and all of them if they are
-/// few.
+/// The help line for a word that is not in `known`: the nearest one, and all if they are few.
 pub fn help<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     let near = nearest(word, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
@@ -56,13 +54,13 @@ pub fn help<'w>(word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<
     }
 }
 
-/// Words for a sentence: `` `a`, `b` ``.
+/// Words in a sentence: `` `a`, `b` ``.
 pub fn list<T: AsRef<str>>(words: &[T]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{}`", word.as_ref())).collect();
     words.join(", ")
 }
 
-/// Case, and the choice between `-` and `_`, are no difference worth counting.
+/// Case, and `-` or `_`, make no difference.
 fn fold(word: &str) -> String {
     word.to_lowercase().replace('_', "-")
 }

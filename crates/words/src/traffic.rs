@@ -1,5 +1,4 @@
-//! The one description of traffic: what a study asks for, and what both ends of the engine agree
-//! on.
+//! The one description of traffic, for studies and both ends of the engine.
 
 use std::time::Duration;
 
@@ -21,20 +20,20 @@ pub const MAX_THREADS: u32 = 1_024;
 /// The most flows over UDP: each has a port of its own, and those below 1024 are privileged.
 pub(crate) const MOST_OVER_UDP: u32 = 65_535 - 1_023;
 /// Connections that one listener accepts: all wait in its queue until the last has come, and
-/// `net.core.somaxconn` is 4096. Connections to another port may come from the same ports again, so
-/// that those do not run out either.
+/// `net.core.somaxconn` is 4096. Connections to another port may reuse the same local ports, so
+/// these do not run out either.
 pub const LISTENER: u32 = 4_000;
-/// The largest message in bytes. Beyond it a write only measures how often it is interrupted.
+/// The largest message in bytes. A larger write only measures how often it is interrupted.
 pub const MAX_MESSAGE: u32 = 16 << 20;
-/// The most memory in bytes that the messages of all flows may occupy on one end.
+/// The most memory in bytes for the messages of all flows on one end.
 pub const MAX_MEMORY: u64 = 1 << 30;
 /// The most transactions that one flow may have in flight.
 pub const MAX_IN_FLIGHT: u32 = 1_024;
-/// The most requests per second that an open loop may be asked for, over all flows.
+/// The most requests per second over all flows (open loop).
 pub const MAX_RATE: u32 = 100_000_000;
 
-/// What traffic is. [`Traffic::new`] gives the plain one of a kind. What each field may be is in
-/// the table [`KEYS`](crate::KEYS).
+/// A description of traffic. [`Traffic::new`] gives the defaults of a kind; the table
+/// [`KEYS`](crate::KEYS) has the values of each field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
@@ -42,13 +41,12 @@ pub struct Traffic {
     pub kind: Kind,
     /// Bytes per write, datagram or request.
     pub message: u32,
-    /// Bytes per answer; 0 where there are none.
+    /// Bytes per answer; 0 without answers.
     pub response: u32,
     /// Connections or sockets; with [`Direction::Both`], for each way.
     pub flows: u32,
-    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None` leaves the kernel's, but for the 1 MiB that a
-    /// stream of datagrams is received into. The kernel doubles what it is asked for and may limit
-    /// it.
+    /// `SO_SNDBUF` and `SO_RCVBUF` in bytes; `None`: the kernel's, or 1 MiB to receive a stream of
+    /// datagrams. The kernel doubles it and may limit it.
     pub socket_buffer: Option<u32>,
     /// The receiver's port; UDP flows use this one and those that follow. `None`: the kernel
     /// chooses.
@@ -57,47 +55,53 @@ pub struct Traffic {
     pub sender: Sender,
     /// How data are read from the kernel.
     pub reader: Reader,
-    /// The threads of either end that share the flows out, neighbours to one thread; with
-    /// [`Direction::Both`], for each way. More than there are flows are not started. `None`: the
-    /// engine chooses.
+    /// The threads of either end, each for neighbouring flows; with [`Direction::Both`], for each
+    /// way. At most one for each flow. `None`: the engine chooses.
     pub threads: Option<u32>,
     /// Which way a stream flows.
     pub direction: Direction,
     /// `tcp_rr`, `udp_rr`: transactions in flight per flow.
     pub in_flight: u32,
-    /// Request-response: requests per second over all flows, each sent at its own intended time and
-    /// its latency measured from there, whether earlier ones are answered or not: [`MAX_IN_FLIGHT`]
-    /// per flow may be under way (one with `tcp_crr`, 128 with `udp_rr` messages of one byte), and
-    /// those beyond wait. `None`: the next request follows an answer.
+    /// Request-response: requests per second over all flows. Each is sent at its intended time,
+    /// whether earlier ones are answered or not, and its latency counts from there. At most
+    /// [`MAX_IN_FLIGHT`] per flow are under way (one with `tcp_crr`, 128 with `udp_rr` messages of
+    /// one byte); more wait. `None`: the next request follows an answer.
     pub rate: Option<u32>,
-    /// Streams and `pps`: the pace of each flow in bits of payload per second. `None`: as fast as
-    /// it goes. The kernel paces TCP (`SO_MAX_PACING_RATE`), in bursts of two segments and more;
-    /// datagrams are paced by the sender, call by call, with or without the `fq` qdisc, and after a
-    /// delay it makes up for 10 ms at most.
+    /// Streams and `pps`: bits of payload per second and flow. `None`: as fast as possible. The
+    /// kernel paces TCP (`SO_MAX_PACING_RATE`), in bursts of two segments or more. The sender paces
+    /// datagrams call by call, with or without the `fq` qdisc, and makes up for at most 10 ms after
+    /// a delay.
     pub pacing: Option<Pacing>,
+    /// Datagrams: whether a run is a search for the highest pace that keeps loss within
+    /// [`loss`](Self::loss). `pacing` is then the most that it tries.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub find_rate: bool,
+    /// The share of datagrams that may be lost at the pace that is searched for; `None`: none at
+    /// all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<Percent>,
     /// How long a receive polls the device's queue instead of sleeping, in whole microseconds
     /// (`SO_BUSY_POLL`, `SO_PREFER_BUSY_POLL`, `SO_BUSY_POLL_BUDGET`).
     #[serde(default, with = "duration::maybe_text")]
     pub busy_poll: Option<Duration>,
-    /// How long each packet waits before it leaves an end's interface, in whole microseconds. A
-    /// round trip has it twice.
+    /// How long each packet waits before it leaves an end's interface, in whole microseconds: twice
+    /// in a round trip.
     #[serde(default, with = "duration::maybe_text")]
     pub path_delay: Option<Duration>,
-    /// The share of packets that leave an end's interface and are lost, at random. What an offload
-    /// hands over as one is lost as one.
+    /// The share of packets lost at random where they leave an end's interface. An offload's large
+    /// packet is lost as one.
     pub path_loss: Option<Percent>,
     /// The most bits per second that leave an end's interface, IP and link-layer headers included.
     pub path_rate: Option<Pacing>,
     /// TCP's congestion control.
     pub congestion_control: CongestionControl,
     /// The differentiated services code point of all packets, 0 to 63 (RFC 2474); `None`: the
-    /// kernel's, which is 0. Over IPv4 the kernel derives from it the priority that qdiscs see,
-    /// too.
+    /// kernel's, 0. Over IPv4 the kernel also derives the priority for qdiscs from it.
     pub dscp: Option<u8>,
-    /// TCP: whether small segments are sent at once (`TCP_NODELAY`); `None`: on where requests are
-    /// answered.
+    /// TCP: whether small segments are sent at once (`TCP_NODELAY`); `None`: on where there are
+    /// answers.
     pub nodelay: Option<bool>,
-    /// TCP: bytes that may wait unsent in a socket before it takes no more (`TCP_NOTSENT_LOWAT`);
+    /// TCP: bytes that may wait unsent in a socket before it accepts no more (`TCP_NOTSENT_LOWAT`);
     /// `None`: the kernel's.
     pub notsent_lowat: Option<u32>,
     /// UDP: whether the sending sockets are connected. If not, each datagram names its destination
@@ -105,24 +109,23 @@ pub struct Traffic {
     pub connected: bool,
     /// Whether UDP datagrams carry a checksum. Off only over IPv4 (`SO_NO_CHECK`).
     pub checksum: bool,
-    /// Whether every byte and every sequence number is checked where it arrives, which costs time.
-    /// If not, the last message of each flow is.
+    /// Whether every byte and every sequence number is checked on arrival, which costs time. If
+    /// not, only the last message of each flow is.
     pub verify: bool,
 }
 
 impl Traffic {
-    /// The plain traffic of a kind: one flow, one message at a time, everything as the kernel has
-    /// it.
+    /// The defaults of a kind: one flow, one message at a time, everything else as in the kernel.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         let message = match kind {
             Kind::TcpStream => 16_384,
-            // Fills one packet of MTU 1500 over IPv6 (40 bytes of header and 8 of UDP) and still
-            // fits one over IPv4: a family must not be charged for fragments by default.
+            // Fills one packet of MTU 1500 over IPv6 (40 bytes of header and 8 of UDP) and fits one
+            // over IPv4, so that no family has fragments by default.
             Kind::UdpStream => 1_452,
             Kind::TcpRr | Kind::UdpRr | Kind::TcpCrr => 1,
-            // Fills the smallest Ethernet frame over IPv4 (60 bytes without its checksum, less 14,
-            // 20 and 8 of headers).
+            // Fills the smallest Ethernet frame over IPv4 (60 bytes without checksum, less 14, 20
+            // and 8 of headers).
             Kind::Pps => 18,
         };
         Self {
@@ -139,6 +142,8 @@ impl Traffic {
             in_flight: 1,
             rate: None,
             pacing: None,
+            find_rate: false,
+            loss: None,
             busy_poll: None,
             path_delay: None,
             path_loss: None,
@@ -153,19 +158,17 @@ impl Traffic {
         }
     }
 
-    /// How many sockets either end has.
+    /// The sockets of either end.
     #[must_use]
     pub fn lanes(&self) -> u32 {
         self.flows.saturating_mul(self.ways())
     }
 
-    /// How many ways the data flow.
     pub(crate) fn ways(&self) -> u32 {
         if self.direction == Direction::Both { 2 } else { 1 }
     }
 
-    /// How many addresses the receiver has: one for each socket over UDP, and over TCP one for as
-    /// many as a listener accepts.
+    /// The receiver's addresses: one for each socket over UDP; over TCP one for each listener.
     #[must_use]
     pub fn endpoints(&self) -> u32 {
         match self.kind {
@@ -175,7 +178,7 @@ impl Traffic {
         }
     }
 
-    /// The lanes' place among the endpoints.
+    /// A lane's index among the endpoints.
     #[must_use]
     pub fn endpoint_of(&self, lane: usize) -> usize {
         match self.kind {
@@ -185,8 +188,8 @@ impl Traffic {
         }
     }
 
-    /// Whether lane number `lane` carries data from the transmitter to the receiver: with
-    /// [`Direction::Both`] the first half do.
+    /// Whether a lane carries data from the transmitter to the receiver: with [`Direction::Both`]
+    /// the first half do.
     #[must_use]
     pub fn is_forward(&self, lane: usize) -> bool {
         match self.direction {
@@ -196,8 +199,8 @@ impl Traffic {
         }
     }
 
-    /// Whether the socket of a lane is connected: one that only receives always is, so that it
-    /// rejects other peers.
+    /// Whether the socket of a lane is connected: one that only receives always is, to reject other
+    /// peers.
     #[must_use]
     pub fn connects(&self, sends: bool) -> bool {
         self.connected || (!sends && !self.kind.is_rr())
@@ -209,8 +212,8 @@ impl Traffic {
         self.nodelay.unwrap_or(self.kind.is_rr())
     }
 
-    /// The most payload bytes of one datagram, cut from a larger buffer, that a packet of this MTU
-    /// carries: the kernel makes no fragments of them.
+    /// The most payload bytes of one datagram of a segmented buffer that fit a packet of this MTU:
+    /// the kernel does not fragment them.
     #[must_use]
     pub fn largest_segment(mtu: u32, family: Family) -> u32 {
         mtu.saturating_sub(family.udp_headers())
@@ -219,7 +222,9 @@ impl Traffic {
     /// Whether a run of it yields the metric.
     #[must_use]
     pub fn produces(&self, metric: &Metric) -> bool {
-        self.kind.produces(metric) && (!metric.is_both_ways() || self.direction == Direction::Both)
+        self.kind.produces(metric)
+            && (!metric.is_both_ways() || self.direction == Direction::Both)
+            && (!metric.is_of_search() || self.find_rate)
     }
 }
 
@@ -244,6 +249,15 @@ mod tests {
         assert!(stream.kind.produces(metric) && !stream.produces(metric));
         assert!(stream.produces(stream.kind.primary_metric()));
         assert!(Traffic { direction: Direction::Both, ..stream }.produces(metric));
+    }
+
+    #[test]
+    fn a_rate_is_found_where_it_is_searched_for() {
+        let metric = metric::find("found_rate").unwrap();
+        let stream = Traffic::new(Kind::UdpStream);
+        assert!(!stream.produces(metric));
+        assert!(Traffic { find_rate: true, ..stream }.produces(metric));
+        assert!(!Traffic { find_rate: true, ..Traffic::new(Kind::TcpStream) }.produces(metric));
     }
 
     #[test]

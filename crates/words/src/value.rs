@@ -1,4 +1,4 @@
-//! The value of a key, and the fields that values are read from and written to.
+//! The value of a key, and the fields that have values.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::word::Word;
 /// What a key can be set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// What holds when nothing is said.
+    /// The default.
     Default,
     /// A whole number.
     Number(u64),
@@ -29,7 +29,7 @@ pub enum Value {
     Text(String),
 }
 
-/// As a study file and an option write it.
+/// As in a study file and on the command line.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -44,15 +44,15 @@ impl fmt::Display for Value {
     }
 }
 
-/// A field that a value can be read from and written to.
+/// A field with a value that can be read and set.
 pub trait Field {
     /// Its value.
     fn value(&self) -> Value;
-    /// Sets it. A value that is not of its type leaves it as it is: reading makes none.
+    /// Sets it. A value of another type has no effect: reading makes none.
     fn set(&mut self, value: &Value);
 }
 
-/// A type that some values are made of.
+/// A type of values.
 pub trait Plain: Copy {
     /// As a value.
     fn to_value(self) -> Value;
@@ -94,7 +94,6 @@ impl Field for CongestionControl {
     }
 }
 
-/// One kind of value that one type is made of.
 macro_rules! plain {
     ($type:ty, $variant:ident($value:ident) => $made:expr) => {
         impl Plain for $type {

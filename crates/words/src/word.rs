@@ -3,7 +3,7 @@
 /// A type whose values are written as one of a few words. [`vocabulary`](crate::vocabulary)
 /// declares them.
 pub trait Word: Copy + PartialEq + 'static {
-    /// Every word with its value, in the order in which they are offered to the user.
+    /// Every word with its value, in display order.
     const WORDS: &'static [(&'static str, Self)];
 
     /// The words with their meanings.
@@ -14,7 +14,7 @@ pub trait Word: Copy + PartialEq + 'static {
         Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
     }
 
-    /// Why a text is none of the words.
+    /// Why a text is not one of the words.
     fn unknown(word: &str) -> String {
         let known: Vec<&str> = Self::WORDS.iter().map(|(word, _)| *word).collect();
         let what = Self::VOCABULARY.what;
@@ -22,18 +22,18 @@ pub trait Word: Copy + PartialEq + 'static {
     }
 }
 
-/// The words of a vocabulary with their meanings, each in the lines of its documentation.
+/// The words of a vocabulary with their meanings: the lines of their documentation.
 #[derive(Debug, Clone, Copy)]
 pub struct Vocabulary {
     /// The name of the type.
     pub name: &'static str,
-    /// What one is called in messages, with its article: "a scenario".
+    /// The noun for messages, with its article: "a scenario".
     pub what: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub about: &'static [&'static str],
-    /// Each word, and what it means.
+    /// Each word with its meaning.
     pub words: &'static [(&'static str, &'static [&'static str])],
-    /// Words that this version knows of but does not support yet.
+    /// Words that are reserved for later versions.
     pub later: &'static [&'static str],
 }
 
@@ -44,16 +44,15 @@ impl Vocabulary {
         self.words.iter().map(|(word, _)| *word).collect()
     }
 
-    /// Lines of documentation as sentences in one line.
+    /// Joins lines of documentation.
     #[must_use]
     pub fn sentences(lines: &[&str]) -> String {
         lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// Declares a [`Word`]: each value with its meaning and its one spelling, which messages, files,
-/// options, serde and the JSON schema share. The words are offered in this order. The crate that
-/// uses it needs `serde`.
+/// Declares a [`Word`]: each value with its meaning and its one spelling for messages, files,
+/// options, serde and the JSON schema, in display order. The crate that uses it needs `serde`.
 #[macro_export]
 macro_rules! vocabulary {
     (
@@ -81,7 +80,7 @@ macro_rules! vocabulary {
         }
 
         impl $type {
-            /// Every value, in the order in which they are offered.
+            /// Every value, in display order.
             pub const ALL: [Self; <$type as $crate::Word>::WORDS.len()] = {
                 let words = <$type as $crate::Word>::WORDS;
                 let mut all = [words[0].1; <$type as $crate::Word>::WORDS.len()];
@@ -124,7 +123,7 @@ mod tests {
 
     use crate::{Direction, Family, Kind, Label, Reader, Scenario, Sender, Side, Word};
 
-    /// Each value is displayed as its word, reads back from it, and serde spells it the same way.
+    /// Each value is displayed, parsed and serialised as its word.
     fn agrees<W: Word + Display + Debug + FromStr<Err = String> + serde::Serialize>() {
         for (word, value) in W::WORDS {
             assert_eq!(value.to_string(), *word);

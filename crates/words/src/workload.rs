@@ -8,11 +8,10 @@ use crate::duration;
 use crate::kind::Kind;
 use crate::traffic::Traffic;
 
-/// The traffic of a condition, with every default filled in.
+/// The traffic of a condition, with all defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workload {
-    /// What the study calls it: its kind unless the file names it. Comparisons stay within one
-    /// name.
+    /// Its name in the study, by default its kind. Comparisons stay within one name.
     pub name: String,
     /// The traffic.
     #[serde(flatten)]
@@ -26,7 +25,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The plain workload of a kind, under the kind's own name.
+    /// The defaults of a kind, under the kind's name.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self {

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_circle_is_told_with_its_arrows() {
+    fn each_circle_is_reported_with_its_arrows() {
         let circles = [2, 3].map(|size| Circle { size, arrows: "  a -> b: X\n".into() });
         let told: Vec<String> = judged("x", &circles).collect();
         assert_eq!(told.len(), circles.len());

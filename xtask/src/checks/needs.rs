@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_with_the_way_out() {
+    fn what_is_missing_is_reported_with_the_way_out() {
         assert_eq!(tell(&[]), None);
         let [first, .., last] = NEEDS else { panic!("there are some") };
         let text = tell(&[first, last]).unwrap();

@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use stats::simulate::Rate;
 use stats::{Question, Verdict, analyse};
 
-use super::parallel::experiments;
+use super::experiment::experiments;
 use super::tally::in_percent;
 use crate::bench::Bench;
 use crate::failure::Failure;
-use crate::report::{Bound, Goal, Report};
+use crate::goal::{Bound, Goal};
+use crate::report::Report;
 use world::{LAYOUTS, Layout, POWER, SPREADS, Spreads, World};
 
 const CONDITIONS: [usize; 5] = [2, 3, 4, 8, 20];
@@ -74,7 +75,6 @@ struct Row {
     cells: Vec<Cell>,
 }
 
-/// `netassay-bench verdict --families`
 pub(super) fn run(bench: &Bench, experiments: u32) -> Result<Report, Failure> {
     let heading = [
         "layout",
@@ -118,55 +118,54 @@ pub(super) fn run(bench: &Bench, experiments: u32) -> Result<Report, Failure> {
             bench.say(&format!("verdict --families, {name}: {conditions} conditions, {boots} boots"));
             let row = Row { layout, conditions, boots, cells };
             report.row(row.words());
+            report.result(format!("{name}, {conditions} conditions, {boots} boots"), row.worlds());
             rows.push(row);
         }
     }
     judge(&mut report, &rows);
-    Ok(report.finish(rows.iter().map(Row::json).collect::<Vec<Value>>()))
+    Ok(report.finish())
 }
 
 impl Row {
     fn words(&self) -> [String; 13] {
-        let fold =
-            |of: fn(&Cell) -> f64, start: f64, better: fn(f64, f64) -> f64, is_meant: fn(Spreads) -> bool| {
-                self.cells.iter().filter(|cell| is_meant(cell.spreads)).map(of).fold(start, better)
-            };
-        let wrong =
-            |is_meant| format!("{:.1}", 100.0 * fold(|cell| cell.wrong.rate, 0.0, f64::max, is_meant));
-        let power = |of, is_meant| match self.layout.is_ragged {
+        type Meant = fn(Spreads) -> bool;
+        let meant = |is_meant: Meant| self.cells.iter().filter(move |cell| is_meant(cell.spreads));
+        let wrong = |is_meant| {
+            let rates = meant(is_meant).map(|cell| cell.wrong.rate);
+            format!("{:.1}", 100.0 * rates.fold(0.0, f64::max))
+        };
+        let least = |of: fn(&Cell) -> f64, is_meant| match self.layout.is_ragged {
             true => "-".to_owned(),
-            false => format!("{:.0}", 100.0 * fold(of, f64::INFINITY, f64::min, is_meant)),
+            false => format!("{:.0}", 100.0 * meant(is_meant).map(of).fold(f64::INFINITY, f64::min)),
         };
         let worst = self.cells.iter().max_by(|one, other| one.wrong.rate.total_cmp(&other.wrong.rate));
-        let is_equal: fn(Spreads) -> bool = |spreads| spreads == Spreads::Equal;
-        let is_log_normal: fn(Spreads) -> bool = |spreads| spreads == Spreads::LogNormal;
+        let equal: Meant = |spreads| spreads == Spreads(Some([1.0, 1.0]));
+        let log_normal: Meant = |spreads| spreads.0.is_none();
         [
             self.layout.name.to_owned(),
             self.conditions.to_string(),
             self.boots.to_string(),
-            wrong(is_equal),
-            wrong(|spreads| matches!(spreads, Spreads::Baseline(_))),
-            wrong(|spreads| matches!(spreads, Spreads::Treatment(_))),
-            wrong(is_log_normal),
+            wrong(equal),
+            wrong(|spreads| spreads.0.is_some_and(|[baseline, _]| baseline > 1.0)),
+            wrong(|spreads| spreads.0.is_some_and(|[_, treatment]| treatment > 1.0)),
+            wrong(log_normal),
             worst.map_or(String::new(), |cell| in_percent(&cell.wrong, 1)),
-            power(|cell| cell.power, is_equal),
-            power(|cell| cell.power, is_log_normal),
-            power(|cell| cell.power, |_| true),
-            power(Cell::relative_power, is_equal),
-            power(Cell::relative_power, |_| true),
+            least(|cell| cell.power, equal),
+            least(|cell| cell.power, log_normal),
+            least(|cell| cell.power, |_| true),
+            least(Cell::relative_power, equal),
+            least(Cell::relative_power, |_| true),
         ]
     }
 
-    fn json(&self) -> Value {
-        let Self { layout, conditions, boots, cells } = self;
+    fn worlds(&self) -> Vec<Value> {
         let world = |cell: &Cell| {
-            let power = (!layout.is_ragged).then_some(cell.power);
+            let power = (!self.layout.is_ragged).then_some(cell.power);
             json!({
                 "spreads": cell.spreads.name(), "wrong": cell.wrong, "power": power, "power_of_ratios": cell.of_ratios,
             })
         };
-        let worlds: Vec<Value> = cells.iter().map(world).collect();
-        json!({"layout": layout.name, "conditions": conditions, "boots": boots, "worlds": worlds})
+        self.cells.iter().map(world).collect()
     }
 }
 
@@ -185,7 +184,7 @@ fn judge(report: &mut Report, rows: &[Row]) {
         if let Some((cell, place)) = worst(|cell| cell.wrong.rate) {
             let what = format!("{place}: false positives, lower end of the interval");
             let low = 100.0 * cell.wrong.interval.0;
-            report.goals.push(Goal::new(what, low, (Bound::AtMost, MOST_WRONG), "%"));
+            report.goals.push(Goal::new(what, low, Bound::AtMost(MOST_WRONG), "%"));
         }
         if layout.is_ragged || boots < POWER_FROM {
             continue;

@@ -1,9 +1,8 @@
-//! netassay as a guest's first process: mounts what an agent needs, loads the modules that it was
-//! packed with, starts an agent at each virtio port, and switches the guest off when the last one
-//! has ended.
+//! netassay as a guest's first process: mounts what an agent needs, loads its modules, starts an
+//! agent at each virtio port, and powers the guest off when the last one has ended.
 //!
-//! What it has to say goes to the console, where the controller reads it: [`SERVING`], or
-//! [`CANNOT`] and the reason.
+//! Its messages go to the console, where the controller reads them: [`SERVING`], or [`CANNOT`] and
+//! the reason.
 
 mod error;
 mod ports;
@@ -21,15 +20,14 @@ use self::error::InitError;
 use self::system::Console;
 use crate::frame::decode;
 
-/// What init says when its agents are at their ports.
+/// The message when its agents are at their ports.
 pub const SERVING: &str = "netassay-init: serving";
-/// What it says, before the reason, when it cannot bring them there.
+/// The message, before the reason, when it cannot start them.
 pub const CANNOT: &str = "netassay-init: cannot serve:";
-/// Where in it the modules are, named so that they sort in the order in which they are to be
-/// loaded.
+/// The directory of the modules, whose names sort in loading order.
 pub const MODULES: &str = "netassay/modules";
 
-/// Is this process the first of a guest that was packed by netassay?
+/// Whether this process is the first of a guest that netassay packed.
 #[must_use]
 pub fn is_called() -> bool {
     std::process::id() == 1
@@ -37,8 +35,7 @@ pub fn is_called() -> bool {
         && fs::metadata(format!("/{SETTINGS}")).is_ok()
 }
 
-/// Lives the life of a guest's first process. It does not come back: the guest is switched off at
-/// its end.
+/// Runs as a guest's first process. Does not return: the guest is powered off at its end.
 pub fn run(version: &'static str) -> ! {
     let console = Console;
     if let Err(error) = serve_all(version, &console) {
@@ -60,7 +57,7 @@ fn serve_all(version: &'static str, console: &Console) -> Result<(), InitError> 
     }
     let ports = ports::open_all(settings.ports)?;
     for (index, port) in ports.into_iter().enumerate() {
-        // The parent's copy of the port closes here, so that the agent's end is the port's end.
+        // Closes the parent's copy, so that the port closes when the agent ends.
         ports::start_agent(index, port, version, console)?;
     }
     console.say(&format!("{SERVING} {} ports", settings.ports));

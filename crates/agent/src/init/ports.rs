@@ -9,8 +9,8 @@ use super::error::InitError;
 use super::system::{self, Console};
 use crate::serve::serve;
 
-/// How long a device may take to appear after its driver was loaded; on a machine with time to
-/// spare it is a millisecond.
+/// How long a device may take to appear after its driver was loaded; on an idle machine it takes a
+/// millisecond.
 const PATIENCE: Duration = Duration::from_secs(10);
 const STEP: Duration = Duration::from_millis(1);
 
@@ -48,7 +48,6 @@ fn device(class: &Path, name: &str) -> Option<String> {
     })
 }
 
-/// Starts the agent of a port as a process of its own.
 pub(super) fn start_agent(
     index: usize,
     port: OwnedFd,

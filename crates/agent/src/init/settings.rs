@@ -1,17 +1,17 @@
-//! What the packer of the initramfs tells init.
+//! The settings that the packer of the initramfs gives to init.
 
 use serde::{Deserialize, Serialize};
 
-/// Where in the guest's first file system [`Settings`] are.
+/// Where [`Settings`] are in the initramfs.
 pub const SETTINGS: &str = "netassay/settings.json";
 
-/// What the packer of the initramfs tells init.
+/// The settings that the packer of the initramfs gives to init.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// How many ports there are, named `netassay.0` and so on.
+    /// The number of ports, named `netassay.0` and so on.
     pub ports: usize,
-    /// What the kernel's random numbers begin with, where they are to be the same at each boot;
-    /// empty: as the kernel likes.
+    /// The seed of the kernel's random numbers, where they must be the same at each boot; empty:
+    /// the kernel's own.
     pub seed: Vec<u8>,
 }

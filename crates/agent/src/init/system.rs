@@ -1,4 +1,4 @@
-//! What a first process asks of its kernel.
+//! System calls of a first process.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -21,9 +21,9 @@ use super::error::InitError;
 pub(super) struct Console;
 
 impl Console {
-    /// Says one line, and waits until it has left: the guest may be switched off next.
+    /// Writes one line, and waits until it has left: the guest may power off next.
     pub(super) fn say(&self, line: &str) {
-        // Where even this fails, nobody can be told.
+        // If this fails, nothing can report it.
         if let Ok(mut console) = File::options().write(true).open("/dev/console") {
             let _ = console.write_all(format!("{line}\n").as_bytes());
             let _ = tcdrain(console);
@@ -34,7 +34,7 @@ impl Console {
 pub(super) fn mount_all() -> Result<(), InitError> {
     for (kind, place) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev")] {
         match mount(Some(kind), place, Some(kind), MsFlags::empty(), None::<&str>) {
-            // CONFIG_DEVTMPFS_MOUNT has done it.
+            // CONFIG_DEVTMPFS_MOUNT has mounted it.
             Ok(()) | Err(Errno::EBUSY) => {}
             Err(errno) => return Err(InitError::at(format!("mount {kind} on {place}"))(errno.into())),
         }
@@ -42,8 +42,8 @@ pub(super) fn mount_all() -> Result<(), InitError> {
     Ok(())
 }
 
-/// Gives the kernel's random numbers their beginning, and has it count as such, so that they are
-/// the same at each boot.
+/// Seeds the kernel's random numbers, and credits the seed as entropy, so that they are the same at
+/// each boot.
 pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
     let step = "seed the random numbers";
     let random = File::options().write(true).open("/dev/random").map_err(InitError::at(step))?;
@@ -64,7 +64,8 @@ pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
 /// `_IOW('R', 0x03, int [2])`.
 const RNDADDENTROPY: libc::Ioctl = 0x4008_5203;
 
-/// Loads the files of a directory in the order of their names; gives those that the kernel refused.
+/// Loads the files of a directory in the order of their names; returns those that the kernel
+/// refused.
 pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>, InitError> {
     let step = || format!("read {}", directory.display());
     let mut paths = Vec::new();
@@ -76,7 +77,7 @@ pub(super) fn load_modules(directory: &Path) -> Result<Vec<(String, io::Error)>,
     for path in paths {
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         match load_module(&path) {
-            // Loaded, it takes memory twice. Failing to remove it harms nothing.
+            // The file of a loaded module is not needed; failing to remove it is harmless.
             Ok(()) => drop(fs::remove_file(&path)),
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {}
             Err(error) => refused.push((name, error)),
@@ -89,13 +90,12 @@ fn load_module(path: &Path) -> io::Result<()> {
     Ok(finit_module(File::open(path)?, c"", ModuleInitFlags::empty())?)
 }
 
-/// Makes a second process; true in the first one.
 pub(super) fn fork() -> io::Result<bool> {
     // SAFETY: a guest's first process has one thread, so that no lock can be held by another.
     Ok(matches!(unsafe { nix::unistd::fork() }?, ForkResult::Parent { .. }))
 }
 
-/// Waits for any child to end: its number and status; `None` when there is none left.
+/// Waits for any child to end: its number and status; `None` without children.
 pub(super) fn reap() -> Option<(i32, i32)> {
     loop {
         let mut status = 0;
@@ -110,7 +110,7 @@ pub(super) fn reap() -> Option<(i32, i32)> {
     }
 }
 
-/// Waits until the other end of a port is there: until then reading gives an end of file.
+/// Waits until the other end of a port is connected: until then reads give an end of file.
 pub(super) fn await_connection(port: &impl AsFd, patience: Duration) -> io::Result<()> {
     let deadline = Instant::now() + patience;
     loop {
@@ -135,12 +135,11 @@ pub(super) fn become_standard_streams(port: &impl AsFd) -> io::Result<()> {
     Ok(dup2_stdout(port)?)
 }
 
-/// Switches the guest off.
 pub(super) fn power_off() -> ! {
     loop {
-        // Nothing is to be saved: all file systems are in memory.
+        // All file systems are in memory: nothing to save.
         let Err(_) = reboot(RebootMode::RB_POWER_OFF);
-        // A kernel without ACPI halts here; the controller ends QEMU when it sees why.
+        // A kernel without ACPI halts here; the controller ends QEMU then.
         std::thread::sleep(Duration::from_secs(1));
     }
 }

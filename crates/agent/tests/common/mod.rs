@@ -36,7 +36,7 @@ pub(crate) fn outcome() -> Outcome {
         buffers: Buffers::default(),
         zerocopy: Some(load::Zerocopy::default()),
         slept: false,
-        notes: vec![load::Note::NoBusyPolling("SO_BUSY_POLL".to_owned(), "no".to_owned())],
+        notes: vec![load::Note::NoBusyPolling { option: "SO_BUSY_POLL".to_owned(), why: "no".to_owned() }],
     }
 }
 
@@ -86,6 +86,17 @@ pub(crate) fn answers() -> Vec<Answer> {
         interrupts_each: vec![host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect()],
         underlay: None,
     };
+    let change = host::journal::Change {
+        number: 1,
+        target: host::machine::Target::Governor { cpu: 0 },
+        before: "powersave".into(),
+        after: Some("performance".into()),
+    };
+    let difference = host::journal::Difference {
+        target: host::machine::Target::Governor { cpu: 0 },
+        after: "performance".into(),
+        now: host::journal::Now::Unreadable("no".to_owned()),
+    };
     let discard = host::Discard { device: host::DiscardDevice::Dummy, lacking: vec!["no".to_owned()] };
     vec![
         Answer::Hello { protocol: 1, version: "1".to_owned(), pid: 1, cpus: vec![(0, 0)] },
@@ -94,6 +105,8 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer::Settled(settled),
         Answer::Environment(Box::new(host::Environment::read(&["lo"], "1"))),
         Answer::Told { what: vec!["no".to_owned()] },
+        Answer::MachineChanged { changes: vec![change] },
+        Answer::MachineDiffers { differences: vec![difference] },
         Answer::MachineUndone { changes: vec![Undone::Left("no".to_owned())] },
         Answer::Sockets { addresses: vec![ADDRESS.parse().unwrap()] },
         Answer::Measured(Box::new(measured())),

@@ -1,4 +1,4 @@
-//! Everything that is counted about a run on one host, so that a reader can see where packets went.
+//! The counters of a run on one host: they show where packets went.
 
 mod protocols;
 pub(crate) mod snmp;
@@ -16,10 +16,9 @@ use crate::link::links::Links;
 use crate::link::queue::QueueCounters;
 
 /// A reading of the counters of one interface, its network namespace and this process;
-/// [`Counters::since`] turns two of them into what happened between.
+/// [`Counters::since`] gives the difference of two.
 ///
-/// The protocols are counted for the network namespace of the thread that reads; IPv4 and IPv6 are
-/// summed.
+/// Protocols are counted in the network namespace of the reading thread, IPv4 and IPv6 together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counters {
@@ -43,15 +42,15 @@ pub struct Counters {
 counted! {
     /// Context switches of this process.
     pub struct ContextSwitches {
-        /// Those where a thread waited for something.
+        /// A thread waited for something.
         voluntary,
-        /// Those where a thread had to make room for another one.
+        /// A thread was preempted.
         involuntary,
     }
 }
 
-/// The counters of one interface and of the IP below what it carries: those of the underlay of a
-/// tunnel, beside [`Counters`] of the tunnel itself.
+/// The counters of one interface and of its IP layer: those of a tunnel's underlay, beside the
+/// [`Counters`] of the tunnel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WireCounters {
@@ -67,13 +66,13 @@ impl WireCounters {
     /// Reads them.
     ///
     /// # Errors
-    /// [`Error::NoInterface`] if the interface is not there (any more).
+    /// [`Error::NoInterface`] if the interface does not exist.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let Counters { link, queue, ip, .. } = Counters::read(links, interface)?;
         Ok(Self { link, queue, ip })
     }
 
-    /// What was counted since `earlier`.
+    /// The difference from `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -85,12 +84,12 @@ impl WireCounters {
 }
 
 impl Counters {
-    /// Reads all of them. `links` should be of the calling thread's network namespace, which is the
-    /// one whose protocols are read.
+    /// Reads all of them. `links` should belong to the calling thread's network namespace, whose
+    /// protocols are read.
     ///
     /// # Errors
-    /// [`Error::NoInterface`] if the interface is not there (any more). A counter that this kernel
-    /// does not have is 0.
+    /// [`Error::NoInterface`] if the interface does not exist. A counter that this kernel lacks is
+    /// 0.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
         let queue = links.queue_of(link.index, interface)?;
@@ -109,7 +108,7 @@ impl Counters {
         })
     }
 
-    /// What was counted since `earlier`.
+    /// The difference from `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

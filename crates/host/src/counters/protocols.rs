@@ -1,4 +1,4 @@
-//! What the protocols of a network namespace, and the receive work of the machine, counted.
+//! Counters of a network namespace's protocols, and of the machine's receive work.
 
 use super::snmp::Table;
 use crate::kernel::counted::counted;
@@ -6,30 +6,30 @@ use crate::kernel::counted::counted;
 counted! {
     /// TCP of a network namespace.
     pub struct TcpCounters {
-        /// Segments received; what was merged before TCP saw it (GRO, or never split between
-        /// namespaces) counts once.
+        /// Segments received; those merged before TCP (by GRO, or never split between namespaces)
+        /// count once.
         in_segs,
-        /// Segments sent, without those retransmitted. With segmentation offload the kernel counts
-        /// what will be on the wire.
+        /// Segments sent, without retransmitted ones. With segmentation offload the kernel counts
+        /// the segments of the wire.
         out_segs,
         /// Segments retransmitted.
         retrans_segs,
-        /// Segments that the peer said it had received twice (duplicate selective acknowledgments,
-        /// RFC 2883). Kernels before 5.10 do not count them.
+        /// Segments that the peer received twice (duplicate selective acknowledgments, RFC 2883).
+        /// Not counted before Linux 5.10.
         dsack_segs,
-        /// Duplicate selective acknowledgments received below what was acknowledged.
+        /// Duplicate selective acknowledgments received below the acknowledged data.
         dsacks,
-        /// Those received above it.
+        /// Those above it.
         dsacks_ofo,
-        /// Those sent for data below what was acknowledged.
+        /// Duplicate selective acknowledgments sent for data below the acknowledged data.
         dsacks_sent,
-        /// Times that selective acknowledgments showed segments to have overtaken each other.
+        /// Reordering detected by selective acknowledgments.
         sack_reorders,
-        /// Times that duplicate acknowledgments showed it.
+        /// Reordering detected by duplicate acknowledgments.
         reno_reorders,
-        /// Times that timestamps showed it.
+        /// Reordering detected by timestamps.
         ts_reorders,
-        /// Recoveries undone whole: nothing had been lost.
+        /// Recoveries undone completely: nothing had been lost.
         full_undos,
         /// Recoveries undone in part.
         partial_undos,
@@ -63,8 +63,7 @@ counted! {
         in_datagrams,
         /// Datagrams sent.
         out_datagrams,
-        /// Datagrams received that could not be delivered; those of the next two and more are among
-        /// them.
+        /// Datagrams received that could not be delivered, including the next two.
         in_errors,
         /// Datagrams dropped because the socket's receive buffer was full.
         rcvbuf_errors,
@@ -80,17 +79,17 @@ counted! {
 counted! {
     /// IP of a network namespace.
     pub struct IpCounters {
-        /// Packets received and thrown away though nothing was wrong with them.
+        /// Packets received and discarded without an error in them.
         in_discards,
-        /// Packets not sent though nothing was wrong with them: a queue below was full.
+        /// Packets not sent without an error in them: a queue below was full.
         out_discards,
-        /// Packets that no route led out for.
+        /// Packets without a route.
         out_no_routes,
         /// Fragments made.
         frag_creates,
         /// Packets that could not be fragmented.
         frag_fails,
-        /// Packets that could not be put together again.
+        /// Packets that could not be reassembled.
         reasm_fails,
     }
 }
@@ -100,13 +99,13 @@ counted! {
     pub struct SoftnetCounters {
         /// Packets dropped because a CPU's backlog was full (`net.core.netdev_max_backlog`).
         dropped,
-        /// Times the receive work was broken off because its time or budget was used up.
+        /// Times the receive work stopped because its time or budget was used up.
         time_squeeze,
     }
 }
 
 impl TcpCounters {
-    /// TCP over IPv6 is in the same counters.
+    /// TCP over IPv6 has the same counters.
     pub(super) fn of(table: &Table<'_>) -> Self {
         let tcp = |name| table.count("Tcp", name);
         let extended = |name| table.count("TcpExt", name);
@@ -185,7 +184,7 @@ impl SoftnetCounters {
 mod tests {
     use super::*;
 
-    /// Each name has a value of its own, so that a counter taken from the wrong place shows.
+    /// Each name has a different value, so that a mix-up shows.
     const SNMP: &str = "\
 Ip: InDiscards OutDiscards OutNoRoutes ReasmFails FragFails FragCreates
 Ip: 1 2 3 4 5 6

@@ -1,5 +1,4 @@
-//! The kernel's protocol counters in `/proc/net/snmp`, `snmp6` and `netstat`, read without
-//! trusting the text.
+//! The kernel's protocol counters in `/proc/net/snmp`, `snmp6` and `netstat`, as untrusted text.
 
 use std::collections::HashMap;
 
@@ -8,8 +7,8 @@ use std::collections::HashMap;
 pub struct Table<'a>(HashMap<(&'a str, &'a str), u64>);
 
 impl<'a> Table<'a> {
-    /// Takes in a file of pairs of lines, `Udp: InDatagrams NoPorts` and `Udp: 12 0` (`snmp`,
-    /// `netstat`). What is no number, or has no name, is passed over.
+    /// Adds a file of pairs of lines, `Udp: InDatagrams NoPorts` and `Udp: 12 0` (`snmp`,
+    /// `netstat`). Skips values without a name and text that is not a number.
     #[must_use]
     pub fn pairs(mut self, text: &'a str) -> Self {
         let mut lines = text.lines().peekable();
@@ -29,8 +28,8 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// Takes in a file of lines `Udp6InDatagrams 12` (`snmp6`); the protocol is its first word with
-    /// the digit: `Udp6`.
+    /// Adds a file of lines `Udp6InDatagrams 12` (`snmp6`); the protocol is the first word with the
+    /// digit: `Udp6`.
     #[must_use]
     pub fn lines(mut self, text: &'a str) -> Self {
         for line in text.lines() {
@@ -45,7 +44,7 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// A counter; 0 if this kernel does not have it.
+    /// A counter; 0 if this kernel lacks it.
     #[must_use]
     pub fn count(&self, protocol: &str, name: &str) -> u64 {
         self.0.get(&(protocol, name)).copied().unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Which CPUs there are, and which a thread may run on.
+//! The CPUs of a machine, and those that a thread may use.
 
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -15,16 +15,15 @@ pub fn online_cpus() -> Vec<u32> {
     listed.filter(|cpus| !cpus.is_empty()).unwrap_or_else(allowed_cpus)
 }
 
-/// The CPUs that the calling thread may run on, in order: fewer than are online inside a cpuset or
-/// under `taskset`.
+/// The CPUs that the calling thread may use, in order: a cpuset or `taskset` limits them.
 pub fn allowed_cpus() -> Vec<u32> {
     let set = sched_getaffinity(THIS_THREAD).unwrap_or_default();
     let cpus = (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false));
     cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect()
 }
 
-/// The CPUs that the calling thread may run on, each with the number of its core: the lowest CPU of
-/// that core. A CPU whose core is unknown is a core of its own.
+/// The CPUs that the calling thread may use, each with its core: the lowest CPU of that core. A CPU
+/// whose core is unknown counts as a core.
 pub fn usable() -> Vec<(u32, u32)> {
     let core = |cpu: u32| {
         let siblings = Files::system()
@@ -34,7 +33,7 @@ pub fn usable() -> Vec<(u32, u32)> {
     allowed_cpus().into_iter().map(|cpu| (cpu, core(cpu).unwrap_or(cpu))).collect()
 }
 
-/// Lets the calling thread run on `cpus` only. Threads that it starts afterwards inherit this.
+/// Pins the calling thread to `cpus`. Threads that it starts later inherit this.
 ///
 /// # Errors
 /// If none of them is online, or a cpuset forbids them.
@@ -51,7 +50,6 @@ pub fn pin_current_thread(cpus: &[u32]) -> Result<(), Error> {
     sched_setaffinity(THIS_THREAD, &set).map_err(refused)
 }
 
-/// 0 means the calling thread.
 const THIS_THREAD: Pid = Pid::from_raw(0);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Whether this host's clocks agreed with each other while something was measured.
+//! Whether this host's clocks agreed during a measurement.
 
 use std::time::Duration;
 
@@ -14,33 +14,32 @@ pub struct ClockReading {
     source: Option<String>,
 }
 
-/// What passed between two readings by each clock, in nanoseconds, and whether the kernel changed
-/// the hardware clock under them.
+/// The time between two readings by each clock, in ns, and whether the kernel changed the clock
+/// source.
 ///
-/// The three differ when something went wrong: `CLOCK_MONOTONIC` is slewed by NTP (at most 0.05 %
-/// by `adjtime`, up to 10 % by `adjtimex`'s tick) where `CLOCK_MONOTONIC_RAW` is not;
-/// `CLOCK_BOOTTIME` goes on while the machine sleeps, where the others do not.
+/// The three differ when something went wrong: NTP slews `CLOCK_MONOTONIC` (at most 0.05 % by
+/// `adjtime`, up to 10 % by `adjtimex`'s tick) but not `CLOCK_MONOTONIC_RAW`; only `CLOCK_BOOTTIME`
+/// continues while the machine sleeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockCheck {
-    /// By `CLOCK_MONOTONIC`, which everything here is measured by.
+    /// By `CLOCK_MONOTONIC`, the clock of all measurements.
     pub monotonic_ns: u64,
     /// By `CLOCK_MONOTONIC_RAW`.
     pub raw_ns: u64,
     /// By `CLOCK_BOOTTIME`.
     pub boottime_ns: u64,
-    /// The kernel took another clock source meanwhile, for example because it found `tsc` unstable.
+    /// Whether the kernel changed the clock source, for example because `tsc` was unstable.
     pub source_changed: bool,
 }
 
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 impl ClockReading {
-    /// Reads them. The three readings take less than 1 µs together where the clock source needs no
-    /// system call.
+    /// Reads them, in less than 1 µs where the clock source needs no system call.
     #[must_use]
     pub fn read() -> Self {
-        // The file first: it takes longest, and what follows should be at one instant.
+        // The file first: it takes longest, and the clocks must be read together.
         let source = std::fs::read_to_string(SOURCE).ok().map(|text| text.trim().to_owned());
         Self {
             monotonic_ns: now(ClockId::CLOCK_MONOTONIC),
@@ -50,7 +49,7 @@ impl ClockReading {
         }
     }
 
-    /// What passed since `earlier`.
+    /// The difference from `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> ClockCheck {
         ClockCheck {
@@ -62,7 +61,7 @@ impl ClockReading {
     }
 }
 
-/// 0 on a kernel without that clock: Linux has had all three since 2.6.39.
+/// 0 without that clock: Linux has had all three since 2.6.39.
 fn now(clock: ClockId) -> u64 {
     clock_gettime(clock).map_or(0, |time| u64::try_from(Duration::from(time).as_nanos()).unwrap_or(u64::MAX))
 }
@@ -78,7 +77,7 @@ mod tests {
         let last = ClockReading::read();
         let check = last.since(&first);
         assert!(check.monotonic_ns >= 5_000_000, "{check:?}");
-        // Slewing is at most 10 %, and a machine that runs a test is not asleep for long.
+        // Slewing is at most 10 %, and a machine that runs a test does not sleep for long.
         assert!(
             check.raw_ns >= check.monotonic_ns / 2 && check.boottime_ns >= check.monotonic_ns / 2,
             "{check:?}"

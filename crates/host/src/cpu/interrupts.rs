@@ -1,25 +1,22 @@
-//! How often the CPUs of a host were interrupted, and how often software interrupts ran on them.
+//! Counts of interrupts and software interrupts on a host's CPUs.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of interrupt, or of software interrupt, that is counted per CPU.
+/// A kind of interrupt or software interrupt that is counted per CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interrupt {
-    /// The CPU's own timer: the tick, and each timer between two ticks, such as those of TCP's
-    /// pacing.
+    /// The CPU's own timer: the tick, and timers between ticks, such as those of TCP's pacing.
     Timer,
-    /// Another CPU asked for a new choice of the thread that runs.
+    /// Another CPU requested rescheduling.
     Reschedule,
-    /// Another CPU asked for a function to be called: wake-ups and steered receive work are among
-    /// them.
+    /// Another CPU requested a function call, such as a wake-up or steered receive work.
     Call,
-    /// Software interrupt: high-resolution timers that may wait for the end of an interrupt. TCP's
-    /// pacing timer is one.
+    /// Software interrupt: high-resolution timers, such as TCP's pacing timer.
     SoftHrtimer,
-    /// Software interrupt: timers of the tick, among them TCP's retransmission timer.
+    /// Software interrupt: timers of the tick, such as TCP's retransmission timer.
     SoftTimer,
     /// Software interrupt: receive work of the network.
     SoftNetRx,
@@ -31,15 +28,15 @@ pub enum Interrupt {
     SoftSched,
 }
 
-/// How a kind is found: its file, the label of its row, and words that end the row on machines that
-/// label it otherwise.
+/// The place of a kind: its file, the label of its row, and the words at the row's end on machines
+/// with other labels.
 type Place = (Interrupt, &'static str, &'static str, &'static [&'static str]);
 
 const HARD: &str = "/proc/interrupts";
 const SOFT: &str = "/proc/softirqs";
 
-/// Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and tell the kind in
-/// words at the end.
+/// Labels are those of x86. Arm and RISC-V number their rows (`IPI0`, `11`) and name the kind at
+/// the end.
 const PLACES: [Place; 9] = [
     (Interrupt::Timer, HARD, "LOC", &["arch_timer", "riscv-timer"]),
     (Interrupt::Reschedule, HARD, "RES", &["Rescheduling interrupts"]),
@@ -76,14 +73,14 @@ impl Interrupt {
 }
 
 /// The interrupts of a set of CPUs by kind, since boot or between two readings. A kind that this
-/// machine does not count is absent.
+/// machine does not count is missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Interrupts(BTreeMap<Interrupt, u64>);
 
 impl Interrupts {
-    /// Reads those of `cpus` together. The kernel counts them for the whole machine: what else runs
-    /// on these CPUs is among them.
+    /// Reads those of `cpus` together. The kernel counts them for the whole machine, other work on
+    /// these CPUs included.
     #[must_use]
     pub fn read(cpus: &[u32]) -> Self {
         Self::sum(&Self::read_each(cpus))
@@ -110,7 +107,7 @@ impl Interrupts {
         sum
     }
 
-    /// What was counted since `earlier`; only what both readings have.
+    /// The difference from `earlier`, of kinds in both readings.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let both = self
@@ -120,7 +117,7 @@ impl Interrupts {
         Self(both.map(|(interrupt, count, before)| (*interrupt, count.saturating_sub(*before))).collect())
     }
 
-    /// Each kind that is counted here, with its count.
+    /// Each counted kind with its count.
     pub fn each(&self) -> impl Iterator<Item = (Interrupt, u64)> {
         self.0.iter().map(|(interrupt, count)| (*interrupt, *count))
     }
@@ -137,8 +134,7 @@ impl FromIterator<(Interrupt, u64)> for Interrupts {
     }
 }
 
-/// Adds what a file counts of each of `cpus`. Its first line names the online CPUs, which are the
-/// columns.
+/// Adds a file's counts of each of `cpus`. Its first line names the online CPUs: the columns.
 pub(crate) fn parse(file: &str, text: &str, cpus: &[u32], each: &mut [Interrupts]) {
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();

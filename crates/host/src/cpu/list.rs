@@ -1,4 +1,4 @@
-//! Sets of CPUs as the kernel writes them.
+//! Sets of CPUs in the kernel's notation.
 
 use thiserror::Error;
 
@@ -12,12 +12,12 @@ pub struct CpuListError {
     pub why: &'static str,
 }
 
-/// The highest number accepted for a CPU: beyond what any kernel is built for (`NR_CPUS` is at most
-/// 8192), and small enough that a range from a hostile text does not fill the memory.
+/// The highest accepted number of a CPU: more than any kernel supports (`NR_CPUS` is at most 8192),
+/// and small enough that a range in a hostile text does not fill the memory.
 const HIGHEST: u32 = 65_535;
 
-/// Reads a list such as `0-3,5`. The result is sorted and without doubles; an empty text is an
-/// empty list.
+/// Reads a list such as `0-3,5`. The result is sorted without duplicates; an empty text is an empty
+/// list.
 pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
     let wrong = |why| CpuListError { text: text.to_owned(), why };
     let number = |part: &str| -> Result<u32, CpuListError> {
@@ -42,7 +42,7 @@ pub fn parse_cpu_list(text: &str) -> Result<Vec<u32>, CpuListError> {
     Ok(cpus)
 }
 
-/// Writes a list such as `0-3,5`, sorted and without doubles.
+/// Writes a list such as `0-3,5`, sorted without duplicates.
 pub fn format_cpu_list(cpus: &[u32]) -> String {
     let mut sorted = cpus.to_vec();
     sorted.sort_unstable();
@@ -55,12 +55,12 @@ pub fn format_cpu_list(cpus: &[u32]) -> String {
     runs.map(write).collect::<Vec<_>>().join(",")
 }
 
-/// Writes a mask as `rps_cpus` takes it: hexadecimal words of 32 CPUs, the highest first, with
-/// commas between.
+/// Writes a mask for `rps_cpus`: hexadecimal words of 32 CPUs, the highest first, separated by
+/// commas.
 ///
 /// # Errors
-/// The first CPU beyond [`HIGHEST`]: a mask has room for all CPUs below its highest, and that of a
-/// hostile number fills the memory.
+/// The first CPU beyond [`HIGHEST`]: the size of a mask grows with its highest number, so a hostile
+/// one would fill the memory.
 pub(crate) fn format_cpu_mask(cpus: &[u32]) -> Result<String, u32> {
     let mut words = vec![0u32];
     for &cpu in cpus {

@@ -1,4 +1,4 @@
-//! What each thread of another process did with the CPUs.
+//! CPU time of another process's threads.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,8 +18,7 @@ impl ProcessThreads {
     /// Reads those of a process on this machine, of any user.
     ///
     /// # Errors
-    /// [`Error::Read`] if there is no such process (any more). A thread that ends meanwhile is
-    /// passed over.
+    /// [`Error::Read`] if the process does not exist. Skips a thread that ends meanwhile.
     pub fn read(process: u32) -> Result<Self, Error> {
         let tasks = format!("/proc/{process}/task");
         let found = numbers(&tasks).map_err(|errno| Error::Read { path: tasks.clone().into(), errno })?;
@@ -36,8 +35,7 @@ impl ProcessThreads {
         Ok(Self { threads })
     }
 
-    /// What passed since `earlier`: of a thread that began since, all; of one that has ended since,
-    /// nothing.
+    /// The difference from `earlier`: all of a new thread, nothing of one that has ended.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let passed = self.threads.iter().map(|(thread, (name, now))| {
@@ -66,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_works_is_told_from_its_fellows() {
+    fn a_thread_that_works_is_distinguished_from_its_fellows() {
         let me = std::process::id();
         let before = ProcessThreads::read(me).unwrap();
         let busy = std::thread::Builder::new().name("busy one".to_owned());

@@ -1,9 +1,9 @@
-//! The kernel's line about a thread: `/proc/PID/stat`.
+//! A thread's line in `/proc/PID/stat`.
 
 use std::str::SplitAsciiWhitespace;
 
-/// The name of a thread, and the fields behind it: the first is that which proc(5) numbers
-/// [`FIRST`]. `None` if this is not what the kernel writes.
+/// The name of a thread, and the fields after it: the first is number [`FIRST`] of proc(5). `None`
+/// for invalid text.
 ///
 /// The name may hold anything, so the fields are counted from its end.
 pub(crate) fn parse(stat: &[u8]) -> Option<(&[u8], SplitAsciiWhitespace<'_>)> {
@@ -13,5 +13,5 @@ pub(crate) fn parse(stat: &[u8]) -> Option<(&[u8], SplitAsciiWhitespace<'_>)> {
     Some((stat.get(open + 1..close)?, rest.split_ascii_whitespace()))
 }
 
-/// The field behind the name: the thread's state.
+/// The field after the name: the thread's state.
 pub(crate) const FIRST: usize = 3;

@@ -1,4 +1,4 @@
-//! What all processes of this machine, and the kernel's own threads, did with the CPUs.
+//! CPU time of all processes of this machine, kernel threads included.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use crate::cpu::times::tick;
 use crate::error::Error;
 use crate::kernel::files::numbers;
 
-/// CPU time of all threads that can be seen, at one moment.
+/// CPU time of all visible threads, at one moment.
 #[derive(Clone, Debug)]
 pub struct Tasks {
     at: Instant,
@@ -28,28 +28,27 @@ pub(crate) struct Task {
     kernel: bool,
     /// The CPU it ran on last.
     cpu: u32,
-    /// In user mode and in the kernel, ns. The sum is exact but for its unit of 10 ms.
+    /// In user mode and in the kernel, ns. The sum is exact within its unit of 10 ms.
     ns: u64,
-    /// The same of children that ended and were waited for; 0 of all but a process's first thread.
+    /// The same of ended children that were waited for; 0 for all but a process's first thread.
     reaped_ns: u64,
 }
 
-/// What others than a process and its descendants did with the CPUs between two moments.
+/// CPU time of all processes except one and its descendants, between two moments.
 ///
-/// The time of a thread counts by halves for the CPUs it was last on at both moments. Of processes
-/// that began and ended in between, the time is known if their parents have waited for them.
-/// Interrupts and software interrupts are in the time of whichever thread they interrupted, unless
-/// the kernel counts them apart (`CONFIG_IRQ_TIME_ACCOUNTING`). `ksoftirqd` is left out: whose
-/// packets it handled is not known.
+/// A thread's time counts half for its CPU at each moment. Processes that began and ended in
+/// between are known if their parents have waited for them. Interrupts and software interrupts
+/// count for the thread that they interrupted, unless the kernel separates them
+/// (`CONFIG_IRQ_TIME_ACCOUNTING`). `ksoftirqd` is left out: the owner of its packets is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Others {
     /// Between the two moments, ns.
     pub elapsed_ns: u64,
-    /// Whether all processes could be seen. A container with a process namespace of its own shows
-    /// only its own.
+    /// Whether all processes were visible. A container with its own process namespace shows only
+    /// its own.
     pub complete: bool,
-    /// Each process on each CPU; the longest time first, none without time.
+    /// Each process on each CPU; the longest time first, without zeros.
     pub spent: Vec<Spent>,
 }
 
@@ -57,7 +56,7 @@ pub struct Others {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spent {
-    /// The process, or the kernel's thread.
+    /// The process or kernel thread.
     pub pid: u32,
     /// Its name.
     pub name: String,
@@ -73,7 +72,7 @@ impl Tasks {
     /// Reads those of all processes in `/proc`: 15 to 20 µs of CPU time for each thread.
     ///
     /// # Errors
-    /// [`Error::Read`] without `/proc`. A process that ends meanwhile is passed over.
+    /// [`Error::Read`] without `/proc`. Skips a process that ends meanwhile.
     pub fn read() -> Result<Self, Error> {
         let tick = tick()?;
         let mut threads = BTreeMap::new();
@@ -90,7 +89,7 @@ impl Tasks {
         Ok(Self { at: Instant::now(), threads })
     }
 
-    /// What others than `own` and its descendants did since `earlier`.
+    /// CPU time since `earlier` of all but `own` and its descendants.
     #[must_use]
     pub fn others_since(&self, earlier: &Self, own: u32) -> Others {
         let family = self.family(earlier, own);
@@ -138,7 +137,7 @@ impl Tasks {
         }
     }
 
-    /// The time of children that ended in between. What they had spent before is not of this time.
+    /// The time of children that ended in between, without what they had used before.
     fn reaped(&self, earlier: &Self, now: &Task, then: Option<&Task>) -> u64 {
         let more = now.reaped_ns.saturating_sub(then.map_or(0, |then| then.reaped_ns));
         if more == 0 {
@@ -153,7 +152,7 @@ impl Tasks {
 }
 
 impl Task {
-    /// `None` if this is not what the kernel writes.
+    /// `None` for invalid text.
     pub(crate) fn parse(process: u32, thread: u32, stat: &[u8], tick: u64) -> Option<Self> {
         let (name, fields) = stat::parse(stat)?;
         let fields: Vec<&str> = fields.collect();
@@ -172,8 +171,8 @@ impl Task {
         })
     }
 
-    /// Whether it is a thread of the kernel that works for one of these processes (`vhost-PID`,
-    /// `kvm-pit/PID`), or for any packets that arrive.
+    /// Whether it is a kernel thread that works for one of these processes (`vhost-PID`,
+    /// `kvm-pit/PID`), or for received packets in general.
     fn serves(&self, family: &BTreeSet<u32>) -> bool {
         let of = |separator| self.name.rsplit_once(separator).and_then(|(_, pid)| pid.parse().ok());
         let owner = of('-').or_else(|| of('/'));
@@ -185,7 +184,7 @@ impl Task {
 
 const PROC: &str = "/proc";
 
-/// Of a thread's flags (linux/sched.h): it belongs to the kernel.
+/// A thread's flag (linux/sched.h): it belongs to the kernel.
 const PF_KTHREAD: u64 = 0x0020_0000;
 
 #[cfg(test)]
@@ -206,7 +205,7 @@ mod tests {
         Tasks { at, threads: list.iter().cloned().collect() }
     }
 
-    /// What others than process 100 did between two lists, a second apart.
+    /// The time of others than process 100 between two lists, a second apart.
     fn others(then: &[(u32, Task)], now: &[(u32, Task)]) -> Vec<(u32, u32, u64)> {
         let at = Instant::now();
         let others = tasks(at + Duration::from_secs(1), now).others_since(&tasks(at, then), 100);
@@ -224,7 +223,6 @@ mod tests {
         assert_eq!((read.ns, read.reaped_ns, read.kernel), (290, 330, false));
         assert_eq!(Task::parse(7, 8, line.as_bytes(), 10).unwrap().reaped_ns, 0);
         assert_eq!(Task::parse(7, 7, b"7 (x) R 1 2", 10), None);
-        // The owner of the thread chose its name.
         let line = format!("7 (\u{1b}[2J\u{202e}\n) {}\n", fields.join(" "));
         assert_eq!(Task::parse(7, 7, line.as_bytes(), 10).unwrap().name, "\\u{1b}[2J\\u{202e} ");
     }
@@ -234,7 +232,6 @@ mod tests {
         let then = [(100, task(100, 1, 0, 0)), (101, task(101, 100, 0, 0)), (102, task(102, 101, 0, 0))];
         let now = [(100, task(100, 1, 0, MS)), (101, task(101, 100, 0, MS)), (102, task(102, 101, 0, MS))];
         assert_eq!(others(&then, &now), []);
-        // The parent of the run is.
         assert_eq!(others(&[], &[(1, task(1, 0, 0, 10 * MS))]), [(1, 0, 10)]);
     }
 
@@ -242,7 +239,6 @@ mod tests {
     fn a_thread_that_moved_counts_for_both_cpus() {
         let moved = others(&[(7, task(7, 1, 0, 20 * MS))], &[(7, task(7, 1, 3, 60 * MS))]);
         assert_eq!(moved, [(7, 0, 20), (7, 3, 20)]);
-        // Two threads of one process.
         let threads = others(&[], &[(7, task(7, 1, 0, 30 * MS)), (8, task(7, 1, 1, 50 * MS))]);
         assert_eq!(threads, [(7, 1, 50), (7, 0, 30)]);
     }
@@ -250,14 +246,13 @@ mod tests {
     #[test]
     fn what_ended_in_between_is_known_from_its_parent() {
         let shell = |reaped_ns| Task { reaped_ns, ..task(7, 1, 0, 0) };
-        // A child that had spent 400 ms before, and 100 ms since; another began since and had 50
-        // ms.
+        // A child that had used 400 ms before and 100 ms since; another began since and used 50 ms.
         let then = [(7, shell(MS)), (8, task(8, 7, 0, 400 * MS))];
         assert_eq!(others(&then, &[(7, shell(551 * MS))]), [(7, 0, 150)]);
     }
 
     #[test]
-    fn threads_of_the_kernel_count_but_for_those_that_may_serve_the_run() {
+    fn kernel_threads_count_except_those_that_may_serve_the_run() {
         let kernel = |name: &str| Task { kernel: true, name: name.to_owned(), ..task(9, 2, 0, 40 * MS) };
         let found = |name| others(&[], &[(9, kernel(name))]).len();
         assert_eq!(
@@ -288,7 +283,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_more_is_told_than_was_spent(then in prop::collection::vec(any::<[u64; 2]>(), 0..6), now in prop::collection::vec(any::<[u64; 2]>(), 0..6)) {
+        fn no_more_is_reported_than_was_spent(then in prop::collection::vec(any::<[u64; 2]>(), 0..6), now in prop::collection::vec(any::<[u64; 2]>(), 0..6)) {
             let list = |times: &[[u64; 2]]| -> Vec<(u32, Task)> {
                 (1..).zip(times).map(|(id, [ns, reaped_ns])| (id, Task { reaped_ns: *reaped_ns, ..task(id, id / 2, id % 3, *ns) })).collect()
             };

@@ -1,4 +1,4 @@
-//! What single threads and this process did with the CPUs.
+//! CPU time of single threads and of this process.
 
 use crate::cpu::stat;
 use crate::cpu::times::tick;
@@ -6,50 +6,48 @@ use crate::error::Error;
 use crate::kernel::counted::counted;
 
 counted! {
-    /// CPU time of one thread, in nanoseconds since it began, or between two readings.
+    /// CPU time of one thread, in ns, since its start or between two readings.
     ///
     /// `/proc/PID/task/TID/schedstat` has the time on a CPU and the time waiting for one by the
-    /// scheduler's own clock. What of it was user and what kernel space comes from
-    /// `/proc/PID/task/TID/stat`, in units of 10 ms (`USER_HZ`), and most kernels find it by
-    /// looking at each timer tick, so the split of a short window is coarse where the sum is not.
-    /// Of a thread that is on a CPU right now the time up to the last tick (1 to 10 ms) is told; of
-    /// one that waits for a CPU right now, nothing of this wait.
+    /// scheduler's clock. The split into user and kernel comes from `/proc/PID/task/TID/stat`, in
+    /// units of 10 ms (`USER_HZ`), which most kernels sample at each timer tick: in a short window
+    /// the split is coarse, the sum is not. A running thread's time is that up to the last tick (1
+    /// to 10 ms); a current wait for a CPU does not count yet.
     pub struct ThreadTimes {
-        /// On a CPU. On kernels that do not count interrupts apart (`CONFIG_IRQ_TIME_ACCOUNTING`),
-        /// with the interrupts and software interrupts that broke in.
+        /// On a CPU. Without `CONFIG_IRQ_TIME_ACCOUNTING` it includes interrupts and software
+        /// interrupts.
         running_ns,
         /// Of it, in user mode; coarse.
         user_ns,
         /// Of it, in the kernel; coarse.
         system_ns,
-        /// Ready to run, but waiting for a CPU; 0 where the kernel does not tell.
+        /// Ready but without a CPU; 0 where the kernel does not report it.
         waiting_ns,
     }
 }
 
 impl ThreadTimes {
-    /// Reads those of a thread of this process, by the number that the kernel knows it by.
+    /// Reads those of a thread of this process, by its kernel number.
     ///
     /// # Errors
-    /// [`Error::Read`] if there is no such thread (any more); or the kernel writes them in another
-    /// form.
+    /// [`Error::Read`] if the thread does not exist; or the file has another form.
     pub fn read(thread: u32) -> Result<Self, Error> {
         Self::read_from(&format!("/proc/self/task/{thread}"))
     }
 
-    /// Reads those of the thread whose directory in `/proc` this is.
+    /// Reads those of the thread with this directory in `/proc`.
     pub(crate) fn read_from(directory: &str) -> Result<Self, Error> {
         let path = format!("{directory}/stat");
         let stat = std::fs::read(&path).map_err(|errno| Error::Read { path: path.into(), errno })?;
-        // Not every kernel has it.
+        // Some kernels lack it.
         let schedstat = std::fs::read_to_string(format!("{directory}/schedstat")).unwrap_or_default();
         Self::parse(&stat, &schedstat, tick()?).ok_or_else(|| {
             format!("cannot parse {directory}/stat: it has no user and system time where it should").into()
         })
     }
 
-    /// Reads the texts of `stat`, whose unit is `tick` nanoseconds, and of `schedstat`. `None` if
-    /// the first is not what the kernel writes; the second may be missing or anything.
+    /// Reads the texts of `stat`, whose unit is `tick` ns, and of `schedstat`. `None` if the first
+    /// is invalid; the second may be missing or anything.
     #[must_use]
     pub fn parse(stat: &[u8], schedstat: &str, tick: u64) -> Option<Self> {
         let (_, fields) = stat::parse(stat)?;
@@ -65,8 +63,8 @@ impl ThreadTimes {
 }
 
 counted! {
-    /// CPU time of this process, all of its threads (those that ended too), in nanoseconds since it
-    /// began or between two readings.
+    /// CPU time of this process, ended threads included, in ns, since its start or between two
+    /// readings.
     pub struct ProcessTimes {
         /// In user mode.
         user_ns,
@@ -76,8 +74,7 @@ counted! {
 }
 
 impl ProcessTimes {
-    /// Reads those of this process; the sum of the two is exact, their split coarse (see
-    /// [`ThreadTimes`]).
+    /// Reads those of this process; the sum is exact, the split coarse (see [`ThreadTimes`]).
     #[must_use]
     pub fn read() -> Self {
         use nix::sys::resource::{UsageWho, getrusage};
@@ -117,7 +114,7 @@ mod tests {
         let expected =
             ThreadTimes { running_ns: 424_000_000, user_ns: 30 * TICK, system_ns: 12 * TICK, waiting_ns: 77 };
         assert_eq!(times, expected);
-        // Without the scheduler's word the ticks stand for it.
+        // Without schedstat, ticks replace it.
         let coarse = ThreadTimes::parse(stat, "", TICK).unwrap();
         assert_eq!((coarse.running_ns, coarse.waiting_ns), (42 * TICK, 0));
         assert_eq!(ThreadTimes::parse(b"1 (x) S 1 2", "", TICK), None);
@@ -129,7 +126,8 @@ mod tests {
         let thread = u32::try_from(nix::unistd::gettid().as_raw()).unwrap();
         let (before, process) = (ThreadTimes::read(thread).unwrap(), ProcessTimes::read());
         let begin = Instant::now();
-        // Until the scheduler says so, not for a time: another process may have the CPU.
+        // Until the scheduler reports it; a fixed time could be too short, as another process may
+        // have the CPU.
         let passed = loop {
             let passed = ThreadTimes::read(thread).unwrap().since(&before);
             if passed.running_ns >= 50_000_000 && passed.user_ns + passed.system_ns > 0 {

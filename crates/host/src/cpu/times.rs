@@ -1,4 +1,4 @@
-//! What the CPUs did with their time.
+//! CPU time by use.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,14 @@ use crate::error::Error;
 use crate::kernel::counted::counted;
 
 counted! {
-    /// Time of a set of CPUs by what it was spent on, in nanoseconds summed over the CPUs, since
-    /// boot or between two readings.
+    /// Time of a set of CPUs by use, in ns summed over the CPUs, since boot or between two
+    /// readings.
     ///
-    /// The kernel reports it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels find
-    /// it by looking at each timer tick (1 to 10 ms) at what runs, so a single short window is
-    /// coarse: many runs even it out.
+    /// The kernel reports it in `/proc/stat` in units of 10 ms (`USER_HZ`), and most kernels sample
+    /// it at each timer tick (1 to 10 ms), so a single short window is coarse; many runs average
+    /// that out.
     pub struct CpuTimes {
-        /// In user mode, of normal and low priority; the time of virtual machines that this machine
-        /// runs is in it.
+        /// In user mode, of normal and low priority; virtual machines on this machine included.
         user,
         /// In the kernel on behalf of processes.
         system,
@@ -25,9 +24,9 @@ counted! {
         irq,
         /// In software interrupts: most of the receive work of the network.
         softirq,
-        /// Ready to run, but the hypervisor gave the time to another guest.
+        /// Ready to run, but the hypervisor ran another guest.
         steal,
-        /// Idle, also while waiting for input and output.
+        /// Idle, including waits for input and output.
         idle,
     }
 }
@@ -57,17 +56,17 @@ impl CpuTimes {
         cpus.iter().map(find).collect()
     }
 
-    /// Time in which the CPUs worked for this machine: all but idle and stolen.
+    /// Time in which the CPUs worked for this machine: all but idle and stolen time.
     pub fn busy(&self) -> u64 {
         [self.system, self.irq, self.softirq].into_iter().fold(self.user, u64::saturating_add)
     }
 
-    /// All the time there was.
+    /// All time.
     pub fn total(&self) -> u64 {
         self.busy().saturating_add(self.steal).saturating_add(self.idle)
     }
 
-    /// The parts as percentages; `None` if no time passed that the kernel counted.
+    /// The parts as percentages; `None` if no counted time passed.
     pub fn usage(&self) -> Option<CpuUsage> {
         let total = self.total();
         let percent = |part: u64| part as f64 * 100.0 / total as f64;
@@ -82,8 +81,7 @@ impl CpuTimes {
     }
 }
 
-/// What part of their time a set of CPUs spent on what, in % of all those CPUs; the parts add up to
-/// 100.
+/// CPU use by part, in % of all those CPUs; the parts add up to 100.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuUsage {
@@ -102,7 +100,7 @@ pub struct CpuUsage {
 }
 
 impl CpuUsage {
-    /// What part of the time the CPUs worked for this machine, in %.
+    /// The share of time in which the CPUs worked for this machine, in %.
     pub fn busy(&self) -> f64 {
         self.user + self.system + self.irq + self.softirq
     }
@@ -122,8 +120,7 @@ pub(crate) fn tick() -> Result<u64, Error> {
         })
 }
 
-/// The times of each CPU in the text of `/proc/stat`, whose unit is `tick` nanoseconds. Lines of
-/// any other form are passed over.
+/// The times of each CPU in `/proc/stat`, whose unit is `tick` ns. Skips other lines.
 pub(crate) fn parse(text: &str, tick: u64) -> BTreeMap<u32, CpuTimes> {
     text.lines().filter_map(|line| parse_line(line, tick)).collect()
 }
@@ -136,8 +133,8 @@ pub(crate) fn since_boot(text: &str, tick: u64) -> CpuTimes {
 fn parse_line(line: &str, tick: u64) -> Option<(u32, CpuTimes)> {
     let mut words = line.split_whitespace();
     let cpu = words.next()?.strip_prefix("cpu")?.parse().ok()?;
-    // user nice system idle iowait irq softirq steal guest guest_nice: the last two are inside the
-    // first two already, and old kernels end earlier.
+    // user nice system idle iowait irq softirq steal guest guest_nice: the last two are part of the
+    // first two, and old kernels end earlier.
     let mut next =
         || words.next().and_then(|word| word.parse::<u64>().ok()).unwrap_or(0).saturating_mul(tick);
     let (user, nice, system, idle, iowait) = (next(), next(), next(), next(), next());

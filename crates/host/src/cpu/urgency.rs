@@ -1,22 +1,22 @@
-//! A thread that sleeps most of the time and must run soon when it wakes.
+//! A priority for a thread that mostly sleeps and must run soon after it wakes.
 
 use nix::libc;
 
-/// The nice value of such a thread: the most urgent there is.
+/// The nice value of such a thread: the highest priority.
 const URGENT: i32 = -20;
 
-/// Has the calling thread run soon after it wakes, though many others want its CPUs. What it starts
-/// from now on does not inherit this. It needs `CAP_SYS_NICE` outside of any user namespace.
-/// Returns whether it was granted.
+/// Raises the priority of the calling thread, so that it runs soon after it wakes on busy CPUs. Its
+/// children do not inherit this. Needs `CAP_SYS_NICE` outside of any user namespace. Returns
+/// whether it was granted.
 pub fn prioritise_current_thread() -> bool {
-    // SAFETY: `struct sched_attr` is plain numbers, for which all bits zero are a value.
+    // SAFETY: `struct sched_attr` is plain numbers, for which all bits zero are valid.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
     attributes.size = size_of::<libc::sched_attr>() as u32;
-    // Threads and processes that this thread starts are like any other again.
+    // Children get normal priority.
     attributes.sched_flags = libc::SCHED_FLAG_RESET_ON_FORK as u64;
     attributes.sched_nice = URGENT;
-    // SAFETY: 0 is the calling thread; the kernel reads as many bytes as the structure says it has,
-    // and the flags of the call must be 0.
+    // SAFETY: 0 is the calling thread; the kernel reads as many bytes as the structure states, and
+    // the flags of the call must be 0.
     unsafe { libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(&attributes), 0) == 0 }
 }
 

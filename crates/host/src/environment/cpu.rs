@@ -1,4 +1,4 @@
-//! The CPUs of a host, and what they do to save power or to be safe.
+//! The CPUs of a host, with their power and security settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::kernel::files::{Files, field};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuEnvironment {
-    /// The model, as the CPU calls itself.
+    /// The model, as the CPU reports it.
     pub model: Option<String>,
     /// The microcode's version.
     pub microcode: Option<String>,
@@ -26,27 +26,27 @@ pub struct CpuEnvironment {
     pub frequency_driver: Option<String>,
     /// The frequency governors in use, each once.
     pub governors: Vec<String>,
-    /// Whether the CPUs may go above their nominal frequency; `None` if that cannot be read.
+    /// Whether the CPUs may exceed their nominal frequency; `None` if unknown.
     pub turbo: Option<bool>,
     /// Simultaneous multithreading: `on`, `off`, `forceoff`, `notsupported` …
     pub multithreading: Option<String>,
-    /// The driver that puts idle CPUs to sleep.
+    /// The driver of idle states.
     pub idle_driver: Option<String>,
-    /// The governor that chooses how deep.
+    /// The governor that chooses an idle state.
     pub idle_governor: Option<String>,
     /// The idle states of the first CPU, the shallowest first.
     pub idle_states: Vec<IdleState>,
-    /// What the kernel does about each flaw of the CPUs that it knows (`meltdown`, `spectre_v2` …).
+    /// The kernel's mitigation of each known CPU vulnerability (`meltdown`, `spectre_v2` …).
     pub vulnerabilities: BTreeMap<String, String>,
 }
 
-/// A way for a CPU to be idle.
+/// An idle state of a CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdleState {
     /// Its name, for example `C6`.
     pub name: String,
-    /// How long the CPU needs to wake up from it, in microseconds.
+    /// The time to wake up from it, in microseconds.
     pub latency: u64,
     /// Whether it may be used.
     pub enabled: bool,
@@ -83,13 +83,12 @@ impl CpuEnvironment {
     }
 }
 
-/// Whether the CPU says that it runs below a hypervisor: a flag of x86 CPUs, which others do not
-/// have.
+/// Whether the CPU reports a hypervisor: a flag of x86 CPUs only.
 pub(crate) fn hypervisor(cpuinfo: &str) -> Option<bool> {
     field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// Each architecture has its own name for the field; Arm reports only numbers.
+/// The field's name depends on the architecture; Arm reports only numbers.
 fn model(cpuinfo: &str) -> Option<String> {
     let named = ["model name", "cpu model", "cpu", "uarch", "Model Name"]
         .iter()

@@ -1,10 +1,9 @@
-//! What on this machine disturbs measurements, as facts; what to think of them is for others to
-//! say.
+//! Facts about this machine that disturb measurements; others judge them.
 
 use super::{CpuEnvironment, IdleState, KernelEnvironment, LoadEnvironment, MachineEnvironment};
 use crate::kernel::files::Files;
 
-/// Facts about this machine that make measurements noisy, or different from those of another day.
+/// Facts about this machine that make measurements noisy, or different on another day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disturbances {
     /// The CPUs.
@@ -12,16 +11,16 @@ pub struct Disturbances {
     /// The kernel. A clock source other than `tsc` (x86) or `arch_sys_counter` (Arm) costs a system
     /// call per reading, or an exit to the hypervisor.
     pub kernel: KernelEnvironment,
-    /// The machine, and whether it is a virtual one.
+    /// The machine, and whether it is virtual.
     pub machine: MachineEnvironment,
-    /// How busy it was.
+    /// Its load.
     pub load: LoadEnvironment,
-    /// Whether two threads share a core: they slow each other down.
+    /// Whether two threads share a core, and slow each other down.
     pub multithreading_active: Option<bool>,
     /// Whether a daemon (irqbalance) moves interrupts between CPUs. `None` if `/proc` hides other
     /// users' processes.
     pub interrupt_balancing: Option<bool>,
-    /// Whether the kernel moves memory between nodes behind the program's back.
+    /// Whether the kernel moves memory between nodes automatically.
     pub numa_balancing: Option<bool>,
     /// Whether the kernel merges equal pages of memory.
     pub page_merging: Option<bool>,
@@ -46,16 +45,16 @@ impl Disturbances {
         }
     }
 
-    /// The deepest idle state that may be used; waking up from it delays packets. `None` if the CPU
-    /// never sleeps, or the kernel does not tell.
+    /// The deepest allowed idle state; waking up from it delays packets. `None` if the CPU never
+    /// sleeps, or the kernel does not report it.
     pub fn deepest_idle_state(&self) -> Option<&IdleState> {
         let states = self.cpu.idle_states.iter();
         states.filter(|state| state.enabled && state.latency > 0).max_by_key(|state| state.latency)
     }
 }
 
-/// Looks for the daemon among the processes. Process 1 is not seen where `/proc` hides those of
-/// others.
+/// Finds the daemon among the processes. `/proc` hides other users' processes if process 1 is
+/// missing.
 fn interrupt_balancing(files: &Files) -> Option<bool> {
     files.text("proc/1/comm")?;
     let processes =

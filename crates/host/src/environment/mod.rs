@@ -1,4 +1,4 @@
-//! What a host is: everything that could explain why its numbers differ from another's.
+//! The description of a host: everything that may explain different results.
 
 mod cpu;
 mod disturbances;
@@ -19,8 +19,8 @@ use crate::link::features::Features;
 use crate::link::interface::Link;
 use crate::link::links::Links;
 
-/// A fingerprint of a host, taken at the start of a boot and compared with one at its end. A part
-/// that this machine does not tell is `None` (or missing from its list), never an error.
+/// The description of a host, read at the start and the end of a boot. Unknown parts are `None` (or
+/// missing from a list), never an error.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
@@ -32,12 +32,12 @@ pub struct Environment {
     pub cpu: CpuEnvironment,
     /// The machine and what lies below it.
     pub machine: MachineEnvironment,
-    /// Each interface that was asked for, by name; `None` for one that is not there.
+    /// Each requested interface, by name; `None` if it does not exist.
     pub interfaces: BTreeMap<String, Option<InterfaceEnvironment>>,
-    /// The settings that matter to the network, as sysctl names them (`net.core.rmem_max`); those
-    /// that this kernel, or this network namespace, does not have are missing.
+    /// The network settings, by sysctl name (`net.core.rmem_max`); those that this kernel or
+    /// network namespace lacks are missing.
     pub sysctls: BTreeMap<String, String>,
-    /// How busy the machine was.
+    /// The load of the machine.
     pub load: LoadEnvironment,
 }
 
@@ -49,13 +49,13 @@ pub struct KernelEnvironment {
     pub release: Option<String>,
     /// The build: number, options and date.
     pub version: Option<String>,
-    /// What it was started with.
+    /// Its command line.
     pub command_line: Option<String>,
     /// The random name of this boot of the machine.
     pub boot_id: Option<String>,
-    /// The clock that it reads.
+    /// The clock source in use.
     pub clock_source: Option<String>,
-    /// The clocks that it could read.
+    /// The available clock sources.
     pub clock_sources: Option<String>,
     /// Its taints, as a number; 0 is none.
     pub tainted: Option<String>,
@@ -66,16 +66,15 @@ pub struct KernelEnvironment {
     pub huge_pages: Option<String>,
 }
 
-/// The machine of a host, and what lies below it.
+/// The machine of a host, and its hypervisor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineEnvironment {
     /// The manufacturer.
     pub vendor: Option<String>,
-    /// What it is called; for a virtual machine mostly the hypervisor's name.
+    /// Its name; for a virtual machine mostly the hypervisor's.
     pub product: Option<String>,
-    /// Whether the CPU says that it runs below a hypervisor; `None` if this kind of CPU does not
-    /// say.
+    /// Whether the CPU reports a hypervisor; `None` if unknown.
     pub hypervisor: Option<bool>,
     /// Memory that the kernel manages, in bytes.
     pub memory: Option<u64>,
@@ -85,31 +84,31 @@ pub struct MachineEnvironment {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterfaceEnvironment {
-    /// What it is.
+    /// The interface itself.
     pub link: Link,
     /// The driver of the hardware.
     pub driver: Option<String>,
-    /// How long its receive work may wait for more to put together, in ns (`gro_flush_timeout`).
+    /// How long its receive work may wait to merge more packets, in ns (`gro_flush_timeout`).
     pub gro_flush_timeout: Option<u64>,
     /// How often its receive queue is polled again before its interrupt is enabled
     /// (`napi_defer_hard_irqs`).
     pub napi_defer_hard_irqs: Option<u64>,
-    /// Its offload features; `None` if this kernel cannot tell.
+    /// Its offload features; `None` if unknown.
     pub features: Option<Features>,
-    /// Of each receive queue (`rx-0`), the CPUs that its work is steered to, as the kernel's mask.
-    /// Missing if `/sys` shows another network namespace.
+    /// The CPUs that each receive queue (`rx-0`) is steered to, as the kernel's mask. Missing if
+    /// `/sys` shows another network namespace.
     pub receive_steering: BTreeMap<String, String>,
-    /// Of each transmit queue (`tx-0`), the CPUs that use it, as the kernel's mask.
+    /// The CPUs that use each transmit queue (`tx-0`), as the kernel's mask.
     pub transmit_steering: BTreeMap<String, String>,
 }
 
-/// How busy a host was.
+/// The load of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadEnvironment {
     /// Average number of runnable tasks over the last 1, 5 and 15 minutes.
     pub average: Option<[f64; 3]>,
-    /// CPU time that the hypervisor gave to others since boot, in nanoseconds summed over the CPUs.
+    /// CPU time that the hypervisor gave to others since boot, in ns summed over the CPUs.
     pub stolen: Option<u64>,
     /// The same in % of all CPU time since boot.
     pub stolen_percent: Option<f64>,
@@ -205,8 +204,8 @@ impl InterfaceEnvironment {
 
 impl LoadEnvironment {
     pub(crate) fn read(files: &Files) -> Self {
-        // Only the share matters here, so the unit of the numbers needs not be asked for; 100 a
-        // second is what Linux shows on every architecture but one that is gone.
+        // Only the share matters, so the unit of the numbers is arbitrary; Linux has 100 a second
+        // on every current architecture.
         const TICK: u64 = 10_000_000;
         let times = files.text("proc/stat").map(|text| crate::cpu::times::since_boot(&text, TICK));
         Self {
@@ -300,7 +299,7 @@ mod tests {
         assert!(environment.sysctls.contains_key("net.ipv4.tcp_congestion_control"));
         let json = serde_json::to_string(&environment).unwrap();
         let back: Environment = serde_json::from_str(&json).unwrap();
-        // Fractions may lose their last bit on the way.
+        // Fractions may lose their last bit in JSON.
         assert_eq!(Environment { load: environment.load.clone(), ..back }, environment);
     }
 }

@@ -1,18 +1,17 @@
-//! The settings that matter to the network.
+//! The network's settings.
 
 use std::collections::BTreeMap;
 
 use crate::kernel::files::Files;
 
-/// The settings of the machine that matter to the network, by name. A network namespace shows only
-/// those that it has of its own: read before one is entered, they are to be given to
-/// [`super::Environment::with_hidden`].
+/// The machine's settings of the network, by name. A network namespace shows only its own, so read
+/// them before entering one, for [`super::Environment::with_hidden`].
 #[must_use]
 pub fn visible_sysctls() -> BTreeMap<String, String> {
     read(&Files::system())
 }
 
-/// The settings there are of [`NAMES`], numbers in one line separated by single spaces.
+/// The available settings of [`NAMES`]: numbers on one line, separated by single spaces.
 pub(super) fn read(files: &Files) -> BTreeMap<String, String> {
     let read = |name: &&str| {
         let text = files.text(&format!("proc/sys/{}", name.replace('.', "/")))?;
@@ -21,7 +20,7 @@ pub(super) fn read(files: &Files) -> BTreeMap<String, String> {
     NAMES.iter().filter_map(read).collect()
 }
 
-/// Settings that change how fast packets go, or where they get lost.
+/// Settings that influence speed or loss of packets.
 const NAMES: &[&str] = &[
     "kernel.numa_balancing",
     "kernel.perf_event_paranoid",

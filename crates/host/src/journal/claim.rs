@@ -1,5 +1,4 @@
-//! The right to change the machine, or to undo what others have changed: one process has it at a
-//! time.
+//! The right to change the machine, or to undo changes of others: one process has it at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
@@ -9,11 +8,10 @@ use nix::fcntl::OFlag;
 
 use super::{JournalError, place};
 
-/// The right to change the machine, until it is dropped or the process ends, however it ends.
+/// The right to change the machine, until it is dropped or the process ends.
 ///
-/// It is the lock of a file beside the journals. Root has one place for these, whatever network
-/// namespace it is in and whatever its environment says, so that there is one such right for the
-/// machine.
+/// It is the lock of a file beside the journals. Root's have one place in every network namespace
+/// and environment, so there is one such right for the machine.
 #[derive(Debug)]
 pub(super) struct Claim {
     _file: File,

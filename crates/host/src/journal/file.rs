@@ -1,4 +1,4 @@
-//! The file of a journal: opened with care, added to durably.
+//! The file of a journal: opened safely, written durably.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -10,8 +10,7 @@ use nix::fcntl::OFlag;
 use super::line::{Record, write};
 use super::{JournalError, place};
 
-/// More than any study changes: a file that is larger is no journal of ours, and none is made so
-/// large.
+/// More than any study changes: a larger file is not our journal, and none is made.
 const LARGEST: u64 = 16 << 20;
 
 /// The file of a journal, locked as long as this lives.
@@ -19,12 +18,12 @@ const LARGEST: u64 = 16 << 20;
 pub(super) struct JournalFile {
     pub(super) path: PathBuf,
     file: File,
-    /// Whether the last line lacks its end.
+    /// Whether the last line is incomplete.
     torn: bool,
 }
 
 impl JournalFile {
-    /// Makes a journal with its first line. It appears under its name whole, or not at all.
+    /// Makes a journal with its first line; its name appears once it is complete.
     pub(super) fn make(path: &Path, first: &Record) -> Result<Self, JournalError> {
         let unfinished = path.with_extension("new");
         let mut file = OpenOptions::new()
@@ -42,8 +41,8 @@ impl JournalFile {
         Ok(file)
     }
 
-    /// Opens a journal that may be another process's, and reads it. `None` if that process holds
-    /// it, or it is gone meanwhile.
+    /// Opens and reads a journal, perhaps another process's. `None` if that process holds it, or it
+    /// is gone.
     pub(super) fn open(path: &Path) -> Result<Option<(Self, Vec<u8>)>, JournalError> {
         let opened = OpenOptions::new()
             .read(true)
@@ -59,7 +58,7 @@ impl JournalFile {
         place::ours(path, &metadata)?;
         if !metadata.is_file() || metadata.len() > LARGEST {
             let why = format!("it is not a regular file of at most {LARGEST} bytes");
-            return Err(JournalError::Foreign { path: path.to_owned(), why });
+            return Err(JournalError::foreign(path, &why));
         }
         match file.try_lock() {
             Ok(()) => {}
@@ -74,7 +73,7 @@ impl JournalFile {
 
     /// Adds a line, and returns when it is on disk.
     pub(super) fn add(&mut self, record: &Record) -> Result<(), JournalError> {
-        // What was half written stays what it is, a line of its own.
+        // A half-written line stays a separate line.
         let mut text = if self.torn { b"\n".to_vec() } else { Vec::new() };
         text.extend(write(record));
         let written = self
@@ -85,18 +84,18 @@ impl JournalFile {
                 _ => Err(io::Error::new(io::ErrorKind::FileTooLarge, "it would be too long to be read back")),
             })
             .and_then(|()| self.file.sync_all());
-        // Should only a part have been written, the next line must not be joined to it.
+        // After a partial write the next line must not be appended to it.
         self.torn = written.is_err();
         written.map_err(JournalError::file("write", &self.path))
     }
 
-    /// Takes the journal off the disk: nothing is left to be undone.
+    /// Removes the journal: nothing is left to undo.
     pub(super) fn remove(self) -> Result<(), JournalError> {
         std::fs::remove_file(&self.path).map_err(JournalError::file("remove", &self.path))?;
         self.sync_place()
     }
 
-    /// Keeps the journal under a name that nobody follows.
+    /// Renames the journal, so that nobody undoes it.
     pub(super) fn set_aside(self) -> Result<PathBuf, JournalError> {
         let aside = self.path.with_extension("set-aside");
         std::fs::rename(&self.path, &aside).map_err(JournalError::file("set aside", &self.path))?;

@@ -1,4 +1,4 @@
-//! The lines of a journal: `SUM JSON`, where the sum tells a whole line from a damaged one.
+//! The lines of a journal: `SUM JSON`, where the checksum detects damage.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,45 +7,45 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::{Target, Value, check_value};
 
-/// The form of the lines below.
+/// The version of the format.
 const FORMAT: u32 = 2;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Record {
-    /// The first: whose journal this is.
+    /// The first: the owner of the journal.
     Begun(Header),
-    /// A change that is about to be tried and made.
+    /// A change that will be made.
     Change(Announced),
-    /// The change of this number is made, and what its setting reads since.
+    /// The change of this number is made, and its setting reads back this value.
     Made(u32, Value),
-    /// The change of this number is about to be undone.
+    /// The change of this number will be undone.
     Undoing(u32),
     /// The change of this number is undone.
     Undone(u32),
 }
 
-/// A change that is about to be made.
+/// A change that will be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Announced {
     /// Its number in its journal, from 1.
     pub(super) number: u32,
-    /// What is changed.
+    /// The setting.
     pub(super) target: Target,
     /// The value before.
     pub(super) before: Value,
 }
 
-/// Whose journal it is.
+/// The owner of a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
     pub(super) format: u32,
     /// The process.
     pub(super) pid: u32,
-    /// When it started, in ticks since the machine did: with the number, no other process has it.
+    /// Its start, in ticks since the machine's: together with the number it identifies the process.
     pub(super) start: u64,
     /// The machine's boot.
     pub(super) boot: String,
@@ -60,21 +60,23 @@ impl Header {
 }
 
 /// A change of the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Change {
     /// Its number in its journal, from 1.
     pub number: u32,
-    /// What is changed.
+    /// The setting.
     pub target: Target,
     /// The value before.
     pub before: Value,
-    /// The value after, as it was read back. `None` while it is being made or undone: then the
-    /// setting may read anything, such as the first half of a long value.
+    /// The value after, as read back. `None` while it is being made or undone: then the setting may
+    /// have any value, such as the first half of a long one.
     pub after: Option<Value>,
 }
 
 impl Change {
-    /// Whether the setting was as asked already. It is watched and undone like the others.
+    /// Whether the setting had the requested value already. It is watched and undone like the
+    /// others.
     pub fn is_nothing(&self) -> bool {
         self.after.as_ref() == Some(&self.before)
     }
@@ -104,15 +106,15 @@ impl fmt::Display for Damage {
     }
 }
 
-/// What a journal says.
+/// The content of a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
     pub(super) header: Option<Header>,
-    /// The changes that were, or were about to be, made, in their order.
+    /// The changes that were made, or perhaps made, in order.
     pub changes: Vec<Change>,
-    /// The numbers of those that are undone already.
+    /// The numbers of those that are undone.
     pub undone: BTreeSet<u32>,
-    /// What cannot be read.
+    /// The damaged lines.
     pub damaged: Vec<Damage>,
 }
 
@@ -123,7 +125,7 @@ impl Parsed {
     }
 }
 
-/// Reads a journal. Total: whatever is no journal's line is told as damage, and the others count.
+/// Reads a journal. Total: an invalid line counts as damage, and the others are read.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let mut parsed = Parsed::default();
     let whole = bytes.strip_suffix(b"\n");
@@ -185,17 +187,16 @@ impl Parsed {
 
 fn read(line: &[u8]) -> Result<Record, String> {
     let (sum, json) = line.split_at_checked(SUM).ok_or("it is too short")?;
-    let json = json.strip_prefix(b" ").ok_or("no space after the sum")?;
+    let json = json.strip_prefix(b" ").ok_or("no space after the checksum")?;
     if sum != hex(json).as_bytes() {
-        return Err("its sum does not fit: it was changed, or cut short".to_owned());
+        return Err("its checksum does not match: it was changed, or cut short".to_owned());
     }
     serde_json::from_slice(json).map_err(|error| error.to_string())
 }
 
 /// A record as a line, with its end.
 pub(super) fn write(record: &Record) -> Vec<u8> {
-    // Strings, numbers and enums of them: serializing cannot fail, and an empty line would be told
-    // as damage.
+    // Strings, numbers and enums serialize without errors; an empty line would count as damage.
     let json = serde_json::to_vec(record).unwrap_or_default();
     let mut line = hex(&json).into_bytes();
     line.push(b' ');
@@ -204,13 +205,11 @@ pub(super) fn write(record: &Record) -> Vec<u8> {
     line
 }
 
-/// Digits of the sum.
+/// Digits of the checksum.
 const SUM: usize = 16;
 
-/// FNV-1a of 64 bits (draft-eastlake-fnv): two texts that differ in one byte never have the same.
 fn hex(bytes: &[u8]) -> String {
-    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, step))
+    format!("{:016x}", text::fnv1a(bytes))
 }
 
 #[cfg(test)]
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_written_line_is_told_and_the_others_count() {
+    fn a_half_written_line_is_reported_and_the_others_count() {
         let mut text = journal(2);
         text.truncate(text.len() - 5);
         let parsed = parse(&text);
@@ -276,7 +275,7 @@ mod tests {
             Announced { target: Target::Sysctl { name: "kernel.core_pattern".to_owned() }, ..announced(1) };
         let long = Announced { before: "x".repeat(300_000).as_str().into(), ..announced(1) };
         for (records, why) in [
-            (vec![Record::Change(hostile)], "none of those"),
+            (vec![Record::Change(hostile)], "not on the list"),
             (vec![Record::Change(long)], "at most 262144"),
             (vec![Record::Change(announced(1)), Record::Change(announced(1))], "already"),
             (vec![Record::Made(1, "2".into())], "no line before it"),
@@ -324,10 +323,10 @@ mod tests {
             prop_assert!(parsed.header.is_some() || !parsed.damaged.is_empty());
         }
 
-        /// No line is lost without a word, whichever byte goes bad: an end of line that goes bad
-        /// joins two.
+        /// Damage never goes unnoticed, whichever byte it hits: at an end of line it joins two
+        /// lines.
         #[test]
-        fn a_byte_that_went_bad_is_told_and_costs_two_lines_at_most(
+        fn a_damaged_byte_is_reported_and_loses_two_lines_at_most(
             changes in 1u32..6, place in any::<prop::sample::Index>(), byte in any::<u8>()
         ) {
             let mut text = journal(changes);

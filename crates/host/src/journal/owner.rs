@@ -1,8 +1,11 @@
 //! The journal of this process.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
 
 use super::claim::Claim;
 use super::file::JournalFile;
@@ -10,10 +13,43 @@ use super::line::{Announced, Change, Header, Record};
 use super::restore::{Fate, follow_all, start_of};
 use super::undo::{Manner, Undoing, undo};
 use super::{JournalError, place};
-use crate::machine::{Machine, MachineError, Target, Value};
+use crate::machine::{Machine, Target, Value};
 
-/// The journal of this process. Dropping it undoes what is still to be undone; [`Journal::undo`]
-/// says what came of it.
+/// A setting that is not as it was read back when it was changed. It prints as a sentence without a
+/// full stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Difference {
+    /// The setting.
+    pub target: Target,
+    /// What it was set to.
+    pub after: Value,
+    /// What became of it.
+    pub now: Now,
+}
+
+/// What became of a setting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Now {
+    /// It reads so.
+    Reads(Value),
+    /// It cannot be read: why.
+    Unreadable(String),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was set to {} for the study and ", self.target, self.after)?;
+        match &self.now {
+            Now::Reads(now) => write!(f, "is {now}: something changed it"),
+            Now::Unreadable(why) => write!(f, "cannot be read now: {why}"),
+        }
+    }
+}
+
+/// The journal of this process. Dropping it undoes the rest; [`Journal::undo`] also reports the
+/// result.
 #[derive(Debug)]
 pub struct Journal {
     machine: Machine,
@@ -21,26 +57,24 @@ pub struct Journal {
     file: Option<JournalFile>,
     directory: PathBuf,
     changes: Vec<Change>,
-    /// Nobody else changes the machine as long as this does. After `file`, so that the journal is
-    /// let go first.
+    /// The right to change the machine. Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
 }
 
 impl Journal {
-    /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. Nothing is
-    /// written yet.
+    /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. It writes
+    /// nothing yet.
     pub fn new(directory: &Path, machine: Machine) -> Self {
         Self { machine, file: None, directory: directory.to_owned(), changes: Vec::new(), claim: None }
     }
 
-    /// Changes settings. Before any of them is touched it is on disk how to undo all of them;
-    /// before any of them is changed it is proven that the value before can be written back.
+    /// Changes settings. First the undo of all of them is on disk; then all old values are written
+    /// back as a proof; then the settings are changed.
     ///
     /// # Errors
-    /// [`JournalError`]: another process changes this machine, or one that is gone left changes
-    /// behind, or the journal cannot be written (then nothing was touched); or a value cannot be
-    /// written back, or the kernel does not take one. What was changed before stays so until it is
-    /// undone.
+    /// [`JournalError`]: another process changes this machine, or left changes behind, or the
+    /// journal cannot be written (then nothing was touched); or an old value cannot be written
+    /// back, or the kernel rejects a new one. Changes until then stay until they are undone.
     pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         self.claim()?;
         let first = self.changes.len();
@@ -53,14 +87,15 @@ impl Journal {
             self.changes.push(Change { number, target: target.clone(), before, after: None });
         }
         for Change { target, before, .. } in &self.changes[first..] {
-            self.machine.write(target, before).map_err(|error| MachineError::NoWayBack {
-                target: target.clone(),
-                why: error.to_string(),
+            self.machine.write(target, before).map_err(|error| {
+                format!(
+                    "{target} is not changed, because its present value could not be written back: {error}"
+                )
             })?;
         }
         for (index, (target, value)) in (first..).zip(settings) {
             let set = self.machine.set(target, value);
-            // Also what was refused may have changed something.
+            // A refused write may have changed something too.
             let after = self.machine.read(target)?;
             let number = self.changes[index].number;
             self.file()?.add(&Record::Made(number, after.clone()))?;
@@ -71,32 +106,33 @@ impl Journal {
         Ok(())
     }
 
-    /// How settings differ from what was read back when they were changed, in sentences; nothing if
-    /// nobody has touched them.
-    pub fn differences(&self) -> Vec<String> {
+    /// How settings differ from what was read back when they were changed; nothing if nobody has
+    /// touched them.
+    pub fn differences(&self) -> Vec<Difference> {
         // Of several changes of one setting the last counts.
         let last: BTreeMap<&Target, &Value> =
             self.changes.iter().filter_map(|change| Some((&change.target, change.after.as_ref()?))).collect();
-        let differs = |(target, after): (&Target, &Value)| match self.machine.read(target) {
-            Ok(now) if now == *after => None,
-            Ok(now) => {
-                Some(format!("{target} was set to {after} for the study and is {now}: something changed it"))
-            }
-            Err(error) => Some(format!("{target} was set to {after} for the study, and now: {error}")),
+        let differs = |(target, after): (&Target, &Value)| {
+            let now = match self.machine.read(target) {
+                Ok(now) if now == *after => return None,
+                Ok(now) => Now::Reads(now),
+                Err(error) => Now::Unreadable(error.to_string()),
+            };
+            Some(Difference { target: target.clone(), after: after.clone(), now })
         };
         last.into_iter().filter_map(differs).collect()
     }
 
-    /// What was changed, or tried to, and is not undone.
+    /// Changes that were made, or tried, and are not undone.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Undoes everything, the last first, and removes the journal if nothing is left to be done.
+    /// Undoes everything, the last first, and removes the journal if nothing is left.
     ///
     /// # Errors
-    /// [`JournalError`] if the journal cannot be written: what could not be noted as undone is
-    /// looked at again by the next restoring.
+    /// [`JournalError`] if the journal cannot be written: the next restore checks changes whose
+    /// undo was not noted.
     pub fn undo(mut self) -> Result<Vec<Undoing>, JournalError> {
         self.undo_now()
     }
@@ -111,19 +147,29 @@ impl Journal {
         Ok(done)
     }
 
-    /// Takes the right to change the machine, and looks that nobody who had it before left anything
-    /// to be undone.
+    /// Takes the right to change the machine, and checks that no earlier owner left anything to
+    /// undo.
     fn claim(&mut self) -> Result<(), JournalError> {
         if self.claim.is_some() {
             return Ok(());
         }
         place::make(&self.directory)?;
-        let claim =
-            Claim::take(&self.directory)?.ok_or_else(|| JournalError::Claimed(self.directory.clone()))?;
+        // One process at a time changes the machine.
+        let claim = Claim::take(&self.directory)?.ok_or_else(|| {
+            format!(
+                "another session changes this machine, and two would undo each other's changes: try again when it has ended \
+                 (`netassay restore --dry-run` names its journal in {})",
+                self.directory.display()
+            )
+        })?;
         let look = Manner { dry_run: true, ..Manner::default() };
         let left = follow_all(&self.directory, &self.machine, look)?;
         if let Some(left) = left.into_iter().find(|left| !matches!(left.fate, Fate::NotFollowed { .. })) {
-            return Err(JournalError::Left(left.journal));
+            // What a process that is gone changed is still so, says its journal.
+            return Err(JournalError::from(format!(
+                "changes of another session to this machine are not undone: {}; `netassay restore` undoes them, or says why not",
+                left.journal.display()
+            )));
         }
         self.claim = Some(claim);
         Ok(())
@@ -135,19 +181,18 @@ impl Journal {
             let start = start_of(pid).unwrap_or_default();
             let identity = self.machine.identity()?;
             let first = Record::Begun(Header::new(pid, start, identity.boot, identity.network));
-            // In the order of time: what was changed last is to be undone first, over all journals.
+            // Names sort by time: over all journals the last change is undone first.
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
             let path = self.directory.join(format!("{now:020}-{pid}.journal"));
             self.file = Some(JournalFile::make(&path, &first)?);
         }
-        // It was made just above.
-        self.file.as_mut().ok_or(JournalError::NoPlace)
+        Ok(self.file.as_mut().expect("it was made just above"))
     }
 }
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // Nobody is left to be told; the file stays if anything is left to be done.
+        // Nobody reads the result here; the file stays if anything is left.
         let _ = self.undo_now();
     }
 }

@@ -1,4 +1,4 @@
-//! Where journals are, and whose.
+//! The directory of journals, and its owner.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -9,32 +9,34 @@ use nix::unistd::{getegid, geteuid};
 use super::JournalError;
 use crate::privileges::Privileges;
 
-/// What the kernel calls an owner whom a user namespace does not know (`fs.overflowuid`, as every
-/// distribution leaves it).
+/// The owner that a user namespace shows for an unknown one (`fs.overflowuid`, with its default).
 const OVERFLOW: u32 = 65534;
+
+const NO_PLACE: &str =
+    "cannot store the undo journal: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one";
 
 /// The directory of this user's journals: `/var/lib/netassay/undo` of the machine's root, whatever
 /// its environment says, so that every session finds what another left; of others
 /// `$XDG_STATE_HOME/netassay/undo`, else `~/.local/state/netassay/undo`. It may not be there yet.
 ///
 /// # Errors
-/// [`JournalError::NoPlace`] without any of them.
+/// Without any of them.
 pub fn directory() -> Result<PathBuf, JournalError> {
-    // A relative path is to be ignored, says the XDG base directory specification.
+    // The XDG base directory specification ignores relative paths.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let root = (geteuid().is_root() && !in_user_namespace()).then(|| PathBuf::from("/var/lib"));
     let state = root
         .or_else(|| absolute("XDG_STATE_HOME"))
         .or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
-    state.map(|state| state.join("netassay/undo")).ok_or(JournalError::NoPlace)
+    state.map(|state| state.join("netassay/undo")).ok_or_else(|| NO_PLACE.to_owned().into())
 }
 
-/// Root inside of a user namespace is some user of the machine.
+/// Whether root is an ordinary user of the machine, inside of a user namespace.
 fn in_user_namespace() -> bool {
     Privileges::read().in_user_namespace == Some(true)
 }
 
-/// Makes the directory, for us alone, and syncs the one that it is in.
+/// Makes the directory, for us alone, and syncs its parent.
 pub(super) fn make(directory: &Path) -> Result<(), JournalError> {
     let mut builder = std::fs::DirBuilder::new();
     builder
@@ -48,11 +50,10 @@ pub(super) fn make(directory: &Path) -> Result<(), JournalError> {
     check(directory)
 }
 
-/// Whether nobody else can have put anything there: neither into the directory, nor another in its
-/// place.
+/// Whether only we can have written into the directory, and nobody can replace it.
 pub(super) fn check(directory: &Path) -> Result<(), JournalError> {
     ours(directory, &look_at(directory)?)?;
-    // Where the path leads over links, both the links and what they lead to count.
+    // Of a path with links, both the links and their targets count.
     let real = directory.canonicalize().map_err(JournalError::file("look at", directory))?;
     for parent in directory.ancestors().skip(1).chain(real.ancestors().skip(1)) {
         trusted(parent, &look_at(parent)?)?;
@@ -64,17 +65,17 @@ fn look_at(path: &Path) -> Result<Metadata, JournalError> {
     std::fs::symlink_metadata(path).map_err(JournalError::file("look at", path))
 }
 
-/// A directory in which only we or root can rename what is ours.
+/// Whether only we or root can rename our files in a directory.
 fn trusted(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
-    let foreign = |why: String| Err(JournalError::Foreign { path: path.to_owned(), why });
+    let foreign = |why: String| Err(JournalError::foreign(path, &why));
     let (owner, user) = (metadata.uid(), geteuid().as_raw());
-    // Inside of a user namespace the machine's root, and everybody else, is this one.
+    // In a user namespace the machine's root, like everybody else, has this owner.
     let unmapped = || owner == OVERFLOW && in_user_namespace();
     if owner != 0 && owner != user && !unmapped() {
         return foreign(format!("it belongs to user {owner}, and this is user {user}"));
     }
-    // Whoever may write it may rename in it, unless it is sticky as `/tmp` is. Many users have a
-    // group of their own, which may write what they make.
+    // Write access allows renaming, except in a sticky directory such as `/tmp`. Many users have a
+    // group of their own, which may write their files.
     let own_group = metadata.gid() == getegid().as_raw();
     let writers = metadata.mode() & if own_group { 0o002 } else { 0o022 };
     if writers != 0 && metadata.mode() & 0o1000 == 0 && !metadata.is_symlink() {
@@ -83,15 +84,15 @@ fn trusted(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Brings what a directory lists onto the disk.
+/// Syncs a directory.
 pub(super) fn sync(directory: &Path) -> Result<(), JournalError> {
     let synced = std::fs::File::open(directory).and_then(|file| file.sync_all());
     synced.map_err(JournalError::file("sync the place of", directory))
 }
 
-/// A journal is followed with our privileges, so nobody else may have had a hand in it.
+/// Whether a journal is ours alone: it is undone with our privileges.
 pub(super) fn ours(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
-    let foreign = |why: String| Err(JournalError::Foreign { path: path.to_owned(), why });
+    let foreign = |why: String| Err(JournalError::foreign(path, &why));
     let user = geteuid().as_raw();
     if metadata.is_symlink() {
         return foreign("it is a symbolic link".to_owned());

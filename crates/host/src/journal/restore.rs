@@ -1,4 +1,4 @@
-//! Journals whose processes are gone: found, and followed.
+//! Finds and undoes journals whose processes are gone.
 
 use std::path::{Path, PathBuf};
 
@@ -9,65 +9,65 @@ use super::file::JournalFile;
 use super::line::{Damage, Header, parse};
 use super::undo::{Manner, Undoing, undo};
 use super::{JournalError, place};
+use crate::cpu::stat;
 use crate::machine::{Identity, Machine};
 
-/// What became of a journal.
+/// The result for a journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", rename_all = "snake_case")]
 pub enum Fate {
-    /// Its process runs, and will undo it; or another process changes the machine just now.
+    /// Its process runs, and will undo it; or another process changes the machine now.
     InUse,
     /// Everything is undone and the journal removed; in a dry run, it would be.
     Undone,
-    /// The machine was started anew since: its changes went with that, and it was removed.
+    /// The machine was rebooted, which reset the changes; the journal was removed.
     Restarted,
-    /// Its changes belong to another network namespace, and it is left.
+    /// Its changes belong to another network namespace; it is left.
     Elsewhere {
         /// The namespace.
         network: String,
     },
-    /// Something is left to be done, and it is kept.
+    /// Something is left to undo; it is kept.
     Kept,
-    /// It is no journal of ours, or cannot be read or written, and it is left.
+    /// It is not our journal, or cannot be read or written; it is left.
     NotFollowed {
         /// Why.
         why: String,
     },
-    /// Something was left to be done, and it was set aside.
+    /// Something was left to undo; it was set aside.
     SetAside {
-        /// Where it is now.
+        /// Its path now.
         path: PathBuf,
     },
 }
 
-/// What was found in, and done about, a journal.
+/// The content of a journal, and the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// The journal.
     pub journal: PathBuf,
-    /// What became of it.
+    /// The result.
     #[serde(flatten)]
     pub fate: Fate,
     /// Its changes, the last first.
     pub changes: Vec<Undoing>,
-    /// Its lines that cannot be read.
+    /// Its damaged lines.
     pub damaged: Vec<Damage>,
 }
 
 impl Report {
-    /// Whether somebody has to look at it.
+    /// Whether a person must look at it.
     pub fn needs_a_look(&self) -> bool {
         matches!(self.fate, Fate::Kept | Fate::Elsewhere { .. } | Fate::NotFollowed { .. })
     }
 }
 
-/// Undoes what processes that are gone left in `directory`, the newest journal first. While another
-/// process changes the machine, nothing is undone.
+/// Undoes journals of processes that are gone in `directory`, the newest first. Undoes nothing
+/// while another process changes the machine.
 ///
 /// # Errors
-/// [`JournalError`] if the directory cannot be read or trusted, or if it cannot be told which boot
-/// of the machine this is. What is wrong with one journal is told with its fate, what the machine
-/// refuses change by change.
+/// [`JournalError`] if the directory cannot be read or trusted, or if the boot of the machine is
+/// unknown. Errors of a journal are in its fate, errors of the machine in its changes.
 pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Vec<Report>, JournalError> {
     let journals = find(directory)?;
     if journals.is_empty() {
@@ -79,7 +79,7 @@ pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Ve
     follow_all(directory, machine, manner)
 }
 
-/// The same, for who has the claim.
+/// The same, for the owner of the claim.
 pub(super) fn follow_all(
     directory: &Path,
     machine: &Machine,
@@ -87,7 +87,7 @@ pub(super) fn follow_all(
 ) -> Result<Vec<Report>, JournalError> {
     let journals = find(directory)?;
     let here = machine.identity()?;
-    // What is odd about one is no reason to leave the others.
+    // An error in one must not stop the others.
     let follow = |path: &PathBuf| {
         follow(path, machine, &here, manner)
             .unwrap_or_else(|error| not_followed(path, manner, error.to_string()))
@@ -121,7 +121,7 @@ impl Report {
     }
 }
 
-/// Follows one journal; `None` if it went away meanwhile.
+/// Undoes one journal; `None` if it is gone.
 fn follow(
     path: &Path,
     machine: &Machine,
@@ -133,7 +133,7 @@ fn follow(
     };
     let parsed = parse(&bytes);
     let report = |fate| Report { damaged: parsed.damaged.clone(), ..Report::new(path, fate) };
-    // Without a header nobody knows which boot and which namespace its values belong to.
+    // Without a header, the boot and the namespace of its values are unknown.
     let Some(header) = &parsed.header else { return settle(file, manner, report(Fate::Kept)) };
     if header.boot != here.boot {
         return settle(file, manner, report(Fate::Restarted));
@@ -150,7 +150,7 @@ fn follow(
     settle(file, manner, Report { changes, ..report(fate) })
 }
 
-/// What is no journal is renamed, if the user says so, and never opened again.
+/// Renames a foreign file, if the user asks for it; never opens it again.
 fn not_followed(path: &Path, manner: Manner, why: String) -> Option<Report> {
     let aside = path.with_extension("set-aside");
     let forgotten = manner.forget && !manner.dry_run && std::fs::rename(path, &aside).is_ok();
@@ -160,7 +160,7 @@ fn not_followed(path: &Path, manner: Manner, why: String) -> Option<Report> {
     ))
 }
 
-/// Does with the file what its fate is.
+/// Removes, renames or keeps the file, by its fate.
 fn settle(file: JournalFile, manner: Manner, mut report: Report) -> Result<Option<Report>, JournalError> {
     match report.fate {
         _ if manner.dry_run => {}
@@ -173,19 +173,18 @@ fn settle(file: JournalFile, manner: Manner, mut report: Report) -> Result<Optio
     Ok(Some(report))
 }
 
+/// The field `starttime` of `/proc/PID/stat`, as proc(5) numbers them.
+const STARTED: usize = 22;
+
 fn is_alive(header: &Header) -> bool {
     start_of(header.pid).is_some_and(|start| start == header.start)
 }
 
-/// When a process started, in ticks since the machine did; `None` if none of this number runs.
+/// The start of a process, in ticks since the machine's; `None` if it does not run.
 pub(super) fn start_of(pid: u32) -> Option<u64> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, so the fields are counted from its end: the 22nd
-    // is `starttime`.
-    let end = stat.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
+    let line = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let (_, mut fields) = stat::parse(&line)?;
     // One that has ended and was not waited for (zombie, dead) owns nothing any more.
     let ended = matches!(fields.next()?, "Z" | "X");
-    if ended { None } else { fields.nth(18)?.parse().ok() }
+    if ended { None } else { fields.nth(STARTED - stat::FIRST - 1)?.parse().ok() }
 }

@@ -6,31 +6,31 @@ use serde::Serialize;
 
 use super::line::Record;
 use super::{Change, JournalError};
-use crate::machine::{Machine, MachineError, Target, Value};
+use crate::error::Error;
+use crate::machine::{Machine, Target, Value};
 
 /// How to restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
-    /// Change nothing, only tell what would be done.
+    /// Change nothing, only report.
     pub dry_run: bool,
-    /// Also restore what another program has changed since.
+    /// Also restore settings that another program has changed since.
     pub force: bool,
-    /// Set journals aside of which something is left: they are kept, but nobody follows them any
-    /// more.
+    /// Set aside journals with remaining changes: they are kept, but ignored from then on.
     pub forget: bool,
 }
 
-/// What became of a change.
+/// The result for a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// The value before is back; in a dry run, it would be.
+    /// The old value is restored; in a dry run, it would be.
     Undone,
-    /// It was back, or never left: somebody undid it, or the change was not made any more.
+    /// The setting has its old value: it was undone before, or never changed.
     AlreadySo,
-    /// Somebody else changed it meanwhile, so that it is left.
+    /// Another program changed it, so it is left.
     ChangedMeanwhile {
-        /// What it is now.
+        /// Its value now.
         now: Value,
     },
     /// The kernel refused.
@@ -41,13 +41,13 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether nothing is left to be done.
+    /// Whether nothing is left to undo.
     pub fn is_settled(&self) -> bool {
         matches!(self, Self::Undone | Self::AlreadySo)
     }
 }
 
-/// A change, and what became of it.
+/// A change, and its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Undoing {
     /// The change.
@@ -58,10 +58,10 @@ pub struct Undoing {
 }
 
 impl Undoing {
-    /// In a sentence, with the way on. In a dry run it says what would become of it.
+    /// A sentence, with the next step. In a dry run it says what would happen.
     pub fn sentence(&self, dry_run: bool) -> String {
         let Change { target, before, after, .. } = &self.change;
-        // While it was being changed, anything could be there.
+        // Half-way through a change it may have any value.
         let after = after.as_ref().map_or("half changed".to_owned(), ToString::to_string);
         match &self.outcome {
             Outcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
@@ -76,8 +76,8 @@ impl Undoing {
     }
 }
 
-/// Undoes changes, the last first; each step is told to `note` (nothing in a dry run). What cannot
-/// be noted is undone all the same, and told as failed.
+/// Undoes changes, the last first, and passes each step to `note` (not in a dry run). A step that
+/// cannot be noted is undone all the same, and reported as failed.
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
@@ -107,7 +107,7 @@ fn one(
     change: &Change,
     force: bool,
     note: &mut impl FnMut(&Record) -> Result<(), JournalError>,
-) -> Result<Outcome, MachineError> {
+) -> Result<Outcome, Error> {
     let now = hands.read(&change.target)?;
     if now == change.before {
         return Ok(Outcome::AlreadySo);
@@ -115,27 +115,26 @@ fn one(
     if change.after.as_ref().is_some_and(|after| *after != now) && !force {
         return Ok(Outcome::ChangedMeanwhile { now });
     }
-    // For the case that this is killed inside of a long value. That it cannot be noted is no reason
-    // to leave the setting.
+    // For a kill inside of a long value. The undo continues even if this cannot be noted.
     let _ = note(&Record::Undoing(change.number));
     hands.write(&change.target, &change.before)?;
     Ok(Outcome::Undone)
 }
 
-/// What touches the machine, or only pretends to.
+/// Changes the machine, or simulates that.
 struct Hands<'m> {
     machine: &'m Machine,
     dry_run: bool,
-    /// Without this a dry run would take the second change of a setting for somebody else's.
+    /// Otherwise a dry run would take the second change of a setting for another program's.
     pretended: BTreeMap<Target, Value>,
 }
 
 impl Hands<'_> {
-    fn read(&self, target: &Target) -> Result<Value, MachineError> {
+    fn read(&self, target: &Target) -> Result<Value, Error> {
         self.pretended.get(target).cloned().map_or_else(|| self.machine.read(target), Ok)
     }
 
-    fn write(&mut self, target: &Target, value: &Value) -> Result<(), MachineError> {
+    fn write(&mut self, target: &Target, value: &Value) -> Result<(), Error> {
         if self.dry_run {
             self.pretended.insert(target.clone(), value.clone());
             return Ok(());

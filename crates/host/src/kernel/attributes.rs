@@ -1,4 +1,4 @@
-//! Attributes of the messages that the linked crates do not know.
+//! Netlink attributes that the linked crates lack.
 
 use netlink_packet_core::{DefaultNla, Emitable, NLA_F_NESTED};
 
@@ -12,7 +12,7 @@ pub(crate) fn string(kind: u16, text: &str) -> DefaultNla {
     DefaultNla::new(kind, text.bytes().chain([0]).collect())
 }
 
-/// Attributes as the kernel reads them.
+/// Attributes in the kernel's encoding.
 pub(crate) fn bytes(attributes: &[DefaultNla]) -> Vec<u8> {
     let mut bytes = vec![0; attributes.buffer_len()];
     attributes.emit(&mut bytes);

@@ -1,4 +1,4 @@
-//! The one system call for BPF: enough for programs of a few instructions, without a loader.
+//! The BPF system call: enough for programs of a few instructions, without a loader.
 
 use std::ffi::CStr;
 use std::io;
@@ -6,12 +6,12 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use nix::libc;
 
-/// What a program is attached to.
+/// The attachment of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Program {
     /// An interface's receive path, before the network stack.
     Xdp,
-    /// A tracepoint, with its arguments as they are.
+    /// A tracepoint with raw arguments.
     RawTracepoint,
 }
 
@@ -25,11 +25,11 @@ impl Program {
     }
 }
 
-/// Loads the smallest program of its kind, `return value`, without attaching it. It is gone from
-/// the kernel when the descriptor is closed and nothing holds it.
+/// Loads the smallest program of its kind, `return value`, without attaching it. The kernel removes
+/// it when the descriptor is closed and nothing else holds it.
 ///
 /// # Errors
-/// What the kernel said: `EPERM` without the privilege, `EINVAL` where it does not know the kind.
+/// The kernel's error: `EPERM` without the privilege, `EINVAL` for an unknown kind.
 pub fn load_return(program: Program, value: i32) -> io::Result<OwnedFd> {
     // r0 = value; exit
     load(program, &[Instruction(0xb7, 0, 0, value), Instruction(0x95, 0, 0, 0)])
@@ -50,7 +50,7 @@ pub(crate) fn load(program: Program, instructions: &[Instruction]) -> io::Result
     unsafe { made(BPF_PROG_LOAD, &attributes) }
 }
 
-/// Has the kernel run a program at each pass of a tracepoint, until the descriptor is closed.
+/// Attaches a program to a tracepoint, until the descriptor is closed.
 pub(crate) fn attach_to_tracepoint(name: &CStr, program: &OwnedFd) -> io::Result<OwnedFd> {
     let attributes = TracepointAttributes {
         name: name.as_ptr() as u64,
@@ -67,7 +67,6 @@ pub(crate) fn attach_to_tracepoint(name: &CStr, program: &OwnedFd) -> io::Result
 pub(crate) struct Cell(OwnedFd);
 
 impl Cell {
-    /// One that is 0.
     pub(crate) fn new() -> io::Result<Self> {
         let attributes =
             MapAttributes { map_type: ARRAY, key_size: 4, value_size: 8, max_entries: 1, flags: 0 };
@@ -75,7 +74,7 @@ impl Cell {
         unsafe { made(BPF_MAP_CREATE, &attributes) }.map(Self)
     }
 
-    /// The two instructions that put its address into a register.
+    /// The two instructions that load its address into a register.
     pub(crate) fn address(&self, register: u8) -> [Instruction; 2] {
         const MAP_VALUE: u8 = 2;
         [Instruction(0x18, MAP_VALUE << 4 | register, 0, self.0.as_raw_fd()), Instruction(0, 0, 0, 0)]
@@ -104,25 +103,25 @@ impl Cell {
     }
 }
 
-/// Makes the call for something that it gives a descriptor of.
+/// Makes a call that returns a descriptor.
 ///
 /// # Safety
 /// As [`call`].
 unsafe fn made<T>(command: libc::c_long, attributes: &T) -> io::Result<OwnedFd> {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees it.
     let descriptor = unsafe { call(command, attributes) }?;
     // SAFETY: the kernel has just made this descriptor for us and no other code has it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// Makes the call.
+/// Makes a call.
 ///
 /// # Safety
-/// `T` is laid out as the kernel's `union bpf_attr` for this command, and all addresses in it are
-/// good for the length of the call.
+/// `T` has the layout of the kernel's `union bpf_attr` for this command, and all addresses in it
+/// are valid during the call.
 unsafe fn call<T>(command: libc::c_long, attributes: &T) -> io::Result<RawFd> {
-    // SAFETY: the kernel reads `size_of::<T>()` bytes of `attributes`; the rest is the caller's
-    // word.
+    // SAFETY: the kernel reads `size_of::<T>()` bytes of `attributes`; the caller guarantees the
+    // rest.
     let result = unsafe {
         libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>() as libc::c_long)
     };
@@ -132,8 +131,8 @@ unsafe fn call<T>(command: libc::c_long, attributes: &T) -> io::Result<RawFd> {
     }
 }
 
-/// The fields of `union bpf_attr` for `BPF_PROG_LOAD` that a Linux 4.17 knows; the kernel takes any
-/// shorter or, if the rest is zero, longer one. So with those below.
+/// The fields of `union bpf_attr` for `BPF_PROG_LOAD` in Linux 4.17; the kernel accepts shorter
+/// ones and, if the rest is zero, longer ones. The same holds below.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct LoadAttributes {

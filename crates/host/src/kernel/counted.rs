@@ -1,4 +1,4 @@
-//! Groups of counters that only grow: what passed between two readings of them, and their sums.
+//! Groups of counters that only grow: their differences and sums.
 
 /// Declares a struct of `u64` counters with `since`, `plus` and `sum`.
 macro_rules! counted {
@@ -9,8 +9,8 @@ macro_rules! counted {
         pub struct $name { $($(#[$field_meta])* pub $field: u64),* }
 
         impl $name {
-            /// What was counted since `earlier`. A counter that went backwards counts as nothing:
-            /// its owner was replaced, or the kernel estimated it anew.
+            /// The difference from `earlier`. A counter that went backwards counts as 0: it was
+            /// replaced or estimated again.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($field: self.$field.saturating_sub(earlier.$field)),* }

@@ -1,8 +1,8 @@
-//! The small text files in which the kernel describes itself.
+//! The kernel's text files.
 
 use std::path::{Path, PathBuf};
 
-/// A tree of such files: the machine's, or a made-up one in tests.
+/// A tree of text files: the machine's, or a made-up one in tests.
 #[derive(Clone, Debug)]
 pub(crate) struct Files {
     root: PathBuf,
@@ -18,9 +18,9 @@ impl Files {
         Self { root: root.as_ref().to_owned() }
     }
 
-    /// The text of a file without the white space around it, and without control characters: some
-    /// name what users made. `None` if it is missing, unreadable or empty: which files there are
-    /// depends on the kernel, the machine and the privileges, so their absence is no error.
+    /// The text of a file, trimmed and without control characters (users choose some names). `None`
+    /// if it is missing, unreadable or empty: that depends on kernel, machine and privileges, and
+    /// is no error.
     pub(crate) fn text(&self, path: &str) -> Option<String> {
         let bytes = std::fs::read(self.root.join(path)).ok()?;
         let text = text::lines(String::from_utf8_lossy(&bytes).trim()).into_owned();
@@ -37,8 +37,7 @@ impl Files {
         self.number::<i64>(path).map(|number| number != 0)
     }
 
-    /// The names in a directory that begin with `prefix`, sorted with their numbers in order
-    /// (`cpu2` before `cpu10`).
+    /// The names in a directory with a prefix, sorted by their numbers (`cpu2` before `cpu10`).
     pub(crate) fn names(&self, directory: &str, prefix: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.root.join(directory)) else { return Vec::new() };
         let mut names: Vec<String> = entries
@@ -56,7 +55,7 @@ pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(value).map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
 }
 
-/// The names in a directory that are numbers, in no order.
+/// The numeric names in a directory, unordered.
 pub(crate) fn numbers<T: std::str::FromStr>(directory: &str) -> std::io::Result<Vec<T>> {
     let entries = std::fs::read_dir(directory)?;
     Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
@@ -66,7 +65,7 @@ pub(crate) fn numbers<T: std::str::FromStr>(directory: &str) -> std::io::Result<
 pub(crate) mod fixture {
     use super::Files;
 
-    /// A made-up tree that lasts as long as the first of the two.
+    /// A made-up tree, which lives as long as the first value.
     pub(crate) fn files(list: &[(&str, &str)]) -> (tempfile::TempDir, Files) {
         let directory = tempfile::tempdir().unwrap();
         for (path, text) in list {

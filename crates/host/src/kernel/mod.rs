@@ -1,4 +1,4 @@
-//! How the kernel is asked: netlink, BPF, and the text files in which it describes itself.
+//! Interfaces to the kernel: netlink, BPF, and its text files.
 
 pub(crate) mod attributes;
 pub mod bpf;

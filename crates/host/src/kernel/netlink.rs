@@ -1,4 +1,4 @@
-//! One blocking netlink socket: ask, and collect the answers until the kernel says that it is done.
+//! One blocking netlink socket: sends a request and collects the answers.
 
 use std::io;
 
@@ -9,8 +9,8 @@ use netlink_packet_core::{
 };
 use netlink_sys::{Socket, SocketAddr};
 
-/// A socket to the kernel. It belongs to the network namespace of the thread that opened it,
-/// whatever namespace that thread joins afterwards.
+/// A socket to the kernel. It belongs to the network namespace of the thread that opened it, even
+/// if that thread enters another one later.
 #[derive(Debug)]
 pub(crate) struct Netlink {
     socket: Socket,
@@ -31,16 +31,15 @@ impl From<DecodeError> for Failure {
     }
 }
 
-/// How often a dump is repeated because something changed meanwhile, before its newest answer is
-/// used all the same.
+/// How often a dump is repeated after a concurrent change; then its last answer is used.
 const DUMPS: u32 = 8;
 
 impl Netlink {
     /// Opens a socket for `protocol` (a constant of `netlink_sys::protocols`).
     pub(crate) fn open(protocol: isize) -> io::Result<Self> {
         let mut socket = Socket::new(protocol)?;
-        // The kernel's own sentence with an error, and no echo of the request: both exist since
-        // Linux 4.12 and are only comfort, so an old kernel may refuse them.
+        // The kernel's error message, and no echo of the request. Both are optional and exist since
+        // Linux 4.12.
         let _ = socket.set_ext_ack(true);
         let _ = socket.set_cap_ack(true);
         socket.bind_auto()?;
@@ -48,7 +47,7 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Asks for one thing; the answers' payloads are those that came before the acknowledgement.
+    /// Requests one thing; returns the payloads before the acknowledgement.
     pub(crate) fn ask<M>(&mut self, message: M, flags: u16) -> Result<Vec<Vec<u8>>, Failure>
     where
         M: NetlinkSerializable,
@@ -58,7 +57,7 @@ impl Netlink {
         self.collect().map(|(answers, _)| answers)
     }
 
-    /// Asks for all there is of something.
+    /// Requests a dump.
     pub(crate) fn dump<M>(&mut self, message: M) -> Result<Vec<Vec<u8>>, Failure>
     where
         M: NetlinkSerializable + Clone,
@@ -96,8 +95,7 @@ impl Netlink {
         }
     }
 
-    /// The payloads of the answers to the last request, and whether the kernel says that a change
-    /// overtook them.
+    /// The payloads of the answers to the last request, and whether a change interfered.
     fn collect(&mut self) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let mut answers = Vec::new();
         let mut interrupted = false;
@@ -109,7 +107,7 @@ impl Netlink {
             };
             for frame in frames(&datagram) {
                 let frame = frame?;
-                // An answer to a request whose collection ended early with an error.
+                // An answer to a request whose collection ended with an error.
                 if frame.sequence_number() != self.sequence {
                     continue;
                 }
@@ -124,7 +122,7 @@ impl Netlink {
     }
 }
 
-/// One message of a datagram: its header has been checked to fit.
+/// One message of a datagram, with a checked header.
 pub(crate) type Frame<'a> = NetlinkBuffer<&'a [u8]>;
 
 pub(crate) fn frames(mut rest: &[u8]) -> impl Iterator<Item = Result<Frame<'_>, DecodeError>> {
@@ -164,7 +162,7 @@ pub(crate) fn verdict(frame: &Frame<'_>) -> Verdict {
     }
 }
 
-/// The kernel's sentence: an attribute behind the errno and the header (or, without capping, the
+/// The kernel's message: an attribute after the errno and the header (or, without capping, the
 /// whole) of the request. The linked parsers end at the errno.
 fn said(frame: &Frame<'_>) -> Option<String> {
     if frame.flags() & NLM_F_ACK_TLVS == 0 {

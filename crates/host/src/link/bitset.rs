@@ -1,6 +1,6 @@
-//! The features in the kernel's bytes: ethtool's verbose bit sets.
+//! The features in the kernel's encoding: ethtool's verbose bit sets.
 //!
-//! No linked crate has ethtool's messages, so they are our own, made of the linked attributes. The
+//! No linked crate has ethtool's messages, so they are made here of the linked attributes. The
 //! formats are those of the kernel's documentation of the ethtool netlink interface, "Bit sets" and
 //! `FEATURES_GET`.
 
@@ -23,8 +23,7 @@ pub(crate) fn parse_features(bytes: &[u8]) -> Result<Features, DecodeError> {
     let mut set = |kind: u16, name: &str| sets.remove(&kind).ok_or_else(|| format!("no bit set {name:?}"));
     let (hardware, wanted) = (set(HW, "hw")?, set(WANTED, "wanted")?);
     let (active, fixed) = (set(ACTIVE, "active")?, set(NOCHANGE, "nochange")?);
-    // `hw` comes with a mask of all features that this kernel knows; the other sets list only what
-    // is set in them.
+    // `hw` has a mask of all features that this kernel knows; the other sets list only set bits.
     let state = |name: &String| FeatureState {
         active: active.set.contains(name),
         wanted: wanted.set.contains(name),
@@ -33,7 +32,7 @@ pub(crate) fn parse_features(bytes: &[u8]) -> Result<Features, DecodeError> {
     Ok(hardware.known.iter().map(|name| (name.clone(), state(name))).collect())
 }
 
-/// The bit set of a `FEATURES_SET`: each named feature is to be changed, and to this value.
+/// The bit set of a `FEATURES_SET`: each named feature with its new value.
 pub(crate) fn wanted_bits(requested: &BTreeMap<String, bool>) -> DefaultNla {
     let bit = |(name, &on): (&String, &bool)| {
         let value = on.then(|| DefaultNla::new(BIT_VALUE, Vec::new()));
@@ -57,12 +56,11 @@ const BITS_BIT: u16 = 1;
 const BIT_NAME: u16 = 2;
 const BIT_VALUE: u16 = 3;
 
-/// A verbose bit set.
 #[derive(Debug, Default)]
 struct Bits {
-    /// The names listed.
+    /// The listed names.
     known: BTreeSet<String>,
-    /// Of those, the names set.
+    /// The set ones of them.
     set: BTreeSet<String>,
 }
 
@@ -92,7 +90,7 @@ impl Bits {
                 _ => {}
             }
         }
-        // A bit that this kernel reserves without a name cannot be spoken of.
+        // Skips reserved bits without a name.
         if !name.is_empty() {
             if value {
                 self.set.insert(name.clone());
@@ -110,8 +108,8 @@ mod tests {
     use super::*;
     use crate::kernel::attributes::bytes;
 
-    /// A bit set as the kernel writes it: with a mask every known name and a flag on those set,
-    /// without one only those set.
+    /// A bit set as the kernel writes it: with a mask every known name and a flag for set ones,
+    /// without a mask only set ones.
     fn bitset(kind: u16, bits: &[(&str, bool)], masked: bool) -> DefaultNla {
         let flag = |kind| DefaultNla::new(kind, Vec::new());
         let listed = bits.iter().filter(|(_, set)| masked || *set);

@@ -1,4 +1,4 @@
-//! Bridges, which join interfaces of one host as a switch does.
+//! Bridges, which connect interfaces of one host as a switch does.
 
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{InfoBridge, InfoData, InfoKind, LinkAttribute};
@@ -7,11 +7,11 @@ use crate::error::Error;
 use crate::link::links::{Links, named};
 
 impl Links {
-    /// Makes a bridge, down and without ports. It neither looks into multicast packets nor, being
-    /// without spanning tree, makes its ports wait before they carry traffic.
+    /// Makes a bridge, down and without ports. It has no multicast snooping and no spanning tree,
+    /// so that ports forward at once.
     ///
     /// # Errors
-    /// The kernel's refusal.
+    /// The kernel's error.
     pub fn create_bridge(&mut self, name: &str) -> Result<(), Error> {
         let data = InfoData::Bridge(vec![InfoBridge::MulticastSnooping(false)]);
         self.create(name, InfoKind::Bridge, Some(data), || format!("make the bridge {name:?}"))
@@ -20,7 +20,7 @@ impl Links {
     /// Makes an interface a port of a bridge.
     ///
     /// # Errors
-    /// The kernel's refusal; no such interface, no such bridge.
+    /// The kernel's error; an unknown interface or bridge.
     pub fn add_port(&mut self, bridge: &str, port: &str) -> Result<(), Error> {
         let index = self.find(bridge)?.index;
         let mut message = named(port)?;

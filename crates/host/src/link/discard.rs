@@ -1,5 +1,4 @@
-//! Interfaces that throw away whatever is sent through them, for finding out what sending alone
-//! costs.
+//! Interfaces that discard what is sent through them, to measure the cost of sending alone.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -15,26 +14,25 @@ use crate::link::links::Links;
 use crate::link::neighbours::permanent;
 use crate::link::xdp;
 
-/// What stands behind a discarding interface.
+/// The device of a discarding interface.
 ///
-/// All three count a packet as sent (`tx_packets`) before it is freed. They differ in what the
-/// packet still costs.
+/// All three count a packet as sent (`tx_packets`) before it is freed. They differ in the remaining
+/// cost of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DiscardDevice {
     /// The kernel's own `dummy` device: its transmit function counts and frees.
     Dummy,
-    /// A bridge without ports: it counts, finds nowhere to flood the packet to, and frees it.
+    /// A bridge without ports: it counts, finds no port, and frees.
     Bridge,
     /// A veth whose far end's XDP program drops everything: the packet crosses to the receive side
-    /// before it is freed, so this costs most, and the bytes are counted (by the far end, Linux
-    /// 6.18) without the 14 of the Ethernet header. It needs root in the machine's first user
-    /// namespace.
+    /// before it is freed. This costs most, and the far end counts the bytes without the 14 of the
+    /// Ethernet header (Linux 6.18). Needs root in the machine's first user namespace.
     VethXdp,
 }
 
 impl DiscardDevice {
-    /// All of them, in the order in which they are tried: the least work per packet first.
+    /// All, in the order of trial: the least work per packet first.
     pub const ALL: [Self; 3] = [Self::Dummy, Self::Bridge, Self::VethXdp];
 
     /// Its word in messages and on the command line.
@@ -69,14 +67,14 @@ impl FromStr for DiscardDevice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Discard {
-    /// What stands behind it.
+    /// Its device.
     pub device: DiscardDevice,
-    /// Those that would have come before it, each with what the kernel said.
+    /// The devices that were tried before it, each with the kernel's error.
     pub lacking: Vec<String>,
 }
 
-/// The link-layer address of the neighbour that is entered for a discarding interface: locally
-/// administered, no device has it.
+/// The link-layer address of the neighbour behind a discarding interface: locally administered, no
+/// device has it.
 const NOBODY: [u8; 6] = [0x02, 0x00, 0x5e, 0x10, 0x00, 0x02];
 
 impl Links {
@@ -84,7 +82,7 @@ impl Links {
     /// [`DiscardDevice::ALL`] that this kernel has, or `asked`. It is down and has no address yet.
     ///
     /// # Errors
-    /// The kernel's refusal of `asked`, or of the last one tried.
+    /// The kernel's error for `asked`, or for the last one tried.
     pub fn create_discard(&mut self, name: &str, asked: Option<DiscardDevice>) -> Result<Discard, Error> {
         let mut refused = Vec::new();
         for device in asked.map_or_else(|| DiscardDevice::ALL.to_vec(), |device| vec![device]) {
@@ -99,7 +97,7 @@ impl Links {
         Err(refused.pop().expect("at least one device was tried"))
     }
 
-    /// Adds a permanent neighbour behind the interface, so that the kernel never asks for it.
+    /// Adds a permanent neighbour behind the interface, so that the kernel never resolves it.
     pub fn add_neighbour_behind_discard(&mut self, name: &str, address: IpAddr) -> Result<(), Error> {
         let message = permanent(self.find(name)?.index, address, NOBODY.to_vec());
         self.change(RouteNetlinkMessage::NewNeighbour(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
@@ -118,8 +116,7 @@ impl Links {
         self.quiet_ipv6(name)
     }
 
-    /// Both ends are in this network namespace: nobody has to enter another one, and they go
-    /// together.
+    /// Both ends are in this network namespace, and end with it.
     fn make_veth_xdp(&mut self, name: &str) -> Result<(), Error> {
         let far = format!("{name}-far");
         self.create_veth(name, &far, std::process::id())?;

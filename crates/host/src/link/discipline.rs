@@ -1,28 +1,27 @@
-//! Queueing disciplines as the kernel reports them, and the rate that one may have.
+//! Queueing disciplines as the kernel reports them, and their rates.
 
 use netlink_packet_core::{DecodeError, Emitable, NlasIterator, parse_string, parse_u32, parse_u64};
 use netlink_packet_route::tc::TcHeader;
 use nix::libc;
 
-/// One queueing discipline, or one class of one: a payload of `RTM_NEWQDISC` or `RTM_NEWTCLASS`.
+/// One queueing discipline or class: a payload of `RTM_NEWQDISC` or `RTM_NEWTCLASS`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Discipline {
     /// The interface's index.
     pub index: u32,
     /// Its own number; the major half is the discipline's, the minor half the class's.
     pub handle: u32,
-    /// Where it hangs; [`Discipline::ROOT`] at the top.
+    /// Its parent; [`Discipline::ROOT`] at the top.
     pub parent: u32,
-    /// What it is: `tbf`, `htb`, `noqueue` …
+    /// Its kind: `tbf`, `htb`, `noqueue` …
     pub kind: String,
-    /// The rate that it lets through at most, in bits/s: of `tbf` its rate, of a class of `htb` its
-    /// ceiling.
+    /// Its rate limit, in bits/s: of `tbf` its rate, of a class of `htb` its ceiling.
     pub rate_bits: Option<u64>,
     /// (`htb`) the class, in the minor half, for packets that no filter classifies.
     pub default_class: Option<u32>,
 }
 
-// The linked parsers hand the options of these two kinds on as bytes.
+// The linked parsers return the options of these two kinds as bytes.
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RATE64: u16 = 4;
 const TCA_HTB_PARMS: u16 = 1;
@@ -33,13 +32,13 @@ const TCA_HTB_CEIL64: u16 = 7;
 const RATE_SPEC: usize = 12;
 
 impl Discipline {
-    /// The parent of what is at the top (`TC_H_ROOT`).
+    /// The parent of the root (`TC_H_ROOT`).
     pub const ROOT: u32 = 0xffff_ffff;
 
-    /// Reads one payload. Options of other kinds, and numbers that are too short, are passed over.
+    /// Reads one payload. Skips options of other kinds, and numbers that are too short.
     ///
     /// # Errors
-    /// Fewer bytes than a header, or attributes that do not fit into each other.
+    /// A short header, or attributes with wrong lengths.
     pub fn parse(payload: &[u8]) -> Result<Self, DecodeError> {
         let header = TcHeader::parse(payload)?;
         let mut discipline = Self {
@@ -60,7 +59,7 @@ impl Discipline {
         match discipline.kind.as_str() {
             "tbf" => discipline.rate_bits = rate(&options, TCA_TBF_PARMS, 0, TCA_TBF_RATE64)?,
             "htb" => {
-                // Behind the rate that is guaranteed comes the ceiling that may be borrowed up to.
+                // After the guaranteed rate comes the ceiling.
                 discipline.rate_bits = rate(&options, TCA_HTB_PARMS, RATE_SPEC, TCA_HTB_CEIL64)?;
                 discipline.default_class = default_class(&options)?;
             }
@@ -70,8 +69,8 @@ impl Discipline {
     }
 }
 
-/// The rate of the `tc_ratespec` at `offset` in the attribute `parameters`, or, where it has more
-/// than 32 bits, in `wide`.
+/// The rate of the `tc_ratespec` at `offset` in the attribute `parameters`, or, with more than 32
+/// bits, in `wide`.
 fn rate(options: &[u8], parameters: u16, offset: usize, wide: u16) -> Result<Option<u64>, DecodeError> {
     let mut bytes = None;
     for attribute in NlasIterator::new(options) {

@@ -16,10 +16,10 @@ use crate::link::bitset::{parse_features, wanted_bits};
 use crate::link::features::{FeatureChange, Features, sendable};
 use crate::link::links::check_name;
 
-/// The ethtool interface of one network namespace: that of the thread which opened this.
+/// The ethtool interface of one network namespace: that of the thread that opened this.
 ///
-/// Reading is free to everybody; changes need `CAP_NET_ADMIN` in the user namespace that owns the
-/// network namespace.
+/// Everybody may read; changes need `CAP_NET_ADMIN` in the user namespace that owns the network
+/// namespace.
 #[derive(Debug)]
 pub struct Ethtool {
     netlink: Netlink,
@@ -27,10 +27,10 @@ pub struct Ethtool {
 }
 
 impl Ethtool {
-    /// Opens a generic netlink socket and looks for the family `ethtool`.
+    /// Opens a generic netlink socket and finds the family `ethtool`.
     ///
     /// # Errors
-    /// If this kernel has none.
+    /// If this kernel lacks it.
     pub fn open() -> Result<Self, Error> {
         let mut netlink = Netlink::open(NETLINK_GENERIC).map_err(|errno| {
             Error::failed("cannot open a netlink socket for offload features (generic netlink)", errno, "")
@@ -42,7 +42,7 @@ impl Ethtool {
     /// The features of the interface.
     ///
     /// # Errors
-    /// [`Error::NoInterface`] if there is no such interface.
+    /// [`Error::NoInterface`] if the interface does not exist.
     pub fn features(&mut self, interface: &str) -> Result<Features, Error> {
         let request = Request { command: FEATURES_GET, attributes: vec![header(interface, 0)?] };
         let read =
@@ -55,13 +55,13 @@ impl Ethtool {
         })
     }
 
-    /// Asks for features to be on or off by the kernel's names, and reads back what became of it.
+    /// Requests features on or off by the kernel's names, and reads back the result.
     ///
-    /// A name that this kernel does not know, or that the driver does not let be switched, is not
-    /// sent but told in [`FeatureChange::refused`]; so is what the kernel undid.
+    /// Names that this kernel does not know, or that the driver fixes, are not sent but listed in
+    /// [`FeatureChange::refused`], as are changes that the kernel undid.
     ///
     /// # Errors
-    /// If the kernel refuses the request as a whole: no such interface, no privilege.
+    /// If the kernel refuses the whole request: no such interface, no privilege.
     pub fn set(
         &mut self,
         interface: &str,
@@ -126,7 +126,6 @@ fn no_ethtool() -> Error {
         .into()
 }
 
-/// A request of the ethtool family: a command and its attributes, ready to be sent.
 #[derive(Debug)]
 struct Request {
     command: u8,

@@ -1,4 +1,4 @@
-//! Offload features of an interface: their state, and what came of a request to change them.
+//! Offload features of an interface: their state, and the result of a change.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,38 +13,37 @@ pub type Features = BTreeMap<String, FeatureState>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeatureState {
-    /// Whether it is at work.
+    /// Whether it is active.
     pub active: bool,
-    /// Whether it was last asked for; it differs from `active` while another feature that it needs
-    /// is off.
+    /// Whether it was requested; it differs from `active` while a feature that it needs is off.
     pub wanted: bool,
-    /// Whether the driver lets it be switched. `false` is ethtool's `[fixed]`.
+    /// Whether the driver allows a change. `false` is ethtool's `[fixed]`.
     pub changeable: bool,
 }
 
-/// What came of a request to change features.
+/// The result of a request to change features.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeatureChange {
-    /// The state after, read afresh.
+    /// The state afterwards, read back.
     pub after: Features,
-    /// Each feature that was requested and is not applied, with the reason.
+    /// Each request that was not applied, with the reason.
     pub refused: BTreeMap<String, RefusalReason>,
 }
 
-/// Why a feature is not as it was asked to be.
+/// Why a request was not applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalReason {
     /// This kernel has no feature of that name.
     Unknown,
-    /// The driver does not let it be switched (ethtool's `[fixed]`).
+    /// The driver does not allow a change (ethtool's `[fixed]`).
     Fixed,
-    /// The kernel or the driver undid it: it depends on another feature's state, for example
+    /// The kernel or the driver undid it, because it depends on another feature, for example
     /// segmentation on checksumming.
     Dependency,
 }
 
 impl FeatureChange {
-    /// Compares what was asked with what became of it.
+    /// Compares the request with the result.
     pub(crate) fn of(asked: &BTreeMap<String, bool>, after: Features) -> Self {
         let refusal = |(name, &on): (&String, &bool)| {
             let reason = match after.get(name) {
@@ -59,8 +58,8 @@ impl FeatureChange {
     }
 }
 
-/// Whether sending the request to the kernel can bring anything: it would refuse the whole request
-/// for one name that it does not know or that nobody may switch.
+/// The sendable part of a request: the kernel refuses a whole request for one unknown or fixed
+/// name.
 pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) -> BTreeMap<String, bool> {
     let can = |name: &String| before.get(name).is_some_and(|state| state.changeable);
     requested.iter().filter(|(name, _)| can(name)).map(|(name, &on)| (name.clone(), on)).collect()
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_refusal_is_told_apart() {
+    fn each_kind_of_refusal_is_distinguished() {
         let after = features(&[("csum", false, true), ("tso", false, true), ("llt", false, false)]);
         let requested = asked(&[("tso", true), ("llt", true), ("nonsense", true), ("csum", false)]);
         let refused = FeatureChange::of(&requested, after.clone()).refused;

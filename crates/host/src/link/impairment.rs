@@ -1,5 +1,5 @@
-//! What a path does to packets: a delay, a loss, a rate. Queueing disciplines do it to what leaves
-//! an interface: `netem` delays and loses, `tbf` limits the rate.
+//! The impairment of a path: delay, loss, rate. Queueing disciplines apply it where packets leave
+//! an interface: `netem` delays and drops, `tbf` limits the rate.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::link::discipline::Discipline;
 use crate::link::links::Links;
 
 /// The impairment of packets that leave an interface; by default none. In the kernel's units, so
-/// that what is read back equals what was set.
+/// that it equals what is read back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Impairment {
     delay_ns: u64,
@@ -28,7 +28,6 @@ pub struct Impairment {
     rate: u64,
 }
 
-/// A queueing discipline to be made.
 struct Order {
     handle: u32,
     parent: u32,
@@ -36,19 +35,18 @@ struct Order {
     options: Vec<u8>,
 }
 
-/// The handles of our disciplines, by which they are known again. The class below `netem` is its
-/// first.
+/// The handles of our disciplines, which identify them. The class below `netem` is its first.
 const NETEM: u32 = 0x6e61_0000;
 const TBF: u32 = 0x6e62_0000;
 const BELOW_NETEM: u32 = NETEM | 1;
 
 /// The most packets that a delay holds: 100 ms at a million packets per second.
 const HELD: u32 = 100_000;
-/// The longest wait of a packet for the rate; packets that would wait longer are dropped.
+/// The longest wait of a packet for the rate; with a longer one it is dropped.
 const QUEUE: Duration = Duration::from_millis(50);
-/// The time whose bytes may leave in one burst.
+/// The length of a burst.
 const BURST: Duration = Duration::from_millis(1);
-/// More bytes than any link-layer header of an interface has.
+/// More than any link-layer header, in bytes.
 const HEADERS: u32 = 128;
 
 // linux/pkt_sched.h
@@ -61,8 +59,8 @@ const NETEM_OPTIONS: usize = 24;
 const TC_LINKLAYER_ETHERNET: u8 = 1;
 
 impl Impairment {
-    /// A delay of each packet, a share of packets that is lost at random, in percent, and a rate in
-    /// bits per second that headers count towards.
+    /// A delay of each packet, a random loss in percent, and a rate in bits per second, headers
+    /// included.
     #[must_use]
     pub fn new(delay: Option<Duration>, loss_percent: Option<f64>, rate_bits: Option<u64>) -> Self {
         let delay_ns = delay.map_or(0, |delay| u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX));
@@ -87,8 +85,7 @@ impl Impairment {
         self.delay_ns > 0 || self.loss > 0
     }
 
-    /// Adds what one of our disciplines does, by a payload of `RTM_NEWQDISC`; others are passed
-    /// over.
+    /// Adds the effect of one of our disciplines, from a payload of `RTM_NEWQDISC`; ignores others.
     fn add(&mut self, index: u32, payload: &[u8]) -> Result<(), DecodeError> {
         let discipline = Discipline::parse(payload)?;
         match (discipline.index == index, discipline.handle) {
@@ -110,14 +107,14 @@ impl Impairment {
 }
 
 impl Links {
-    /// Has the interface do this, and nothing else, to what leaves it; without any impairment it
-    /// has its own queue again.
+    /// Applies exactly this impairment to what leaves the interface; without one, restores its own
+    /// queue.
     ///
     /// # Errors
-    /// The kernel has no such discipline, or refuses it, or reads back another one.
+    /// The kernel lacks a discipline, refuses it, or reads back another one.
     pub fn impair(&mut self, name: &str, wanted: &Impairment) -> Result<(), Error> {
         let link = self.find(name)?;
-        // Made anew for each run: its queue is empty then, and its burst fits the MTU of now.
+        // Made for each run: then its queue is empty, and its burst fits the current MTU.
         if self.impairment(link.index, name)? != Impairment::default() {
             let root = Order { handle: 0, parent: Discipline::ROOT, kind: "", options: Vec::new() };
             self.change(
@@ -130,7 +127,7 @@ impl Links {
         for order in wanted.orders(link.mtu) {
             let message = RouteNetlinkMessage::NewQueueDiscipline(message(link.index, &order));
             self.change(message, NLM_F_CREATE | NLM_F_EXCL, name, || {
-                format!("give interface {name:?} the queueing discipline {}", order.kind)
+                format!("add the queueing discipline {} to interface {name:?}", order.kind)
             })?;
         }
         let read = self.impairment(link.index, name)?;
@@ -142,13 +139,13 @@ impl Links {
         Ok(())
     }
 
-    /// What this kernel lacks for it, each with the way out.
+    /// What this kernel lacks for it, each with the remedy.
     pub fn lacking(&mut self, wanted: &Impairment) -> Vec<String> {
         wanted.orders(0).into_iter().filter_map(|order| self.lacks(order)).collect()
     }
 
-    /// Whether the kernel lacks a discipline: it looks for one by its name before it asks for
-    /// options, and without options makes none (`EINVAL`).
+    /// Whether the kernel lacks a discipline: it looks up the name before the options, and makes
+    /// none without options (`EINVAL`).
     fn lacks(&mut self, Order { handle, kind, .. }: Order) -> Option<String> {
         const LOOPBACK: u32 = 1;
         let order = Order { handle, parent: Discipline::ROOT, kind, options: Vec::new() };
@@ -196,7 +193,7 @@ fn message(index: u32, order: &Order) -> TcMessage {
     message
 }
 
-/// The options of `netem`: no attributes, but a structure with attributes behind it.
+/// The options of `netem`: a structure, then attributes.
 fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
     // The first number is the delay in ticks, which its attribute overrides.
     let mut options: Vec<u8> = [0, HELD, loss, 0, 0, 0].into_iter().flat_map(u32::to_ne_bytes).collect();
@@ -204,8 +201,8 @@ fn netem(delay_ns: u64, loss: u32) -> Vec<u8> {
     options
 }
 
-/// The options of `tbf`. A burst holds a packet of the interface's MTU at least: a larger one,
-/// which an offload made, is cut into segments first.
+/// The options of `tbf`. A burst holds at least a packet of the interface's MTU; larger ones, which
+/// an offload made, are segmented first.
 fn tbf(rate: u64, mtu: u32) -> Vec<u8> {
     let in_time = |time: Duration| {
         let bytes = u128::from(rate) * time.as_nanos() / 1_000_000_000;
@@ -250,7 +247,7 @@ mod tests {
     use super::*;
     use crate::kernel::attributes::string;
 
-    /// What a kernel with these disciplines tells of interface 3.
+    /// The answers of a kernel with these disciplines for interface 3.
     fn told(orders: &[Order]) -> Vec<Vec<u8>> {
         let payload = |Order { handle, parent, kind, options }: &Order| {
             let header = TcHeader {

@@ -21,27 +21,27 @@ pub struct Link {
     pub kind: Option<String>,
     /// The MTU in bytes.
     pub mtu: u32,
-    /// The smallest MTU that the driver accepts, in bytes, if it says so.
+    /// The driver's smallest MTU, in bytes, if it has one.
     pub min_mtu: Option<u32>,
-    /// The largest MTU that the driver accepts, in bytes, if it says so.
+    /// The driver's largest MTU, in bytes, if it has one.
     pub max_mtu: Option<u32>,
-    /// Whether it was set up by its administrator (`IFF_UP`).
+    /// Whether it is set up (`IFF_UP`).
     pub up: bool,
-    /// Whether the layer below works (`IFF_LOWER_UP`). A veth has a carrier once both its ends are
+    /// Whether the layer below works (`IFF_LOWER_UP`). A veth has a carrier when both its ends are
     /// up.
     pub carrier: bool,
-    /// Whether the kernel has taken notice of that (`IFF_RUNNING`). Before, the interface's queue
-    /// drops packets without telling their sender.
+    /// Whether the kernel has noticed the carrier (`IFF_RUNNING`). Before, the queue drops packets
+    /// silently.
     pub running: bool,
     /// The link-layer address, for example `02:00:5e:00:53:01`.
     pub address: Option<String>,
-    /// What went through it since it was made.
+    /// Its traffic since it was made.
     pub counters: LinkCounters,
 }
 
 counted! {
-    /// Traffic of an interface since it was made (`IFLA_STATS64`). Packets are what the driver saw:
-    /// with segmentation offload one of them can hold many segments.
+    /// Traffic of an interface since it was made (`IFLA_STATS64`). Packets are the driver's: with
+    /// segmentation offload one can hold many segments.
     pub struct LinkCounters {
         /// Packets received.
         rx_packets,
@@ -55,7 +55,7 @@ counted! {
         rx_errors,
         /// Packets that could not be sent.
         tx_errors,
-        /// Packets received but dropped: no space, or a backlog that was full.
+        /// Packets received but dropped: no memory, or a full backlog.
         rx_dropped,
         /// Packets given to the device but not sent.
         tx_dropped,
@@ -63,8 +63,8 @@ counted! {
 }
 
 impl Link {
-    /// Its directory in sysfs, if that shows this network namespace: another one's may hold a
-    /// namesake.
+    /// Its directory in sysfs, if that shows this network namespace: another one may have the same
+    /// name.
     pub(crate) fn sysfs(&self, files: &Files) -> Option<String> {
         let directory = format!("sys/class/net/{}", self.name);
         let own = files.number(&format!("{directory}/ifindex")) == Some(self.index)
@@ -72,11 +72,11 @@ impl Link {
         own.then_some(directory)
     }
 
-    /// Reads an `RTM_NEWLINK` payload. Attributes that are unknown, or of another size than
-    /// expected, are passed over: a machine with one odd interface must still list the others.
+    /// Reads an `RTM_NEWLINK` payload. Skips unknown attributes, and those of an unexpected size,
+    /// so that one odd interface does not hide the others.
     ///
-    /// `LinkMessage::parse` refuses such an interface, and reads all of the 60 attributes at 10
-    /// times the cost (3 to 8 µs); the counters at a window's edges come from here.
+    /// `LinkMessage::parse` rejects such an interface, and reads all of the 60 attributes at 10
+    /// times the cost (3 to 8 µs); the counters at a window's edges are read here.
     pub(crate) fn parse(payload: &[u8]) -> Result<Self, DecodeError> {
         let header = LinkHeader::parse(payload)?;
         let mut link = Self {
@@ -107,7 +107,7 @@ impl Link {
         match attribute.kind() {
             libc::IFLA_IFNAME => self.name = parse_string(value).unwrap_or_default(),
             libc::IFLA_MTU => self.mtu = number().unwrap_or_default(),
-            // 0 is the kernel's word for "no limit of its own".
+            // 0 means "no limit of its own".
             libc::IFLA_MIN_MTU => self.min_mtu = number().filter(|mtu| *mtu != 0),
             libc::IFLA_MAX_MTU => self.max_mtu = number().filter(|mtu| *mtu != 0),
             libc::IFLA_ADDRESS => self.address = (!value.is_empty()).then(|| hardware_address(value)),

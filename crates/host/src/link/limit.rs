@@ -1,4 +1,4 @@
-//! The rate that an interface can send at, at most, where something known sets one.
+//! The rate limit of an interface, where one is known.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,27 +8,27 @@ use crate::link::discipline::Discipline;
 use crate::link::interface::Link;
 use crate::link::links::Links;
 
-/// The rate that an interface lets through at most, and from where it is known.
+/// The rate limit of an interface, and its source.
 ///
-/// A token bucket counts packets with their link-layer headers, and the segments that an offload
-/// will make each with its own; a wire's negotiated speed has preamble and gaps in it too.
+/// A token bucket counts packets with their link-layer headers, and each future segment of an
+/// offload with its own; a wire's negotiated speed includes preamble and gaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkLimit {
-    /// In bits/s; `None` if nothing known sets a limit.
+    /// In bits/s; `None` without a known limit.
     pub rate_bits: Option<u64>,
-    /// Whether a queueing discipline sets it, which holds for what is sent only.
+    /// Whether a queueing discipline sets it, for sent packets only.
     pub shaped: bool,
-    /// What sets it, such as `tbf at the root of eth0`; without a rate, what was looked at.
+    /// Its source, such as `tbf at the root of eth0`; without a rate, what was checked.
     pub from: String,
 }
 
 impl LinkLimit {
-    /// Looks at the queueing disciplines of an interface and at its negotiated speed; the lower of
-    /// the two counts.
+    /// Reads the queueing disciplines of an interface and its negotiated speed; the lower rate
+    /// counts.
     ///
     /// # Errors
-    /// [`Error::NoInterface`] if the interface is not there (any more).
+    /// [`Error::NoInterface`] if the interface does not exist.
     pub fn read(links: &mut Links, interface: &str) -> Result<Self, Error> {
         let link = links.find(interface)?;
         let disciplines = links.disciplines(&link)?;
@@ -60,8 +60,8 @@ fn is_root(link: &Link, one: &Discipline) -> bool {
     one.index == link.index && one.parent == Discipline::ROOT
 }
 
-/// The rate at the root: of a token bucket, or of the class that a hierarchy gives unsorted traffic
-/// to. A class differs from its discipline in the minor half.
+/// The rate at the root: of a token bucket, or of the default class of a hierarchy. A class differs
+/// from its discipline in the minor half.
 fn shaper(link: &Link, disciplines: &[Discipline]) -> Option<(u64, String)> {
     let name = &link.name;
     let root = disciplines.iter().find(|one| is_root(link, one) && one.handle & MINOR == 0)?;
@@ -81,9 +81,8 @@ fn shaper(link: &Link, disciplines: &[Discipline]) -> Option<(u64, String)> {
 
 const MINOR: u32 = 0xffff;
 
-/// What a device agreed on with the other end of its cable. Virtual interfaces make a number up (a
-/// veth says 10 Gbit/s, whatever it can do), so only what has hardware (or a hypervisor's device)
-/// below it is believed.
+/// The negotiated speed of a device. Virtual interfaces report an arbitrary number (a veth 10
+/// Gbit/s), so only interfaces with hardware (or a hypervisor's device) count.
 fn negotiated(files: &Files, link: &Link) -> Option<u64> {
     let directory = link.sysfs(files)?;
     if link.kind.is_some() || files.names(&format!("{directory}/device"), "uevent").is_empty() {
@@ -131,7 +130,7 @@ mod tests {
     fn the_lowest_known_rate_counts_and_is_named() {
         const WIRE: &str = "the speed that eth0 negotiated";
         let bucket = root("tbf", Some(100_000_000));
-        // Another interface's bucket, and one below the root, are not this interface's limit.
+        // Another interface's bucket, and one below the root, do not limit this interface.
         let other = Discipline { index: 3, ..root("tbf", Some(1)) };
         let below = Discipline { parent: 0x1_0001, ..root("tbf", Some(1)) };
         let top = Discipline { default_class: Some(0x30), ..root("htb", None) };

@@ -19,12 +19,12 @@ use crate::link::discipline::Discipline;
 use crate::link::interface::Link;
 use crate::link::queue::QueueCounters;
 
-/// How long an interface may take to notice its carrier: the kernel looks once a second, and most
-/// times at once (net/core/link_watch.c).
+/// How long an interface may take to notice its carrier: the kernel checks once a second, and
+/// usually at once (net/core/link_watch.c).
 const CARRIER: Duration = Duration::from_secs(3);
 
-/// The interfaces of one network namespace: that of the thread which opened this, whatever
-/// namespace the thread joins later.
+/// The interfaces of one network namespace: that of the thread that opened this, even if it enters
+/// another one later.
 ///
 /// Changes need `CAP_NET_ADMIN` in the user namespace that owns the network namespace.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Links {
     /// The interface called `name`.
     ///
     /// # Errors
-    /// [`Error::NoInterface`] if there is none.
+    /// [`Error::NoInterface`] if it does not exist.
     pub fn find(&mut self, name: &str) -> Result<Link, Error> {
         let request = RouteNetlinkMessage::GetLink(named(name)?);
         let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
@@ -59,11 +59,11 @@ impl Links {
         self.netlink
             .ask(request, 0)
             .and_then(read)
-            .map_err(|failure| Error::netlink(format!("look at interface {name:?}"), name, failure))
+            .map_err(|failure| Error::netlink(format!("read the state of interface {name:?}"), name, failure))
     }
 
-    /// The interface with this link-layer address, as `02:00:5e:00:53:01`: its name depends on the
-    /// machine.
+    /// The interface with this link-layer address, such as `02:00:5e:00:53:01`: its name depends on
+    /// the machine.
     ///
     /// # Errors
     /// If there is none.
@@ -81,10 +81,10 @@ impl Links {
         }
     }
 
-    /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` straight in the network
-    /// namespace of the process (or thread) `peer_pid`. They vanish together: with either
-    /// namespace, or by [`Links::delete`]. Their link-layer addresses are always the same: random
-    /// ones would land in other places of the kernel's tables each time.
+    /// Makes a pair of virtual Ethernet interfaces: `name` here, and `peer` in the network
+    /// namespace of the process (or thread) `peer_pid`. Both end with either namespace, or by
+    /// [`Links::delete`]. Their link-layer addresses are constant: random ones would change their
+    /// places in the kernel's tables.
     pub fn create_veth(&mut self, name: &str, peer: &str, peer_pid: u32) -> Result<(), Error> {
         let mut there = named(peer)?;
         there.attributes.push(LinkAttribute::NetNsPid(peer_pid));
@@ -125,14 +125,14 @@ impl Links {
     }
 
     /// Waits until the kernel has noticed the carrier of an interface that is up, and its queue
-    /// sends what it is given.
+    /// forwards packets.
     ///
     /// # Errors
     /// If it does not within 3 s, or the interface is gone.
     pub fn await_running(&mut self, name: &str) -> Result<(), Error> {
         let deadline = Instant::now() + CARRIER;
         loop {
-            // The kernel takes up to a second to notice a carrier that is gone: both must be there.
+            // The kernel takes up to a second to notice a lost carrier: both must be set.
             let link = self.find(name)?;
             if link.running && link.carrier {
                 return Ok(());
@@ -156,21 +156,21 @@ impl Links {
         })
     }
 
-    /// Turns the kernel's own IPv6 link-local address, and with it duplicate address detection and
-    /// router solicitations, off before the interface is set up: on a private wire they are only
-    /// noise in the counters of short runs.
+    /// Turns off the kernel's own IPv6 link-local address, with duplicate address detection and
+    /// router solicitations, before the interface is set up: on a private link these are noise in
+    /// the counters of short runs.
     ///
-    /// Works where [`Links::add_address`] gives the interface the IPv6 addresses it needs.
+    /// Works where [`Links::add_address`] adds the IPv6 addresses.
     pub fn quiet_ipv6(&mut self, name: &str) -> Result<(), Error> {
         let mut message = named(name)?;
         let off = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
         message.attributes.push(LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![off])]));
         self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
-            format!("turn the automatic IPv6 addresses of interface {name:?} off")
+            format!("turn off automatic IPv6 addresses of interface {name:?}")
         })
     }
 
-    /// Gives the interface an address. IPv6 addresses skip duplicate address detection, so that
+    /// Adds an address to the interface. IPv6 addresses skip duplicate address detection, so that
     /// they can be used at once.
     pub fn add_address(&mut self, name: &str, address: IpAddr, prefix: u8) -> Result<(), Error> {
         let index = self.find(name)?.index;
@@ -187,27 +187,27 @@ impl Links {
             }
         };
         self.change(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
-            format!("give interface {name:?} the address {address}/{prefix}")
+            format!("add the address {address}/{prefix} to interface {name:?}")
         })
     }
 
-    /// Deletes the interface; of a veth pair both ends go.
+    /// Deletes the interface; of a veth pair both ends.
     pub fn delete(&mut self, name: &str) -> Result<(), Error> {
         self.change(RouteNetlinkMessage::DelLink(named(name)?), 0, name, || {
             format!("delete interface {name:?}")
         })
     }
 
-    /// What the transmit queues of the interface did; all zero without a queue, as on a veth by
+    /// The counters of the interface's transmit queues; zero without a queue, as on a veth by
     /// default.
     pub fn queue(&mut self, name: &str) -> Result<QueueCounters, Error> {
         let index = self.find(name)?.index;
         self.queue_of(index, name)
     }
 
-    /// The same, for an interface just found.
+    /// The same, for an interface that was just found.
     pub(crate) fn queue_of(&mut self, index: u32, name: &str) -> Result<QueueCounters, Error> {
-        // The kernel dumps the queues of all interfaces, whatever index is asked for.
+        // The kernel ignores an index here, and dumps the queues of all interfaces.
         let request = RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default());
         let mut sum = QueueCounters::default();
         self.dump(
@@ -219,8 +219,8 @@ impl Links {
         Ok(sum)
     }
 
-    /// The queueing disciplines of an interface just found, and the classes of its root where that
-    /// is a hierarchy.
+    /// The queueing disciplines of an interface, and the classes of its root if that is a
+    /// hierarchy.
     pub(crate) fn disciplines(&mut self, link: &Link) -> Result<Vec<Discipline>, Error> {
         let mut found = self.traffic_control(RouteNetlinkMessage::GetQueueDiscipline(of(link)), link)?;
         found.retain(|one| one.index == link.index);
@@ -241,8 +241,8 @@ impl Links {
         })
     }
 
-    /// Asks for all there is of something, and reads each answer. `action` is for the message of
-    /// an error, `name` the interface that it is about, or nothing.
+    /// Requests a dump, and reads each answer. `action` is for error messages, and so is `name`,
+    /// the interface, or nothing.
     pub(crate) fn dump<T>(
         &mut self,
         request: RouteNetlinkMessage,
@@ -257,7 +257,7 @@ impl Links {
         answered.map_err(|failure| Error::netlink(action(), name, failure))
     }
 
-    /// Asks for a change, and for nothing but its acknowledgement; `name` and `action` as with
+    /// Requests a change and waits for its acknowledgement; `name` and `action` as with
     /// [`Links::dump`].
     pub(crate) fn change(
         &mut self,
@@ -270,16 +270,15 @@ impl Links {
     }
 }
 
-/// Forgets what the kernel has learned of the MTUs of paths in this network namespace; where it
-/// does not let us, an MTU that changed may be slow to show.
+/// Removes cached path MTUs of this network namespace; where that is forbidden, a changed MTU may
+/// take effect late.
 pub fn forget_path_mtus() {
     for family in ["ipv4", "ipv6"] {
-        // Not every kernel has IPv6.
+        // Some kernels lack IPv6.
         let _ = std::fs::write(format!("/proc/sys/net/{family}/route/flush"), "1");
     }
 }
 
-/// A question about the traffic control of an interface.
 fn of(link: &Link) -> TcMessage {
     let mut message = TcMessage::default();
     // No index has more than 31 bits.
@@ -295,15 +294,13 @@ pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
     Ok(message)
 }
 
-/// The link-layer addresses of the two ends of a veth pair: locally administered, and nobody else's
-/// on a wire of two ends.
+/// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
 /// `IFNAMSIZ` with its closing NUL.
 const NAME_MAX: usize = 15;
 
-/// The kernel's rule (`dev_valid_name`), so that a name from a file can neither be cut short nor
-/// lead out of a directory.
+/// The kernel's rule (`dev_valid_name`), so that a name from a file is not cut, and not a path.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
     let forbidden = |c: char| matches!(c, '/' | ':' | '\0') || c.is_whitespace();
     if name.is_empty() || name.len() > NAME_MAX || matches!(name, "." | "..") || name.contains(forbidden) {

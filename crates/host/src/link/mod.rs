@@ -1,4 +1,4 @@
-//! Interfaces: what they are, what is set on them, what they count.
+//! Interfaces: their description, their settings, their counters.
 
 pub(crate) mod bitset;
 pub(crate) mod bridge;

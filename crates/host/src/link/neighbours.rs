@@ -1,4 +1,4 @@
-//! Neighbours: which link-layer address belongs to which IP address.
+//! Neighbours: the link-layer addresses of IP addresses.
 
 use std::net::IpAddr;
 
@@ -12,12 +12,11 @@ use crate::error::Error;
 use crate::link::links::Links;
 
 impl Links {
-    /// Makes every neighbour that was found so far permanent: the kernel asks for none of them
-    /// again, and what a packet to one costs no longer depends on when it was found. Returns
-    /// their number.
+    /// Makes every resolved neighbour permanent: the kernel does not resolve it again, so the cost
+    /// of a packet does not depend on when it was resolved. Returns their number.
     ///
     /// # Errors
-    /// The kernel's refusal, without `CAP_NET_ADMIN` over the network namespace.
+    /// The kernel's error, without `CAP_NET_ADMIN` over the network namespace.
     pub fn keep_neighbours(&mut self) -> Result<usize, Error> {
         let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
         let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(found);
@@ -34,7 +33,6 @@ impl Links {
     }
 }
 
-/// The order to know a neighbour for good.
 pub(crate) fn permanent(interface: u32, address: IpAddr, link_address: Vec<u8>) -> NeighbourMessage {
     let mut message = NeighbourMessage::default();
     message.header.ifindex = interface;
@@ -47,11 +45,11 @@ pub(crate) fn permanent(interface: u32, address: IpAddr, link_address: Vec<u8>) 
     message
 }
 
-/// The interface, the address and the link-layer address of a neighbour; `None` for one that was
-/// not found, or is permanent.
+/// The interface, the address and the link-layer address of a neighbour; `None` for one that is
+/// unresolved or permanent.
 pub(crate) fn found(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)> {
     use NeighbourState::{Delay, Probe, Reachable, Stale};
-    // It was found, and will be asked again some time.
+    // It is resolved, and will be resolved again at some time.
     if !matches!(message.header.state, Reachable | Stale | Delay | Probe) {
         return None;
     }
@@ -72,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_that_were_found_are_told_from_the_others() {
+    fn those_that_were_found_are_distinguished_from_the_others() {
         let address = "192.0.2.1".parse().unwrap();
         let told = |state, with_link_address: bool| {
             let mut message = permanent(7, address, vec![2, 0, 0, 0, 0, 1]);

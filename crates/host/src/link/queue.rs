@@ -1,16 +1,16 @@
-//! What an interface's transmit queue (its queueing disciplines) did.
+//! The counters of an interface's transmit queue (its queueing disciplines).
 
 use netlink_packet_core::{DecodeError, Emitable, NlasIterator, ParseableParametrized};
 use netlink_packet_route::tc::{TcHandle, TcHeader, TcStats2};
 use nix::libc;
 use serde::{Deserialize, Serialize};
 
-/// What the queueing disciplines of an interface did since they were made (`RTM_GETQDISC`,
+/// The counters of an interface's queueing disciplines since they were made (`RTM_GETQDISC`,
 /// `TCA_STATS2`).
 ///
-/// Only the disciplines at the root (for transmit) and at ingress are summed: the kernel itself
-/// counts in them what a discipline below dropped (`qdisc_tree_reduce_backlog`, and `mq` adds up
-/// its children), so summing all would count twice. The kernel's counters have 32 bits.
+/// Sums only the disciplines at the root (for transmit) and at ingress: the kernel counts in them
+/// what a discipline below dropped (`qdisc_tree_reduce_backlog`; `mq` adds up its children), so a
+/// sum of all would count twice. The kernel's counters have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueCounters {
@@ -23,8 +23,8 @@ pub struct QueueCounters {
 }
 
 impl QueueCounters {
-    /// What was counted since `earlier`. A 32-bit counter that wrapped is corrected; one that was
-    /// reset counts as 0.
+    /// The difference from `earlier`. A wrapped 32-bit counter is corrected; one that was reset
+    /// counts as 0.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl QueueCounters {
                 continue;
             }
             for statistic in NlasIterator::new(attribute.value()) {
-                // What a kind of discipline counts beside is not needed: no kind is named.
+                // The other counters of a kind are not needed: no kind is named.
                 if let TcStats2::Queue(queue) = TcStats2::parse_with_param(&statistic?, "")? {
                     self.drops += u64::from(queue.drops);
                     self.requeues += u64::from(queue.requeues);

@@ -1,4 +1,4 @@
-//! Which CPUs do the receive work of an interface (receive packet steering).
+//! Receive packet steering: the CPUs of an interface's receive work.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::links::Links;
 
-/// Has the receive work of every queue of the interface done on `cpus`, and reads that back; no
-/// CPUs at all ends the steering.
+/// Steers the receive work of every queue of the interface to `cpus`, and reads that back; no CPUs
+/// end the steering.
 ///
-/// It needs a sysfs of this network namespace on `/sys` (see [`crate::namespace::mount_sysfs`])
-/// and, unless the queues are steered so already, `CAP_NET_ADMIN` in the machine's first user
+/// Needs a sysfs of this network namespace on `/sys` (see [`crate::namespace::mount_sysfs`]) and,
+/// unless the queues are steered like this already, `CAP_NET_ADMIN` in the machine's first user
 /// namespace.
 ///
 /// # Errors
-/// Among others without that privilege. A rootless run steers with [`steer_new`].
+/// Among others without that privilege. A rootless run uses [`steer_new`].
 pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), Error> {
     let mask = mask(cpus)?;
     let directory = own_directory(interface)?;
@@ -49,18 +49,17 @@ pub fn steer(interface: &str, cpus: &[u32]) -> Result<(), Error> {
     Ok(())
 }
 
-const FORBIDDEN: &str = "; the kernel asks for CAP_NET_ADMIN in the first user namespace, so run as root, or on Linux 6.3 or \
-                         later, where new interfaces can be steered without. Without steering, packets between namespaces \
+const FORBIDDEN: &str = "; it needs CAP_NET_ADMIN in the first user namespace: run as root, or use Linux 6.3 or later, which \
+                         steers new interfaces without it. Without steering, packets between namespaces \
                          are received on the CPU that sent them: the receiver's softirq time is spent, and counted, on the \
                          transmitter's CPUs";
 
-/// The mask that a network namespace gives the receive queues of interfaces made in it. Unlike a
-/// queue's own mask, the owner of the namespace may write it.
+/// The default mask of receive queues in a network namespace. Unlike a queue's own mask, the owner
+/// of the namespace may write it.
 const NEW: &str = "/proc/sys/net/core/rps_default_mask";
 
-/// Has the receive work of every interface that is made in this network namespace from now on done
-/// on `cpus`; no CPUs at all ends that. It needs `CAP_NET_ADMIN` in the namespace's own user
-/// namespace only.
+/// Steers the receive work of every interface that is made in this network namespace from now on to
+/// `cpus`; no CPUs end that. Needs `CAP_NET_ADMIN` in the namespace's own user namespace only.
 ///
 /// # Errors
 /// Always before Linux 6.3.
@@ -78,9 +77,8 @@ fn mask(cpus: &[u32]) -> Result<String, Error> {
     })
 }
 
-/// The interface's directory in sysfs, once it is certain that it is this interface and not its
-/// namesake in another network namespace: the machine's own `eth0` must not be steered instead of
-/// a testbed's.
+/// The interface's directory in sysfs, if that shows this network namespace: the machine's own
+/// `eth0` must not be steered instead of a testbed's.
 fn own_directory(interface: &str) -> Result<PathBuf, Error> {
     let sysfs = Links::open()?.find(interface)?.sysfs(&Files::system());
     sysfs.map(|directory| Path::new("/").join(directory)).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Taps: interfaces whose far end is a program, here the virtual machine that they belong to.
+//! Taps: interfaces whose far end is a program, here a virtual machine.
 
 use std::fs::File;
 use std::io;
@@ -12,25 +12,24 @@ use crate::link::links::check_name;
 
 const DEVICE: &str = "/dev/net/tun";
 
-/// Makes a tap in the network namespace of the calling thread. It stays when the program that holds
-/// it lets go, and ends with the namespace.
+/// Makes a tap in the network namespace of the calling thread. It stays without a program, and ends
+/// with the namespace.
 ///
-/// It takes whole packets with their checksums and segmentation still to be done (`IFF_VNET_HDR`)
-/// from, and gives them to, a program that says it can do that: with it the offloads of a guest's
-/// interface can be switched at all.
+/// With `IFF_VNET_HDR` it exchanges packets with unfinished checksums and segmentation with a
+/// program that supports them: only then can the offloads of a guest's interface be switched.
 ///
 /// # Errors
-/// No `/dev/net/tun`, no right to it, or to this network namespace.
+/// No `/dev/net/tun`, no right to it, or none to this network namespace.
 pub fn create_tap(name: &str) -> Result<(), Error> {
     check_name(name)?;
     let refused = |step: &str, errno: io::Error| {
-        let way_out = "; it needs a kernel with CONFIG_TUN, the right to read and write /dev/net/tun (`sudo chmod 0666 \
+        let way_out = "; it needs a kernel with CONFIG_TUN, read and write access to /dev/net/tun (`sudo chmod 0666 \
                        /dev/net/tun` gives it to all, as most distributions do) and CAP_NET_ADMIN over this network namespace";
         Error::failed(format!("cannot make the tap {name:?}: {step}"), errno, way_out)
     };
     let device = File::options().read(true).write(true).open(DEVICE);
     let device = device.map_err(|errno| refused("open /dev/net/tun", errno))?;
-    // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are a value.
+    // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     // At most 15 bytes, so that the last stays NUL.
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {

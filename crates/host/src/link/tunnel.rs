@@ -1,4 +1,4 @@
-//! VXLAN tunnels: Ethernet carried in UDP from one underlay address to another.
+//! VXLAN tunnels: Ethernet in UDP from one underlay address to another.
 
 use std::net::IpAddr;
 
@@ -17,7 +17,7 @@ pub struct Vxlan {
     pub id: u32,
     /// The underlay address of this end.
     pub local: IpAddr,
-    /// The underlay address of the far end, which gets whatever is sent; of the same family.
+    /// The underlay address of the far end, which receives all packets; of the same family.
     pub remote: IpAddr,
     /// The UDP port of both ends.
     pub port: u16,
@@ -26,10 +26,10 @@ pub struct Vxlan {
 }
 
 impl Vxlan {
-    /// The port that IANA gave to VXLAN (RFC 7348, section 8).
+    /// VXLAN's port by IANA (RFC 7348, section 8).
     pub const PORT: u16 = 4789;
 
-    /// What the tunnel adds to an Ethernet frame's payload, in bytes: the inner Ethernet header
+    /// The bytes that the tunnel adds to an Ethernet frame's payload: the inner Ethernet header
     /// (14), those of VXLAN (8) and UDP (8), and that of IPv4 (20) or IPv6 (40).
     #[must_use]
     pub fn overhead(ipv6: bool) -> u32 {
@@ -38,14 +38,14 @@ impl Vxlan {
 }
 
 impl Links {
-    /// Makes one end of a tunnel. It is down and has no address yet; its MTU is that of the
-    /// underlay less [`Vxlan::overhead`].
+    /// Makes one end of a tunnel. It is down and has no address yet; its MTU is the underlay's less
+    /// [`Vxlan::overhead`].
     ///
-    /// Over IPv4 the outer UDP checksum is 0, as RFC 7348 (section 4.1) wants it and Open vSwitch
-    /// does; over IPv6, where such packets are for special cases only (RFC 6936), it is not.
+    /// Over IPv4 the outer UDP checksum is 0, as in RFC 7348 (section 4.1) and Open vSwitch; over
+    /// IPv6, where that is for special cases only (RFC 6936), it is not.
     ///
     /// # Errors
-    /// The kernel's refusal, also if this network namespace has such a network already; no such
+    /// The kernel's error, also if this network namespace has the network already; an unknown
     /// underlay.
     pub fn create_vxlan(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
         let underlay = self.find(&vxlan.underlay)?.index;
@@ -75,10 +75,10 @@ impl Links {
         })
     }
 
-    /// Sets a tunnel up, with which the kernel opens its UDP socket.
+    /// Sets a tunnel up: the kernel opens its UDP socket.
     ///
     /// # Errors
-    /// The kernel's refusal, also if the port is in use in this network namespace.
+    /// The kernel's error, also if the port is in use in this network namespace.
     pub fn set_vxlan_up(&mut self, name: &str, vxlan: &Vxlan) -> Result<(), Error> {
         let Vxlan { port, underlay, .. } = vxlan;
         self.set_up(name).map_err(|error| match error.errno().map(Errno::from_raw) {

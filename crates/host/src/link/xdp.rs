@@ -1,4 +1,4 @@
-//! The smallest XDP program, `return XDP_DROP`, attached by netlink: no loader needed.
+//! The smallest XDP program, `return XDP_DROP`, attached by netlink, without a loader.
 
 use std::os::fd::AsRawFd;
 
@@ -9,11 +9,11 @@ use crate::error::Error;
 use crate::kernel::bpf::{Program, load_return};
 use crate::link::links::{Links, named};
 
-/// Has the interface drop everything that arrives on it, before the network stack sees it. The
-/// program lives as long as the interface.
+/// Makes the interface drop all received packets before the network stack. The program lives as
+/// long as the interface.
 ///
 /// # Errors
-/// The kernel takes no program from this process, or the interface takes none.
+/// The kernel or the interface rejects the program.
 pub(crate) fn drop_all(links: &mut Links, name: &str) -> Result<(), Error> {
     let program = load_return(Program::Xdp, XDP_DROP).map_err(|errno| {
         let way_out = "; it needs root (CAP_BPF and CAP_NET_ADMIN outside of any user namespace) and a kernel with \
@@ -23,7 +23,7 @@ pub(crate) fn drop_all(links: &mut Links, name: &str) -> Result<(), Error> {
     let mut message = named(name)?;
     message.attributes.push(LinkAttribute::Xdp(vec![LinkXdp::Fd(program.as_raw_fd())]));
     links.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
-        format!("have interface {name:?} drop what arrives (XDP)")
+        format!("make interface {name:?} drop all received packets (XDP)")
     })
 }
 

@@ -1,8 +1,7 @@
-//! Which settings may be changed: exactly those whose full effect is one value, so that writing the
-//! old value back undoes all of it. The sources are the handlers of the kernel
+//! The settings that may be changed: exactly those whose full effect is one value, so that writing
+//! the old value back undoes it. The sources are the kernel's handlers
 //! (`net/ipv4/sysctl_net_ipv4.c`, `net/core/sysctl_net_core.c`, `kernel/sysctl.c` and others, Linux
-//! 6.18): a handler that only stores the value, or from which the same state follows for the same
-//! value.
+//! 6.18): a handler that only stores the value, or whose state follows from the value alone.
 
 /// The sysctls that may be changed.
 pub const SYSCTLS: &[&str] = &[
@@ -127,7 +126,7 @@ pub const SYSCTLS: &[&str] = &[
     "vm.zone_reclaim_mode",
 ];
 
-/// What a sysctl does beside its value, by how its name begins.
+/// The side effects of sysctls, by prefix.
 const MORE: &[(&str, &str)] = &[
     ("kernel.randomize_va_space", "programs that start meanwhile keep it for their life"),
     ("kernel.watchdog", "writing it also sets kernel.nmi_watchdog and kernel.soft_watchdog"),
@@ -150,13 +149,12 @@ const MORE: &[(&str, &str)] = &[
     ("vm.compact", "writing it is an action"),
     ("vm.dirty_", "writing a share sets the number of bytes to 0 and the other way round"),
     ("vm.drop_caches", "writing it is an action"),
-    ("vm.min_free_kbytes", "writing it ends that the kernel chooses it"),
+    ("vm.min_free_kbytes", "after a write the kernel no longer chooses the value"),
     ("vm.nr_", "writing it moves memory"),
     ("vm.overcommit_", "writing a share sets the number of bytes to 0 and the other way round"),
 ];
 
-/// Features that are more than a switch, by how their names begin: rules, keys or rings that are
-/// kept elsewhere go with them.
+/// Features that depend on rules, keys or rings, which switching them removes, by prefix.
 const CARRIERS: &[&str] = &[
     "esp-hw-offload",
     "esp-tx-csum-hw-offload",
@@ -175,9 +173,9 @@ pub(super) fn sysctl(name: &str) -> Result<(), String> {
     }
     let more = MORE.iter().find(|(begin, _)| name.starts_with(begin));
     Err(match more {
-        Some((_, why)) => format!("its effect is more than its value, so that it could not be undone: {why}"),
-        None => "it is none of those that may be changed, of which it is known that their value is their full effect \
-                 (docs/studies.md lists them)"
+        Some((_, why)) => format!("its effect is more than its value, so it could not be undone: {why}"),
+        None => "it is not on the list of sysctls that a study may change (docs/studies.md): writing \
+                 it may change more than its own value"
             .to_owned(),
     })
 }
@@ -185,10 +183,7 @@ pub(super) fn sysctl(name: &str) -> Result<(), String> {
 /// Whether a feature of an interface may be changed.
 pub(super) fn feature(name: &str) -> Result<(), String> {
     if CARRIERS.iter().any(|begin| name.starts_with(begin)) {
-        return Err(
-            "rules, keys or rings that are kept elsewhere go with it, so that it could not be undone"
-                .to_owned(),
-        );
+        return Err("it also removes rules, keys or rings, so it could not be undone".to_owned());
     }
     Ok(())
 }
@@ -207,8 +202,8 @@ mod tests {
             ("net.ipv4.tcp_congestion_control", "loads a kernel module"),
             ("vm.dirty_ratio", "number of bytes to 0"),
             ("vm.drop_caches", "an action"),
-            ("kernel.core_pattern", "none of those that may be changed"),
-            ("net.ipv4.tcp_rmem_", "none of those that may be changed"),
+            ("kernel.core_pattern", "not on the list of sysctls"),
+            ("net.ipv4.tcp_rmem_", "not on the list of sysctls"),
         ] {
             let refused = sysctl(name).unwrap_err();
             assert!(refused.contains(why), "{name}: {refused}");

@@ -1,6 +1,5 @@
-//! Settings of the machine itself, outside of our own namespaces and guests: read, written, read
-//! back. Nothing here is undone: code that changes such a setting does it through
-//! [`crate::journal`].
+//! Settings of the machine itself, outside of our namespaces and guests: read, written, read back.
+//! Nothing is undone here: changes go through [`crate::journal`].
 
 mod allowed;
 mod error;
@@ -14,12 +13,13 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 pub use allowed::SYSCTLS;
-pub use error::MachineError;
+use error::{forbidden, no_feature, not_taken, unreadable, unwritable};
 pub use requested::{FeatureRequest, MachineRequest};
 pub use target::Target;
 pub(crate) use target::check_value;
 pub use value::Value;
 
+use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::ethtool::Ethtool;
 
@@ -29,23 +29,23 @@ pub struct Machine {
     root: PathBuf,
 }
 
-/// Which start of the machine, and which network namespace of it, settings belong to.
+/// The boot of the machine and the network namespace that settings belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// The random name of the boot; a restart takes every change away.
+    /// The random name of the boot; a reboot resets every change.
     pub(crate) boot: String,
-    /// The network namespace as `/proc` names it; many sysctls and all interfaces belong to one.
+    /// The network namespace in `/proc`; many sysctls and all interfaces belong to one.
     pub(crate) network: String,
 }
 
 impl Machine {
-    /// This machine, as the network namespace of the calling thread shows it.
+    /// This machine, in the network namespace of the calling thread.
     pub fn system() -> Self {
         Self::below("/")
     }
 
-    /// A tree with `proc` and `sys` in it, for trying things out. Features of interfaces are those
-    /// of this machine all the same.
+    /// A tree with `proc` and `sys` in it, for tests. Features of interfaces are those of this
+    /// machine.
     pub fn below(root: impl AsRef<Path>) -> Self {
         Self { root: root.as_ref().to_owned() }
     }
@@ -54,13 +54,17 @@ impl Machine {
         Files::below(&self.root)
     }
 
-    /// Which machine this is.
+    /// The boot and the network namespace.
     ///
     /// # Errors
-    /// [`MachineError::Identity`]: what cannot be told is no reason to believe that the machine was
-    /// started anew.
-    pub(crate) fn identity(&self) -> Result<Identity, MachineError> {
-        let unknown = |path: &Path| MachineError::Identity(path.to_owned());
+    /// What cannot be told is no reason to believe that the machine was started anew.
+    pub(crate) fn identity(&self) -> Result<Identity, Error> {
+        let unknown = |path: &Path| {
+            Error::from(format!(
+                "cannot identify this machine and its boot, so nothing is changed or undone: {} cannot be read; mount /proc",
+                path.display()
+            ))
+        };
         let boot = "proc/sys/kernel/random/boot_id";
         let network = self.root.join("proc/thread-self/ns/net");
         let link = std::fs::read_link(&network).map_err(|_| unknown(&network))?;
@@ -73,8 +77,8 @@ impl Machine {
     /// The value of a setting.
     ///
     /// # Errors
-    /// [`MachineError`]: no such setting here, or it may not be read.
-    pub fn read(&self, target: &Target) -> Result<Value, MachineError> {
+    /// No such setting here, or it may not be read.
+    pub fn read(&self, target: &Target) -> Result<Value, Error> {
         allowed(target)?;
         if let Target::Feature { interface, feature } = target {
             let features = Ethtool::open()?.features(interface)?;
@@ -83,69 +87,67 @@ impl Machine {
         }
         let path = self.path(target);
         let read = read_whole(&path).map(Value::from);
-        read.map_err(|errno| MachineError::Read { target: target.clone(), path, errno })
+        read.map_err(|errno| unreadable(target, &path, errno))
     }
 
     /// Writes a value that was read before, and reads it back.
     ///
     /// # Errors
-    /// [`MachineError`]: the kernel refuses, or made something else of it.
-    pub fn write(&self, target: &Target, value: &Value) -> Result<(), MachineError> {
+    /// The kernel refuses, or made something else of it.
+    pub fn write(&self, target: &Target, value: &Value) -> Result<(), Error> {
         self.put(target, value)?;
         let got = self.read(target)?;
-        if got == *value { Ok(()) } else { Err(not_taken(target, value, &got)) }
+        if got == *value { Ok(()) } else { Err(not_taken(target, value, &got.to_string(), ROUNDED)) }
     }
 
     /// Writes a value as a person gives it. What the kernel makes of it is for [`Machine::read`] to
     /// tell, and for [`Machine::check`] to judge.
-    pub(crate) fn set(&self, target: &Target, value: &str) -> Result<(), MachineError> {
+    pub(crate) fn set(&self, target: &Target, value: &str) -> Result<(), Error> {
         let line =
             if matches!(target, Target::Feature { .. }) { value.to_owned() } else { format!("{value}\n") };
         self.put(target, &line.as_str().into())
     }
 
     /// Whether the kernel took what was asked for.
-    pub(crate) fn check(&self, target: &Target, asked: &str, got: &Value) -> Result<(), MachineError> {
-        if target.means(asked, got) { Ok(()) } else { Err(not_taken(target, &asked.into(), got)) }
+    pub(crate) fn check(&self, target: &Target, asked: &str, got: &Value) -> Result<(), Error> {
+        if target.means(asked, got) {
+            return Ok(());
+        }
+        Err(not_taken(target, &asked.into(), &got.to_string(), ROUNDED))
     }
 
     /// Whether its value is all that there is to a setting, as this machine is now.
-    pub(crate) fn check_whole(&self, target: &Target, now: &Value) -> Result<(), MachineError> {
+    pub(crate) fn check_whole(&self, target: &Target, now: &Value) -> Result<(), Error> {
         let Target::Governor { cpu } = target else { return Ok(()) };
         let governor = now.words().concat();
         let places = [format!("cpu{cpu}/cpufreq/{governor}"), format!("cpufreq/{governor}")];
         let tunables = places.iter().map(|place| self.root.join("sys/devices/system/cpu").join(place));
         match tunables.into_iter().find(|place| place.is_dir()) {
             None => Ok(()),
-            Some(place) => Err(MachineError::Forbidden {
-                target: target.clone(),
-                why: format!(
+            Some(place) => {
+                let why = format!(
                     "the governor {governor} has settings of its own ({}), which the kernel resets when it is changed",
                     place.display()
-                ),
-            }),
+                );
+                Err(forbidden(target, &why))
+            }
         }
     }
 
-    fn put(&self, target: &Target, value: &Value) -> Result<(), MachineError> {
+    fn put(&self, target: &Target, value: &Value) -> Result<(), Error> {
         allowed(target)?;
-        check_value(value).map_err(|why| MachineError::Forbidden { target: target.clone(), why })?;
+        check_value(value).map_err(|why| forbidden(target, &why))?;
         if let Target::Feature { interface, feature } = target {
             return write_feature(target, interface, feature, value);
         }
         let path = self.path(target);
-        // In one call where the kernel takes it so: it takes each as a value of its own.
+        // In one call, since the kernel takes each write as a whole value.
         let written = OpenOptions::new()
             .write(true)
             .truncate(true)
             .open(&path)
             .and_then(|mut file| file.write_all(value.bytes()));
-        written.map_err(|errno| MachineError::Write {
-            target: target.clone(),
-            value: value.to_string(),
-            path,
-            errno,
-        })
+        written.map_err(|errno| unwritable(target, value, &path, errno))
     }
 
     fn path(&self, target: &Target) -> PathBuf {
@@ -159,12 +161,12 @@ impl Machine {
     }
 }
 
-fn allowed(target: &Target) -> Result<(), MachineError> {
-    target.check().map_err(|why| MachineError::Forbidden { target: target.clone(), why })
+fn allowed(target: &Target) -> Result<(), Error> {
+    target.check().map_err(|why| forbidden(target, &why))
 }
 
-/// Reads a file of the kernel. In one call: the kernel gives some values cut to what was asked for,
-/// and then nothing more.
+/// Reads a file of the kernel in one call: the kernel cuts some values to the requested size, and
+/// then returns nothing more.
 fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut bytes = vec![0; target::LONGEST_VALUE + 1];
@@ -182,41 +184,31 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn not_taken(target: &Target, value: &Value, got: &Value) -> MachineError {
-    let why = "the kernel rounds it, or bounds it".to_owned();
-    MachineError::NotTaken { target: target.clone(), value: value.to_string(), got: got.to_string(), why }
-}
+/// Why a value may read back otherwise.
+const ROUNDED: &str = "the kernel rounds it, or bounds it";
 
 fn switch(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }
 
-fn no_feature(interface: &str, names: &str) -> MachineError {
-    MachineError::NoFeature { interface: interface.to_owned(), names: names.to_owned() }
-}
-
-fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value) -> Result<(), MachineError> {
+fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value) -> Result<(), Error> {
     let on = match value.bytes() {
         b"on" => true,
         b"off" => false,
         _ => {
-            let why = format!("a feature is on or off, not {value}");
-            return Err(MachineError::Forbidden { target: target.clone(), why });
+            return Err(forbidden(target, &format!("a feature is on or off, not {value}")));
         }
     };
     let change = Ethtool::open()?.set(interface, &BTreeMap::from([(feature.to_owned(), on)]))?;
     let now = change.after.get(feature);
-    // What counts is the requested state: the kernel keeps it, and follows it as soon as the
-    // features that it depends on let it.
+    // The requested state counts: the kernel keeps it, and applies it when the features that it
+    // depends on allow it.
     if now.is_some_and(|state| state.wanted == on) {
         return Ok(());
     }
-    Err(MachineError::NotTaken {
-        target: target.clone(),
-        value: value.to_string(),
-        got: now.map_or("nothing", |state| switch(state.wanted)).to_owned(),
-        why: change.refused.values().next().map_or_else(String::new, ToString::to_string),
-    })
+    let got = now.map_or("nothing", |state| switch(state.wanted));
+    let why = change.refused.values().next().map_or_else(String::new, ToString::to_string);
+    Err(not_taken(target, value, got, &why))
 }
 
 #[cfg(test)]
@@ -253,7 +245,7 @@ mod tests {
         let text = machine.read(&sysctl("net.core.wmem_max")).unwrap_err().to_string();
         assert!(text.contains("net.core.wmem_max") && text.contains("does not have it"), "{text}");
         let text = machine.write(&sysctl("kernel.core_pattern"), &"|x".into()).unwrap_err().to_string();
-        assert!(text.contains("none of those that may be changed"), "{text}");
+        assert!(text.contains("not on the list of sysctls"), "{text}");
         let long = "1".repeat(300_000);
         let text =
             machine.write(&sysctl("net.core.rmem_max"), &long.as_str().into()).unwrap_err().to_string();
@@ -261,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_governor_with_settings_of_its_own_is_left() {
+    fn a_governor_with_its_own_settings_is_left() {
         let governor = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
         let (keep, _) = files(&[
             (governor, "schedutil\n"),

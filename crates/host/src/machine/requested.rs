@@ -1,4 +1,4 @@
-//! What a study wants of the machine, turned into single settings.
+//! A study's changes of the machine as single settings.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu::affinity::online_cpus;
 use crate::cpu::list::format_cpu_list;
+use crate::error::Error;
 use crate::link::ethtool::Ethtool;
 use crate::link::links::check_name;
 
-use super::{Machine, MachineError, Target, no_feature, switch};
+use super::{Machine, Target, no_feature, switch};
 
-/// What a study wants of the machine.
+/// A study's changes of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineRequest {
@@ -19,33 +20,31 @@ pub struct MachineRequest {
     pub sysctls: BTreeMap<String, String>,
     /// The frequency governor of every CPU.
     pub governor: Option<String>,
-    /// The CPUs that take all interrupts of an interface, by the interface.
+    /// The CPUs that handle all interrupts of an interface, by interface.
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
     /// Features of interfaces.
     pub features: Vec<FeatureRequest>,
 }
 
-/// Features of one interface that are to be on, or off, together (as ethtool's `tso` names
-/// several).
+/// Features of one interface to be switched together (ethtool's `tso` names several).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeatureRequest {
     /// The interface.
     pub interface: String,
-    /// The features by the kernel's names. Those that this kernel or the driver does not have are
-    /// passed over, if not all.
+    /// The features by the kernel's names. Those that this kernel or the driver lacks are skipped,
+    /// unless all are.
     pub features: Vec<String>,
     /// On or off.
     pub on: bool,
 }
 
 impl MachineRequest {
-    /// The single settings of this machine that they come to, with their values, in the order in
-    /// which they are made.
+    /// The single settings of this machine with their values, in order.
     ///
     /// # Errors
-    /// [`MachineError`]: what this machine does not have.
-    pub fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, MachineError> {
+    /// What this machine does not have.
+    pub fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, Error> {
         let mut settings: Vec<(Target, String)> = self
             .sysctls
             .iter()
@@ -58,7 +57,7 @@ impl MachineRequest {
             };
             let cpus: Vec<u32> = online_cpus().into_iter().filter(has).collect();
             if cpus.is_empty() {
-                return Err(MachineError::NoGovernor);
+                return Err(NO_GOVERNOR.to_owned().into());
             }
             settings.extend(cpus.into_iter().map(|cpu| (Target::Governor { cpu }, governor.clone())));
         }
@@ -75,7 +74,7 @@ impl MachineRequest {
 }
 
 impl FeatureRequest {
-    fn settings(&self) -> Result<Vec<(Target, String)>, MachineError> {
+    fn settings(&self) -> Result<Vec<(Target, String)>, Error> {
         let there = Ethtool::open()?.features(&self.interface)?;
         let can = |name: &&String| {
             there.get(*name).is_some_and(|state| state.changeable || state.active == self.on)
@@ -94,10 +93,12 @@ impl FeatureRequest {
     }
 }
 
+const NO_GOVERNOR: &str = "no CPU here has a frequency governor (a virtual machine, or no cpufreq driver): remove `governor` from [machine]";
+
 /// The interrupts of an interface's device: its own list of message-signalled ones, or that of the
 /// device below it (virtio's devices hang on a PCI device that has them), or the one line that old
 /// devices have.
-fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, MachineError> {
+fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, Error> {
     check_name(interface)?;
     let device = format!("sys/class/net/{interface}/device");
     for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
@@ -108,7 +109,12 @@ fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, MachineErr
         }
     }
     let single: Option<u32> = machine.files().number(&format!("{device}/irq")).filter(|irq| *irq > 0);
-    single.map(|irq| vec![irq]).ok_or_else(|| MachineError::NoInterrupts(interface.to_owned()))
+    single.map(|irq| vec![irq]).ok_or_else(|| {
+        format!(
+            "interface {interface:?} has no interrupts of its own here (virtual, or it does not exist): remove it from `irq_affinity`"
+        )
+        .into()
+    })
 }
 
 #[cfg(test)]
@@ -147,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machine_does_not_have_is_said() {
+    fn what_the_machine_does_not_have_is_reported() {
         let (keep, _) = files(&[("proc/x", "")]);
         let machine = Machine::below(keep.path());
         let governor =

@@ -1,4 +1,4 @@
-//! One setting of the machine that may be changed for a study.
+//! One setting of the machine that a study may change.
 
 use std::fmt;
 
@@ -8,8 +8,7 @@ use super::{Value, allowed};
 use crate::cpu::list::parse_cpu_list;
 use crate::link::links::check_name;
 
-/// One setting of the machine, outside of our own namespaces and guests, that may be changed for a
-/// study.
+/// One setting of the machine, outside of our namespaces and guests, that a study may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Target {
@@ -23,12 +22,12 @@ pub enum Target {
         /// The CPU.
         cpu: u32,
     },
-    /// The CPUs that take an interrupt.
+    /// The CPUs that handle an interrupt.
     IrqAffinity {
         /// The interrupt's number.
         irq: u32,
     },
-    /// Whether a feature of an interface is asked for.
+    /// The requested state of an interface's feature.
     Feature {
         /// The interface.
         interface: String,
@@ -40,15 +39,15 @@ pub enum Target {
 /// The longest name, in bytes.
 const LONGEST: usize = 256;
 
-/// The longest value, in bytes: the longest that the kernel gives is
-/// `net.ipv4.ip_local_reserved_ports` with every second port, 190 KB.
+/// The longest value, in bytes: the kernel's longest is `net.ipv4.ip_local_reserved_ports` with
+/// every second port, 190 KB.
 pub(super) const LONGEST_VALUE: usize = 256 << 10;
 
 impl Target {
-    /// Whether it is a setting that may be changed at all, and its name leads nowhere else.
+    /// Whether the setting may be changed, and its name is not a path elsewhere.
     ///
     /// # Errors
-    /// Why not, as the end of a sentence.
+    /// The reason, as the end of a sentence.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Self::Sysctl { name } => check_sysctl(name),
@@ -75,8 +74,8 @@ pub(crate) fn check_value(value: &Value) -> Result<(), String> {
 }
 
 impl Target {
-    /// Whether a value that was read back is the one that was asked for. The kernel writes equal
-    /// values in one way: numbers decimal, neighbours as ranges.
+    /// Whether a value that was read back is the requested one. The kernel writes equal values in
+    /// one way: decimal numbers, neighbours as ranges.
     pub(super) fn means(&self, asked: &str, got: &Value) -> bool {
         let got = got.words();
         match self {
@@ -93,12 +92,12 @@ impl Target {
     }
 }
 
-/// Ports are numbers up to 65535, as those of CPUs are here.
+/// Ports are numbers up to 65535, as are those of CPUs here.
 fn same_list(asked: &str, got: &[String]) -> bool {
     parse_cpu_list(asked).is_ok_and(|asked| parse_cpu_list(&got.concat()).is_ok_and(|got| got == asked))
 }
 
-/// A number as the kernel reads one: `0x` begins a hexadecimal, `0` an octal.
+/// A number in the kernel's notation: `0x` begins a hexadecimal, `0` an octal one.
 fn number(text: &str) -> Option<i128> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let (digits, radix) = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
@@ -113,7 +112,7 @@ fn number(text: &str) -> Option<i128> {
 }
 
 fn check_sysctl(name: &str) -> Result<(), String> {
-    // Most of what is no name at all is told as that, not as one that is not on the list.
+    // An invalid name is reported as invalid, not as missing from the list.
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '@' | ':');
     if name.is_empty() || name.len() > LONGEST || !name.chars().all(plain) {
         return Err(format!("{name:?} cannot be the name of a sysctl"));
@@ -153,7 +152,7 @@ mod tests {
         }
         for name in ["net", "net..core", "net/core/rmem_max", "../x", "kernel.core_pattern", "fs.file-max"] {
             let why = sysctl(name).unwrap_err();
-            assert!(why.contains("none of those that may be changed"), "{why}");
+            assert!(why.contains("not on the list of sysctls"), "{why}");
         }
         let feature = |interface: &str, feature: &str| {
             Target::Feature { interface: interface.to_owned(), feature: feature.to_owned() }.check()

@@ -4,12 +4,12 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The value of a setting, byte for byte as the kernel gives it, the end of the line included: only
-/// then is the value that is written back the one that was read.
+/// The value of a setting, byte for byte with its end of line: so the value written back is exactly
+/// the one that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value(Vec<u8>);
 
-/// More characters than this are not shown.
+/// The most characters that are shown.
 const SHOWN: usize = 120;
 
 impl Value {
@@ -18,7 +18,7 @@ impl Value {
         &self.0
     }
 
-    /// The text without what makes no difference: the kernel separates numbers by tabs.
+    /// The words of the value: the kernel separates numbers by tabs.
     pub(crate) fn words(&self) -> Vec<String> {
         String::from_utf8_lossy(&self.0).split_whitespace().map(str::to_owned).collect()
     }
@@ -36,7 +36,7 @@ impl From<&str> for Value {
     }
 }
 
-/// In one line, for people. What cannot be printed is escaped, and a long value is cut.
+/// On one line, for people: unprintable characters are escaped, and a long value is cut.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.words().join(" ");
@@ -53,7 +53,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// As a text where it is one, else as its bytes.
+/// As a text, or else as bytes.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(&self.0) {

@@ -1,11 +1,10 @@
-//! Going into namespaces: the walls of a testbed on one machine.
+//! Entering namespaces, which separate the hosts of a testbed on one machine.
 //!
-//! All of these change the calling thread (or process) and cannot be undone; a host's agent calls
-//! them first of all, while it has one thread. The order is: [`enter_user`] or [`join_user`],
-//! [`new_net`] or [`join_net`], [`mount_sysfs`], and [`die_with_parent`] after the user namespace:
-//! the kernel clears the death signal when a process changes its user, or joins the user namespace
-//! of somebody else (seen on Linux 6.18; entering one's own, or a fellow's of the same user, leaves
-//! it).
+//! All of these change the calling thread (or process) for good; an agent calls them first, while
+//! it has one thread. The order is: [`enter_user`] or [`join_user`], [`new_net`] or [`join_net`],
+//! [`mount_sysfs`], and [`die_with_parent`] after the user namespace: the kernel clears the death
+//! signal when a process changes its user, or joins another user's user namespace (seen on Linux
+//! 6.18; entering one's own, or one of the same user, keeps it).
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -21,16 +20,16 @@ use nix::unistd::{getegid, geteuid, getppid};
 use crate::error::Error;
 use crate::privileges::UserNamespaces;
 
-/// Puts this process into a new user namespace in which it is root (user and group 0, all
-/// capabilities), mapped to the user that it is outside.
+/// Moves this process into a new user namespace as root (user and group 0, all capabilities),
+/// mapped to its user outside.
 ///
-/// The process must have a single thread. It stays, or is made, "dumpable": a process that changed
-/// its user without an `exec` is not, and then root owns its files in `/proc`, so that it cannot
-/// write its maps (`EACCES`) and its fellows cannot join it. Being dumpable, it can be looked into
-/// by other processes of the same user.
+/// The process must have a single thread. It is made "dumpable", which a process is not after a
+/// change of user without `exec`: otherwise root owns its files in `/proc`, so that it cannot write
+/// its maps (`EACCES`) and other agents cannot join it. Other processes of the same user can
+/// inspect it.
 ///
 /// # Errors
-/// With more than one thread; or if the kernel refuses, naming the setting that forbids it.
+/// With more than one thread; or the kernel's error, with the setting that forbids it.
 pub fn enter_user() -> Result<(), Error> {
     single_thread()?;
     let (user, group) = (geteuid(), getegid());
@@ -39,7 +38,7 @@ pub fn enter_user() -> Result<(), Error> {
         .map_err(|errno| refused("make the process dumpable".to_owned(), errno.into()))?;
     unshare(CloneFlags::CLONE_NEWUSER)
         .map_err(|errno| refused("make a user namespace".to_owned(), errno.into()))?;
-    // Without privileges the group map may be written only once setgroups is given up. Kernels
+    // Without privileges the group map may be written only after setgroups is denied. Kernels
     // before 3.19 have no such file.
     let maps = [
         ("/proc/self/setgroups", "deny".to_owned()),
@@ -55,8 +54,8 @@ pub fn enter_user() -> Result<(), Error> {
     Ok(())
 }
 
-/// Puts this process into the user namespace of the process `pid`: the second host of a rootless
-/// testbed joins that of the first.
+/// Moves this process into the user namespace of the process `pid`: the second host of a rootless
+/// testbed joins the first.
 ///
 /// The process must have a single thread, and run as the user who made that namespace.
 pub fn join_user(pid: u32) -> Result<(), Error> {
@@ -64,8 +63,8 @@ pub fn join_user(pid: u32) -> Result<(), Error> {
     join("user", pid, CloneFlags::CLONE_NEWUSER)
 }
 
-/// Puts the calling thread, and the threads and processes it starts from now on, into a new network
-/// namespace. It holds only a loopback interface, which is down.
+/// Moves the calling thread, and its later children, into a new network namespace. It has only a
+/// loopback interface, which is down.
 pub fn new_net() -> Result<(), Error> {
     let way_out = "; it needs CAP_SYS_ADMIN: be root, or enter a user namespace first (the limit of them is `sysctl \
                    user.max_net_namespaces`)";
@@ -73,18 +72,17 @@ pub fn new_net() -> Result<(), Error> {
         .map_err(|errno| Error::failed("cannot make a network namespace", errno, way_out))
 }
 
-/// Puts the calling thread into the network namespace of the process (or thread) `pid`.
+/// Moves the calling thread into the network namespace of the process (or thread) `pid`.
 pub fn join_net(pid: u32) -> Result<(), Error> {
     join("net", pid, CloneFlags::CLONE_NEWNET)
 }
 
-/// Puts the calling thread into a mount namespace of its own and mounts on `/sys` a sysfs of its
-/// network namespace, so that `/sys/class/net` shows its interfaces. Nothing that is mounted
-/// afterwards is seen outside.
+/// Moves the calling thread into a mount namespace of its own and mounts a sysfs of its network
+/// namespace on `/sys`, so that `/sys/class/net` shows its interfaces. Later mounts are invisible
+/// outside.
 ///
-/// Tracing and debugging file systems below `/sys` are covered by this. Without root it works only
-/// where the whole of `/sys` can be seen: containers often cover parts of it, and then the kernel
-/// refuses.
+/// This hides tracing and debugging file systems below `/sys`. Without root it works only where all
+/// of `/sys` is visible: the kernel refuses it in containers that cover parts.
 pub fn mount_sysfs() -> Result<(), Error> {
     let refused = |step: &'static str| {
         move |errno: Errno| {
@@ -100,19 +98,19 @@ pub fn mount_sysfs() -> Result<(), Error> {
     mount(Some("sysfs"), "/sys", Some("sysfs"), flags, NOTHING).map_err(refused("mount it"))
 }
 
-/// Has the kernel kill this process when the parent dies, `kill -9` included, so that nothing is
+/// Makes the kernel kill this process when the parent dies, by `kill -9` too, so that nothing is
 /// left behind.
 ///
-/// `parent` is the process number of the parent, known before this process was started. If the
-/// parent is gone already, the signal would never come: that is the error. "The parent" is the
-/// *thread* that started this process; when only that thread ends, the signal comes too.
+/// `parent` is the parent's process number, known before this process was started. If the parent is
+/// gone already, the signal would never come: that is the error. The signal also comes when only
+/// the *thread* that started this process ends.
 ///
 /// Call it after [`enter_user`] or [`join_user`]: a change of credentials clears the death signal
 /// (see above).
 pub fn die_with_parent(parent: u32) -> Result<(), Error> {
     prctl::set_pdeathsig(Signal::SIGKILL)
         .map_err(|errno| Error::failed("cannot request to be killed with the parent", errno, ""))?;
-    // Asked for only now, so that a death before the line above cannot be missed.
+    // Checked after the request, so that an earlier death is not missed.
     let found = u32::try_from(getppid().as_raw()).unwrap_or(0);
     if found == parent {
         return Ok(());
@@ -141,12 +139,12 @@ fn join(kind: &str, pid: u32, flag: CloneFlags) -> Result<(), Error> {
     setns(namespace.as_fd(), flag).map_err(|errno| refused(errno.into()))
 }
 
-/// The kernel takes these files only in one single write.
+/// The kernel accepts these files only in a single write.
 fn write_once(path: &str, text: &str) -> io::Result<()> {
     File::options().write(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// Says what, by the machine's settings, made a step towards a user namespace fail.
+/// Names the machine's setting that made a step towards a user namespace fail.
 fn user_refused(step: &str, errno: io::Error, settings: &UserNamespaces) -> Error {
     let way_out = match errno.raw_os_error().map(Errno::from_raw) {
         Some(Errno::ENOSPC | Errno::EUSERS) if settings.max != Some(0) => {

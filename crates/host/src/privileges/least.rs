@@ -1,5 +1,5 @@
-//! Giving up what a process does not need: capabilities, the way to new ones, and files that others
-//! left open.
+//! Drops what a process does not need: capabilities, ways to new ones, and files that others left
+//! open.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -36,7 +36,7 @@ impl Capability {
     }
 }
 
-/// `struct __user_cap_data_struct`: the lower halves of three sets, or the upper.
+/// `struct __user_cap_data_struct`: the lower halves of three sets, or the upper ones.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Half {
@@ -55,12 +55,12 @@ struct Header {
 /// `_LINUX_CAPABILITY_VERSION_3`.
 const VERSION: u32 = 0x2008_0522;
 
-/// Has the calling thread keep those of its capabilities that are `needed`, give up all others for
-/// good, and get no new ones from any program that it runs (`NO_NEW_PRIVS`). Threads that it starts
-/// from now on are the same; those that run already are not.
+/// Keeps those of the calling thread's capabilities that are `needed`, drops all others for good,
+/// and gets no new ones from programs that it runs (`NO_NEW_PRIVS`). Holds for threads that it
+/// starts later, not for running ones.
 ///
 /// # Errors
-/// What the kernel said.
+/// The kernel's error.
 pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     let kept = needed.iter().fold(0u64, |set, capability| set | 1 << *capability as u8);
     let mut halves = capabilities()?;
@@ -94,9 +94,9 @@ fn set_capabilities(halves: &[Half; 2]) -> io::Result<()> {
     check(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, halves.as_ptr()) })
 }
 
-/// Takes every capability but those in the set `kept` (a bit for each) from what the calling
-/// thread, and any program that it runs, can ever have. It makes system calls only, so that it may
-/// be called between `fork` and `exec`.
+/// Removes all capabilities except the set `kept` (a bit for each) from what the calling thread,
+/// and programs that it runs, can ever have. It makes system calls only, so it may be called
+/// between `fork` and `exec`.
 ///
 /// # Errors
 /// `EPERM` without `CAP_SETPCAP`.
@@ -114,32 +114,32 @@ pub fn lower_bounds(kept: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Has no program that the calling thread runs give it new privileges (`NO_NEW_PRIVS`). It makes
+/// Prevents new privileges by programs that the calling thread runs (`NO_NEW_PRIVS`). It makes
 /// system calls only.
 ///
 /// # Errors
-/// What the kernel said.
+/// The kernel's error.
 pub fn gain_no_privileges() -> io::Result<()> {
     Ok(nix::sys::prctl::set_no_new_privs()?)
 }
 
 const CAP_SETPCAP: u32 = 8;
 
-/// Closes what is open besides standard input, output and error. For the beginning of a process
-/// that owns nothing yet.
+/// Closes all but standard input, output and error, at the start of a process that owns nothing
+/// yet.
 ///
 /// # Errors
 /// If `/proc` does not list the open files.
 pub fn close_inherited() -> io::Result<()> {
     for fd in open_files()? {
         // SAFETY: nothing in this process owns it; the directory that listed it is closed already,
-        // which closing it again tells and no more.
+        // and closing it again is a harmless error.
         unsafe { libc::close(fd) };
     }
     Ok(())
 }
 
-/// What this process has open, besides standard input, output and error.
+/// The open files except standard input, output and error.
 ///
 /// # Errors
 /// If `/proc` does not list the open files.
@@ -166,7 +166,7 @@ mod tests {
         u64::from_str_radix(&status(name), 16).unwrap()
     }
 
-    /// Makes all capabilities inheritable, as the program that started netassay may have done.
+    /// Makes all capabilities inheritable, as the parent of netassay may have done.
     fn inherit_all() {
         let mut halves = capabilities().unwrap();
         halves.iter_mut().for_each(|half| half.inheritable = half.permitted);

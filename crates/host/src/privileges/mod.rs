@@ -1,4 +1,4 @@
-//! What this process may do, and giving up what it does not need.
+//! The privileges of this process, and dropping those that it does not need.
 
 mod least;
 
@@ -12,12 +12,12 @@ use crate::kernel::files::{Files, field};
 /// own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Privileges {
-    /// The effective capabilities, a bit for each; none if `/proc` does not tell.
+    /// The effective capabilities, a bit for each; none if `/proc` does not show them.
     capabilities: u64,
     /// Whether the process is inside a user namespace other than the machine's first; `None` if
-    /// `/proc` does not tell.
+    /// unknown.
     pub in_user_namespace: Option<bool>,
-    /// What the machine's settings say about user namespaces.
+    /// The machine's settings of user namespaces.
     pub user_namespaces: UserNamespaces,
 }
 
@@ -26,12 +26,12 @@ pub struct Privileges {
 pub struct UserNamespaces {
     /// Whether the kernel has them at all (`/proc/self/ns/user`).
     pub supported: bool,
-    /// `user.max_user_namespaces`: how many a user may have.
+    /// `user.max_user_namespaces`: the most per user.
     pub max: Option<u64>,
     /// `kernel.unprivileged_userns_clone`, a switch of Debian's kernels.
     pub unprivileged_clone: Option<bool>,
     /// `kernel.apparmor_restrict_unprivileged_userns`, a switch of Ubuntu's kernels: when on, only
-    /// programs with an AppArmor profile of their own get capabilities in one.
+    /// programs with their own AppArmor profile get capabilities in one.
     pub apparmor_restricts: Option<bool>,
 }
 
@@ -53,7 +53,7 @@ impl Privileges {
         }
     }
 
-    /// Whether network namespaces can be made and changed straight away, without a user namespace.
+    /// Whether network namespaces can be made and changed directly, without a user namespace.
     pub fn privileged(&self) -> bool {
         [Capability::NetAdmin, Capability::SysAdmin]
             .into_iter()
@@ -76,8 +76,8 @@ impl UserNamespaces {
         }
     }
 
-    /// What, by these settings, keeps an ordinary user from having one, with the way out; `None` if
-    /// nothing does. Seccomp filters and security modules can still forbid it: only trying tells.
+    /// Which of these settings forbids user namespaces to an ordinary user, with the remedy; `None`
+    /// if none does. Seccomp filters and security modules may still forbid them: only a try tells.
     pub fn obstacle(&self) -> Option<&'static str> {
         if !self.supported {
             Some("this kernel has no user namespaces (CONFIG_USER_NS); run as root")

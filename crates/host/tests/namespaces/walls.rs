@@ -108,7 +108,7 @@ pub(crate) fn steering(stage: &mut Stage) {
         }
         Identity::User => {
             let error = steer(&stage.here, &cpus).unwrap_err();
-            assert!(error.to_string().contains("the kernel asks for CAP_NET_ADMIN"), "{error}");
+            assert!(error.to_string().contains("it needs CAP_NET_ADMIN in the first"), "{error}");
             assert!(error.to_string().contains("the receiver's softirq time"), "{error}");
             if let Err(error) = steer_new(&cpus[..1]) {
                 return skipped("receive_work_is_steered_or_refused, new interfaces", &error.to_string());

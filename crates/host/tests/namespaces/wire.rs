@@ -187,13 +187,13 @@ pub(crate) fn refusals(stage: &mut Stage) {
             "{error}"
         );
     };
-    missing(links.find("nothing").map(drop), "look at");
+    missing(links.find("nothing").map(drop), "read the state of");
     missing(links.set_up("nothing"), "set interface \"nothing\" up");
     missing(links.set_mtu("nothing", 1500), "MTU");
-    missing(links.add_address("nothing", [10, 0, 0, 1].into(), 24), "look at");
+    missing(links.add_address("nothing", [10, 0, 0, 1].into(), 24), "read the state of");
     missing(links.delete("nothing"), "delete");
-    missing(links.queue("nothing").map(drop), "look at");
-    missing(Counters::read(&mut links, "nothing").map(drop), "look at");
+    missing(links.queue("nothing").map(drop), "read the state of");
+    missing(Counters::read(&mut links, "nothing").map(drop), "read the state of");
 
     let twice = links.create_veth(&name, "other", stage.peer.pid()).unwrap_err();
     assert_eq!(twice.errno(), Some(17), "{twice}");

@@ -13,16 +13,16 @@ use crate::error::{Error, Result};
 use crate::lane::{Phase, Sample};
 use crate::spec::Spec;
 
-/// One end: the receiver, or answerer, from [`Endpoint::bind`]; the transmitter, or asker, from
-/// [`Endpoint::connect`].
+/// One end: the receiving (or answering) one from [`Endpoint::bind`], the sending (or asking) one
+/// from [`Endpoint::connect`].
 #[derive(Debug)]
 pub struct Endpoint {
     spec: Spec,
     addresses: Vec<SocketAddr>,
-    /// Of a receiver whose peers are still to be attached: its listeners, or one UDP socket per
+    /// A receiver's sockets before its peers are attached: its listeners, or one UDP socket per
     /// flow.
     bound: Option<Vec<Socket>>,
-    /// `None` without peers: [`Endpoint::attach`] was not called, or failed.
+    /// `None` before [`Endpoint::attach`], or after it failed.
     team: Option<Box<Team>>,
 }
 
@@ -31,7 +31,7 @@ impl Endpoint {
     /// UDP.
     ///
     /// # Errors
-    /// A workload that is not possible, an address that this host lacks, a port in use.
+    /// An invalid workload, an address that this host lacks, a port in use.
     pub fn bind(spec: &Spec) -> Result<Self> {
         spec.validate()?;
         let (sockets, addresses) = receiver::open(spec)?;
@@ -41,8 +41,8 @@ impl Endpoint {
     /// Connects a transmitter's flows to the `endpoints` of the receiver.
     ///
     /// # Errors
-    /// A workload that is not possible, endpoints that do not fit it, or a connection that is not
-    /// established within 5 s.
+    /// An invalid workload, endpoints of another workload, or a connection that is not established
+    /// within 5 s.
     pub fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Self> {
         spec.validate()?;
         let transmitter::Connected { sockets, peers, locals } = transmitter::connect(spec, endpoints)?;
@@ -50,22 +50,21 @@ impl Endpoint {
         Ok(Self { spec: spec.clone(), addresses: locals, bound: None, team: Some(Box::new(team)) })
     }
 
-    /// What the other end needs. Of a receiver: where [`Endpoint::connect`] must connect to, one
-    /// address for each 4000 flows of TCP, one per flow for UDP. Of a transmitter: the address of
-    /// each flow, for [`Endpoint::attach`]; for `tcp_crr` the one that all flows have, with port 0.
+    /// The addresses for the other end. Of a receiver: those for [`Endpoint::connect`], one for
+    /// each 4000 flows of TCP, one per flow for UDP. Of a transmitter: the address of each flow,
+    /// for [`Endpoint::attach`]; for `tcp_crr` one for all flows, with port 0.
     #[must_use]
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
     }
 
-    /// Attaches a receiver to the transmitter's flows, which it knows by their addresses. It
-    /// rejects connections from any other address, and discards datagrams that other processes sent
-    /// to its UDP sockets before. With `tcp_crr` it serves every connection from the transmitter's
-    /// address.
+    /// Attaches a receiver to the transmitter's flows, which are identified by their addresses. It
+    /// rejects connections from other addresses, and discards datagrams that its UDP sockets
+    /// received before. With `tcp_crr` it serves every connection from the transmitter's address.
     ///
     /// # Errors
-    /// Addresses that do not fit the workload; TCP flows that do not arrive within 5 s; a second
-    /// call; a transmitter, which has its peers.
+    /// Addresses of another workload; TCP flows that do not arrive within 5 s; a second call; a
+    /// transmitter.
     pub fn attach(&mut self, locals: &[SocketAddr]) -> Result<()> {
         if self.bound.is_some() {
             receiver::check_locals(&self.spec, locals)?;
@@ -78,24 +77,24 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Starts the threads, pinned to the workload's CPUs in turn. A transmitter's traffic flows
-    /// when this returns.
+    /// Starts the threads, pinned to the workload's CPUs in turn. When this returns, a
+    /// transmitter's traffic flows.
     ///
     /// # Errors
-    /// A receiver without attached peers; a thread that cannot be started or pinned; then none
-    /// runs. A second start.
+    /// A receiver without attached peers; a thread that cannot be started or pinned (then none
+    /// runs); a second start.
     pub fn start(&mut self) -> Result<()> {
         self.team.as_mut().ok_or(NOT_ATTACHED)?.start()
     }
 
-    /// Moves on to `phase`. A step back is ignored, and so is a step before the peers are attached.
+    /// Moves on to `phase`. Ignores a step back, and a step before the peers are attached.
     pub fn set_phase(&self, phase: Phase) {
         if let Some(team) = &self.team {
             team.set_phase(phase);
         }
     }
 
-    /// Reads all counters. The threads do not notice.
+    /// Reads all counters, without disturbing the threads.
     #[must_use]
     pub fn sample(&self) -> Sample {
         self.team.as_ref().map_or_else(Sample::default, |team| team.sample())
@@ -113,19 +112,19 @@ impl Endpoint {
         self.team.as_ref().and_then(|team| team.failed())
     }
 
-    /// Ends the threads that send at this end, and waits, in bounded time, until what was sent has
-    /// left this host. Threads that receive go on.
+    /// Ends the sending threads of this end, and waits, in bounded time, until sent data have left
+    /// this host. Receiving threads continue.
     pub fn quiet(&self) {
         if let Some(team) = &self.team {
             team.quiet();
         }
     }
 
-    /// Receives what is still queued, stops and joins the threads, and waits for this host's queues
-    /// to empty, all in bounded time.
+    /// Receives queued data, stops and joins the threads, and waits for this host's queues to
+    /// empty, all in bounded time.
     ///
     /// # Errors
-    /// A receiver without attached peers, what [`Endpoint::failed`] knows, or a thread that does
+    /// A receiver without attached peers, the error of [`Endpoint::failed`], or a thread that does
     /// not end.
     pub fn finish(self) -> Result<Outcome> {
         self.team.ok_or(NOT_ATTACHED)?.finish()

@@ -1,4 +1,4 @@
-//! The sockets of the end that receives, or answers: opened, and joined with their peers.
+//! The sockets of the receiving (or answering) end: opened, and connected with their peers.
 
 use std::collections::HashMap;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -13,19 +13,18 @@ use crate::socket::{self, options};
 use crate::spec::Spec;
 use crate::sys;
 
-/// Connections that may wait beyond one per flow, so that a few other processes cannot keep the
-/// flows out.
+/// Waiting connections beyond one per flow, so that a few other processes cannot block the flows.
 const SPARE_BACKLOG: i32 = 64;
 
-/// Opens the sockets, and says where each can be reached: a listener for each 4000 flows of TCP,
-/// one socket per flow for UDP.
+/// Opens the sockets, and returns their addresses: a listener for each 4000 flows of TCP, one
+/// socket per flow for UDP.
 pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
     let count = spec.traffic.endpoints();
     let mut sockets = Vec::with_capacity(count as usize);
     let mut addresses = Vec::with_capacity(count as usize);
     for flow in 0..count {
-        // `validate` has seen to it that the last port exists.
+        // `validate` has checked that the last port exists.
         let port = spec.traffic.port.map_or(0, |first| first.saturating_add(flow as u16));
         let local = SocketAddr::new(spec.local, port);
         let (socket, address) = if spec.traffic.kind.is_udp() {
@@ -42,9 +41,8 @@ pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
     Ok((sockets, addresses))
 }
 
-/// The flows' sockets and their peers, made of what [`open`] opened for the transmitter whose
-/// addresses are `locals`. What other processes may have sent to a UDP socket before is thrown
-/// away.
+/// The flows' sockets and their peers, from the sockets of [`open`] and the transmitter's addresses
+/// `locals`. Datagrams that a UDP socket received before are discarded.
 pub(super) fn join(
     spec: &Spec,
     sockets: Vec<Socket>,
@@ -65,7 +63,7 @@ pub(super) fn join(
         }
         return Ok((sockets, peers));
     }
-    // The listeners close here: no other connection is accepted.
+    // The listeners close here: they accept no other connection.
     let parts = locals.chunks(LISTENER as usize).zip(sockets.iter().zip(addresses));
     let mut flows = Vec::with_capacity(locals.len());
     for (locals, (listener, address)) in parts {
@@ -80,7 +78,7 @@ pub(super) fn join(
 fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     const WHAT: &str = "the listener";
     let socket = socket::open(&spec.traffic, spec.local, WHAT)?;
-    // Connections of an earlier run that still linger must not keep a fixed port.
+    // Lingering connections of an earlier run must not block a fixed port.
     socket.set_reuse_address(true).or_setup("setsockopt SO_REUSEADDR", WHAT)?;
     let endpoint = socket::bind(&socket, local, WHAT)?;
     let backlog = i32::try_from(spec.traffic.lanes().min(LISTENER)).unwrap_or(i32::MAX);
@@ -91,8 +89,8 @@ fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     Ok((socket, endpoint))
 }
 
-/// The listener once for each thread, all of one queue. It stays, and threads that spin do not wait
-/// at it.
+/// A copy of the listener for each thread, all with one queue. It must stay, and threads that spin
+/// must not wait at it.
 fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
     const WHAT: &str = "the listener";
     let spins = traffic.reader == Reader::Spin;
@@ -101,10 +99,10 @@ fn share(listener: &Socket, traffic: &Traffic) -> Result<Vec<Socket>> {
     clones.collect::<std::io::Result<_>>().or_setup("fcntl F_DUPFD", WHAT)
 }
 
-/// Accepts until every one of `locals` has come, in whatever order, each into its flow's place.
+/// Accepts until each of `locals` has come, in any order, each for its flow.
 fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Result<Vec<Socket>> {
     let deadline = Instant::now() + socket::CONNECT;
-    // An IPv6 address also carries a flow label, which is no part of it.
+    // An IPv6 address also carries a flow label, which does not count.
     let places: HashMap<_, _> =
         locals.iter().enumerate().map(|(at, one)| ((one.ip(), one.port()), at)).collect();
     let mut flows: Vec<Option<Socket>> = locals.iter().map(|_| None).collect();
@@ -113,7 +111,10 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             let (wanted, seconds) = (locals.len(), socket::CONNECT.as_secs());
-            return Err(Error::Missing { got, wanted, rejected, endpoint, seconds });
+            return Err(Error::Setup(format!(
+                "{got} of {wanted} flows connected to {endpoint} within {seconds} s (connections from other processes \
+                 rejected: {rejected}): check that the transmitter runs and that no firewall blocks the port"
+            )));
         }
         match listener.accept() {
             Ok((socket, peer)) => {
@@ -125,18 +126,18 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
                         got += 1;
                     }
                     _ => {
-                        // A close with a reset tells the other process at once that it is rejected.
+                        // A close with a reset informs the other process at once.
                         let _ = socket.set_linger(Some(Duration::ZERO));
                         rejected += 1;
                     }
                 }
             }
             Err(e) if e.raw_os_error() == Some(libc::EAGAIN) => {
-                // A wait cut short by a signal is simply begun again.
+                // A wait that a signal interrupts begins again.
                 let until = sys::now() + left.as_nanos() as u64 + 1_000_000;
                 sys::wait_for(listener.as_raw_fd(), libc::POLLIN, until);
             }
-            // A connection that was reset while it waited is no flow.
+            // A connection that was reset while it waited is not a flow.
             Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::ECONNABORTED)) => {}
             Err(e) => return Err(Error::setup("accept", "the listener", &e)),
         }
@@ -144,19 +145,22 @@ fn accept(listener: &Socket, endpoint: SocketAddr, locals: &[SocketAddr]) -> Res
     Ok(flows.into_iter().flatten().collect())
 }
 
-/// Throws away what a socket received before it was connected. Only its peer, which has not
-/// started, can add to it.
+/// Discards what a socket received before it was connected. Only its peer, which has not started,
+/// can add to it.
 fn empty(socket: &Socket) {
     let mut room = [0u8; 16];
     while sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) >= 0 {}
 }
 
-/// Whether these can be the addresses of the other end.
+/// Checks the addresses of the other end.
 pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
-    let mismatch = |got: String, wanted: String| Err(Error::Mismatch { peer: "transmitter", got, wanted });
+    let mismatch = |got: String, wanted: String| Err(Error::mismatch("transmitter", got, wanted));
     let lanes = spec.traffic.lanes();
     if spec.traffic.kind == Kind::TcpCrr && locals.len() != 1 {
-        return mismatch(format!("{} addresses", locals.len()), "all connections come from one".to_owned());
+        return mismatch(
+            format!("{} addresses", locals.len()),
+            "all connections come from one address".to_owned(),
+        );
     }
     if spec.traffic.kind != Kind::TcpCrr && locals.len() != lanes as usize {
         return mismatch(format!("{} addresses", locals.len()), format!("there are {lanes} flows"));
@@ -168,7 +172,7 @@ pub(super) fn check_locals(spec: &Spec, locals: &[SocketAddr]) -> Result<()> {
         SocketAddr::V4(v4) => SocketAddr::V4(SocketAddrV4::new(*v4.ip(), v4.port())),
         SocketAddr::V6(v6) => SocketAddr::V6(SocketAddrV6::new(*v6.ip(), v6.port(), 0, 0)),
     };
-    // To another port one may connect from the same address again.
+    // The same address may connect again to another port.
     let mut seen: Vec<(usize, SocketAddr)> =
         locals.iter().enumerate().map(|(at, local)| (spec.traffic.endpoint_of(at), bare(local))).collect();
     if spec.traffic.kind.is_udp() {

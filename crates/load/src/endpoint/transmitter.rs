@@ -1,4 +1,4 @@
-//! The sockets of the end that sends, or asks: opened and connected.
+//! The sockets of the sending (or asking) end: opened and connected.
 
 use std::net::SocketAddr;
 
@@ -12,16 +12,15 @@ use crate::sys;
 
 #[derive(Default)]
 pub(super) struct Connected {
-    /// One for each flow.
     pub(super) sockets: Vec<Socket>,
     pub(super) peers: Vec<SocketAddr>,
-    /// This end's address of each flow; for `tcp_crr` the one that all flows have, with port 0.
+    /// This end's address of each flow; for `tcp_crr` one for all flows, with port 0.
     pub(super) locals: Vec<SocketAddr>,
 }
 
-/// Connects every flow to the receiver's `endpoints`: TCP flows 4000 to each, UDP flows each to its
-/// own. (Datagrams that are to carry their destination are sent from sockets that stay unconnected.
-/// The flows of `tcp_crr` connect when they have started.)
+/// Connects every flow to the receiver's `endpoints`: 4000 TCP flows to each, each UDP flow to its
+/// own. (Sockets of datagrams with a destination stay unconnected. The flows of `tcp_crr` connect
+/// once they have started.)
 pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected> {
     check_endpoints(spec, endpoints)?;
     sys::make_room_for_descriptors(spec.traffic.lanes().into());
@@ -31,8 +30,8 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
         let socket = socket::open(&spec.traffic, spec.local, socket::flow(flow))?;
         let local = SocketAddr::new(spec.local, 0);
         if spec.traffic.kind == Kind::TcpCrr {
-            // It only stands for its flow, and takes no port. The flow's connections all come from
-            // this address.
+            // A placeholder of its flow, without a port. The flow's connections come from this
+            // address.
             socket::bind_later(&socket, local, socket::flow(flow))?;
         } else {
             if endpoints.len() > 1 && !spec.traffic.kind.is_udp() {
@@ -55,7 +54,7 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
 }
 
 fn check_endpoints(spec: &Spec, endpoints: &[SocketAddr]) -> Result<()> {
-    let mismatch = |got: String, wanted: String| Err(Error::Mismatch { peer: "receiver", got, wanted });
+    let mismatch = |got: String, wanted: String| Err(Error::mismatch("receiver", got, wanted));
     let wanted = spec.traffic.endpoints() as usize;
     if endpoints.len() != wanted {
         let flows = spec.traffic.lanes();

@@ -1,4 +1,4 @@
-//! The account of one end, drawn up when its threads have ended.
+//! The account of one end, made when its threads have ended.
 
 use crate::note::Note;
 use std::ops::Range;
@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::lane::{End, Sample, Zerocopy, latency};
 use crate::socket::{self, Buffers, TcpInfo, options};
 
-/// Of threads that gave back `ends`, each of which served one of the `shares`; `counts` are the
-/// last.
+/// The account of threads that returned `ends`, each of which served one of the `shares`; `counts`
+/// are the final ones.
 pub(super) fn draw_up(
     flows: &Flows,
     shares: &[Range<usize>],
@@ -22,7 +22,7 @@ pub(super) fn draw_up(
     let kind = flows.traffic.kind;
     let (mut recorders, mut notes) = (Vec::new(), flows.notes.clone());
     let (mut slept, mut zerocopy) = (flows.slept, None::<Zerocopy>);
-    // A tcp_crr thread asks those sockets that received something.
+    // A tcp_crr thread checks those sockets that received something.
     let polled = flows.traffic.busy_poll.is_some() && kind != Kind::TcpCrr;
     let mut accounts = Vec::with_capacity(flows.len());
     for (flow, one) in flows.sockets.iter().enumerate() {
@@ -70,17 +70,17 @@ pub(super) fn draw_up(
     })
 }
 
-/// What the threads fell short of, all threads together.
+/// What the threads could not do, all threads together.
 fn shortfalls(ends: &[End]) -> Vec<Note> {
     let sum = |of: fn(&End) -> u64| ends.iter().map(of).sum::<u64>();
     let (unsent, unanswered) = (sum(|end| end.unsent), sum(|end| end.unanswered));
     let rejected = sum(|end| end.rejected);
     let mut notes = Vec::new();
     if unsent + unanswered > 0 {
-        notes.push(Note::OpenLoop(unsent, unanswered));
+        notes.push(Note::OpenLoop { unsent, unanswered });
     }
     if rejected > 0 {
-        notes.push(Note::Rejected(rejected));
+        notes.push(Note::Rejected { connections: rejected });
     }
     notes
 }

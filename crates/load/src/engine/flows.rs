@@ -1,4 +1,4 @@
-//! The connected sockets of one end, one for each flow, and what is known of them.
+//! The connected sockets of one end, one for each flow, and their properties.
 
 use crate::note::Note;
 use std::cell::Cell;
@@ -24,18 +24,18 @@ pub(crate) struct Flows {
     pub(super) sockets: Vec<Socket>,
     pub(super) peers: Vec<SocketAddr>,
     drops: Mutex<Vec<DropCount>>,
-    /// The low-water mark of the receiving sockets, bytes.
+    /// The low-water mark of the receiving sockets, in bytes.
     mark: Option<u32>,
-    /// Whether a socket cannot poll its device though it was asked to.
+    /// Whether a socket could not poll its device as requested.
     pub(super) slept: bool,
     pub(super) applied: Vec<Applied>,
-    /// What was not applied from the start.
+    /// Requests that were not applied from the start.
     pub(super) notes: Vec<Note>,
 }
 
 impl Flows {
-    /// Takes the sockets, one per lane, and the peer of each: connected ones, or for `tcp_crr` the
-    /// one listener that all share and at the other end sockets that only hold the lanes' place.
+    /// Takes the sockets, one per lane, and the peer of each: connected ones; for `tcp_crr` the
+    /// shared listener, or at the other end placeholders.
     pub(crate) fn new(side: Side, spec: &Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let traffic = Arc::new(spec.traffic.clone());
         let mark = low_water::of(&traffic, spec.local);
@@ -46,7 +46,7 @@ impl Flows {
             if let Some(mark) = mark.filter(|_| !sends) {
                 low_water::set(one, mark).or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
             }
-            // The sockets of `tcp_crr` are no connections.
+            // The sockets of `tcp_crr` are not connections.
             if traffic.kind != Kind::TcpCrr {
                 socket::collect(&mut applied, Applied::read_as_asked(one, &traffic)?);
             }
@@ -62,7 +62,6 @@ impl Flows {
         self.sockets.len()
     }
 
-    /// Whether this end sends, or asks, on a lane.
     pub(super) fn sends(&self, lane: usize) -> bool {
         sends(self.side, &self.traffic, lane)
     }
@@ -71,7 +70,6 @@ impl Flows {
         self.sockets.iter().enumerate().filter(|(flow, _)| self.sends(*flow)).map(|(_, one)| one)
     }
 
-    /// One flow for its thread, which borrows the socket.
     pub(super) fn lane(&self, flow: usize, control: &Arc<Control>, readiness: Option<Sender<()>>) -> Lane {
         Lane {
             flow,
@@ -86,7 +84,7 @@ impl Flows {
         }
     }
 
-    /// What the threads counted until `at_ns`, with what only the sockets know.
+    /// The threads' counts until `at_ns`, with those of the sockets.
     pub(super) fn sample(&self, mut flows: Vec<Counts>, at_ns: u64) -> Sample {
         if let Some(mark) = self.mark {
             let taking =
@@ -108,15 +106,14 @@ impl Flows {
         Sample { at_ns, sent: sum(true), received: sum(false), flows }
     }
 
-    /// Ends what this end sends, or asks: a thread that waits in a call is woken.
+    /// Ends what this end sends, or asks: wakes a thread that waits in a call.
     pub(super) fn end_sending(&self) {
         for one in self.sending() {
             if self.traffic.kind == Kind::TcpStream && self.traffic.pacing.is_some() {
                 options::unpace(one);
             }
-            // The end of the stream goes behind what is queued. A connection that is gone already
-            // needs no shutting. A datagram socket whose sender waits for room gets it as its queue
-            // empties.
+            // The end of the stream follows the queued data. A closed connection needs no shutdown.
+            // A datagram socket whose sender waits for room gets it as its queue empties.
             let how = match self.traffic.kind {
                 Kind::TcpStream => Shutdown::Write,
                 Kind::UdpStream | Kind::Pps => continue,
@@ -126,20 +123,20 @@ impl Flows {
         }
     }
 
-    /// Whether all that was sent has left this host.
+    /// Whether all sent data have left this host.
     pub(super) fn have_left(&self) -> bool {
         self.sending().all(|one| queue::unsent_to_a_peer(one).unwrap_or(0) == 0)
     }
 
     pub(super) fn shut(&self, how: Shutdown) {
         for one in &self.sockets {
-            // A connection that is gone already needs no shutting.
+            // A closed connection needs no shutdown.
             let _ = one.shutdown(how);
         }
     }
 
-    /// Leaves the sockets open for good: a number closed while a thread does not end could be
-    /// handed out again and be used by it.
+    /// Leaves the sockets open for good: the number of a closed one could be reused while a thread
+    /// still uses it.
     pub(super) fn abandon(&mut self) {
         std::mem::forget(std::mem::take(&mut self.sockets));
     }
@@ -149,7 +146,7 @@ fn sends(side: Side, traffic: &Traffic, lane: usize) -> bool {
     (side == Side::Transmitter) == traffic.is_forward(lane)
 }
 
-/// Takes a note down once: what one flow meets, all others do.
+/// Adds a note once: all flows have the same.
 pub(super) fn note(notes: &mut Vec<Note>, note: Option<Note>) {
     notes.extend(note.filter(|note| !notes.contains(note)));
 }
@@ -161,7 +158,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use words::Reader;
 
-    /// What `SO_RCVLOWAT` a connected socket reads back at the `side` of some traffic at `local`.
+    /// The `SO_RCVLOWAT` that a connected socket reads back at this `side` and address.
     fn mark(side: Side, traffic: Traffic, local: &str) -> libc::c_int {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let _far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! One end at work: its flows, the threads that serve them, and the account at its end.
+//! The engine of one end: its flows, the threads that serve them, and its account.
 
 mod account;
 mod flows;

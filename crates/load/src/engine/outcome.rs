@@ -1,4 +1,4 @@
-//! What one end reports at its end.
+//! The report of one end.
 
 use crate::note::Note;
 use std::net::SocketAddr;
@@ -9,29 +9,29 @@ use crate::lane::{Counts, Latency, Zerocopy};
 use crate::message::Sequence;
 use crate::socket::{Applied, Buffers, TcpInfo};
 
-/// One end's account of its whole life, from the start of its threads to their end.
+/// The account of one end, from the start of its threads to their end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// What this end's sending, or asking, threads did.
+    /// The counts of this end's sending, or asking, threads.
     pub sent: Counts,
-    /// What this end's receiving, or answering, threads did.
+    /// The counts of this end's receiving, or answering, threads.
     pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<FlowOutcome>,
-    /// What each thread served, in the order of the flows.
+    /// The share of each thread, in the order of the flows.
     pub threads: Vec<Share>,
-    /// Request-response transmitters: latencies in the window; `None` if no transaction lay in it.
+    /// Request-response transmitters: latencies in the window; `None` without transactions in it.
     pub latency: Option<Latency>,
     /// What the connected sockets read back; of `tcp_crr` the first connection of each flow.
     pub applied: Vec<Applied>,
     /// The smallest socket buffers of any flow.
     pub buffers: Buffers,
-    /// What became of sends without copying; `None` where none were asked for.
+    /// The result of zerocopy sends; `None` if none were requested.
     pub zerocopy: Option<Zerocopy>,
-    /// Whether a thread of this end slept though it was asked to poll the device; `notes` say why.
+    /// Whether a thread slept although it was asked to poll the device; `notes` say why.
     pub slept: bool,
-    /// What was asked for and not applied, and what was done instead.
+    /// Requests that were not applied, and what was done instead.
     pub notes: Vec<Note>,
 }
 
@@ -42,19 +42,12 @@ impl Outcome {
         self.sent.socket_drops.saturating_add(self.received.socket_drops)
     }
 
-    /// Sums neighbouring flows up until there are no more than `most` accounts, so that all sums
-    /// stay what they are.
+    /// Sums neighbouring flows until there are at most `most` accounts; all sums stay the same.
     pub fn sum_up(&mut self, most: usize) {
         let together = self.flows.len().div_ceil(most.max(1)).max(1);
         let same_way = |a: &FlowOutcome, b: &FlowOutcome| a.sends == b.sends;
         let ways = self.flows.chunk_by(same_way).flat_map(|way| way.chunks(together));
         self.flows = ways.filter_map(|flows| flows.iter().cloned().reduce(FlowOutcome::and)).collect();
-    }
-
-    /// `udp_rr`: transactions given up.
-    #[must_use]
-    pub fn timeouts(&self) -> u64 {
-        self.sent.timeouts
     }
 
     /// TCP: segments that this end retransmitted; `None` for UDP.
@@ -64,7 +57,7 @@ impl Outcome {
     }
 }
 
-/// What one thread serves.
+/// The flows of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
@@ -80,29 +73,27 @@ pub struct Share {
 pub struct FlowOutcome {
     /// Whether this end sends, or asks.
     pub sends: bool,
-    /// How many flows this is the account of: one, or neighbours summed up by [`Outcome::sum_up`].
+    /// The number of flows in this account: one, or neighbours that [`Outcome::sum_up`] added.
     pub flows: u32,
     /// This end's address.
     pub local: SocketAddr,
     /// The other end's address.
     pub peer: SocketAddr,
-    /// What was sent or received.
+    /// The counts.
     pub counts: Counts,
-    /// Bytes compared with what was sent and found equal: those received last (where a thread
-    /// serves several flows: those received after the window, if any were); with `verify` all that
-    /// arrived.
+    /// Bytes that were compared and found equal: those received last (where a thread serves several
+    /// flows: those received after the window, if any); with `verify` all.
     pub verified_bytes: u64,
-    /// UDP streams with `verify` whose messages have room for a number: what the numbers said where
-    /// they arrived.
+    /// UDP streams with `verify` and room for a number: the evaluation of the numbers.
     pub sequence: Option<Sequence>,
-    /// Buffer sizes in force at the end; TCP's grow where none were asked for.
+    /// Buffer sizes at the end; TCP's grow where none were requested.
     pub buffers: Buffers,
     /// TCP only.
     pub tcp: Option<TcpInfo>,
 }
 
 impl FlowOutcome {
-    /// The account of both; the addresses are those of the first.
+    /// The sum of both; the addresses are those of the first.
     fn and(self, other: Self) -> Self {
         Self {
             flows: self.flows.saturating_add(other.flows),

@@ -1,15 +1,15 @@
-//! How many threads serve the flows of one end, and which flows each of them serves.
+//! The number of threads of one end, and the flows of each.
 
 use std::num::NonZero;
 use std::ops::Range;
 use words::{Direction, MAX_THREADS, Traffic};
 
-/// Streams that have a thread each where nothing else is asked for: sharing gains them nothing
+/// Up to this many streams have a thread each by default: sharing gains them nothing
 /// (`docs/load.md`).
 const ALONE: u32 = 64;
 
-/// How many threads serve the flows of an end that has `cpus` CPUs, each way. Where nothing is
-/// asked for, flows that ask and answer share a thread for each CPU, and so do many streams.
+/// The number of threads of an end with `cpus` CPUs, each way. By default, flows that ask and
+/// answer share a thread for each CPU, and so do many streams.
 pub(crate) fn threads(traffic: &Traffic, cpus: usize) -> u32 {
     let cpus = u32::try_from(cpus).unwrap_or(u32::MAX).max(1);
     match traffic.threads {
@@ -20,7 +20,7 @@ pub(crate) fn threads(traffic: &Traffic, cpus: usize) -> u32 {
     }
 }
 
-/// The lanes of each thread, in the order of the lanes: neighbours, and all of one way.
+/// The lanes of each thread, in order: neighbours of the same way.
 pub(crate) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Range<usize>> {
     let (flows, threads) = (traffic.flows as usize, threads as usize);
     let ways = if traffic.direction == Direction::Both { 2 } else { 1 };
@@ -31,12 +31,12 @@ pub(crate) fn shares(traffic: &Traffic, threads: u32) -> impl Iterator<Item = Ra
     })
 }
 
-/// Part number `at` of `all` things in `parts` parts that differ by one at most.
+/// Part number `at` of `all` things in `parts` parts, which differ by at most one.
 pub(crate) fn split(all: usize, parts: usize, at: usize) -> Range<usize> {
     at * all / parts..(at + 1) * all / parts
 }
 
-/// The CPUs that threads without a CPU of their own may run on.
+/// The CPUs that unpinned threads may use.
 pub(crate) fn cpus(pinned: &[u32]) -> usize {
     if pinned.is_empty() {
         std::thread::available_parallelism().map_or(1, NonZero::get)

@@ -21,12 +21,11 @@ use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample}
 use crate::spec::Spec;
 use crate::sys;
 
-/// How long receivers may go on receiving what is queued, and senders' queues may go on emptying,
-/// after the stop.
+/// After the stop, how long receivers may receive queued data, and senders' queues may empty.
 const DRAIN: Duration = Duration::from_millis(1500);
-/// How long threads that were told to end at once may take.
+/// How long threads may take to end after an abort.
 const JOIN: Duration = Duration::from_secs(3);
-/// Room for the stack of a loop, which calls nothing deep.
+/// The stack of a loop, which has no deep calls.
 const STACK: usize = 256 << 10;
 
 const FEWER: &str = "raise the limit of tasks or use fewer flows";
@@ -43,7 +42,6 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// For these sockets and peers, as [`Flows::new`] takes them.
     pub(crate) fn new(side: Side, spec: Spec, sockets: Vec<Socket>, peers: Vec<SocketAddr>) -> Result<Self> {
         let flows = Flows::new(side, &spec, sockets, peers)?;
         let threads = shares::threads(&spec.traffic, shares::cpus(&spec.cpus));
@@ -52,7 +50,7 @@ impl Team {
         Ok(Self { flows, cpus: spec.cpus, control, shares, threads: Vec::new(), started: false })
     }
 
-    /// Starts the threads and returns when all are in their loops.
+    /// Starts the threads; returns when all are in their loops.
     pub(crate) fn start(&mut self) -> Result<()> {
         if self.started {
             return Err(Error::Order { step: "start", instead: "the threads were started before" });
@@ -66,7 +64,7 @@ impl Team {
             }
         }
         drop(readiness);
-        // Nothing is ever sent: the channel ends when the last thread has dropped its end, ready or
+        // Nothing is sent: the channel ends when the last thread has dropped its end, ready or
         // failed.
         let _ = all_ready.recv();
         match self.control.failure().cloned() {
@@ -103,8 +101,8 @@ impl Team {
         self.flows.sample(flows, at_ns)
     }
 
-    /// Ends the threads that send, or ask, and waits until what was sent has left this host.
-    /// Threads that receive go on.
+    /// Ends the threads that send, or ask, and waits until sent data have left this host. Receiving
+    /// threads continue.
     pub(crate) fn quiet(&self) {
         self.control.phase.advance(QUIET);
         self.control.open_gate();
@@ -117,7 +115,7 @@ impl Team {
         wait_until(DRAIN, || self.flows.have_left());
     }
 
-    /// Stops the threads, joins them, and draws up the account.
+    /// Stops the threads, joins them, and makes the account.
     pub(crate) fn finish(mut self) -> Result<Outcome> {
         self.quiet();
         let ends = self.stop()?;
@@ -135,7 +133,7 @@ impl Team {
             share.map(|flow| self.flows.lane(flow, &self.control, readiness.take())).collect();
         let sends = self.flows.sends(first);
         let cpu = (!self.cpus.is_empty()).then(|| self.cpus[thread % self.cpus.len()]);
-        // The kernel shows 15 letters of a name.
+        // The kernel shows 15 characters of a name.
         let name = format!("{}-{thread}", if sends { "load-tx" } else { "load-rx" });
         let handle = std::thread::Builder::new()
             .name(name)
@@ -146,13 +144,13 @@ impl Team {
         Ok(())
     }
 
-    /// Ends all threads, at the latest after [`DRAIN`] and [`JOIN`]. A second call finds none.
+    /// Ends all threads within [`DRAIN`] and [`JOIN`]. A second call has none to end.
     fn stop(&mut self) -> Result<Vec<End>> {
         self.control.phase.advance(STOP);
         self.control.open_gate();
         if self.flows.traffic.kind.is_udp() {
-            // Wakes a waiting receiver; what is queued can still be read. (What ends a receiver
-            // over TCP is the end of the stream.)
+            // Wakes a waiting receiver; queued data can still be read. (A TCP receiver ends with
+            // the stream.)
             self.flows.shut(Shutdown::Read);
         }
         if !self.all_ended_within(DRAIN) {
@@ -164,8 +162,7 @@ impl Team {
         }
         let mut ends = Vec::with_capacity(self.flows.len());
         for thread in self.threads.drain(..) {
-            // A panic was recorded by the thread itself, an error too; then nobody asks for the
-            // account.
+            // The thread itself recorded a panic or an error; then the account is not used.
             ends.extend(thread.join().ok().flatten().unwrap_or_default());
         }
         Ok(ends)

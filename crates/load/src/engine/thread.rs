@@ -1,4 +1,4 @@
-//! What a thread does from its start to its end.
+//! A thread's life.
 
 use std::sync::atomic::Ordering;
 
@@ -8,14 +8,20 @@ use crate::error::{Errno, Error};
 use crate::lane::{End, Lane};
 use crate::{sys, workload};
 
-/// Runs thread number `thread`, which serves these lanes. Errors go to the control, where
-/// they are seen while the others still run.
+/// Runs thread number `thread`, which serves these lanes. Errors go to the control, visible while
+/// the others still run.
 pub(super) fn run(lanes: &[Lane], thread: usize, sends: bool, cpu: Option<u32>) -> Option<Vec<End>> {
     let first = lanes.first()?;
     let _report = PanicReport(first);
     let work = || {
         if let Some(cpu) = cpu {
-            sys::pin(cpu).map_err(|e| Error::Pin { flow: first.flow as u32, cpu, errno: Errno::of(&e) })?;
+            sys::pin(cpu).map_err(|e| {
+                let errno = Errno::of(&e);
+                Error::flow(
+                    first.flow,
+                    format!("cannot run on CPU {cpu}: {errno}; name CPUs that this host may use"),
+                )
+            })?;
         }
         first.control.threads[thread].store(gettid().as_raw().unsigned_abs(), Ordering::Relaxed);
         sys::own_descriptors(lanes.iter().map(|lane| lane.fd));
@@ -38,7 +44,7 @@ impl Drop for PanicReport<'_> {
             let bug = "its thread panicked; this is a bug in netassay";
             self.0.control.fail(Error::flow(self.0.flow, bug));
         }
-        // A thread that ended before its loop must not be waited for.
+        // Nobody must wait for a thread that ended before its loop.
         self.0.readiness.take();
     }
 }

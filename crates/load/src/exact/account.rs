@@ -1,10 +1,10 @@
-//! What was counted.
+//! The account of fixed work.
 
 use serde::{Deserialize, Serialize};
 
 use crate::socket::Applied;
 
-/// What fixed work came to. Nanoseconds of the host's clock: instructions, where that counts them.
+/// The cost of fixed work, in ns of the host's clock: instructions, where that counts them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Account {
@@ -12,17 +12,17 @@ pub struct Account {
     pub messages: u32,
     /// Batches of each pass.
     pub batches: u32,
-    /// What a reading of the clock costs in ns, already taken off [`Account::kernel`].
+    /// The cost of reading the clock in ns, already subtracted from [`Account::kernel`].
     pub clock_ns: u64,
-    /// What a message, or transaction, takes.
+    /// The cost of a message, or transaction.
     pub whole: Spread,
-    /// Of it, inside system calls.
+    /// Its part inside system calls.
     pub kernel: Spread,
-    /// Of that, in soft interrupts; `None` where they cannot be counted.
+    /// The part of that in soft interrupts; `None` where they cannot be counted.
     pub softirq: Option<Spread>,
-    /// Why not.
+    /// Why they cannot be counted.
     pub softirq_absent: Option<String>,
-    /// System calls that move data, of both ends, for a message or transaction: of the median
+    /// System calls that move data, of both ends, for a message or transaction, in the median
     /// batch.
     pub calls: f64,
     /// What the connected sockets read back, the sending one first.
@@ -30,31 +30,31 @@ pub struct Account {
 }
 
 impl Account {
-    /// What a message takes outside of system calls, in ns: the difference of the two passes.
+    /// The cost of a message outside of system calls, in ns: the difference of the two passes.
     #[must_use]
     pub fn user(&self) -> f64 {
         (self.whole.median - self.kernel.median).max(0.0)
     }
 }
 
-/// What a message takes, over batches: ns, or system calls.
+/// The cost of a message over batches: ns, or system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
     /// The least of a batch.
     pub least: f64,
-    /// A quarter of the batches are below.
+    /// The first quartile.
     pub low: f64,
-    /// Half of them are.
+    /// The median.
     pub median: f64,
-    /// Three quarters of them are.
+    /// The third quartile.
     pub high: f64,
     /// The most of a batch.
     pub most: f64,
 }
 
 impl Spread {
-    /// Of what batches of `messages` messages took.
+    /// The spread of batches of `messages` messages.
     pub(super) fn of(mut batches: Vec<u64>, messages: u32) -> Self {
         batches.sort_unstable();
         let last = batches.len().saturating_sub(1);
@@ -64,7 +64,7 @@ impl Spread {
         Self { least: at(0), low: at(1), median: at(2), high: at(3), most: at(4) }
     }
 
-    /// The same without what is no part of it, which never leaves less than nothing.
+    /// The same less `ns`, but never below 0.
     pub(super) fn less(self, ns: f64) -> Self {
         let [least, low, median, high, most] =
             [self.least, self.low, self.median, self.high, self.most].map(|value| (value - ns).max(0.0));

@@ -1,4 +1,4 @@
-//! What the work costs: passes over it, in batches.
+//! Counts the cost of work: passes over it, in batches.
 
 use std::time::Duration;
 
@@ -8,42 +8,42 @@ use super::account::{Account, Spread};
 use super::work::{Bracketed, Plain, Trouble, Work};
 use crate::lane::Calls;
 
-/// How long messages flow before anything is counted, and how many turns at least: caches, windows
-/// and buffers of the kernel have found their sizes by then, and a datagram costs a fresh socket
-/// more for its first fifth of a second.
+/// How long messages flow before the count, and at least how many turns: by then caches, windows
+/// and buffers of the kernel have their final sizes, and a datagram costs a fresh socket more for
+/// its first fifth of a second.
 const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
 /// Batches of each pass; odd, so that the median is one of them.
 pub(super) const BATCHES: u32 = 201;
 pub(super) const MOST: u32 = 32;
-/// What a batch may take, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so
+/// The time of a batch, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so
 /// that seven of eight see none.
 const BATCH_NS: u64 = 500_000;
-/// Readings from which the cost of one is taken.
+/// Readings for the cost of one.
 const READINGS: usize = 1001;
 
-/// Counts the time in soft interrupts of the CPU that the work runs on. What counting costs is the
-/// same where one begins and where it ends.
+/// Counts the time in soft interrupts of the work's CPU. The count costs the same at their begin
+/// and at their end.
 pub trait Softirqs {
-    /// What passed in them so far, in ns of the clock: half of what counting costs is in it.
+    /// The time in them so far, in ns of the clock, with half of the count's cost.
     ///
     /// # Errors
-    /// In words, if it cannot be told.
+    /// In words, if it is unknown.
     fn inside_ns(&mut self) -> Result<u64, String>;
 }
 
-/// Begins to count soft interrupts, which costs time from then on; in words, why they cannot be
-/// counted.
+/// Starts to count soft interrupts, which costs time from then on; or why they cannot be counted,
+/// in words.
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<Box<dyn Softirqs>, String>;
 
 pub(super) struct Counter<'a> {
-    /// Called when the first messages have gone.
+    /// Called after the first messages.
     pub(super) settled: &'a mut dyn FnMut(),
     pub(super) softirqs: CountSoftirqs<'a>,
 }
 
 impl Counter<'_> {
-    /// The account, but for what the sockets read back.
+    /// The account, without what the sockets read back.
     pub(super) fn count<W: Work>(self, mut work: W) -> Result<Account, Trouble> {
         turns(&mut work, &mut Plain, WARM_UP_TURNS)?;
         (self.settled)();
@@ -56,7 +56,7 @@ impl Counter<'_> {
         let whole = batches(&mut work, count)?;
         let clock_ns = cost_of_reading();
         let mut bracketed = Bracketed::default();
-        // Its own paths are warmed up as well.
+        // Its own code paths are warmed up too.
         turns(&mut work, &mut bracketed, count)?;
         let [mut kernel, mut calls] = [(); 2].map(|()| Vec::with_capacity(BATCHES as usize));
         for _ in 0..BATCHES {
@@ -65,8 +65,8 @@ impl Counter<'_> {
             kernel.push(bracketed.inside(clock_ns).saturating_sub(inside));
             calls.push(bracketed.calls - before);
         }
-        // Where packets of others keep the CPU busy a datagram may arrive late, and a reader looks
-        // for it again.
+        // Where other packets keep the CPU busy, a datagram may arrive late, and a reader tries
+        // again.
         let calls = Spread::of(calls, messages).median;
         let whole = Spread::of(whole, messages);
         let softirq = softirqs(&mut work, count, whole.median, self.softirqs)?;
@@ -84,7 +84,7 @@ impl Counter<'_> {
     }
 }
 
-/// What passes in soft interrupts, for a message, which takes `whole` where they are not counted.
+/// The time of a message in soft interrupts; `whole` is its time without the count.
 fn softirqs<W: Work>(
     work: &mut W,
     count: u32,
@@ -121,8 +121,7 @@ fn turns<W: Work, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(
     Ok(())
 }
 
-/// How many turns fit into a batch: a power of two, so that a small difference of what they cost
-/// changes nothing.
+/// The turns of a batch: a power of two, so that a small difference of their cost changes nothing.
 fn size_of_batch<W: Work>(work: &mut W) -> Result<u32, Trouble> {
     let mut count = MOST;
     while count > 1 {
@@ -146,7 +145,7 @@ fn batches<W: Work>(work: &mut W, count: u32) -> Result<Vec<u64>, Trouble> {
     Ok(taken)
 }
 
-/// What passes between two readings of the clock with nothing between them, in ns: the median.
+/// The time between two adjacent readings of the clock, in ns: the median.
 fn cost_of_reading() -> u64 {
     let mut costs = [0; READINGS];
     for cost in &mut costs {

@@ -1,5 +1,5 @@
-//! Datagrams, one way: a turn sends what one call of the sender, or of the reader, holds, and then
-//! receives all of it.
+//! Datagrams, one way: a turn makes one call of the sender, or as many as the reader needs for one
+//! of its own, and then receives everything.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -16,26 +16,25 @@ use crate::workload::udp_stream::gro::Merged;
 use crate::workload::udp_stream::receive::{self, Reader as Read};
 use crate::workload::udp_stream::send::{self, Writer, shape};
 
-/// How many calls of the sender a turn begins with: as many as give the reader enough for one of
-/// its own.
+/// The sender's calls at the start of a turn: enough for one call of the reader.
 fn calls(traffic: &Traffic) -> usize {
     let (count, each) = shape(traffic.sender, traffic.message as usize);
     let one = match traffic.reader {
         Reader::Recvmmsg => receive::Many::capacity(traffic.message as usize),
-        // What one call brings is decided by who put the datagrams together, before.
+        // The sender decided how many datagrams a call returns.
         _ => 1,
     };
     one.div_ceil(count * each)
 }
 
-/// How many datagrams are on their way at once.
+/// The number of datagrams in transit.
 pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
     let (count, each) = shape(traffic.sender, traffic.message as usize);
     (calls(traffic) * count * each) as u64
 }
 
-/// Has the datagrams counted. Each combination of a sender and a reader is compiled for itself:
-/// what is counted decides nothing.
+/// Counts the datagrams. Each combination of a sender and a reader is compiled separately, without
+/// branches on them.
 pub(super) fn count(
     traffic: &Traffic,
     sockets: (RawFd, Option<RawFd>),
@@ -74,7 +73,7 @@ fn received(
     }
 }
 
-/// Sent, without a receiver.
+/// Sends, without a receiver.
 struct Sending<W> {
     source: RawFd,
     writer: W,
@@ -96,7 +95,7 @@ impl<W: Writer> Work for Sending<W> {
     }
 }
 
-/// Sent at one socket, and received at the other.
+/// Sends at one socket, and receives at the other.
 struct Carrying<W, R> {
     sending: Sending<W>,
     sink: RawFd,
@@ -135,7 +134,7 @@ impl<W: Writer, R: Read> Work for Carrying<W, R> {
 }
 
 impl<W, R: Read> Carrying<W, R> {
-    /// How many datagrams came with a call that returned `got`; 0 if anything else did.
+    /// The number of datagrams of a call that returned `got`; 0 for any other result.
     #[inline(always)]
     fn came(&self, got: usize) -> u64 {
         let mut whole = true;
@@ -147,7 +146,7 @@ impl<W, R: Read> Carrying<W, R> {
     }
 }
 
-/// The error of a call that moved something else than what was to be moved.
+/// The error of a call that moved an unexpected amount.
 fn odd() -> io::Error {
     io::Error::from_raw_os_error(libc::EMSGSIZE)
 }

@@ -1,4 +1,4 @@
-//! The sockets of both ends, in one hand.
+//! The sockets of both ends, used by one thread.
 
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
@@ -16,25 +16,23 @@ use crate::workload::udp_stream::gso;
 
 use super::datagrams;
 
-/// How long a message may be on its way: it is there when its sending returns, or hangs on one
-/// timer of the kernel's.
+/// How long a message may be in transit: it has arrived when its sending returns, or waits for one
+/// timer of the kernel.
 const LOST: Duration = Duration::from_secs(5);
 
-/// The ports where the workload names none: chosen by the kernel they would differ from run to run,
-/// and with them where sockets are found. Both are below those that the kernel chooses for others.
+/// The default ports: ports chosen by the kernel would differ from run to run, and so would the
+/// places of sockets in its tables. Both are below the kernel's range.
 const PORTS: [u16; 2] = [5471, 5472];
 
-/// The buffers of TCP's sockets in bytes where the workload names none. The kernel sizes them by
-/// how long round trips take, which is a question of when its timer ticks, and what it sends back
-/// depends on them.
+/// The default buffers of TCP's sockets in bytes. The kernel would size them by round-trip times,
+/// which depend on its timer ticks, and its window updates depend on them.
 const BUFFER: u32 = 1 << 20;
 
-/// What the kernel charges a socket with for each datagram, at most, beside twice its bytes: it
-/// takes memory in powers of two.
+/// The most that the kernel charges a socket for each datagram, beside twice its bytes: it
+/// allocates powers of two.
 const CHARGE: u64 = 2048;
 
-/// The workload with sockets that stay as they are, and have room for all that is on its way at
-/// once.
+/// The workload with constant socket options, and room for everything in transit.
 fn steady(traffic: &Traffic) -> Traffic {
     let size = if traffic.kind.is_udp() {
         let waiting = datagrams::on_the_way(traffic) * (2 * u64::from(traffic.message) + CHARGE);
@@ -45,8 +43,8 @@ fn steady(traffic: &Traffic) -> Traffic {
     Traffic { socket_buffer: traffic.socket_buffer.or(size), ..traffic.clone() }
 }
 
-/// The socket of the end that receives. It stays in the network namespace of the thread that opened
-/// it, whichever thread uses it.
+/// The socket of the receiving end. It stays in the network namespace of the thread that opened it,
+/// whichever thread uses it.
 #[derive(Debug)]
 pub struct ReceivingEnd {
     socket: Socket,
@@ -57,7 +55,7 @@ impl ReceivingEnd {
     /// Opens it in the network namespace of the calling thread.
     ///
     /// # Errors
-    /// A workload or an address that is not possible.
+    /// An invalid workload or address.
     pub fn open(spec: &Spec) -> Result<Self> {
         spec.validate()?;
         spec.traffic.validate_exact()?;
@@ -75,13 +73,13 @@ impl ReceivingEnd {
     }
 }
 
-/// Both sockets, connected with each other; the second only where there is a receiver.
+/// Both sockets, connected with each other; the second only with a receiver.
 #[derive(Debug)]
 pub(super) struct Ends {
     pub(super) source: Socket,
     pub(super) sink: Option<Socket>,
     pub(super) peer: SocketAddr,
-    /// Where each datagram goes, if its socket is not connected.
+    /// The destination of each datagram, if its socket is not connected.
     pub(super) destination: Destination,
     /// What they read back, the sending one first.
     pub(super) applied: Vec<Applied>,
@@ -100,11 +98,7 @@ impl Ends {
         let local = socket::bind(&source, SocketAddr::new(spec.local, PORTS[1]), what)?;
         prepare(&source, &spec.traffic, what)?;
         let Some(peer) = receiver.as_ref().map(|receiver| receiver.address).or(nobody) else {
-            return Err(Error::Mismatch {
-                peer: "receiver",
-                got: "no address".to_owned(),
-                wanted: "a receiver is required".to_owned(),
-            });
+            return Err(Error::mismatch("receiver", "no address", "a receiver is required"));
         };
         if spec.traffic.connects(true) {
             source.connect_timeout(&peer.into(), socket::CONNECT).map_err(|e| flow("connect", peer, &e))?;
@@ -127,7 +121,6 @@ impl Ends {
 }
 
 impl ReceivingEnd {
-    /// Connected with the sender at `from`.
     fn join(self, traffic: &Traffic, from: SocketAddr) -> Result<Socket> {
         let what = "the receiving end";
         let socket = if traffic.kind.is_udp() {
@@ -146,13 +139,12 @@ impl ReceivingEnd {
 }
 
 fn prepare(socket: &Socket, traffic: &Traffic, what: &str) -> Result<()> {
-    // As the sending end of a workload, whichever it is.
+    // As the sending end of any workload.
     if traffic.kind != Kind::Pps {
         socket::give_role(socket, traffic, true, what)?;
     }
     if !traffic.kind.is_udp() {
-        // Torn down at once: a connection that lingers would keep the next run's from having the
-        // same ports.
+        // Closed with a reset: a lingering connection would block the ports of the next run.
         socket.set_linger(Some(Duration::ZERO)).or_setup("setsockopt SO_LINGER", what)?;
     }
     socket.set_read_timeout(Some(LOST)).or_setup("setsockopt SO_RCVTIMEO", what)

@@ -30,7 +30,7 @@ impl Exchanged {
             stream: !traffic.kind.is_udp(),
             message: Buffer::pattern(traffic.message as usize),
             response: Buffer::pattern(traffic.response as usize),
-            // One byte more than a message, so that one too large shows.
+            // One byte more than a message, to detect a larger one.
             room: Buffer::room(longest + 1),
             flags: flags(traffic.reader),
         }

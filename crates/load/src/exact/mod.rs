@@ -1,16 +1,16 @@
-//! Fixed work, counted: the same few messages again and again, one at a time, by one thread that
-//! holds the sockets of both ends.
+//! Counts fixed work: the same few messages again and again, one at a time, by one thread with the
+//! sockets of both ends.
 //!
 //! It is made for a machine whose clock counts instructions (an emulated guest with one CPU, where
-//! one instruction takes one nanosecond): there nothing runs beside it, nothing waits, and what a
-//! message costs is a whole number that any machine repeats. Elsewhere it gives nanoseconds, noise
-//! and all.
+//! one instruction takes one nanosecond): there nothing runs in parallel, nothing waits, and the
+//! cost of a message is a whole number that any machine reproduces. Elsewhere it gives noisy
+//! nanoseconds.
 //!
-//! Messages go in batches, short enough that most see no timer tick, and the clock is read at their
-//! borders only; what a message costs is that of the median batch. A second pass reads the clock
-//! around every system call: what passes in there, less the known cost of reading, is the kernel's
-//! share. A third one has the time in soft interrupts counted, which costs as much where one begins
-//! as where it ends: half of what the pass costs more than the first is taken off it.
+//! Messages go in batches, short enough that most see no timer tick, and the clock is read only
+//! between them; the cost of a message is that of the median batch. A second pass reads the clock
+//! around every system call: that time, less the known cost of reading, is the kernel's share. A
+//! third one counts the time in soft interrupts, at the same cost at their begin and end: half of
+//! the extra time of that pass is subtracted.
 
 mod account;
 mod counter;
@@ -40,23 +40,22 @@ use exchange::Exchanged;
 
 const BEAT_NS: u64 = 1_000_000_000;
 
-/// Waits for the next whole second of the clock. When a request arrives is a matter of the machine
-/// around a guest; from here on all that the work meets, timer ticks among it, comes at the same
-/// distance. Where the clock counts instructions the wait takes no time.
+/// Waits for the next whole second of the clock. The environment of a guest decides when a request
+/// arrives; from here on the work meets everything, such as timer ticks, at the same distance.
+/// Where the clock counts instructions the wait takes no time.
 pub fn await_beat() {
     sys::sharpen_timers();
     sys::sleep_until((sys::now() / BEAT_NS + 1) * BEAT_NS);
 }
 
-/// Sends and receives the workload's messages, and counts. `receiver` is the other end's socket,
-/// opened where it is; without one the messages go to `nobody` (an address behind an interface that
-/// throws them away). The calling thread does all of it. `settled` is called when the first
-/// messages have gone: the kernel has resolved the peer's address by then. `softirqs` is called
-/// when the time in soft interrupts is to be counted.
+/// Sends and receives the workload's messages, and counts. `receiver` is the other end's socket;
+/// without one the messages go to `nobody` (an address behind an interface that discards them). The
+/// calling thread does everything. `settled` is called after the first messages, when the kernel
+/// has resolved the peer's address; `softirqs` when the count of soft interrupts must start.
 ///
 /// # Errors
-/// A workload that is more than one thread can do ([`crate::Traffic::validate_exact`]), a socket
-/// that cannot be opened, a message that does not arrive within seconds.
+/// A workload that needs more than one thread ([`crate::Traffic::validate_exact`]), a socket that
+/// cannot be opened, a message that does not arrive within seconds.
 pub fn run(
     spec: &Spec,
     receiver: Option<ReceivingEnd>,
@@ -91,8 +90,7 @@ mod tests {
     use counter::{BATCHES, MOST};
     use words::{Reader, Sender};
 
-    /// An address that no other test has, in this process or another: the ports are always the
-    /// same.
+    /// An address that no other test has, in any process: the ports are constant.
     fn local() -> std::net::IpAddr {
         static NEXT: AtomicU8 = AtomicU8::new(1);
         let [.., high, low] = std::process::id().to_be_bytes();
@@ -125,7 +123,8 @@ mod tests {
         }
     }
 
-    /// Calls for a datagram: those of the sender, and of the reader as many as it must make to take
+    /// Calls for a datagram: those of the sender, and those that the reader needs for all. Loopback
+    /// merges nothing: a buffer stays one.
     /// them all. Loopback puts nothing together: what is one buffer is left as one.
     #[test]
     fn datagrams_are_sent_and_taken_many_at_a_time() {
@@ -187,8 +186,7 @@ mod tests {
         }
     }
 
-    /// Adds a millisecond each time it is asked, so that the count is far beyond what a batch
-    /// takes.
+    /// Adds a millisecond at each call, far more than a batch takes.
     struct Told(u64);
 
     impl Softirqs for Told {
@@ -204,7 +202,7 @@ mod tests {
         let receiver = ReceivingEnd::open(&spec).unwrap();
         let account = run(&spec, Some(receiver), None, &mut || {}, &mut || Ok(Box::new(Told(0)))).unwrap();
         let softirq = account.softirq.unwrap();
-        // Half of what this pass took longer than the first is no part of it: noise, here.
+        // Half of the extra time of this pass does not count: noise, here.
         let told = 1e6 / f64::from(account.messages);
         assert!((softirq.median - told).abs() < account.whole.median, "{account:?}");
         assert_eq!(softirq.least, softirq.most);

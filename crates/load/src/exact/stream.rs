@@ -1,4 +1,4 @@
-//! A message of a TCP stream, by each of its senders.
+//! A message of a TCP stream, for each of its senders.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -14,10 +14,10 @@ use crate::message::Buffer;
 use crate::sys;
 use crate::workload::tcp_stream::send::{Copied, FromFile, ThroughPipe, Writer};
 
-/// How long a full send buffer may take to have room again, in ns.
+/// How long a full send buffer may take to have room, in ns.
 const FULL: u64 = 5_000_000_000;
 
-/// Has the stream counted, one message after the other.
+/// Counts the stream, one message after the other.
 pub(super) fn count(
     traffic: &Traffic,
     (source, sink): (RawFd, RawFd),
@@ -26,7 +26,7 @@ pub(super) fn count(
     let len = traffic.message as usize;
     let message = Buffer::pattern(len);
     let message = message.as_ref();
-    // One byte more than a message, so that one too large shows.
+    // One byte more than a message, to detect a larger one.
     let (room, flags) = (Buffer::room(len + 1), flags(traffic.reader));
     Ok(match traffic.sender {
         Sender::Sendfile => {
@@ -42,7 +42,7 @@ pub(super) fn count(
     })
 }
 
-/// One socket writes without waiting, by a flag or as a whole, and the other receives.
+/// One socket writes without waiting, and the other receives.
 struct Streamed<W> {
     source: RawFd,
     sink: RawFd,
@@ -62,9 +62,9 @@ impl<W: Writer> Work for Streamed<W> {
     }
 }
 
-/// A stream takes a long message in parts, and only as fast as it is emptied, which nobody else
-/// does here: it must never wait for room while there is something to be received, nor for
-/// something while nothing is on its way.
+/// A stream accepts a long message in parts, and only as fast as it is emptied, which nobody else
+/// does here: it must never wait for room while data can be received, nor for data while nothing is
+/// in transit.
 #[inline(always)]
 pub(super) fn carry_stream<C: Calls>(
     calls: &mut C,

@@ -1,5 +1,5 @@
-//! What is done again and again, and its system calls: plain, or with the clock read around each.
-//! The work is compiled once for either.
+//! The repeated work and its system calls: plain, or with the clock read around each. The work is
+//! compiled once for either.
 
 use std::io;
 
@@ -8,15 +8,15 @@ use words::Reader;
 use crate::lane::Calls;
 use crate::sys;
 
-/// How often a reader that never sleeps looks in vain before a message is lost.
+/// How often a reader that never sleeps may find nothing before a message counts as lost.
 const LOOKS: u32 = 1 << 24;
 
-/// The call that failed, and what the kernel said.
+/// The call that failed, and the kernel's error.
 pub(super) type Trouble = (&'static str, io::Error);
 
-/// Work that leaves everything as it was, so that it can be done any number of times.
+/// Work that can be repeated: it leaves everything as it was.
 pub(super) trait Work {
-    /// How many messages, or transactions, one turn is.
+    /// Messages, or transactions, of one turn.
     fn messages(&self) -> u32;
 
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;
@@ -38,8 +38,8 @@ pub(super) struct Bracketed {
 }
 
 impl Bracketed {
-    /// What passed inside of all calls so far, without the readings, which cost `reading` ns each:
-    /// a pair of them with nothing between tells one.
+    /// The time inside of all calls so far, less `reading` ns for each: the time between two
+    /// adjacent readings.
     pub(super) fn inside(&self, reading: u64) -> u64 {
         self.inside_ns.saturating_sub(self.calls * reading)
     }
@@ -64,14 +64,14 @@ pub(super) fn flags(reader: Reader) -> libc::c_int {
     }
 }
 
-/// Whether a call that failed belongs to a reader that never sleeps, and may look again.
+/// Whether a failed call belongs to a reader that never sleeps, and may try again.
 #[cold]
 pub(super) fn is_early(flags: libc::c_int, looks: &mut u32) -> bool {
     *looks += 1;
     flags & libc::MSG_DONTWAIT != 0 && sys::errno() == libc::EAGAIN && *looks < LOOKS
 }
 
-/// Whether a call did all that was wanted.
+/// Whether a call moved everything.
 #[inline(always)]
 pub(super) fn whole(call: &'static str, done: isize, wanted: usize) -> Result<(), Trouble> {
     if done == wanted as isize {

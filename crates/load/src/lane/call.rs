@@ -1,4 +1,4 @@
-//! The system calls that move data, and what their silence means.
+//! The system calls that move data, and the meaning of their silence.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
@@ -8,7 +8,6 @@ pub(crate) enum Call {
     Sendfile,
     Vmsplice,
     Splice,
-    /// Of a ring that holds either kind of request.
     Enter,
     Recv,
     Recvmsg,
@@ -31,7 +30,7 @@ impl Call {
         }
     }
 
-    /// What the other end failed to do when the call waited in vain.
+    /// What the other end failed to do when the call timed out.
     pub(crate) fn silence(self) -> &'static str {
         match self {
             Self::Recv | Self::Recvmsg | Self::Recvmmsg => "answered nothing",
@@ -43,8 +42,7 @@ impl Call {
     }
 }
 
-/// What surrounds each system call of a loop, which is compiled for it.
+/// Code around each system call of a loop, which is compiled for it.
 pub(crate) trait Calls {
-    /// Makes it, and gives what the kernel gives.
     fn around<R>(&mut self, call: impl FnOnce() -> R) -> R;
 }

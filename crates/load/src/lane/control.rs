@@ -1,4 +1,4 @@
-//! What the threads of one end share with those who watch them.
+//! State that the threads of one end share with their observers.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -8,7 +8,7 @@ use super::phase::PhaseCell;
 use crate::error::Error;
 use crate::sys;
 
-/// The phase, every flow's counters, the first failure, and the gate that all threads wait at
+/// The phase, every flow's counters, the first failure, and the gate at which all threads wait
 /// before their loops.
 #[derive(Debug)]
 pub(crate) struct Control {
@@ -41,7 +41,7 @@ impl Control {
         drop(self.opened.wait_while(closed, |open| !*open));
     }
 
-    /// Lets all threads into their loops, those that come later too.
+    /// Lets all threads into their loops, later ones too.
     pub(crate) fn open_gate(&self) {
         // The gate may be opened more than once; the epoch is the first time.
         let _ = self.epoch.compare_exchange(0, sys::now(), Ordering::Relaxed, Ordering::Relaxed);
@@ -49,12 +49,12 @@ impl Control {
         self.opened.notify_all();
     }
 
-    /// When the gate opened: what the times of all threads' schedules count from.
+    /// When the gate opened: the origin of all threads' schedules.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Relaxed)
     }
 
-    /// Keeps the first failure: those that follow are mostly its consequences.
+    /// Keeps the first failure: later ones are mostly its consequences.
     pub(crate) fn fail(&self, error: Error) {
         let _ = self.failure.set(error);
     }

@@ -1,4 +1,4 @@
-//! What the threads count, and how it is read from outside.
+//! The threads' counters, and how to read them from outside.
 
 use std::iter::Sum;
 use std::ops::Add;
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::call::Calls;
 
-/// What one end has done, of one flow or of all.
+/// The counts of one end, of one flow or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// Messages handed to the kernel by a transmitter, or received from it by a receiver. For a TCP
-    /// stream, which knows no messages, `bytes` divided by the size of a message.
+    /// Messages sent or received. For a TCP stream, which has no messages, `bytes` divided by the
+    /// size of a message.
     pub messages: u64,
     /// Payload bytes sent by a transmitter, received by a receiver.
     pub bytes: u64,
@@ -21,20 +21,20 @@ pub struct Counts {
     pub calls: u64,
     /// Request-response only: requests answered, as seen by this end.
     pub transactions: u64,
-    /// Datagrams that the sender's own queue refused (`ENOBUFS`). What was offered is `messages +
+    /// Datagrams that the sender's own queue rejected (`ENOBUFS`). Offered are `messages +
     /// no_buffers`.
     pub no_buffers: u64,
     /// `udp_rr` transmitter only: transactions given up because no answer came in time.
     pub timeouts: u64,
     /// `udp_rr` transmitter only: answers to transactions that had been given up.
     pub late: u64,
-    /// UDP only: datagrams that this end's sockets dropped, mostly for want of room in the receive
-    /// buffer.
+    /// UDP only: datagrams that this end's sockets dropped, mostly because the receive buffer was
+    /// full.
     pub socket_drops: u64,
 }
 
 impl Counts {
-    /// What happened after `earlier`, counter by counter.
+    /// The difference from `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Counts) -> Counts {
         self.zip(earlier, u64::saturating_sub)
@@ -72,18 +72,18 @@ impl Sum for Counts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
-    /// `CLOCK_MONOTONIC` in ns, midway between before and after the counters were read.
+    /// `CLOCK_MONOTONIC` in ns, midway between before and after the reading.
     pub at_ns: u64,
-    /// What this end's sending, or asking, threads did.
+    /// The counts of this end's sending, or asking, threads.
     pub sent: Counts,
-    /// What this end's receiving, or answering, threads did.
+    /// The counts of this end's receiving, or answering, threads.
     pub received: Counts,
     /// Each flow, in the order of the endpoints.
     pub flows: Vec<Counts>,
 }
 
 impl Sample {
-    /// What happened after `earlier`; `at_ns` becomes the time between the two, in ns.
+    /// The difference from `earlier`; `at_ns` becomes the time between the two, in ns.
     #[must_use]
     pub fn since(&self, earlier: &Sample) -> Sample {
         let none = Counts::default();
@@ -102,7 +102,7 @@ impl Sample {
 }
 
 /// One flow's counters, alone in their cache lines. Only its thread writes them, so a plain store
-/// will do.
+/// is enough.
 #[repr(align(128))]
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
@@ -166,7 +166,7 @@ impl<'a> Tally<'a> {
         self.call();
     }
 
-    /// Whole messages that no call of their own moved.
+    /// Whole messages that another call moved.
     #[inline(always)]
     pub(crate) fn arrived(&mut self, messages: u64, bytes: u64) {
         self.messages += messages;
@@ -174,21 +174,21 @@ impl<'a> Tally<'a> {
         self.arrived_bytes(bytes);
     }
 
-    /// Bytes of a stream that no call of their own moved.
+    /// Bytes of a stream that another call moved.
     #[inline(always)]
     pub(crate) fn arrived_bytes(&mut self, bytes: u64) {
         self.bytes += bytes;
         self.counters.bytes.store(self.bytes, Ordering::Relaxed);
     }
 
-    /// One message was made up of bytes counted before.
+    /// A message is complete; its bytes were counted before.
     #[inline(always)]
     pub(crate) fn completed(&mut self) {
         self.messages += 1;
         self.counters.messages.store(self.messages, Ordering::Relaxed);
     }
 
-    /// A call that moved nothing, or what is not counted as this end's messages.
+    /// A call that moved nothing, or nothing that this end counts.
     #[inline(always)]
     pub(crate) fn call(&mut self) {
         self.calls += 1;
@@ -207,7 +207,7 @@ impl<'a> Tally<'a> {
         self.refused(1);
     }
 
-    /// Datagrams that the sender's own queue refused, in a call that is counted elsewhere.
+    /// Datagrams that the sender's own queue rejected, in a call that is counted elsewhere.
     #[cold]
     pub(crate) fn refused(&mut self, datagrams: u64) {
         add(&self.counters.no_buffers, datagrams);
@@ -224,7 +224,6 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Counts each call, whether it moves anything or not.
 impl Calls for Tally<'_> {
     #[inline(always)]
     fn around<R>(&mut self, call: impl FnOnce() -> R) -> R {

@@ -1,12 +1,12 @@
-//! How long transactions took.
+//! Latencies of transactions.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::sys;
 
-/// The longest latency told apart, in ns: longer ones count as this one. A flow is given up after
-/// not much more, see [`crate::socket::stall`].
+/// The longest latency that is distinguished, in ns: longer ones count as this one. A flow is given
+/// up soon after, see [`crate::socket::stall`].
 const LONGEST: u64 = 10_000_000_000;
 /// Significant decimal digits: values are exact to 1 ns up to 2 µs and to 0.1 % above.
 const DIGITS: u8 = 3;
@@ -14,7 +14,7 @@ const DIGITS: u8 = 3;
 const STEPS: usize = 1 << 10;
 /// Powers of two: the first two are of single nanoseconds, and the last reaches beyond [`LONGEST`].
 const POWERS: usize = 25;
-/// What the histograms of all flows may take from the start, bytes.
+/// The memory of all flows' histograms that is allocated at the start, in bytes.
 const READY: usize = 16 << 20;
 
 /// Latencies of the transactions that started and ended in the window, in ns.
@@ -39,23 +39,22 @@ pub struct Latency {
     pub p99_99: u64,
     /// The longest.
     pub max: u64,
-    /// What one reading of the clock cost on this machine, in ns: part of every latency, and not
-    /// taken off.
+    /// The cost of one reading of the clock on this machine, in ns: part of every latency, not
+    /// subtracted.
     pub clock_ns: f64,
 }
 
 /// One thread's private histogram: the counters of an HDR histogram of [`DIGITS`] digits, 100 KB.
-/// With many flows only those pages of it take memory that are written to, one for each power of
-/// two that occurs.
+/// With many flows only written pages use memory, one for each power of two that occurs.
 pub(crate) struct Recorder(Box<[u32]>);
 
 impl Recorder {
-    /// That of one of `flows` threads.
+    /// The histogram of one of `flows` threads.
     pub(crate) fn new(flows: usize) -> Self {
-        // The allocator gives pages that are zero without having been written.
+        // The allocator returns zero pages without writing them.
         let mut counters = vec![0; POWERS * STEPS].into_boxed_slice();
         if flows.saturating_mul(size_of_val(&*counters)) <= READY {
-            // Writes to every page, so that none is first touched in the window.
+            // Writes to every page, so that the window touches none for the first time.
             counters.iter_mut().step_by(STEPS).for_each(|counter| *std::hint::black_box(counter) = 0);
         }
         Self(counters)
@@ -73,7 +72,7 @@ impl Recorder {
         }
     }
 
-    /// Latencies, each the least that its counter stands for, and how many there were.
+    /// Latencies, each the lower bound of its counter, with their number.
     fn counts(&self) -> impl Iterator<Item = (u64, u64)> {
         let counted = self.0.iter().enumerate().filter(|(_, count)| **count > 0);
         counted.map(|(place, count)| (least(place), u64::from(*count)))
@@ -85,7 +84,7 @@ impl Recorder {
 #[inline(always)]
 fn place(ns: u64) -> usize {
     let ns = ns.min(LONGEST);
-    // How many of the lower bits do not count.
+    // The number of low bits that do not count.
     let shift = (ns | STEPS as u64).ilog2() - STEPS.ilog2();
     shift as usize * STEPS + (ns >> shift) as usize
 }
@@ -96,7 +95,7 @@ fn least(place: usize) -> u64 {
     ((place - shift * STEPS) as u64) << shift
 }
 
-/// All threads' latencies in one; `None` if none was recorded.
+/// All threads' latencies together; `None` without any.
 pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
     let mut all = Histogram::<u64>::new_with_bounds(1, LONGEST, DIGITS).expect("constant bounds are valid");
     for (ns, count) in recorders.iter().flat_map(Recorder::counts) {
@@ -116,8 +115,8 @@ pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
     })
 }
 
-/// What one reading of the clock costs, in ns: the least mean of a few short series, so that an
-/// interruption is not counted as the clock's.
+/// The cost of one reading of the clock, in ns: the least mean of a few short series, so that
+/// interruptions do not count.
 fn clock_cost() -> f64 {
     const READINGS: u64 = 200;
     let series = || {

@@ -1,4 +1,4 @@
-//! What a flow's thread has in its hands, and what it shares with those who watch it.
+//! A flow for its thread, and what it shares with observers.
 
 mod call;
 mod control;
@@ -31,14 +31,13 @@ use crate::message::{Sequence, first_damage, first_difference};
 use crate::socket::{Applied, stall};
 use crate::sys::{self, Destination};
 
-/// One flow, as its thread sees it, alone or among others. The thread borrows the socket by number:
-/// its owner outlives the thread.
+/// One flow for its thread, alone or among others. The thread borrows the socket by number: its
+/// owner outlives the thread.
 pub(crate) struct Lane {
     pub(crate) flow: usize,
     pub(crate) fd: RawFd,
     pub(crate) peer: SocketAddr,
     pub(crate) local: IpAddr,
-    /// Bytes of a message.
     pub(crate) message: usize,
     /// Bytes of an answer; 0 for a stream.
     pub(crate) response: usize,
@@ -48,7 +47,7 @@ pub(crate) struct Lane {
     pub(crate) readiness: Cell<Option<Sender<()>>>,
 }
 
-/// What a thread gives back of a lane. Latencies of several are with the first.
+/// A thread's result of a lane. Latencies of several are with the first.
 #[derive(Default)]
 pub(crate) struct End {
     pub(crate) latencies: Option<Recorder>,
@@ -59,25 +58,25 @@ pub(crate) struct End {
     pub(crate) unsent: u64,
     /// Open loop: requests of the window that were not answered by the end.
     pub(crate) unanswered: u64,
-    /// `tcp_crr`: what the first connection read back.
+    /// `tcp_crr`: the options of the first connection.
     pub(crate) applied: Option<Applied>,
-    /// Connections of others, closed unserved.
+    /// Connections of other processes, closed unserved.
     pub(crate) rejected: u64,
-    /// Whether the thread slept though it was asked to poll the device; `notes` say why.
+    /// Whether the thread slept although it was asked to poll the device; `notes` say why.
     pub(crate) slept: bool,
-    /// Recorded fallbacks.
+    /// Requests that were not applied.
     pub(crate) notes: Vec<Note>,
 }
 
 impl End {
-    /// Notes why busy polling, which was asked for, came to nothing; none: it did not.
+    /// Notes why busy polling was not applied; `None`: it was.
     pub(crate) fn sleeps(&mut self, why: Option<Note>) {
         self.slept |= why.is_some();
         self.notes.extend(why);
     }
 }
 
-/// How a loop goes on after a call that moved nothing.
+/// The next step of a loop after a call that moved nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Again,
@@ -89,7 +88,7 @@ impl Lane {
         &self.control.phase
     }
 
-    /// How many flows this end has.
+    /// The flows of this end.
     pub(crate) fn flows(&self) -> usize {
         self.control.counters.len()
     }
@@ -98,19 +97,19 @@ impl Lane {
         Tally::new(&self.control.counters[self.flow])
     }
 
-    /// Where its datagrams go.
+    /// The destination of its datagrams.
     pub(crate) fn destination(&self) -> Destination {
         Destination::new(self.traffic.connected, self.peer)
     }
 
-    /// Buffers are filled, the loop could begin: waits until all threads have come so far, because
-    /// those that already send would keep the others from their CPUs.
+    /// Buffers are filled, the loop could begin: waits for all threads, because those that send
+    /// already would keep the others from their CPUs.
     pub(crate) fn ready(&self) {
         self.readiness.take();
         self.control.wait_at_gate();
     }
 
-    /// Judges a call that returned 0 or less, its error being still that of the thread.
+    /// Judges a call that returned 0 or less; its error is still the thread's.
     #[cold]
     #[inline(never)]
     pub(crate) fn trouble(&self, call: Call, returned: isize) -> Result<Next> {
@@ -121,8 +120,7 @@ impl Lane {
         self.judge(call, errno)
     }
 
-    /// Judges a call that was not to wait and moved nothing: with nothing to do, the lane is served
-    /// again when there is.
+    /// Judges a call without waiting that moved nothing: the lane is served again when it is ready.
     #[cold]
     #[inline(never)]
     pub(crate) fn idle(&self, call: Call, returned: isize, tally: &mut Tally) -> Result<Next> {
@@ -160,8 +158,8 @@ impl Lane {
         Error::flow(self.flow, format!("{peer} {silent} for {seconds} s: {remedy}"))
     }
 
-    /// Compares what was received last with what was sent; `offset` is where it begins in the
-    /// stream of messages.
+    /// Compares the last received bytes with the sent ones; `offset` is their place in the stream
+    /// of messages.
     pub(crate) fn verify(&self, received: &[u8], offset: u64, message: usize) -> Result<u64> {
         match first_damage(received, offset, message) {
             None => Ok(received.len() as u64),
@@ -169,7 +167,6 @@ impl Lane {
         }
     }
 
-    /// Compares a whole message with what was `expected`.
     pub(crate) fn compare(&self, received: &[u8], expected: &[u8]) -> Result<u64> {
         if received == expected {
             return Ok(received.len() as u64);

@@ -1,4 +1,4 @@
-//! Where a run stands. The byte that the hot loops read is also their stop flag.
+//! The phase of a run. The byte that the hot loops read is also their stop flag.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
@@ -6,20 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys;
 
-/// Where a run stands. It only ever moves forward.
+/// The phase of a run. It only moves forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Traffic flows and settles; nothing of it is measured.
+    /// Traffic flows and settles, unmeasured.
     Ramp,
     /// The measured part: only transactions that start and end in it enter the latency histogram.
     Window,
     /// Traffic still flows, so that the window closes under load. From here on a peer may go away.
     Tail,
-    /// Threads that send end. Threads that receive go on, so that nothing is cut off that is still
-    /// on its way.
+    /// Sending threads end. Receiving threads continue, so that data in transit arrive.
     Quiet,
-    /// Threads that receive empty what is queued, and end.
+    /// Receiving threads empty the queues, and end.
     Stop,
 }
 
@@ -27,16 +26,16 @@ pub(crate) const TAIL: u8 = Phase::Tail as u8;
 pub(crate) const WINDOW: u8 = Phase::Window as u8;
 pub(crate) const QUIET: u8 = Phase::Quiet as u8;
 pub(crate) const STOP: u8 = Phase::Stop as u8;
-/// Beyond `Stop`: end now, whatever is still queued.
+/// After `Stop`: end now, even with queued data.
 pub(crate) const ABORT: u8 = STOP + 1;
 
-/// The phase as all threads of one end share it, alone in its cache lines (two, because CPUs
-/// prefetch pairs): it is read by every iteration and must stay in each reader's cache.
+/// The phase, shared by all threads of one end, alone in its cache lines (two, because CPUs
+/// prefetch pairs): every iteration reads it, so it must stay in each reader's cache.
 #[repr(align(128))]
 #[derive(Debug)]
 pub(crate) struct PhaseCell {
     phase: AtomicU8,
-    /// When the window opened and when it closed, ns of [`sys::now`]; `u64::MAX` before.
+    /// When the window opened and closed, ns of [`sys::now`]; `u64::MAX` before.
     opened: AtomicU64,
     closed: AtomicU64,
 }
@@ -57,8 +56,7 @@ impl PhaseCell {
         self.phase.load(Ordering::Relaxed)
     }
 
-    /// Moves forward to `phase`; a step back is ignored, because the loops rely on there being
-    /// none.
+    /// Moves forward to `phase`; ignores a step back, which the loops cannot handle.
     pub(crate) fn advance(&self, phase: u8) {
         let edge = match phase {
             WINDOW => Some(&self.opened),
@@ -73,13 +71,12 @@ impl PhaseCell {
         self.phase.fetch_max(phase, Ordering::Release);
     }
 
-    /// Whether an instant lies in the window, as far as that is known by now: a window still open
-    /// has no end.
+    /// Whether an instant is in the window as far as known: an open window has no end.
     pub(crate) fn window_holds(&self, ns: u64) -> bool {
         ns >= self.opened.load(Ordering::Relaxed) && ns < self.closed()
     }
 
-    /// When the window closed; `u64::MAX` before that.
+    /// When the window closed; `u64::MAX` before.
     pub(crate) fn closed(&self) -> u64 {
         self.closed.load(Ordering::Relaxed)
     }

@@ -1,20 +1,18 @@
-//! What became of sends without copying.
+//! The results of zerocopy sends.
 
 use serde::{Deserialize, Serialize};
 
-/// What the kernel said of sends that it was to make without copying.
+/// The kernel's reports on zerocopy sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Zerocopy {
-    /// Sends whose pages the kernel has given back.
+    /// Sends whose pages the kernel has returned.
     pub completed: u64,
-    /// Those among them that it copied after all (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does
-    /// on loopback.
+    /// Those that it copied (`SO_EE_CODE_ZEROCOPY_COPIED`), as it always does on loopback.
     pub copied: u64,
 }
 
 impl Zerocopy {
-    /// So many sends are done, `copied` or not.
     #[inline(always)]
     pub(crate) fn done(&mut self, sends: u64, copied: bool) {
         self.completed += sends;

@@ -8,12 +8,11 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 const PAGE: usize = 4096;
 
-/// Bytes on whole pages, so that no message shares a page with anything else, all of them already
-/// written to: a page never written is the kernel's one zero page, which would make every copy from
-/// it cheaper than it is.
+/// Bytes on whole pages, so that no message shares a page with other data. All pages are written:
+/// an unwritten one is the kernel's zero page, from which copies would be cheaper.
 ///
-/// The pages come from the kernel and go back to it: those that it still sends from when the buffer
-/// goes keep their content until it is done with them, whatever this process allocates then.
+/// The pages are mapped by and returned to the kernel: those that it still sends from when the
+/// buffer is dropped keep their content until it is done.
 pub(crate) struct Buffer {
     start: NonNull<u8>,
     len: usize,
@@ -25,7 +24,7 @@ impl Buffer {
         Self::messages(len, 1)
     }
 
-    /// `count` messages, one behind the other, each with the pattern from its beginning.
+    /// `count` messages in sequence, each with the whole pattern.
     pub(crate) fn messages(len: usize, count: usize) -> Self {
         let mut buffer = Self::filled(len * count);
         for message in buffer.as_mut().chunks_exact_mut(len) {
@@ -41,15 +40,15 @@ impl Buffer {
         Self::filled(len)
     }
 
-    /// Where the bytes are, for system calls whose arguments outlive a borrow. They stay there
-    /// until the buffer goes.
+    /// The address of the bytes, for system calls whose arguments outlive a borrow. It is constant
+    /// until the buffer is dropped.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
     fn filled(len: usize) -> Self {
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: the kernel chooses the place of a new mapping, which touches no other.
+        // SAFETY: the kernel chooses the address of a new mapping, which touches no other.
         let pages = unsafe { mmap_anonymous(None, whole(len), access, MapFlags::MAP_PRIVATE) };
         let Ok(start) = pages else {
             let layout = Layout::from_size_align(whole(len).get(), PAGE).unwrap_or(Layout::new::<u8>());
@@ -68,8 +67,7 @@ fn whole(len: usize) -> NonZero<usize> {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping is this buffer's own, of that length, and nothing borrows from it any
-        // more.
+        // SAFETY: the mapping is this buffer's own, of that length, and no borrow is left.
         let _ = unsafe { munmap(self.start.cast(), whole(self.len).get()) };
     }
 }
@@ -89,8 +87,8 @@ impl AsMut<[u8]> for Buffer {
     }
 }
 
-/// Compares `bytes` with the pattern of messages of `message` bytes, the first byte being number
-/// `offset` of the stream. Returns the first position that differs.
+/// Compares `bytes`, from byte number `offset` of the stream on, with the pattern of messages of
+/// `message` bytes. Returns the first position that differs.
 pub(crate) fn first_damage(bytes: &[u8], offset: u64, message: usize) -> Option<usize> {
     let message = message as u64;
     bytes
@@ -99,7 +97,7 @@ pub(crate) fn first_damage(bytes: &[u8], offset: u64, message: usize) -> Option<
         .position(|(at, byte)| *byte != pattern(((offset + at as u64) % message) as usize))
 }
 
-/// The same, quicker where nothing differs: by comparison with a whole message.
+/// The same, faster without differences: compares with a whole message.
 pub(crate) fn first_difference(bytes: &[u8], offset: u64, message: &[u8]) -> Option<usize> {
     let mut done = 0;
     while done < bytes.len() {

@@ -1,4 +1,4 @@
-//! What messages are: bytes on pages of their own, and in datagrams a number.
+//! Messages: bytes on pages of their own, and the numbers of datagrams.
 
 mod buffer;
 mod sequence;

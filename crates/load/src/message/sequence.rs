@@ -1,13 +1,12 @@
-//! What the numbers of datagrams say where they arrive.
+//! Evaluates the numbers of received datagrams.
 
 use serde::{Deserialize, Serialize};
 
-/// What the numbers of one flow's datagrams say, as they arrived.
+/// Counts from the numbers of one flow's received datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sequence {
-    /// Numbers below the highest that never came. What was lost behind the highest is not among
-    /// them.
+    /// Numbers below the highest that never came. Losses after the highest are unknown.
     pub missing: u64,
     /// Datagrams whose number had come before.
     pub duplicates: u64,
@@ -16,7 +15,6 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Of both flows together.
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
             missing: self.missing.saturating_add(other.missing),
@@ -37,7 +35,7 @@ pub(crate) struct Window {
     bits: Box<[u64]>,
 }
 
-/// How far back a duplicate is known from one that is only late.
+/// How far back a duplicate is distinguished from a late number.
 const SPAN: u64 = 1 << 16;
 
 impl Default for Window {
@@ -50,12 +48,12 @@ impl Default for Window {
 impl Window {
     pub(crate) fn take(&mut self, number: u64) {
         if number >= self.next {
-            // What lies between has not come yet; of a gap wider than all bits, only the last span
-            // matters.
+            // The numbers between have not come yet; of a gap wider than all bits, only the last
+            // span matters.
             for skipped in self.next.max(number.saturating_sub(SPAN - 1))..number {
                 self.bits[place(skipped)] &= !bit(skipped);
             }
-            // The last number there is has none behind it.
+            // The last number has no successor.
             self.next = number.saturating_add(1);
         } else if self.next - number > SPAN {
             self.reordered += 1;
@@ -101,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_duplicates_and_late_ones_are_told_apart() {
+    fn gaps_duplicates_and_late_ones_are_distinguished() {
         assert_eq!(of(&[]), Sequence::default());
         assert_eq!(of(&[0, 1, 2, 3]), Sequence::default());
         assert_eq!(of(&[0, 3]), Sequence { missing: 2, ..Sequence::default() });

@@ -1,5 +1,5 @@
-//! What a connected socket runs with, as the kernel reads it back, and whether that is what was
-//! asked for.
+//! The options of a connected socket as the kernel reads them back, compared with the requested
+//! ones.
 
 use std::fmt::Display;
 use std::os::fd::AsRawFd;
@@ -14,16 +14,15 @@ use super::tcp_info::TcpApplied;
 use crate::error::{Context, Result};
 use crate::sys;
 
-/// The options of a socket when its connection has just come about; of all sockets of an end that
-/// have the same.
+/// The options of sockets right after they connected; equal ones of an end are kept once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Applied {
-    /// How many flows have them.
+    /// The flows that have them.
     pub flows: u32,
-    /// Buffer sizes; TCP's grow later where none were asked for.
+    /// Buffer sizes; TCP's grow later where none were requested.
     pub buffers: Buffers,
-    /// How much must have arrived before a receive returns, in bytes (`SO_RCVLOWAT`).
+    /// The bytes that must have arrived before a receive returns (`SO_RCVLOWAT`).
     pub low_water: u32,
     /// The differentiated services code point of its packets.
     pub dscp: u8,
@@ -57,10 +56,10 @@ impl Applied {
         })
     }
 
-    /// The same, if nothing in it is other than `traffic` asks.
+    /// The same, if everything is as `traffic` requests.
     ///
     /// # Errors
-    /// [`crate::Error::NotApplied`]: the first option that the kernel changed.
+    /// The first option that the kernel changed.
     pub(crate) fn read_as_asked(socket: &Socket, traffic: &Traffic) -> Result<Self> {
         let applied = Self::read(socket, traffic)?;
         applied.check(traffic)?;
@@ -70,7 +69,7 @@ impl Applied {
 
     fn check(&self, traffic: &Traffic) -> Result<()> {
         if let Some(bytes) = traffic.socket_buffer.map(u64::from) {
-            // The kernel doubles what it is asked for (socket(7)).
+            // The kernel doubles the requested size (socket(7)).
             same("socket_buffer", &bytes, &(self.buffers.send / 2), SEND_BUFFER)?;
             same("socket_buffer", &bytes, &(self.buffers.receive / 2), RECEIVE_BUFFER)?;
         }
@@ -98,7 +97,7 @@ where
     if asked == applied { Ok(()) } else { Err(options::not_applied(option, &asked, &applied, way_out)) }
 }
 
-/// Adds one socket's options to those of its end: what many flows have is kept once.
+/// Adds one socket's options to those of its end: equal ones are kept once.
 pub(crate) fn collect(all: &mut Vec<Applied>, one: Applied) {
     let alike = |known: &&mut Applied| Applied { flows: one.flows, ..(**known).clone() } == one;
     match all.iter_mut().find(alike) {

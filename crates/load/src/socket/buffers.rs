@@ -10,8 +10,8 @@ use socket2::Socket;
 use crate::error::{Context, Result};
 use crate::sys;
 
-/// Sizes of a socket's buffers in bytes, as the kernel tells them: twice what was asked for, with
-/// its own overhead.
+/// Sizes of a socket's buffers in bytes, as the kernel reports them: twice the requested size, with
+/// its overhead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffers {
@@ -22,7 +22,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// Those in force.
+    /// The current ones.
     pub(crate) fn read(socket: &Socket) -> Result<Self> {
         let read = |size: io::Result<usize>| size.or_setup("getsockopt", "a buffer's size");
         Ok(Self {
@@ -48,7 +48,6 @@ pub(super) fn size(socket: &Socket, (force, plain): Options, bytes: libc::c_int)
     set(force).or_else(|_| set(plain))
 }
 
-/// Sizes both buffers.
 pub(super) fn size_both(socket: &Socket, bytes: u32, what: &impl fmt::Display) -> Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     for (buffer, call) in [(SEND, "setsockopt SO_SNDBUF"), (RECEIVE, "setsockopt SO_RCVBUF")] {

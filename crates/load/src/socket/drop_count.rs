@@ -6,7 +6,7 @@ use socket2::Socket;
 
 use crate::sys;
 
-/// A socket's drops, carried on beyond the 32 bits in which the kernel counts them.
+/// A socket's drops, beyond the 32 bits of the kernel's count.
 #[derive(Debug)]
 pub(crate) struct DropCount {
     last: u32,
@@ -14,12 +14,12 @@ pub(crate) struct DropCount {
 }
 
 impl DropCount {
-    /// Counts from where the kernel's count stands.
+    /// Starts at the kernel's current count.
     pub(crate) fn new(now: u32) -> Self {
         Self { last: now, total: 0 }
     }
 
-    /// The kernel's count stands at `now`; returns all drops since the beginning.
+    /// Updates from the kernel's count; returns all drops since the start.
     pub(crate) fn update(&mut self, now: u32) -> u64 {
         self.total += u64::from(now.wrapping_sub(self.last));
         self.last = now;
@@ -27,7 +27,7 @@ impl DropCount {
     }
 }
 
-/// The socket's own count of datagrams dropped, modulo 2^32.
+/// The socket's own count of dropped datagrams, modulo 2^32.
 pub(crate) fn drops(socket: &Socket) -> u32 {
     // The last of the nine numbers of `SO_MEMINFO` (linux/sock_diag.h, SK_MEMINFO_DROPS).
     const DROPS: usize = 8;
@@ -37,7 +37,7 @@ pub(crate) fn drops(socket: &Socket) -> u32 {
             let [.., a, b, c, d] = words;
             u32::from_ne_bytes([a, b, c, d])
         }
-        // Linux before 4.12 counts, but does not tell: then the drops are among the unaccounted.
+        // Linux before 4.12 does not report the count: then the drops are among the unaccounted.
         _ => 0,
     }
 }

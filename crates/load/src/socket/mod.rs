@@ -1,4 +1,4 @@
-//! Sockets as workloads need them: how they are opened, what they are given, and what they read
+//! Sockets of workloads: opened, configured, read back.
 //! back.
 
 mod applied;

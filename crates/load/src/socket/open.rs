@@ -1,4 +1,4 @@
-//! Opening sockets, with every option that they need from the start.
+//! Opens sockets with every option that they need from the start.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -12,10 +12,10 @@ use super::{buffers, options, receive_queue};
 use crate::error::{Context, Error, MORE_PORTS, Result};
 use crate::sys;
 
-/// A socket for the workload, not bound yet, with every option that a connection must have from its
-/// first packet on: window scaling follows the buffers, the handshake carries the mark, and a
-/// congestion control that replaces another one later inherits its pacing (BBR's stays on the
-/// socket). A listener hands them to those that it accepts. `what` names it in errors.
+/// An unbound socket for the workload, with every option that a connection needs from its first
+/// packet on: window scaling follows the buffers, the handshake carries the mark, and a congestion
+/// control that replaces another inherits its pacing (BBR's stays on the socket). Accepted sockets
+/// inherit them from the listener. `what` names it in errors.
 pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) -> Result<Socket> {
     let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
     let (kind, protocol) =
@@ -59,22 +59,21 @@ fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display
     Ok(())
 }
 
-/// Binds to `local`, port 0 being the kernel's choice; `fixed` is the port that the workload asked
-/// for.
+/// Binds to `local`, where port 0 lets the kernel choose; `fixed` is the requested port.
 pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<SocketAddr> {
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))?;
     local_address(socket)
 }
 
-/// Binds to an address whose port the kernel chooses with each connection, from those that are free
-/// towards that peer: one chosen here would have to be free towards everybody.
+/// Binds to an address; the kernel chooses the port at each connection among those that are free
+/// towards that peer. A port chosen now would have to be free towards all peers.
 pub(crate) fn bind_later(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<()> {
     sys::set_option(socket.as_raw_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
         .or_setup("setsockopt IP_BIND_ADDRESS_NO_PORT", &what)?;
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))
 }
 
-/// An error of `call`, or the more telling one if the port asked for is in use.
+/// An error of `call`, or a clearer one if the requested port is in use.
 pub(crate) fn in_use_or(
     call: &'static str,
     local: SocketAddr,
@@ -82,10 +81,14 @@ pub(crate) fn in_use_or(
     error: &std::io::Error,
 ) -> Error {
     if error.raw_os_error() == Some(libc::EADDRINUSE) && local.port() != 0 {
-        return Error::PortInUse { address: local.ip(), port: local.port() };
+        return Error::Setup(format!(
+            "port {} of {} is in use: leave `port` out of the workload and the kernel chooses a free one",
+            local.port(),
+            local.ip()
+        ));
     }
     if error.raw_os_error() == Some(libc::EADDRINUSE) {
-        // The one range is that of IPv6 as well.
+        // IPv6 has the same range.
         let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
         let range = range.split_whitespace().collect::<Vec<_>>().join(" to ");
         return Error::Setup(format!(
@@ -101,13 +104,13 @@ pub(crate) fn local_address(socket: &Socket) -> Result<SocketAddr> {
     Ok(address.as_socket().expect("sockets here are IPv4 or IPv6"))
 }
 
-/// What flow number `flow` is called in errors.
+/// The name of flow number `flow` in errors.
 pub(crate) fn flow(flow: usize) -> String {
     format!("flow {flow}")
 }
 
 /// Without `IP_RECVERR` the kernel reports success for a datagram that the interface's queue
-/// dropped, and what was sent would be overstated (ip(7), net/ipv4/udp.c).
+/// dropped, and the sent count would be too high (ip(7), net/ipv4/udp.c).
 fn report_local_drops(socket: &Socket, local: IpAddr, what: &impl fmt::Display) -> Result<()> {
     let (level, name, call) = match local {
         IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR, "setsockopt IP_RECVERR"),

@@ -1,4 +1,4 @@
-//! Socket options that a workload may ask for, and what is done where they are not applied.
+//! Socket options that a workload may request, and the fallbacks.
 
 use crate::note::Note;
 use std::fmt;
@@ -12,18 +12,17 @@ use words::Traffic;
 use crate::error::{Context, Error, Result};
 use crate::sys;
 
-/// Packets that one poll of the device's queue may take (`SO_BUSY_POLL_BUDGET`): as many as an
-/// ordinary one (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's own 8 for busy polling
-/// leave bursts to interrupts.
+/// The most packets of one poll of the device's queue (`SO_BUSY_POLL_BUDGET`): those of an ordinary
+/// one (`NAPI_POLL_WEIGHT` of linux/netdevice.h). The kernel's default of 8 for busy polling leaves
+/// bursts to interrupts.
 const BUDGET: libc::c_int = 64;
 
-/// A key that is one socket option of the type `int`, which the kernel keeps as it is given.
+/// A key that is one socket option of type `int`, which the kernel keeps unchanged.
 struct Integer {
     key: &'static str,
     call: &'static str,
     level: libc::c_int,
     option: libc::c_int,
-    /// What traffic asks for.
     value: fn(&Traffic) -> Option<u32>,
 }
 
@@ -45,7 +44,6 @@ const INTEGERS: &[Integer] = &[
     },
 ];
 
-/// Sets the options of the type `int`.
 pub(crate) fn set_integers(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
     for Integer { call, level, option, value, .. } in INTEGERS {
         let Some(asked) = value(traffic) else { continue };
@@ -55,7 +53,6 @@ pub(crate) fn set_integers(socket: &Socket, traffic: &Traffic, what: &impl fmt::
     Ok(())
 }
 
-/// Reads them back from a connected socket.
 pub(crate) fn check_integers(socket: &Socket, traffic: &Traffic) -> Result<()> {
     for Integer { key, call, level, option, value } in INTEGERS {
         let Some(asked) = value(traffic) else { continue };
@@ -68,18 +65,20 @@ pub(crate) fn check_integers(socket: &Socket, traffic: &Traffic) -> Result<()> {
     Ok(())
 }
 
-/// What a connected socket reads back is not what was asked for.
+/// The error of a connected socket that reads back another value.
 pub(super) fn not_applied(
-    option: &'static str,
+    option: &str,
     asked: &impl fmt::Display,
     applied: &impl fmt::Display,
-    way_out: &'static str,
+    way_out: &str,
 ) -> Error {
-    Error::NotApplied { option, asked: asked.to_string(), applied: applied.to_string(), way_out }
+    Error::Setup(format!(
+        "`{option}` = {asked} was requested, but the connected socket reads back {applied}: {way_out}"
+    ))
 }
 
 /// Marks all packets of the socket with a code point of differentiated services (RFC 2474), the
-/// upper six bits of the traffic class. A mark that the kernel accepts and does not keep is an
+/// upper six bits of the traffic class. A mark that the kernel accepts but does not keep is an
 /// error.
 pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Display) -> Result<()> {
     let class = u32::from(dscp) << 2;
@@ -89,28 +88,28 @@ pub(crate) fn mark(socket: &Socket, local: IpAddr, dscp: u8, what: &impl fmt::Di
             ("setsockopt IPV6_TCLASS", socket.set_tclass_v6(class).and_then(|()| socket.tclass_v6()))
         }
     };
-    // The lower two bits are congestion notification, which TCP keeps to itself.
+    // The lower two bits are congestion notification, which TCP controls.
     if kept.or_setup(call, what)? & !3 == class {
         return Ok(());
     }
     Err(Error::setup(call, what, &std::io::Error::from_raw_os_error(libc::EINVAL)))
 }
 
-/// Gives an accepted socket the priority that goes with its mark: it inherits the mark only
-/// (`sk_clone_lock` in net/core/sock.c). Over IPv6 no priority goes with it.
+/// Sets the priority of an accepted socket's mark: it inherits only the mark (`sk_clone_lock` in
+/// net/core/sock.c). Over IPv6 a mark has no priority.
 pub(crate) fn prioritize(socket: &Socket, local: IpAddr, dscp: u8) -> Result<()> {
     if local.is_ipv6() {
         return Ok(());
     }
-    // The kernel passes over a mark that is there already.
+    // The kernel ignores a mark that is set already.
     mark(socket, local, 0, &"an accepted connection")?;
     mark(socket, local, dscp, &"an accepted connection")
 }
 
-/// Lets the kernel send no faster than `bits` per second (`SO_MAX_PACING_RATE`). TCP paces by
-/// itself, with or without the `fq` qdisc, and counts what a segment carries without its headers.
-/// It begins with the eleventh segment, and sends at least two segments at a time
-/// (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and `tcp_tso_autosize`).
+/// Limits the kernel's rate to `bits` per second (`SO_MAX_PACING_RATE`). TCP paces by itself, with
+/// or without the `fq` qdisc, and counts a segment's payload without its headers. It starts with
+/// the eleventh segment, and sends at least two segments at a time (net/ipv4/tcp_output.c,
+/// `tcp_update_skb_after_send` and `tcp_tso_autosize`).
 pub(crate) fn pace(socket: &Socket, bits: u64, what: impl fmt::Display) -> Result<()> {
     let bytes = (bits / 8).max(1);
     let done = sys::set_option_bytes(
@@ -122,15 +121,15 @@ pub(crate) fn pace(socket: &Socket, bits: u64, what: impl fmt::Display) -> Resul
     done.or_setup("setsockopt SO_MAX_PACING_RATE", what)
 }
 
-/// Lifts the pace, so that what is queued leaves as soon as it can.
+/// Removes the limit, so that queued data leave as soon as possible.
 pub(crate) fn unpace(socket: &Socket) {
     let all = u64::MAX.to_ne_bytes();
-    // At worst what is queued takes its time, which is bounded elsewhere.
+    // On failure queued data take longer, within bounds set elsewhere.
     let _ = sys::set_option_bytes(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &all);
 }
 
-/// Makes waiting for data poll the device's queue for `time` before the thread sleeps. Returns what
-/// was not applied, with the reason and what is done instead.
+/// Makes waits for data poll the device's queue for `time` before the thread sleeps. Returns a note
+/// if that was not applied, with the reason and the fallback.
 pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
     let fd = socket.as_raw_fd();
     let micros = libc::c_int::try_from(time.as_micros()).unwrap_or(libc::c_int::MAX);
@@ -141,20 +140,20 @@ pub(crate) fn poll_busily(socket: &Socket, time: Duration) -> Option<Note> {
     ];
     for (name, option, value) in options {
         if let Err(error) = sys::set_option(fd, libc::SOL_SOCKET, option, value) {
-            // All or nothing: half of it would be a third mode of its own.
+            // All or nothing: a part of it would be another mode.
             let _ = sys::set_option(fd, libc::SOL_SOCKET, libc::SO_BUSY_POLL, 0);
             let reason = match error.raw_os_error() {
                 Some(libc::EPERM) => "it needs the privilege CAP_NET_ADMIN".to_owned(),
                 Some(libc::ENOPROTOOPT) => "this kernel was built without it".to_owned(),
                 _ => error.to_string(),
             };
-            return Some(Note::NoBusyPolling(name.to_owned(), reason));
+            return Some(Note::NoBusyPolling { option: name.to_owned(), why: reason });
         }
     }
     None
 }
 
-/// Why busy polling, if it is on, could not do anything for a socket that has received something.
+/// Why active busy polling had no effect for a socket that has received something.
 pub(crate) fn polled_nothing(socket: &Socket) -> Option<Note> {
     if matches!(sys::option_number(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_BUSY_POLL), Ok(0)) {
         return None;

@@ -1,4 +1,4 @@
-//! How much a socket holds that is still to be sent, or to be read.
+//! Bytes that a socket holds: unsent or unread ones.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -7,14 +7,14 @@ use socket2::{Socket, Type};
 
 use crate::sys::check;
 
-/// Bytes that the socket still holds to be sent (`SIOCOUTQ`): for TCP unacknowledged ones, for UDP
-/// those in queues. A TCP connection that the peer has reset goes on counting what was on its way,
-/// which nobody will acknowledge: [`unsent_to_a_peer`].
+/// Bytes that the socket has not sent (`SIOCOUTQ`): unacknowledged ones for TCP, queued ones for
+/// UDP. A TCP connection that the peer has reset still counts bytes in transit, which nobody
+/// acknowledges: use [`unsent_to_a_peer`].
 fn unsent(fd: RawFd) -> io::Result<u64> {
     bytes(fd, libc::TIOCOUTQ)
 }
 
-/// As [`unsent`], and nothing for a TCP connection that is gone: it has no peer any more.
+/// As [`unsent`], and 0 for a closed TCP connection, which has no peer.
 pub(crate) fn unsent_to_a_peer(socket: &Socket) -> io::Result<u64> {
     let is_gone = socket.r#type()? == Type::STREAM && socket.peer_addr().is_err();
     if is_gone { Ok(0) } else { unsent(socket.as_raw_fd()) }
@@ -25,7 +25,7 @@ pub(crate) fn unread(fd: RawFd) -> io::Result<u64> {
     bytes(fd, libc::FIONREAD)
 }
 
-/// `TIOCOUTQ` and `FIONREAD` are other names of the requests that sockets have.
+/// `TIOCOUTQ` and `FIONREAD` are other names of these requests.
 fn bytes(fd: RawFd, request: libc::Ioctl) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;
     // SAFETY: both requests write one int through the pointer.
@@ -40,8 +40,8 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
     use std::time::Duration;
 
-    /// An end of transactions that waited for this waited in vain: a request that meets a peer
-    /// which has just ended is answered by a reset.
+    /// A transaction's end would wait for this in vain: a request to a peer that has just ended is
+    /// reset.
     #[test]
     fn a_connection_that_was_reset_has_nothing_left_to_send() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! What a socket is given once it is known which way data flow through it.
+//! Options of a socket that depend on its direction.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,8 +10,9 @@ use super::options;
 use super::times::{TICK, answer_time, stall};
 use crate::error::{Context, Result};
 
-/// Sets what depends on the way that data flow through a socket, before its thread starts. (A
-/// listener of `tcp_crr` has one way and hands it on; the others learn it with the connection.)
+/// Sets the options that depend on a socket's direction, before its thread starts. (A listener of
+/// `tcp_crr` has one direction and its connections inherit it; other sockets learn it when they
+/// connect.)
 pub(crate) fn give_role(
     socket: &Socket,
     traffic: &Traffic,
@@ -19,7 +20,7 @@ pub(crate) fn give_role(
     what: impl fmt::Display,
 ) -> Result<()> {
     let stall = stall(traffic.lanes() as usize);
-    // How long a call may send nothing, and receive nothing.
+    // How long a call may wait to send, and to receive.
     let (sending, receiving) = match traffic.kind {
         Kind::TcpStream => (Some(stall + emptying(traffic.pacing)), None),
         Kind::TcpRr => (Some(stall), sends.then_some(stall)),
@@ -39,9 +40,9 @@ pub(crate) fn give_role(
     Ok(())
 }
 
-/// How long a full send buffer takes to empty at a pace: until then a write may find no room.
+/// How long a full send buffer takes to empty at a pace: until then a write may wait.
 fn emptying(pacing: Option<Pacing>) -> Duration {
-    // The most that TCP grows a send buffer to by itself (`net.ipv4.tcp_wmem`), by default.
+    // The default limit of TCP's own growth of a send buffer (`net.ipv4.tcp_wmem`).
     const BUFFER: u64 = 4 << 20;
     Duration::from_secs(pacing.map_or(0, |pace| 8 * BUFFER / pace.bits()))
 }

@@ -1,4 +1,4 @@
-//! What the kernel says of a TCP connection: how it was set up, and at its end how it went.
+//! The kernel's view of a TCP connection: its options, and its statistics.
 
 use std::os::fd::AsRawFd;
 
@@ -8,20 +8,20 @@ use socket2::Socket;
 use crate::error::{Context, Result};
 use crate::sys;
 
-/// One TCP connection over its whole life, from `TCP_INFO`. A field that an older kernel lacks is
-/// 0.
+/// Statistics of one TCP connection over its whole life, from `TCP_INFO`. A field that an older
+/// kernel lacks is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpInfo {
     /// Segments retransmitted.
     pub retransmits: u64,
-    /// Segments that the peer said it had received twice (RFC 2883): retransmitted needlessly.
+    /// Segments that the peer received twice (RFC 2883): retransmitted needlessly.
     pub duplicates: u64,
-    /// Times that segments were seen to have overtaken each other.
+    /// Times that reordering was detected.
     pub reorderings: u64,
     /// Payload bytes retransmitted.
     pub retransmitted_bytes: u64,
-    /// Segments sent. A segment that an offload splits later counts by what it is split into.
+    /// Segments sent. A segment that an offload splits counts as its parts.
     pub segments_out: u64,
     /// Segments received.
     pub segments_in: u64,
@@ -31,15 +31,15 @@ pub struct TcpInfo {
     pub rtt_us: u32,
     /// The congestion window, segments.
     pub congestion_window: u32,
-    /// Time in which there was something to send, µs.
+    /// Time with data to send, µs.
     pub busy_us: u64,
-    /// Part of it held up by the receiver's window, µs.
+    /// Part of it limited by the receiver's window, µs.
     pub receiver_limited_us: u64,
-    /// Part of it held up by this end's send buffer, µs.
+    /// Part of it limited by this end's send buffer, µs.
     pub buffer_limited_us: u64,
 }
 
-/// What both ends of a TCP connection agreed on, and what this one was told.
+/// The options of a TCP connection, negotiated or local.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpApplied {
@@ -49,13 +49,13 @@ pub struct TcpApplied {
     pub nodelay: bool,
     /// Largest payload of a segment sent, bytes.
     pub mss: u32,
-    /// The powers of two that windows are scaled by: the peer's, and this end's.
+    /// The window scales: the peer's, and this end's.
     pub window_scales: [u8; 2],
     /// Whether segments carry timestamps.
     pub timestamps: bool,
-    /// Whether the receiver tells which segments arrived (SACK).
+    /// Whether selective acknowledgments were negotiated (SACK).
     pub sack: bool,
-    /// Whether explicit congestion notification was agreed on.
+    /// Whether explicit congestion notification was negotiated.
     pub ecn: bool,
 }
 
@@ -80,13 +80,13 @@ impl TcpApplied {
     }
 }
 
-/// Two bit fields of four bits, in the order in which C has them.
+/// Two bit fields of four bits, in C's order.
 fn halves(byte: u8) -> [u8; 2] {
     let [low, high] = [byte & 15, byte >> 4];
     if cfg!(target_endian = "little") { [low, high] } else { [high, low] }
 }
 
-/// The kernel's `struct tcp_info`, as much as it has.
+/// The kernel's `struct tcp_info`, in its length.
 fn info(socket: &Socket) -> std::io::Result<Vec<u8>> {
     let mut raw = vec![0u8; 256];
     let len = sys::option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, &mut raw)?;
@@ -99,7 +99,7 @@ impl TcpInfo {
         info(socket).ok().map(|raw| Self::parse(&raw))
     }
 
-    /// Of both connections together: of what does not add up the worst.
+    /// Both connections together: sums, or the worse value.
     pub(crate) fn and(self, other: &Self) -> Self {
         Self {
             retransmits: self.retransmits.saturating_add(other.retransmits),
@@ -117,7 +117,7 @@ impl TcpInfo {
         }
     }
 
-    /// Offsets are those of `struct tcp_info` in linux/tcp.h, which only ever grows at its end.
+    /// Offsets are those of `struct tcp_info` in linux/tcp.h, which only grows at its end.
     fn parse(raw: &[u8]) -> Self {
         Self {
             retransmits: u32_at(raw, 100).into(),

@@ -4,8 +4,7 @@ use std::os::fd::RawFd;
 
 use super::destination::Target;
 
-/// Sends a datagram to where it should go. Returns what the kernel returns: bytes, or -1 with
-/// `errno` set.
+/// Sends a datagram to its destination. Returns the kernel's result: bytes, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_>) -> isize {
     let flags = flags | libc::MSG_NOSIGNAL;
@@ -16,7 +15,7 @@ pub(crate) fn send_to(fd: RawFd, bytes: &[u8], flags: libc::c_int, to: Target<'_
     }
 }
 
-/// Sends on a connected socket. Returns what the kernel returns: bytes, or -1 with `errno` set.
+/// Sends on a connected socket. Returns the kernel's result: bytes, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> isize {
     send_flags(fd, bytes, 0)
@@ -28,16 +27,16 @@ pub(crate) fn send_flags(fd: RawFd, bytes: &[u8], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sockaddr>();
     let flags = flags | libc::MSG_NOSIGNAL;
     // SAFETY: pointer and length are those of `bytes`, which outlives the call; a connected socket
-    // takes no address.
+    // needs no address.
     unsafe { libc::syscall(libc::SYS_sendto, fd, bytes.as_ptr(), bytes.len(), flags, none, 0) as isize }
 }
 
-/// Receives from a connected socket. Returns what the kernel returns: bytes, 0 at the end, or -1
-/// with `errno` set.
+/// Receives from a connected socket. Returns the kernel's result: bytes, 0 at the end, or -1 with
+/// `errno` set.
 #[inline(always)]
 pub(crate) fn receive(fd: RawFd, room: &mut [u8], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sockaddr>();
-    // SAFETY: pointer and length are those of `room`, which outlives the call; null asks for no
+    // SAFETY: pointer and length are those of `room`, which outlives the call; null means no
     // address.
     unsafe {
         libc::syscall(libc::SYS_recvfrom, fd, room.as_mut_ptr(), room.len(), flags, none, none) as isize
@@ -47,7 +46,7 @@ pub(crate) fn receive(fd: RawFd, room: &mut [u8], flags: libc::c_int) -> isize {
 /// Bytes of the largest address of a datagram's sender (`sockaddr_in6`).
 pub(crate) const NAME: usize = size_of::<libc::sockaddr_in6>();
 
-/// Receives a datagram and the address that it came from.
+/// Receives a datagram and its sender's address.
 #[inline(always)]
 pub(crate) fn receive_from(fd: RawFd, room: &mut [u8], flags: libc::c_int, from: &mut [u8; NAME]) -> isize {
     let mut len = NAME as libc::socklen_t;
@@ -66,39 +65,38 @@ pub(crate) fn receive_from(fd: RawFd, room: &mut [u8], flags: libc::c_int, from:
     }
 }
 
-/// Waits for sockets that are ready, for `millis` at most. Returns how many, or -1 with `errno`
-/// set.
+/// Waits for ready sockets, at most `millis`. Returns their number, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn epoll_wait(epoll: RawFd, events: &mut [libc::epoll_event], millis: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::sigset_t>();
     let room = events.len() as libc::c_int;
-    // SAFETY: pointer and length are those of `events`, which outlives the call; no signal mask is
-    // given.
+    // SAFETY: pointer and length are those of `events`, which outlives the call; there is no signal
+    // mask.
     unsafe {
         libc::syscall(libc::SYS_epoll_pwait, epoll, events.as_mut_ptr(), room, millis, none, 0usize) as isize
     }
 }
 
-/// Sends from a file. Returns bytes, with `offset` moved on by them, or -1 with `errno` set.
+/// Sends from a file. Returns bytes and advances `offset`, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn send_file(fd: RawFd, from: RawFd, offset: &mut libc::off_t, len: usize) -> isize {
     // SAFETY: `offset` is borrowed; the rest are numbers.
     unsafe { libc::syscall(libc::SYS_sendfile, fd, from, &raw mut *offset, len) as isize }
 }
 
-/// Gives pages to a pipe, which refers to them. Returns bytes, or -1 with `errno` set.
+/// Lends pages to a pipe. Returns bytes, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn give_pages(pipe: RawFd, bytes: &[u8]) -> isize {
     let place = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    // SAFETY: `place` is that of `bytes`; the kernel only reads from its pages, and holds them as
-    // long as it does.
+    // SAFETY: `place` is that of `bytes`; the kernel only reads from its pages, and holds
+    // references to them.
     unsafe { libc::syscall(libc::SYS_vmsplice, pipe, &raw const place, 1, 0) as isize }
 }
 
-/// Moves what is in a pipe to a socket. Returns bytes, or -1 with `errno` set.
+/// Moves a pipe's content to a socket. Returns bytes, or -1 with `errno` set.
 #[inline(always)]
 pub(crate) fn splice(pipe: RawFd, fd: RawFd, len: usize) -> isize {
     let none = std::ptr::null::<libc::off64_t>();
-    // SAFETY: null stands for no offset, of which neither has one; the rest are numbers.
+    // SAFETY: null means no offset, which neither has; the rest are numbers.
     unsafe { libc::syscall(libc::SYS_splice, pipe, none, fd, none, len, 0) as isize }
 }

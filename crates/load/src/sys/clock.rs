@@ -1,4 +1,4 @@
-//! The clock, and waiting by it.
+//! The clock, and waits by it.
 
 use std::os::fd::RawFd;
 
@@ -11,8 +11,8 @@ pub(crate) fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Waits for `events` of `fd`, until the time `until` of [`now`], or until a signal comes; whether
-/// there are any. An end that was shut and an entry of the error queue are, whatever was asked for.
+/// Waits for `events` of `fd`, until the time `until` of [`now`], or a signal; returns whether any
+/// came. The end of a connection and an entry of the error queue always count.
 pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
     let mut polled = libc::pollfd { fd, events, revents: 0 };
     let time = timespec(until.saturating_sub(now()));
@@ -23,7 +23,7 @@ pub(crate) fn wait_for(fd: RawFd, events: libc::c_short, until: u64) -> bool {
 /// Sleeps until the time `until` of [`now`], or until a signal comes.
 pub(crate) fn sleep_until(until: u64) {
     let time = timespec(until);
-    // SAFETY: a valid time that outlives the call; nothing is asked of what is left of it.
+    // SAFETY: a valid time that outlives the call; the remaining time is not requested.
     unsafe {
         libc::clock_nanosleep(
             libc::CLOCK_MONOTONIC,
@@ -34,8 +34,8 @@ pub(crate) fn sleep_until(until: u64) {
     };
 }
 
-/// Lets the calling thread's timers go off when they are due: by default the kernel may make them
-/// 50 µs late, so that it can serve several at once (`PR_SET_TIMERSLACK`).
+/// Makes the calling thread's timers precise: by default the kernel may delay them by 50 µs to
+/// serve several at once (`PR_SET_TIMERSLACK`).
 pub(crate) fn sharpen_timers() {
     // SAFETY: this option takes one number. A kernel that refuses it only wakes the thread later.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };

@@ -4,12 +4,10 @@ use std::os::fd::RawFd;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-/// Gives the calling thread a descriptor table of its own that holds `fds` and the standard streams
-/// only.
+/// Gives the calling thread a descriptor table of its own with `fds` and the standard streams only.
 ///
 /// With a shared table every call on a descriptor takes and drops a reference to its file, two
-/// atomic operations; with one's own it takes none. Whether it worked makes no difference but to
-/// speed.
+/// atomic operations; with its own it takes none. A failure only costs speed.
 pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
     let mut kept: Vec<u32> = fds.filter_map(|fd| u32::try_from(fd).ok()).collect();
     kept.sort_unstable();
@@ -31,16 +29,15 @@ pub(crate) fn own_descriptors(fds: impl Iterator<Item = RawFd>) {
     }
 }
 
-/// Raises the limit of open files so that `more` fit, as far as the hard limit, or a privilege,
-/// allows.
+/// Raises the limit of open files by `more`, as far as the hard limit or a privilege allows.
 pub(crate) fn make_room_for_descriptors(more: u64) {
-    // What a process of ours has open besides its flows, generously.
+    // Open files of our process beside its flows, generously.
     const OTHERS: u64 = 256;
     let wanted = more + OTHERS;
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
     let set = |soft: u64, hard: u64| setrlimit(Resource::RLIMIT_NOFILE, soft, hard).is_ok();
     // Beyond the hard limit only with a privilege (CAP_SYS_RESOURCE), and up to the sysctl
-    // fs.nr_open. A failure shows when the sockets are opened, and is named there.
+    // fs.nr_open. Opening the sockets reports a failure.
     if soft < wanted && (wanted <= hard || !set(wanted, wanted)) {
         set(wanted.min(hard), hard);
     }

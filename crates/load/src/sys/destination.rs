@@ -1,15 +1,15 @@
-//! Where datagrams go.
+//! The destination of datagrams.
 
 use std::marker::PhantomData;
 use std::net::SocketAddr;
 
 use socket2::SockAddr;
 
-/// The address that each datagram of an unconnected socket carries; a connected one's carry none.
+/// The address of each datagram of an unconnected socket; none for a connected one.
 #[derive(Debug)]
 pub(crate) struct Destination(Option<SockAddr>);
 
-/// The same as arguments of a system call, in registers: null on a connected socket.
+/// The same as arguments of a system call; null for a connected socket.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) address: *const libc::sockaddr,

@@ -1,5 +1,4 @@
-//! A socket's error queue: what the path said of datagrams, and which sends without copying are
-//! done.
+//! A socket's error queue: errors of the path, and completed zerocopy sends.
 
 use std::os::fd::RawFd;
 
@@ -12,17 +11,17 @@ const ROOM: usize = 32;
 const ORIGIN_ZEROCOPY: u8 = 5;
 const CODE_COPIED: u8 = 1;
 
-/// What an entry of the queue says.
+/// An entry of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
     /// The sends numbered `first` to `last` (modulo 2^32, counted by the kernel) are done, and
-    /// whether it copied them after all.
+    /// whether it copied them.
     Done { first: u32, last: u32, copied: bool },
-    /// Something failed on the way.
+    /// An error of the path.
     Failed(i32),
 }
 
-/// Takes one entry, without waiting; `None` if there is none.
+/// Reads one entry, without waiting; `None` if there is none.
 pub(crate) fn take(fd: RawFd) -> Option<Notice> {
     let mut control = [0u64; ROOM];
     let mut header = headers::no_message();
@@ -42,11 +41,11 @@ pub(crate) fn take(fd: RawFd) -> Option<Notice> {
             unsafe { ((*message).cmsg_level, (*message).cmsg_type, (*message).cmsg_len) };
         let is_error =
             matches!((level, kind), (libc::SOL_IP, libc::IP_RECVERR) | (libc::SOL_IPV6, libc::IPV6_RECVERR));
-        // SAFETY: the call computes from a size alone.
+        // SAFETY: the call computes from a size only.
         let whole = unsafe { libc::CMSG_LEN(size_of::<libc::sock_extended_err>() as u32) };
         if is_error && len >= whole as usize {
-            // SAFETY: the message's length says that a whole such structure lies there; it has no
-            // invalid bits.
+            // SAFETY: the message's length guarantees a whole such structure, which has no invalid
+            // bits.
             let error: libc::sock_extended_err =
                 unsafe { libc::CMSG_DATA(message).cast::<libc::sock_extended_err>().read_unaligned() };
             return Some(Notice::of(&error));
@@ -59,7 +58,7 @@ pub(crate) fn take(fd: RawFd) -> Option<Notice> {
 }
 
 impl Notice {
-    /// A range and its flag as Linux's Documentation/networking/msg_zerocopy.rst has them; else an
+    /// A range and its flag, as in Linux's Documentation/networking/msg_zerocopy.rst; else an
     /// error.
     fn of(error: &libc::sock_extended_err) -> Self {
         if error.ee_origin == ORIGIN_ZEROCOPY {
@@ -79,7 +78,7 @@ mod tests {
     use std::os::fd::AsRawFd;
     use std::time::{Duration, Instant};
 
-    /// Waits for an entry: loopback answers at once, but on whatever CPU gets to it.
+    /// Waits for an entry: loopback answers soon, but perhaps on another CPU.
     fn wait(fd: RawFd) -> Notice {
         let deadline = Instant::now() + Duration::from_secs(5);
         loop {
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_refuses_is_told() {
+    fn a_port_that_refuses_is_reported() {
         let gone = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let fd = socket.as_raw_fd();
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_send_without_copying_is_told_when_it_is_done() {
+    fn a_send_without_copying_is_reported_when_it_is_done() {
         for local in ["127.0.0.1:0", "[::1]:0"] {
             let socket = UdpSocket::bind(local).unwrap();
             let fd = socket.as_raw_fd();

@@ -1,14 +1,14 @@
-//! System calls with message headers: for many messages at once, or for ancillary data.
+//! System calls with message headers: for many messages, or for ancillary data.
 
 use std::os::fd::RawFd;
 
 /// Sends many datagrams. Returns how many the kernel accepted, or -1 with `errno` set.
 ///
 /// # Safety
-/// All that the headers point to is there for the length of the call.
+/// All that the headers point to is valid during the call.
 #[inline(always)]
 pub(crate) unsafe fn send_many(fd: RawFd, headers: &mut [libc::mmsghdr]) -> isize {
-    // SAFETY: pointer and length are those of `headers`; the rest is the caller's word.
+    // SAFETY: pointer and length are those of `headers`; the caller guarantees the rest.
     unsafe {
         libc::syscall(libc::SYS_sendmmsg, fd, headers.as_mut_ptr(), headers.len(), libc::MSG_NOSIGNAL)
             as isize
@@ -18,12 +18,12 @@ pub(crate) unsafe fn send_many(fd: RawFd, headers: &mut [libc::mmsghdr]) -> isiz
 /// Receives many datagrams. Returns how many came, or -1 with `errno` set.
 ///
 /// # Safety
-/// All that the headers point to is there for the length of the call, and may be written to.
+/// All that the headers point to is valid and writable during the call.
 #[inline(always)]
 pub(crate) unsafe fn receive_many(fd: RawFd, headers: &mut [libc::mmsghdr], flags: libc::c_int) -> isize {
     let none = std::ptr::null::<libc::timespec>();
-    // SAFETY: pointer and length are those of `headers`; the rest is the caller's word. Null is no
-    // time limit.
+    // SAFETY: pointer and length are those of `headers`; the caller guarantees the rest. Null means
+    // no time limit.
     unsafe {
         libc::syscall(libc::SYS_recvmmsg, fd, headers.as_mut_ptr(), headers.len(), flags, none) as isize
     }
@@ -32,20 +32,20 @@ pub(crate) unsafe fn receive_many(fd: RawFd, headers: &mut [libc::mmsghdr], flag
 /// Receives a message with its ancillary data. Returns bytes, or -1 with `errno` set.
 ///
 /// # Safety
-/// All that the header points to is there for the length of the call, and may be written to.
+/// All that the header points to is valid and writable during the call.
 #[inline(always)]
 pub(crate) unsafe fn receive_message(fd: RawFd, header: &mut libc::msghdr, flags: libc::c_int) -> isize {
-    // SAFETY: the header is borrowed; the rest is the caller's word.
+    // SAFETY: the header is borrowed; the caller guarantees the rest.
     unsafe { libc::syscall(libc::SYS_recvmsg, fd, &raw mut *header, flags) as isize }
 }
 
-/// A message header that names nothing.
+/// An empty message header.
 pub(crate) fn no_message() -> libc::msghdr {
     // SAFETY: zeros are null pointers and lengths of 0, and its padding.
     unsafe { std::mem::zeroed() }
 }
 
-/// A header for each place, whose message lies there.
+/// A header for the message at each place.
 pub(crate) fn headers_of(places: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
     let header = |place: &mut libc::iovec| {
         let mut header = no_message();

@@ -17,7 +17,7 @@ pub(crate) fn set_option(
     set_option_bytes(fd, level, name, &value.to_ne_bytes())
 }
 
-/// Sets a socket option that is of another type than `int`.
+/// Sets a socket option of another type than `int`.
 pub(crate) fn set_option_bytes(
     fd: RawFd,
     level: libc::c_int,
@@ -29,11 +29,11 @@ pub(crate) fn set_option_bytes(
     check(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), len) }).map(drop)
 }
 
-/// Reads a socket option into `room`; returns how many bytes the kernel wrote.
+/// Reads a socket option into `room`; returns the number of bytes.
 pub(crate) fn option(fd: RawFd, level: libc::c_int, name: libc::c_int, room: &mut [u8]) -> io::Result<usize> {
     let mut len = room.len() as libc::socklen_t;
-    // SAFETY: pointer and length are those of `room`; the kernel writes no more than that and says
-    // how much.
+    // SAFETY: pointer and length are those of `room`; the kernel writes at most that and returns
+    // the length.
     let done = unsafe { libc::getsockopt(fd, level, name, room.as_mut_ptr().cast(), &raw mut len) };
     check(done).map(|_| (len as usize).min(room.len()))
 }

@@ -4,11 +4,9 @@ use std::io;
 
 use super::check;
 
-/// CPUs that an affinity mask here has room for; the kernel's own limit (`CONFIG_NR_CPUS`) on
-/// x86-64.
+/// The CPUs of an affinity mask here; the kernel's limit (`CONFIG_NR_CPUS`) on x86-64.
 pub(crate) const MAX_CPUS: u32 = 8192;
 
-/// Lets the calling thread run on `cpu` only.
 pub(crate) fn pin(cpu: u32) -> io::Result<()> {
     const WORD: usize = libc::c_ulong::BITS as usize;
     let mut mask = [0 as libc::c_ulong; MAX_CPUS as usize / WORD];
@@ -16,7 +14,7 @@ pub(crate) fn pin(cpu: u32) -> io::Result<()> {
     let word = mask.get_mut(cpu / WORD).ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
     *word = 1 << (cpu % WORD);
     // SAFETY: 0 is the calling thread; pointer and size are those of `mask`, a bit mask of whole
-    // words as the kernel wants it.
+    // words.
     check(unsafe { libc::sched_setaffinity(0, size_of_val(&mask), mask.as_ptr().cast()) }).map(drop)
 }
 

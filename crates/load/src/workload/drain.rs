@@ -1,4 +1,4 @@
-//! Taking what is still queued once the sender has ended.
+//! Receives queued data after the sender has ended.
 
 use std::time::Duration;
 
@@ -6,16 +6,15 @@ use crate::error::Result;
 use crate::lane::{ABORT, Lane};
 use crate::sys;
 
-/// A socket on which nothing arrives for this long, in ns, after its sender has ended is empty for
-/// good.
+/// After its sender has ended, a socket is empty for good if nothing arrives for this long, in ns.
 const IDLE: u64 = 25_000_000;
-/// And as many looks at it in a row must find nothing: on a busy machine the kernel's delivery
-/// waits for a CPU as well.
+/// And this many checks in a row must find nothing: on a busy machine the kernel's delivery waits
+/// for a CPU too.
 const LOOKS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Receives until nothing has come for [`IDLE`]. The thread that stops the others bounds it by
-/// `ABORT`. `take` receives without waiting and tells whether anything came.
+/// Receives until nothing has come for [`IDLE`]. `ABORT` bounds it. `take` receives without waiting
+/// and returns whether anything came.
 pub(crate) fn drain_with(lane: &Lane, mut take: impl FnMut() -> Result<bool>) -> Result<()> {
     let (mut idle_since, mut looks) = (sys::now(), 0);
     while lane.phase().load() < ABORT {

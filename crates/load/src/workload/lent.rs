@@ -1,9 +1,9 @@
-//! Sends with `MSG_ZEROCOPY`: the kernel sends from the program's own pages, and says when it is
+//! Sends with `MSG_ZEROCOPY`: the kernel sends from the program's own pages, and reports when it is
 //! done with them.
 //!
-//! The kernel numbers such sends of a socket from 0 and tells, through the socket's error queue,
-//! which of them are done (Linux's Documentation/networking/msg_zerocopy.rst). Entries are merged
-//! while nobody reads them, so they are read only when room is needed.
+//! The kernel numbers such sends of a socket from 0 and reports finished ones through the socket's
+//! error queue (Linux's Documentation/networking/msg_zerocopy.rst). It merges unread entries, so
+//! they are read only when room is needed.
 
 use std::os::fd::RawFd;
 
@@ -13,14 +13,14 @@ use crate::socket::{self, stall};
 use crate::sys;
 use crate::sys::error_queue::{self, Notice};
 
-/// The most sends under way whose memory is told apart: the bits of a word.
+/// The most distinguished sends under way: the bits of a word.
 pub(crate) const SLOTS: usize = 64;
-/// How long one wait for pages is at most, in ns; then the phase is looked at.
+/// The longest wait for pages, in ns; then the phase is checked.
 const PATIENCE: u64 = 100_000_000;
-/// How long pages are waited for once the flow has ended, in ns.
+/// The longest wait for pages after the flow has ended, in ns.
 const LAST: u64 = 1_000_000_000;
 
-/// The sends of one socket that are not done yet.
+/// The unfinished sends of one socket.
 pub(crate) struct Lent {
     fd: RawFd,
     next: u32,
@@ -30,16 +30,15 @@ pub(crate) struct Lent {
     zerocopy: Zerocopy,
 }
 
-/// Why a send failed for want of memory.
+/// Why a send failed with `ENOBUFS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     ByQueue,
-    /// The kernel still has too many pages: nothing was sent.
+    /// The kernel holds too many pages: nothing was sent.
     ByMemory,
 }
 
 impl Lent {
-    /// Allows sends without copying on a socket.
     pub(crate) fn new(lane: &Lane) -> Result<Self> {
         sys::set_option(lane.fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
             .or_setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow))?;
@@ -56,7 +55,6 @@ impl Lent {
         self.busy & 1 << self.slot() != 0
     }
 
-    /// A send was accepted.
     #[inline(always)]
     pub(crate) fn sent(&mut self) {
         self.busy |= 1 << self.slot();
@@ -71,8 +69,8 @@ impl Lent {
         self.wait(lane, |lent| !lent.is_full())
     }
 
-    /// Finds out what a send that failed with `ENOBUFS` was refused by. One that the queue refused
-    /// has used up its number and given back its pages by now.
+    /// Finds out why a send failed with `ENOBUFS`. If the queue rejected it, it has used its number
+    /// and returned its pages by now.
     #[cold]
     #[inline(never)]
     pub(crate) fn refused(&mut self, lane: &Lane) -> Result<Refused> {
@@ -83,10 +81,10 @@ impl Lent {
         Ok(if self.next == number { Refused::ByMemory } else { Refused::ByQueue })
     }
 
-    /// Waits until some pages have come back, after a send that was refused for want of memory.
+    /// Waits for some pages, after a send that failed because of memory.
     ///
     /// # Errors
-    /// If the kernel has none: then not even one such send fits this process's limits.
+    /// If the kernel holds none: then not even one such send fits this process's limits.
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<Next> {
@@ -109,7 +107,7 @@ impl Lent {
         self.wait(lane, |lent| lent.pending < pending)
     }
 
-    /// Reads what is there once there may be much of it.
+    /// Reads entries once there may be many.
     #[inline(always)]
     pub(crate) fn tidy(&mut self, lane: &Lane) -> Result<()> {
         if self.pending >= SLOTS as u32 { self.tidy_now(lane) } else { Ok(()) }
@@ -121,12 +119,12 @@ impl Lent {
         error_queue::take(self.fd).map_or(Ok(()), |notice| self.note(lane, notice).map(drop))
     }
 
-    /// Waits for the last pages, in bounded time, and tells what became of all.
+    /// Waits for the last pages, in bounded time, and returns the results.
     pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
         let deadline = sys::now() + LAST;
         while self.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
             match error_queue::take(self.fd) {
-                // What the path says of a flow that has ended is no failure.
+                // An error of the path is no failure after the flow has ended.
                 Some(notice) => drop(self.note(lane, notice)),
                 None => self.sleep(),
             }
@@ -152,7 +150,7 @@ impl Lent {
         Ok(Next::Again)
     }
 
-    /// Waits for an entry of the error queue, which shows whatever events are asked for.
+    /// Waits for an entry of the error queue, which shows with any requested events.
     fn sleep(&self) {
         sys::wait_for(self.fd, 0, sys::now() + PATIENCE);
     }
@@ -168,13 +166,13 @@ impl Lent {
     fn done(&mut self, first: u32, last: u32, copied: bool) {
         let count = last.wrapping_sub(first).wrapping_add(1);
         if last == self.next {
-            // That one failed after it got its number.
+            // It failed after it got its number.
             self.next = self.next.wrapping_add(1);
             self.pending += 1;
         }
         self.pending = self.pending.saturating_sub(count);
         self.zerocopy.done(count.into(), copied);
-        // All slots, or so many from the first on, around the end of the word.
+        // All slots, or this many from the first on, across the end of the word.
         let slots = 1u64.checked_shl(count).map_or(u64::MAX, |end| end - 1);
         self.busy &= !slots.rotate_left(first % SLOTS as u32);
     }

@@ -1,5 +1,5 @@
-//! The loops: one for each kind of traffic and each way of sending and of reading, and what several
-//! of them have in common.
+//! The loops: one for each kind of traffic and each way of sending and of reading, and their common
+//! parts.
 
 pub(crate) mod drain;
 pub(crate) mod lent;
@@ -20,7 +20,7 @@ use words::Kind;
 use crate::error::Result;
 use crate::lane::{End, Lane};
 
-/// The loop of a thread that serves these lanes, all of one way.
+/// The loop of a thread that serves these lanes, all of one direction.
 pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<End>> {
     match lanes {
         [lane] => alone(lane, sends).map(|end| vec![end]),
@@ -55,7 +55,7 @@ fn together(lanes: &[Lane], sends: bool) -> Result<Vec<End>> {
         (Kind::TcpRr, false) => tcp_rr::shared::receive(lanes),
         (Kind::UdpRr, true) => udp_rr::shared::send(lanes),
         (Kind::UdpRr, false) => udp_rr::shared::receive(lanes),
-        // `Traffic::validate` refuses it.
+        // `Traffic::validate` rejects it.
         (Kind::TcpCrr, _) => Ok(Vec::new()),
     }
 }

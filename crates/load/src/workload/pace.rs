@@ -1,16 +1,16 @@
-//! How fast a sender may go.
+//! The pace of a sender.
 
 use crate::lane::{PhaseCell, QUIET};
 use crate::sys;
 
 /// Holds a sender back until its next bytes are due.
 pub(crate) trait Pace {
-    /// Called before `bytes` of payload are handed over: returns when they are due, or as soon as
-    /// `phase` says that senders end (`QUIET`).
+    /// Called before `bytes` of payload are sent: returns when they are due, or when `phase` ends
+    /// senders (`QUIET`).
     fn wait(&mut self, bytes: u64, phase: &PhaseCell);
 }
 
-/// As fast as it goes.
+/// As fast as possible.
 pub(crate) struct Unpaced;
 
 impl Pace for Unpaced {
@@ -18,18 +18,16 @@ impl Pace for Unpaced {
     fn wait(&mut self, _: u64, _: &PhaseCell) {}
 }
 
-/// At most so many bits of payload per second. The sender itself waits: the kernel would do it only
-/// where the interface has the `fq` qdisc. A wait of more than [`SPIN`] sleeps.
+/// At most this many bits of payload per second. The sender itself waits: the kernel would do so
+/// only with the `fq` qdisc. A wait of more than [`SPIN`] sleeps.
 pub(crate) struct Paced(Due);
 
-/// A sleep takes about this long even if it is over at once, ns: less than that is better spent
-/// looking at the clock.
+/// The least duration of a sleep, in ns: shorter waits read the clock instead.
 const SPIN: u64 = 50_000;
-/// The longest sleep in ns: then the phase is looked at.
+/// The longest sleep in ns; then the phase is checked.
 const LOOK: u64 = 50_000_000;
 
 impl Paced {
-    /// `bits` per second, from the first bytes on.
     pub(crate) fn new(bits: u64) -> Self {
         sys::sharpen_timers();
         Self(Due::new(bits))
@@ -62,9 +60,8 @@ struct Due {
     rest: u64,
 }
 
-/// How far a sender that was held up may lag behind its times, ns, and so what it may make up for
-/// in one burst: what a busy machine keeps a thread from its CPU for now and then. A longer delay
-/// is lost.
+/// How far a delayed sender may lag behind its times, in ns, and so how much it may make up for in
+/// one burst: the delay that a busy machine sometimes causes. The rest of a longer delay is lost.
 const LAG: u64 = 10_000_000;
 
 impl Due {
@@ -81,12 +78,12 @@ impl Due {
     /// `bytes` that were due were sent at `now`.
     #[inline(always)]
     fn took(&mut self, bytes: u64, now: u64) {
-        // The first bytes have nothing to catch up with.
+        // The first bytes have nothing to make up for.
         let earliest = if self.next == 0 { now } else { now.saturating_sub(LAG) };
         if self.next < earliest {
             (self.next, self.rest) = (earliest, 0);
         }
-        // No call hands over as much as would overflow: 2 GB.
+        // A call that could overflow would have 2 GB.
         let cost = bytes.saturating_mul(8_000_000_000).saturating_add(self.rest);
         self.next = self.next.saturating_add(cost / self.bits);
         self.rest = cost % self.bits;
@@ -99,7 +96,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A sender that is always there keeps its pace to the nanosecond, whatever the sizes.
+        /// A sender that is always ready keeps its pace to the nanosecond, for all sizes.
         #[test]
         fn the_pace_is_kept_exactly(
             bits in 1..=1_000_000_000_000u64, sizes in proptest::collection::vec(1u64..65_536, 1..200), start in 1u64..1 << 50,
@@ -116,8 +113,8 @@ mod tests {
             }
         }
 
-        /// However a sender is held up, no stretch of time carries more than its pace, the lag and
-        /// one message.
+        /// However a sender is delayed, no period carries more than its pace, the lag and one
+        /// message.
         #[test]
         fn no_stall_ends_in_a_long_burst(
             bits in 1_000_000u64..100_000_000_000,

@@ -1,4 +1,4 @@
-//! How a request-response loop reaches its socket. The loops are compiled once for each way.
+//! The socket of a request-response loop. The loops are compiled once for each kind.
 
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
@@ -12,11 +12,10 @@ use crate::sys::{self, Destination, Target};
 
 /// Sends to the one peer and receives from it.
 pub(crate) trait Port {
-    /// Sends. Returns what the kernel returns: bytes, or -1 with [`sys::errno`] set.
+    /// Sends. Returns the kernel's result: bytes, or -1 with [`sys::errno`] set.
     fn send(&self, bytes: &[u8]) -> isize;
 
-    /// Receives. Returns what the kernel returns: bytes, 0 at the end, or -1 with [`sys::errno`]
-    /// set.
+    /// Receives. Returns the kernel's result: bytes, 0 at the end, or -1 with [`sys::errno`] set.
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize;
 }
 
@@ -34,8 +33,8 @@ impl Port for Connected {
     }
 }
 
-/// A socket that is not connected: each datagram carries its destination, and whatever comes
-/// from anybody but the peer is thrown away here.
+/// An unconnected socket: each datagram carries its destination, and datagrams from others than the
+/// peer are discarded here.
 pub(crate) struct Addressed<'a> {
     fd: RawFd,
     to: Target<'a>,
@@ -59,7 +58,7 @@ impl Port for Addressed<'_> {
         loop {
             let mut from = Name::default();
             let got = sys::receive_from(self.fd, room, flags, &mut from.0);
-            // The end of the socket comes from nobody.
+            // The end of the socket has no sender.
             if got <= 0 || from.same(&self.peer) {
                 return got;
             }
@@ -71,9 +70,9 @@ impl Port for Addressed<'_> {
 struct Spinning<'a, P> {
     port: P,
     phase: &'a PhaseCell,
-    /// The phase from which waiting is given up.
+    /// The phase that ends waiting.
     over: u8,
-    /// How long it waits, ns.
+    /// The longest wait, ns.
     patience: u64,
 }
 
@@ -85,7 +84,7 @@ impl<P: Port> Port for Spinning<'_, P> {
 
     #[inline(always)]
     fn receive(&self, room: &mut [u8], flags: libc::c_int) -> isize {
-        // How many calls come between two looks at the clock.
+        // Calls between two readings of the clock.
         const CALLS: u32 = 64;
         let (mut calls, mut since) = (0, 0);
         loop {
@@ -98,7 +97,7 @@ impl<P: Port> Port for Spinning<'_, P> {
             }
             calls += 1;
             if calls % CALLS == 0 {
-                // The clock leaves the call's error as it is.
+                // Reading the clock keeps the call's error.
                 let now = sys::now();
                 if since == 0 {
                     since = now;
@@ -154,12 +153,11 @@ impl Name {
         Self(name)
     }
 
-    /// Whether both are the same address and port. What IPv6 adds, the flow's label and the
-    /// interface, is no part of it.
+    /// Whether both are the same address and port. IPv6's flow label and interface do not count.
     #[inline(always)]
     fn same(&self, other: &Self) -> bool {
         let (a, b) = (&self.0, &other.0);
-        // An IPv4 name ends after 8 bytes that matter; its own zeros follow.
+        // An IPv4 name has 8 significant bytes; zeros follow.
         a[..4] == b[..4] && a[8..24] == b[8..24] && (a[..2] != INET || a[4..8] == b[4..8])
     }
 }

@@ -1,29 +1,29 @@
-//! When each request of an open loop is meant to go out.
+//! The intended times of an open loop's requests.
 
-/// The intended times of one flow's requests, in ns. All flows together ask `rate` times a second,
-/// evenly: their requests are numbered in turn, and number `k` is meant for `k / rate` seconds
-/// after the start, to the nanosecond below and without an error that adds up.
+/// The intended times of one flow's requests, in ns. All flows together send `rate` requests a
+/// second, evenly: request number `k` of all is due `k / rate` seconds after the start, rounded
+/// down to a nanosecond, without an accumulating error.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     next: u64,
     /// The part of a nanosecond by which `next` is too early, in `1 / rate` ns.
     rest: u64,
     rate: u64,
-    /// From one request of this flow to its next, in `1 / rate` ns.
+    /// The interval between this flow's requests, in `1 / rate` ns.
     step: u64,
 }
 
 const SECOND: u64 = 1_000_000_000;
 
 impl Schedule {
-    /// That of flow number `flow` of `flows`, for `rate` requests per second over all of them.
+    /// The schedule of flow number `flow` of `flows`, for `rate` requests per second over all of
+    /// them.
     pub(crate) fn new(start: u64, rate: u32, flow: usize, flows: usize) -> Self {
         let rate = u64::from(rate.max(1));
         let first = flow as u64 * SECOND;
         Self { next: start + first / rate, rest: first % rate, rate, step: flows.max(1) as u64 * SECOND }
     }
 
-    /// When the next request is meant to go out.
     #[inline(always)]
     pub(crate) fn next(&self) -> u64 {
         self.next
@@ -37,7 +37,6 @@ impl Schedule {
         self.rest %= self.rate;
     }
 
-    /// The next `requests` were given up.
     pub(crate) fn advance_by(&mut self, requests: u64) {
         let rest = u128::from(self.rest) + u128::from(self.step) * u128::from(requests);
         let rate = u128::from(self.rate);
@@ -45,11 +44,11 @@ impl Schedule {
         self.rest = (rest % rate) as u64;
     }
 
-    /// How many requests not yet sent were meant for before `now`.
+    /// How many unsent requests were due before `now`.
     pub(crate) fn overdue(&self, now: u64) -> u64 {
         let Some(late) = now.checked_sub(self.next).filter(|late| *late > 0) else { return 0 };
-        // Number i from here is meant for next + (i step + rest) / rate, rounded down, which is
-        // before `now` as long as i step + rest < late rate.
+        // Number i from here is due at next + (i step + rest) / rate, rounded down, which is before
+        // `now` as long as i step + rest < late rate.
         let room = u128::from(late) * u128::from(self.rate) - u128::from(self.rest);
         u64::try_from(room.div_ceil(u128::from(self.step))).unwrap_or(u64::MAX)
     }
@@ -61,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
     use words::{MAX_FLOWS, MAX_RATE};
 
-    /// The time of request number `request` of a flow, straight from the definition.
+    /// The time of request number `request` of a flow, by the definition.
     fn exact(start: u64, rate: u32, flow: usize, flows: usize, request: u64) -> u64 {
         let number = u128::from(request) * flows as u128 + flow as u128;
         start + u64::try_from(number * u128::from(SECOND) / u128::from(rate)).unwrap()

@@ -1,24 +1,63 @@
-//! What makes a requester send its next request: an answer, or the clock.
+//! The trigger of a requester's next request: an answer, or the clock.
 
 use super::schedule::Schedule;
-use crate::lane::{Lane, PhaseCell, Recorder, WINDOW};
+use crate::error::Result;
+use crate::lane::{End, Lane, PhaseCell, Recorder, WINDOW};
 use crate::sys;
 
 /// Says when requests go out, and which of them count as latencies. The loops are compiled once for
 /// each.
-pub(crate) trait Source {
+pub(crate) trait Source: Sized {
+    /// That of a flow, to be made when the gate has opened.
+    fn begin(lane: &Lane) -> Self;
+
     /// When the next request is meant to go out; 0: at once.
     fn next(&self) -> u64;
 
     fn sent(&mut self);
 
-    /// Whether a transaction that was meant to begin at `meant` and has just ended belongs to the
-    /// window.
+    /// Whether a transaction that was due at `meant` and has just ended belongs to the window.
     fn counts(phase: &PhaseCell, meant: u64) -> bool;
 
-    /// Ends at `now`: records the requests of the window that were never sent, each with the time
-    /// that it had waited. Returns how many.
+    /// Ends at `now`: records the unsent requests of the window with the time that they had waited.
+    /// Returns their number.
     fn end(self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64;
+}
+
+/// Asks in the loop that the traffic wants: by the clock ([`Open`]), with several requests under
+/// way ([`Closed`]), or one transaction after the other.
+pub(crate) fn ask<P>(
+    lane: &Lane,
+    port: &P,
+    [open, closed, plain]: [fn(&Lane, &P) -> Result<End>; 3],
+) -> Result<End> {
+    if lane.traffic.rate.is_some() {
+        sys::sharpen_timers();
+        open(lane, port)
+    } else if lane.traffic.in_flight > 1 {
+        closed(lane, port)
+    } else {
+        plain(lane, port)
+    }
+}
+
+/// The account of one that asked. Of an open loop's window, what is still `under_way`, each meant
+/// for its time, has taken until now.
+pub(crate) fn end_of(
+    lane: &Lane,
+    source: impl Source,
+    under_way: impl Iterator<Item = u64>,
+    mut latencies: Recorder,
+) -> End {
+    let (phase, now) = (lane.phase(), sys::now());
+    let clocked = lane.traffic.rate.is_some();
+    let mut unanswered = 0;
+    for meant in under_way.filter(|meant| clocked && phase.window_holds(*meant)) {
+        latencies.record(now - meant);
+        unanswered += 1;
+    }
+    let unsent = source.end(now, phase, &mut latencies);
+    End { latencies: Some(latencies), unsent, unanswered, ..End::default() }
 }
 
 /// A closed loop: an answer is followed by the next request. What starts and ends in the window
@@ -26,6 +65,10 @@ pub(crate) trait Source {
 pub(crate) struct Closed;
 
 impl Source for Closed {
+    fn begin(_: &Lane) -> Self {
+        Self
+    }
+
     #[inline(always)]
     fn next(&self) -> u64 {
         0
@@ -44,7 +87,7 @@ impl Source for Closed {
     }
 }
 
-/// A transaction of a closed loop with one in flight: when it began, and in which phase.
+/// A transaction of a closed loop with one in flight: its start time and phase.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Begun {
     pub(crate) at: u64,
@@ -57,7 +100,8 @@ impl Begun {
         Self { at: sys::now(), phase: phase.load() }
     }
 
-    /// It ended at `now` in `phase`, and the next one begins. It counts if it lay in the window.
+    /// The transaction ended at `now` in `phase`, and the next one begins. It counts if it was
+    /// within the window.
     #[inline(always)]
     pub(crate) fn next(&mut self, now: u64, phase: u8, latencies: &mut Recorder) {
         if self.phase == WINDOW && phase == WINDOW {
@@ -67,20 +111,18 @@ impl Begun {
     }
 }
 
-/// An open loop: requests go out at their times, answers or not. What is meant for the window
-/// counts, however late it ends: leaving out what a stall pushed beyond the window would hide the
-/// stall.
+/// An open loop: requests are sent at their times, answered or not. Requests due in the window
+/// count, however late they end: leaving out those that a stall delayed beyond the window would
+/// hide the stall.
 pub(crate) struct Open(Schedule);
 
-impl Open {
-    /// The schedule of a flow of `rate` requests per second over all flows. To be made when the
-    /// gate has opened.
-    pub(crate) fn new(lane: &Lane, rate: u32) -> Self {
+impl Source for Open {
+    fn begin(lane: &Lane) -> Self {
+        // Requests per second over all flows.
+        let rate = lane.traffic.rate.expect("only what has a rate goes by the clock");
         Self(Schedule::new(lane.control.epoch(), rate, lane.flow, lane.flows()))
     }
-}
 
-impl Source for Open {
     #[inline(always)]
     fn next(&self) -> u64 {
         self.0.next()
@@ -97,7 +139,7 @@ impl Source for Open {
     }
 
     fn end(mut self, now: u64, phase: &PhaseCell, latencies: &mut Recorder) -> u64 {
-        // Far beyond what the path carries there are more than can be told one by one.
+        // Far beyond the path's capacity there are too many for single records.
         const STEPS: u64 = 100_000;
         let unsent = self.0.overdue(now.min(phase.closed()));
         let step = unsent.div_ceil(STEPS);
@@ -127,7 +169,7 @@ mod tests {
         let begin = sys::now() + 1;
         std::thread::sleep(std::time::Duration::from_millis(5));
         phase.advance(TAIL);
-        // A request each microsecond from the window's opening, none of them sent; looked at one
+        // A request each microsecond from the window's opening, none of them sent; checked one
         // second after it closed.
         let end = phase.closed() + 1_000_000_000;
         let mut latencies = Recorder::new(1);

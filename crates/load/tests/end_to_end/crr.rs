@@ -113,12 +113,12 @@ fn strangers_get_no_answer() {
     receiver.set_phase(Phase::Tail);
     let (sent, received) = finish((transmitter, receiver));
     assert!(sent.sent.transactions > 0);
-    assert_eq!(received.notes, [Note::Rejected(2)]);
+    assert_eq!(received.notes, [Note::Rejected { connections: 2 }]);
     assert!(received.received.messages <= sent.sent.messages);
 }
 
 #[test]
-fn a_receiver_that_does_not_listen_any_more_is_said() {
+fn a_receiver_that_does_not_listen_any_more_is_reported() {
     let (transmitter, receiver) = start(&spec(Kind::TcpCrr, "::1"));
     std::thread::sleep(Duration::from_millis(50));
     transmitter.set_phase(Phase::Window);

@@ -246,7 +246,7 @@ fn an_idle_receiver_of_any_kind_stops() {
 }
 
 #[test]
-fn every_reader_finds_a_byte_that_was_not_sent_so() {
+fn every_reader_finds_a_changed_byte() {
     for local in ADDRESSES {
         for reader in readers(true) {
             let plain = Traffic { reader, verify: true, ..traffic(Kind::UdpStream) };

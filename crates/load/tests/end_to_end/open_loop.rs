@@ -185,7 +185,7 @@ fn a_stalled_server_shows_in_the_high_quantiles() {
 }
 
 #[test]
-fn what_a_server_cannot_serve_is_said() {
+fn what_a_server_cannot_serve_is_reported() {
     // Nobody answers; as many requests as may be are under way, and all others wait.
     for kind in KINDS {
         let traffic = Traffic { rate: Some(20_000), ..traffic(kind) };
@@ -198,7 +198,7 @@ fn what_a_server_cannot_serve_is_said() {
         let sent = transmitter.finish().unwrap();
         let what = format!("{kind}: {sent:?}");
         assert!(sent.sent.messages <= 1024 * 3, "{what}");
-        assert!(matches!(sent.notes[0], Note::OpenLoop(..)), "{what}");
+        assert!(matches!(sent.notes[0], Note::OpenLoop { .. }), "{what}");
         let latency = sent.latency.as_ref().unwrap_or_else(|| panic!("{what}"));
         // They count with the time that they had waited: half of the window at the median.
         assert!(latency.count >= 2000 && latency.p50 >= 50_000_000, "{what}");

@@ -116,7 +116,7 @@ fn segments_of_both_ends_are_marked() {
 }
 
 #[test]
-fn busy_polling_that_cannot_act_is_said() {
+fn busy_polling_that_cannot_act_is_reported() {
     // Over loopback no packet comes from a queue that could be polled; and without the privilege
     // there is nothing to try.
     for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
@@ -187,7 +187,7 @@ fn nagles_delay_can_be_had() {
 }
 
 #[test]
-fn what_connected_sockets_have_is_told_at_both_ends() {
+fn what_connected_sockets_have_is_reported_at_both_ends() {
     for kind in [Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr, Kind::UdpStream] {
         for local in ["127.0.0.1", "::1"] {
             let plain = Traffic { flows: 2, dscp: Some(DSCP), socket_buffer: Some(100_000), ..traffic(kind) };

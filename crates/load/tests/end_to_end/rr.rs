@@ -128,7 +128,7 @@ fn ways() -> Vec<Spec> {
 }
 
 #[test]
-fn a_receiver_that_dies_is_said_in_every_way() {
+fn a_receiver_that_dies_is_reported_in_every_way() {
     for spec in ways() {
         let (transmitter, receiver) = start(&spec);
         within(Duration::from_secs(5), || (transmitter.sample().sent.transactions > 0).then_some(()))

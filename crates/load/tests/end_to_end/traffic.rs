@@ -140,7 +140,7 @@ fn samples_grow_while_traffic_flows() {
 }
 
 #[test]
-fn socket_buffers_in_force_are_told() {
+fn socket_buffers_in_force_are_reported() {
     for kind in [Kind::TcpStream, Kind::UdpStream] {
         let (sent, received) = run(
             &Spec {

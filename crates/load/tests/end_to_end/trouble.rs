@@ -24,7 +24,7 @@ fn everything_stops_in_bounded_time() {
 }
 
 #[test]
-fn ends_that_nobody_finishes_stop_too() {
+fn ends_that_are_not_finished_stop_too() {
     for kind in KINDS {
         let ends = start(&Spec { traffic: Traffic { flows: 2, ..traffic(kind) }, ..spec(kind, "::1") });
         let began = Instant::now();
@@ -168,8 +168,8 @@ fn flows_that_never_come_are_missed() {
     let elsewhere = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let began = Instant::now();
     let error = receiver.attach(&[transmitter.addresses()[0], elsewhere]).unwrap_err();
-    assert!(matches!(error, Error::Missing { got: 1, wanted: 2, rejected: 2, .. }), "{error:?}");
-    assert!(error.to_string().contains("1 of 2 flows connected"), "{error}");
+    let error = error.to_string();
+    assert!(error.contains("1 of 2 flows connected") && error.contains("rejected: 2"), "{error}");
     assert!(began.elapsed() < Duration::from_secs(7));
     assert!(matches!(receiver.start().unwrap_err(), Error::Order { .. }));
 }
@@ -229,8 +229,8 @@ fn udp_flows_take_the_ports_that_follow() {
         traffic: Traffic { port: Some(port + 2), ..traffic(Kind::UdpStream) },
         ..spec(Kind::UdpStream, "127.0.0.1")
     };
-    let error = Endpoint::bind(&second).unwrap_err();
-    assert!(matches!(error, Error::PortInUse { port: taken, .. } if taken == port + 2), "{error:?}");
+    let error = Endpoint::bind(&second).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("port {} of 127.0.0.1 is in use", port + 2)), "{error}");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_fixed_port_serves_one_run_after_another() {
 }
 
 #[test]
-fn nobody_listening_is_said() {
+fn a_missing_listener_is_reported() {
     let endpoint = Endpoint::bind(&spec(Kind::TcpStream, "127.0.0.1")).unwrap().addresses()[0];
     let error = Endpoint::connect(&spec(Kind::TcpStream, "127.0.0.1"), &[endpoint]).unwrap_err().to_string();
     assert!(error.contains(&endpoint.to_string()) && error.contains("nothing listens there"), "{error}");
@@ -254,7 +254,7 @@ fn nobody_listening_is_said() {
 #[test]
 fn an_address_of_another_host_is_refused() {
     let error = Endpoint::bind(&spec(Kind::UdpStream, "192.0.2.77")).unwrap_err().to_string();
-    assert!(error.contains("192.0.2.77") && error.contains("give it to one"), "{error}");
+    assert!(error.contains("192.0.2.77") && error.contains("assign it to an interface"), "{error}");
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn a_cpu_that_is_not_there_is_named() {
     });
     let began = Instant::now();
     let error = transmitter.start().unwrap_err();
-    assert!(matches!(error, Error::Pin { flow: 1, cpu: 8191, .. }), "{error:?}");
+    assert!(matches!(error, Error::Flow { flow: 1, .. }), "{error:?}");
     assert!(error.to_string().contains("flow 1: cannot run on CPU 8191"), "{error}");
     assert!(began.elapsed() < SOON);
     assert!(within(Duration::from_millis(20), || (transmitter.failed().is_none()).then_some(())).is_none());

@@ -1,4 +1,4 @@
-//! What several commands take.
+//! Options of several commands.
 
 use std::path::PathBuf;
 
@@ -54,13 +54,12 @@ pub(crate) struct Stored {
     pub(crate) output: Formatted,
 }
 
-/// How boots of different conditions belong together.
 pub(crate) const DESIGNS: &[Choice<Design>] = &[
     (Design::Crossed, "crossed", "Each boot measured every condition"),
     (Design::Nested, "nested", "Each condition has boots of its own"),
 ];
 
-/// A value that an option may have, its word, and what help says of it.
+/// A value of an option, its word, and its help.
 pub(crate) type Choice<T> = (T, &'static str, &'static str);
 
 /// Reads an option that has one of these values.

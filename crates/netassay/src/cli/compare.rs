@@ -12,14 +12,17 @@ use super::common::{Choice, DESIGNS, Stored, Tables, one_of};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay compare\n  netassay compare 3 --metric transmitter.service_demand_byte\n  netassay compare 3 --baseline 'ipv4 offloads=none'\n  netassay compare 3 --classic --confidence 90\n  netassay compare before.stat after.stat --boots 10,10,10\n  netassay compare old=1.json,2.json,3.json new=4.json,5.json,6.json --boots file"
+    after_help = "Examples:\n  netassay compare\n  netassay compare 3 --metric transmitter.service_demand_byte\n  netassay compare 3 --baseline 'ipv4 offloads=none'\n  netassay compare 3 --classic --confidence 90\n  netassay compare 3 6\n  netassay compare 6 --against main\n  netassay compare before.stat after.stat --boots 10,10,10\n  netassay compare old=1.json,2.json,3.json new=4.json,5.json,6.json --boots file"
 )]
 pub(crate) struct Compare {
-    /// A stored study's number (`netassay list`), or files of measurements, the baseline first;
-    /// left out: the newest study. NAME=FILE,FILE… takes several files for one condition; - is
-    /// standard input
+    /// A stored study (number, tag or name), two of them, or files of measurements, the baseline
+    /// first; left out: the newest study. NAME=FILE,FILE… takes several files for one condition; -
+    /// is standard input
     #[arg(value_name = "STUDY | FILE")]
     pub(crate) what: Vec<OsString>,
+    /// Compare the study, or the newest, with this stored study (number, tag or name)
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) against: Option<String>,
     /// The metric, such as throughput, receiver.cpu, latency_p99 [default: as the study or the file
     /// says]
     #[arg(long)]
@@ -57,7 +60,6 @@ pub(crate) struct Compare {
 }
 
 impl Compare {
-    /// Whether the comparisons share the error rate.
     pub(crate) fn correction(&self) -> Correction {
         if self.uncorrected { Correction::None } else { Correction::Family }
     }
@@ -71,11 +73,11 @@ fn margin(text: &str) -> Result<Margin, String> {
     };
     match number.trim().parse::<f64>() {
         Ok(size) if size > 0.0 && size.is_finite() => Ok(kind(size)),
-        _ => Err("a size is more than 0: 2% of the baseline, or 50 in the metric's unit".to_owned()),
+        _ => Err("a size must be more than 0: 2% of the baseline, or 50 in the metric's unit".to_owned()),
     }
 }
 
-/// How files of measurements are to be read (docs/files.md).
+/// How to read files of measurements (docs/files.md).
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Files of measurements")]
 pub(crate) struct CompareFiles {

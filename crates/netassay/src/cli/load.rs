@@ -1,5 +1,4 @@
-//! The command line of `netassay load`: what a study says of its traffic and its testbed, as
-//! options.
+//! The command line of `netassay load`: the traffic and the testbed of a study, as options.
 
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use super::common::{Formatted, Tables, TurnFlags};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Any feature of `ethtool -k` is an option, too, on both sides or on one: --tso off, --rx-gro-hw on, --receiver.gro off.\n\nExamples:\n  netassay load tcp_stream\n  netassay load udp_stream --message 1472 --sender gso --reader gro --duration 5s\n  netassay load tcp_rr --flows 4 --rate 20000 --format json\n  netassay load pps --flows 2 --checksum off\n  netassay load tcp_stream --scenario vm --tso off\n\nTraffic flows only between namespaces and virtual machines that this command makes, and they end with it."
+    after_help = "Any feature of `ethtool -k` is an option, too, on both sides or on one: --tso off, --rx-gro-hw on, --receiver.gro off.\n\nExamples:\n  netassay load tcp_stream\n  netassay load udp_stream --message 1472 --sender gso --reader gro --duration 5s\n  netassay load tcp_rr --flows 4 --rate 20000 --format json\n  netassay load udp_stream --find-rate --loss 0.1% --duration 2s\n  netassay load udp_rr --latency-curve --duration 1s\n  netassay load pps --flows 2 --checksum off\n  netassay load tcp_stream --scenario vm --tso off\n\nTraffic flows only between namespaces and virtual machines that this command makes, and they end with it."
 )]
 pub(crate) struct Load {
     /// The kind of traffic
@@ -25,6 +24,10 @@ pub(crate) struct Load {
     /// has]
     #[arg(long, value_name = "DEVICE", value_parser = device())]
     pub(crate) discard_device: Option<host::DiscardDevice>,
+    /// (tcp_rr, udp_rr, tcp_crr) Measure latency at ten loads up to the most that is answered, or
+    /// up to `--rate`, and tell the knee of the curve; makes 61 runs
+    #[arg(long)]
+    pub(crate) latency_curve: bool,
     /// Use a user namespace even if privileges allow more
     #[arg(long)]
     pub(crate) rootless: bool,
@@ -42,11 +45,11 @@ pub(crate) struct Load {
     pub(crate) output: Formatted,
 }
 
-/// What the options say of the traffic and its testbed: the keys of a study, each with its value.
+/// The options for the traffic and its testbed: keys of a study with their values.
 #[derive(Debug, Default)]
 pub(crate) struct Said(pub(crate) Vec<Assignment>);
 
-/// Keys of a study beside those of the traffic.
+/// Keys of a study, other than those of the traffic.
 const OTHERS: &[(&str, &str, &str)] = &[
     ("scenario", "SCENARIO", "The kind of testbed [default: veth; of pps: discard]"),
     ("family", "FAMILY", "The version of IP: ipv4, ipv6 [default: ipv4]"),
@@ -69,7 +72,7 @@ const OTHERS: &[(&str, &str, &str)] = &[
 
 impl Args for Said {
     fn augment_args(command: Command) -> Command {
-        // Only for the command that is called: there are many.
+        // Only for the command that is called: there are many options.
         command.defer(|command| command.args(KEYS.iter().map(of_key)).args(of_testbed()).args(of_features()))
     }
 
@@ -97,7 +100,6 @@ impl FromArgMatches for Said {
     }
 }
 
-/// The option of a key.
 pub(crate) fn option(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))
 }
@@ -123,6 +125,11 @@ fn of_key(key: &'static Key) -> Arg {
         .long(key.name.replace('_', "-"))
         .value_name(placeholder(key))
         .help(format!("{of}{} [default: {}]", key.help, key.default));
+    // A switch is an option without a value, too: `--find-rate`.
+    let arg = match key.shape {
+        Shape::Switch => arg.num_args(0..=1).default_missing_value("on"),
+        _ => arg,
+    };
     match key.shape {
         Shape::Word(words) => arg.value_parser(PossibleValuesParser::new(words.vocabulary.all())),
         _ => arg.value_parser(move |text: &str| match key.parse(text) {
@@ -191,10 +198,21 @@ mod tests {
     #[test]
     fn what_the_options_say_is_what_a_study_reads() {
         let command = Said::augment_args(Command::new("load"));
-        let arguments = ["load", "--in-flight", "4", "--busy-poll", "0.05ms", "--receiver.gro", "off"];
+        let arguments = [
+            "load",
+            "--in-flight",
+            "4",
+            "--find-rate",
+            "--busy-poll",
+            "0.05ms",
+            "--verify",
+            "off",
+            "--receiver.gro",
+            "off",
+        ];
         let matches = command.try_get_matches_from(arguments).unwrap();
         let said: Vec<String> =
             Said::from_arg_matches(&matches).unwrap().0.iter().map(ToString::to_string).collect();
-        assert_eq!(said, ["in_flight=4", "busy_poll=50us", "receiver.gro=off"]);
+        assert_eq!(said, ["in_flight=4", "find_rate=on", "busy_poll=50us", "verify=off", "receiver.gro=off"]);
     }
 }

@@ -24,9 +24,9 @@ pub(crate) struct Simulate {
     /// (crossed) Standard deviation of the effect of a boot on all conditions alike [default: 0]
     #[arg(long, value_name = "SD", conflicts_with = "from_study")]
     pub(crate) shared: Option<f64>,
-    /// Take mean, spreads, design and sizes from this stored study
-    #[arg(long, value_name = "ID")]
-    pub(crate) from_study: Option<i64>,
+    /// Take mean, spreads, design and sizes from this stored study (number, tag or name)
+    #[arg(long, value_name = "STORED")]
+    pub(crate) from_study: Option<String>,
     /// (--from-study) The metric [default: as the study says]
     #[arg(long, requires = "from_study")]
     pub(crate) metric: Option<String>,
@@ -68,11 +68,10 @@ pub(crate) struct Simulate {
     pub(crate) stored: Stored,
 }
 
-/// When to look early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sequential {
     pub(crate) looks: u32,
-    /// The boots at the last look, if other than elsewhere.
+    /// The boots at the last look, if they differ from the others.
     pub(crate) boots: Option<usize>,
 }
 

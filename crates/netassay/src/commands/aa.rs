@@ -1,4 +1,4 @@
-//! `netassay aa`: how often methods see a difference between a condition and itself, on this
+//! `netassay aa`: the false-positive rate of each method on this machine.
 //! machine.
 
 use std::process::ExitCode;
@@ -16,14 +16,14 @@ use crate::output;
 
 pub(crate) fn aa(flags: &Aa) -> Result<ExitCode, Failure> {
     let Some(name) = &flags.study else {
-        show(flags, flags.from)?;
+        show(flags, flags.from.as_deref())?;
         return Ok(ExitCode::from(exit::OK));
     };
     let study = twins(&find(name, &flags.run.set)?, flags)?;
     let Some(summary) = measure(&study, &flags.run)? else { return Ok(ExitCode::from(exit::OK)) };
     let ending = conclude(&again(name, flags), &flags.run, &summary);
     if summary.recorded > 0 {
-        show(flags, Some(summary.study.0))?;
+        show(flags, Some(&summary.study.to_string()))?;
     }
     Ok(ending)
 }
@@ -43,8 +43,8 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     };
     let runs = flags.runs.unwrap_or(study.protocol().runs);
     let protocol = Protocol { boots, runs, stop: None, ..study.protocol().clone() };
-    // Written and read like any other study, so that it can be stored and resumed; this is where
-    // limits are checked.
+    // Written and read like any other study, so that it can be stored and resumed; reading it
+    // checks the limits.
     let text = study::twins(study, &condition, &protocol);
     Study::parse("the A/A study", &text).map_err(|problems| {
         Failure::Usage(format!(
@@ -53,7 +53,7 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     })
 }
 
-fn show(flags: &Aa, study: Option<i64>) -> Result<(), Failure> {
+fn show(flags: &Aa, study: Option<&str>) -> Result<(), Failure> {
     let stored = load(&flags.run.database.db, study)?;
     let found = FalsePositives::new(&stored, flags.boots).map_err(|error| match error {
         report::Error::NoTwins { .. } => Failure::Usage(error.to_string()),
@@ -63,7 +63,7 @@ fn show(flags: &Aa, study: Option<i64>) -> Result<(), Failure> {
     output::show(&found, &flags.run.output, flags.run.tables.wide, FalsePositives::text)
 }
 
-/// The command that goes on with this study: it must make the same one.
+/// The command that continues this study: it must make the same one.
 fn again(name: &str, flags: &Aa) -> String {
     let mut again = format!("netassay aa {name} --experiments {} --boots {}", flags.experiments, flags.boots);
     if let Some(runs) = flags.runs {

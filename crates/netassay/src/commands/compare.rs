@@ -1,10 +1,15 @@
 //! `netassay compare`: what differs in a stored study or between files, and how sure that is.
 
+use std::ffi::OsString;
 use std::path::Path;
+
+use report::ComparisonRequest;
+use store::{Outline, Store, Tag};
+use study::Plan;
 
 use crate::cli::Compare;
 use crate::commands::compare_files;
-use crate::commands::stored::load;
+use crate::commands::stored::{load, newest_called, open_read_only, study_of};
 use crate::failure::Failure;
 use crate::output;
 
@@ -15,11 +20,6 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
             flags.confidence
         )));
     }
-    let Some(study) = study(flags) else { return compare_files::compare(flags) };
-    if let Some(option) = flags.files.first_given() {
-        return Err(Failure::Usage(format!("{option} is for files of measurements: name them")));
-    }
-    let stored = load(&flags.stored.database.db, study)?;
     let request = report::ComparisonRequest {
         metric: flags.metric.clone(),
         baseline: flags.baseline.clone(),
@@ -29,23 +29,76 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         design: flags.design,
         correction: flags.correction(),
     };
-    let (output, wide) = (&flags.stored.output, flags.tables.wide);
-    if flags.classic {
-        let classic = report::Classic::new(&stored, &request)?;
-        return output::show(&classic, output, wide, |classic, _| classic.text());
+    let Some(studies) = studies(flags) else {
+        if flags.against.is_some() {
+            return Err(Failure::Usage("--against is for stored studies, not for files".to_owned()));
+        }
+        return compare_files::compare(flags);
+    };
+    if let Some(option) = flags.files.first_given() {
+        return Err(Failure::Usage(format!("{option} is for files of measurements: name them")));
     }
-    output::show(&report::Comparisons::new(&stored, &request)?, output, wide, report::Comparisons::text)
+    match (&flags.against, studies.as_slice()) {
+        (None, [baseline, study]) => between(flags, baseline, Some(*study), &request),
+        (Some(baseline), [] | [_]) => between(flags, baseline, studies.first().copied(), &request),
+        (None, [] | [_]) => within(flags, studies.first().copied(), &request),
+        _ => Err(Failure::Usage("one study is compared with one other: name two".to_owned())),
+    }
 }
 
-/// The stored study that is meant: none if files are, `Some(None)` for the newest.
-#[expect(
-    clippy::option_option,
-    reason = "files, the newest study and a study by its number are three things"
-)]
-fn study(flags: &Compare) -> Option<Option<i64>> {
-    match flags.what.as_slice() {
-        [] => Some(None),
-        [word] if !Path::new(word).exists() => word.to_str().and_then(|text| text.parse().ok()).map(Some),
-        _ => None,
+/// Compares the conditions of a study.
+fn within(flags: &Compare, study: Option<&str>, request: &ComparisonRequest) -> Result<(), Failure> {
+    let stored = load(&flags.stored.database.db, study)?;
+    let (output, wide) = (&flags.stored.output, flags.tables.wide);
+    if flags.classic {
+        let classic = report::Classic::new(&stored, request)?;
+        return output::show(&classic, output, wide, |classic, _| classic.text());
     }
+    output::show(&report::Comparisons::new(&stored, request)?, output, wide, report::Comparisons::text)
+}
+
+/// Compares a study with another.
+fn between(
+    flags: &Compare,
+    baseline: &str,
+    study: Option<&str>,
+    request: &ComparisonRequest,
+) -> Result<(), Failure> {
+    let within_one = [
+        ("--baseline", flags.baseline.is_some()),
+        ("--classic", flags.classic),
+        ("--all-pairs", flags.all_pairs),
+        ("--design", flags.design.is_some()),
+    ];
+    if let Some((option, _)) = within_one.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::Usage(format!("{option} is for the conditions of one study: name one")));
+    }
+    let store = open_read_only(&flags.stored.database.db)?;
+    let baseline = newest_called(&store, baseline)?;
+    let study = study_of(&store, study)?;
+    if baseline == study {
+        return Err(Failure::Usage(format!("both are study {study}: name two")));
+    }
+    let outline = |id| -> Result<Outline, Failure> {
+        let metrics = |plan: &Plan| Ok::<_, Failure>(report::metrics_to_compare(plan, request)?);
+        Ok(store.outline(id, metrics)?.shown())
+    };
+    let between = report::BetweenStudies::new(&outline(baseline)?, &outline(study)?, request)?;
+    output::show(&between, &flags.stored.output, flags.tables.wide, report::BetweenStudies::text)
+}
+
+/// The stored studies that are meant, the baseline first; empty for the newest, none if files are
+/// meant.
+fn studies(flags: &Compare) -> Option<Vec<&str>> {
+    let is_study = |word: &OsString| {
+        let is_plain = |word: &str| word != "-" && !word.contains(['/', '.', '=']);
+        // A tag may hold a dot, as files do.
+        let is_called = |word: &str| {
+            word.parse::<Tag>().is_ok()
+                && Store::open_read_only(&flags.stored.database.db)
+                    .is_ok_and(|store| store.called(word).is_ok())
+        };
+        !Path::new(word).exists() && word.to_str().is_some_and(|word| is_plain(word) || is_called(word))
+    };
+    flags.what.iter().map(|word| word.to_str().filter(|_| is_study(word))).collect()
 }

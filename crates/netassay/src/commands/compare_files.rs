@@ -13,7 +13,6 @@ use crate::cli::{Compare, CompareFiles};
 use crate::failure::Failure;
 use crate::output;
 
-/// Compares the conditions that the files hold.
 pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     let Dataset { groups, notes } = read(flags)?;
     let headline = headline(flags, &groups);
@@ -26,8 +25,8 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
     output::show(&comparisons, &flags.stored.output, flags.tables.wide, Comparisons::text)
 }
 
-/// What is compared, and what is known of its boots: nothing weighs more on how far the intervals
-/// can be trusted.
+/// What is compared, and what is known of its boots, which decides most about trust in the
+/// intervals.
 fn headline(flags: &Compare, groups: &[Group]) -> String {
     let boots = match flags.files.boots.as_deref() {
         Some("file") => "each is a boot".to_owned(),
@@ -39,7 +38,7 @@ fn headline(flags: &Compare, groups: &[Group]) -> String {
     format!("{}; {boots}", report::counted(files, "file"))
 }
 
-/// What is asked of a group.
+/// The question for a group.
 fn subject(group: Group, flags: &Compare) -> Subject {
     let question = Question {
         against: if flags.all_pairs { Against::AllPairs } else { Against::Baseline(group.baseline) },
@@ -53,14 +52,15 @@ fn subject(group: Group, flags: &Compare) -> Subject {
     let name = group.name.unwrap_or_default();
     let metric = group.metric.unwrap_or_else(|| "value".to_owned());
     let unit = group.unit.unwrap_or_default();
-    let mut subject = Subject::new(&name, (&metric, &unit), group.labels, group.observations, question);
+    let labels = group.labels.iter().map(|label| label.as_str().into()).collect();
+    let mut subject = Subject::new(&name, (&metric, &unit), labels, group.observations, question);
     subject.quality = flags.files.better.map(Quality::stated).or_else(|| Quality::of_file(&metric, &unit));
     subject.notes = group.notes;
     subject.boots = group.boots.map_or(BootNames::Unknown, BootNames::Named);
     subject
 }
 
-/// Everything that the files hold, put together.
+/// The content of all files together.
 fn read(flags: &Compare) -> Result<Dataset, Failure> {
     if flags.classic {
         return Err(Failure::Usage(
@@ -93,7 +93,7 @@ fn sheet(file: &str, path: &Path, options: &Options, stdin_is_free: &mut bool) -
     Ok(Sheet::read(file, io::stdin().lock(), options)?)
 }
 
-/// What a word of the command line stands for: a file, or a condition's name and its files.
+/// A word of the command line: a file, or a condition's name and its files.
 fn files(word: &OsStr) -> (Option<String>, Vec<PathBuf>) {
     let whole = || (None, vec![PathBuf::from(word)]);
     if Path::new(word).exists() {
@@ -143,7 +143,7 @@ fn boots(word: &str) -> Result<Boots, Failure> {
 }
 
 impl CompareFiles {
-    /// An option that only files have, if one was given.
+    /// The first given option that only files have.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         [
             ("--input-format", self.input_format.is_some()),

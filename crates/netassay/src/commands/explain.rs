@@ -7,7 +7,6 @@ use crate::failure::Failure;
 use crate::glossary::{Entry, entries, find, near};
 use crate::output::{layout, print, print_json, print_page};
 
-/// Explains a word, or lists all terms.
 pub(crate) fn explain(flags: &Explain) -> Result<(), Failure> {
     if flags.markdown {
         return print(&markdown(&entries()));
@@ -34,7 +33,7 @@ fn unknown(word: &str) -> String {
     format!("the glossary has no `{word}`{meant}; `netassay explain` lists all terms")
 }
 
-/// All names by section, none of them divided.
+/// All names by section; none is split.
 fn listing(entries: &[Entry], layout: Layout) -> String {
     const NO_BREAK: &str = "\u{a0}";
     let sections = entries.chunk_by(|a, b| a.section == b.section).map(|section| {

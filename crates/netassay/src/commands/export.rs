@@ -13,7 +13,7 @@ use crate::output::{json, named, print, print_json};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
     let store = open_read_only(&flags.database.db)?;
-    let stored = load_from(&store, flags.study)?;
+    let stored = load_from(&store, flags.study.as_deref())?;
     match flags.format {
         ExportFormat::Series => {
             let series = store.series(stored.row.id)?;
@@ -37,8 +37,8 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
     }
 }
 
-/// One file for each condition and metric. The study's own metric, or the one that was asked for,
-/// goes into the directory itself; `all` of them into a directory each.
+/// One file for each condition and metric. A single metric goes into the directory itself; `all` of
+/// them into a directory each.
 fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
     let Some(directory) = &flags.out else {
         return Err(Failure::Usage(
@@ -86,8 +86,8 @@ fn put(out: Option<&Path>, text: &str) -> Result<(), Failure> {
     }
 }
 
-/// The metrics that some recorded run has. Each names a directory, and a database may come from
-/// anybody: what cannot be a metric's key, as `../key`, is none.
+/// The metrics of recorded runs. Each names a directory, and a database may be foreign: invalid
+/// keys such as `../key` are left out.
 fn recorded_metrics(stored: &StoredStudy) -> impl Iterator<Item = &str> {
     let is_key = |key: &&str| {
         key.starts_with(|first: char| first.is_ascii_alphanumeric())

@@ -1,5 +1,5 @@
-//! `netassay ministat`: instead of ministat(1), under its name too. The program itself is in
-//! [`mod@ministat`]; here is its contact with the world.
+//! `netassay ministat`: replaces ministat(1), under its name too. The program itself is in
+//! [`mod@ministat`]; this module does its I/O.
 
 mod blocks;
 mod input;
@@ -23,23 +23,22 @@ Usage: netassay ministat [options] [file [file ...]]
   -A            no plot
   -C COLUMN     the column of the numbers, from 1
   -c LEVEL      confidence in %: 80, 90, 95 (without -c), 98, 99 or 99.5
-  -d BYTES      what is between columns; without -d, spaces and tabs
+  -d BYTES      column separators; without -d, spaces and tabs
   -n            no plot and no verdicts
   -q            (freebsd) no names and no header
-  -s            the sets' bars on lines of their own
+  -s            the bar of each set on a separate line
   -w WIDTH      the plot's width; without -w, the terminal's, or 74
 
-  --dialect debian|freebsd   whose arithmetic: Debian's version 20150715, which is the default, or FreeBSD's
+  --dialect debian|freebsd   the arithmetic of Debian's version 20150715 (default) or of FreeBSD's
   --modern                   any number of sets, any level, exact quantiles, no ambiguous places in the plot; with
                              FreeBSD's arithmetic unless --dialect says otherwise
 
 Standard input is read without files and as `-`. Started under the name ministat, it knows no long options.
-It takes every run for independent of every other; where boots differ, `netassay compare` gives verdicts that hold.
+It assumes that runs are independent; where boots differ, `netassay compare` gives verdicts that hold.
 ";
 
-/// Runs it, if the program was called by its name or with it as the first word. That is looked at
-/// before anything else: ministat reads its command line in its own way, and starts within a
-/// millisecond.
+/// Runs it, if the program has its name or its word comes first. Checked before anything else:
+/// ministat has its own command line, and starts within a millisecond.
 pub(crate) fn if_called() -> Option<ExitCode> {
     let mut words = std::env::args_os();
     let program = words.next()?;
@@ -49,7 +48,6 @@ pub(crate) fn if_called() -> Option<ExitCode> {
     (words.next()? == NAME).then(|| ministat(words))
 }
 
-/// Runs it with these words of the command line.
 pub(crate) fn ministat(words: impl Iterator<Item = OsString>) -> ExitCode {
     run(OsStr::new(NAME), words, true)
 }
@@ -65,7 +63,7 @@ fn run(program: &OsStr, words: impl Iterator<Item = OsString>, long_options: boo
     match Request::parse(&words, caller).and_then(|request| answer(&request)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
-            // Where standard error is closed there is nobody to tell.
+            // Without standard error nobody can be told.
             let _ = io::stderr().write_all(&refusal.text);
             ExitCode::from(refusal.code)
         }

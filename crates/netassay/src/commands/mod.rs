@@ -7,6 +7,7 @@ mod compare_files;
 mod doctor;
 mod explain;
 mod export;
+mod kept;
 mod kernel;
 mod load;
 pub(crate) mod ministat;
@@ -23,7 +24,6 @@ use crate::cli::{Cli, Command, Run};
 use crate::exit;
 use crate::failure::Failure;
 
-/// Does what the command line asks.
 pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     let done = |()| ExitCode::from(exit::OK);
     match &cli.command {
@@ -33,13 +33,18 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Aa(flags) => aa::aa(flags),
         Command::Plan(flags) => plan::plan(flags).map(done),
         Command::Simulate(flags) => simulate::simulate(flags).map(done),
-        Command::Studies(output) => studies::list(output).map(done),
+        Command::Studies(flags) => studies::studies(flags).map(done),
         Command::New(new) => studies::new(new).map(done),
         Command::Check(check) => studies::check(check).map(done),
         Command::Schema => studies::schema().map(done),
         Command::List(flags) => stored::list(flags).map(done),
         Command::Show(show) => stored::show(show).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),
+        Command::Tag(flags) => kept::tag(flags).map(done),
+        Command::Note(flags) => kept::note(flags).map(done),
+        Command::Remove(flags) => kept::remove(flags).map(done),
+        Command::Pack(flags) => kept::pack(flags).map(done),
+        Command::Unpack(flags) => kept::unpack(flags).map(done),
         Command::Export(flags) => export::export(flags).map(done),
         Command::Ministat(ministat) => Ok(ministat::ministat(ministat.words.iter().cloned())),
         Command::Explain(flags) => explain::explain(flags).map(done),

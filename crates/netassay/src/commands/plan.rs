@@ -5,7 +5,7 @@ use store::Store;
 use study::Study;
 
 use crate::cli::Plan;
-use crate::commands::stored::open_read_only;
+use crate::commands::stored::{newest_called, open_read_only};
 use crate::commands::studies::find;
 use crate::failure::Failure;
 use crate::output::{self, named};
@@ -35,8 +35,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     output::show(&sizing, &flags.stored.output, false, Sizing::text)
 }
 
-/// The spread that this machine showed: in the newest stored study that tells it, or the one asked
-/// for.
+/// The measured spread: from the newest stored study that shows it, or the given one.
 fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
     let path = &flags.stored.database.db;
     if path.exists() {
@@ -45,7 +44,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
             return Ok(spread);
         }
     }
-    let of = flags.from.map_or_else(|| named(path), |id| format!("study {id}"));
+    let of = flags.from.as_ref().map_or_else(|| named(path), |word| format!("study {word}"));
     Err(Failure::Nothing(format!(
         "the spread is unknown: {of} has no runs of this kind. Run a short pilot of two boots or more first (such as this \
          study with shorter windows), or state the spread in % of the mean with --interaction (condition x boot) and --within \
@@ -54,7 +53,8 @@ fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
 }
 
 fn newest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Spread>, Failure> {
-    for row in store.studies()?.iter().rev().filter(|row| flags.from.is_none_or(|id| row.id.0 == id)) {
+    let from = flags.from.as_ref().map(|word| newest_called(store, word)).transpose()?;
+    for row in store.studies()?.iter().rev().filter(|row| from.is_none_or(|id| row.id == id)) {
         if let Some(spread) = Spread::of(&store.load(row.id)?.shown(), study, flags.metric.as_deref())? {
             return Ok(Some(spread));
         }

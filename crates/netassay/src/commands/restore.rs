@@ -1,4 +1,4 @@
-//! `netassay restore`: undoes what sessions that are gone changed of the machine.
+//! `netassay restore`: undoes the machine's changes of sessions that are gone.
 
 use std::process::ExitCode;
 

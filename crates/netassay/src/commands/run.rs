@@ -8,7 +8,7 @@ use store::{Store, StudyId};
 use study::{BootState, Study};
 
 use crate::cli::RunFlags;
-use crate::commands::stored::open_read_only;
+use crate::commands::stored::{newest_called, open_read_only};
 use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
@@ -22,7 +22,7 @@ use crate::turn;
 pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     let study = find(name, &flags.set)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
-    // Where no run counts, the page says why.
+    // If no run counts, the page says why.
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
@@ -33,8 +33,7 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     Ok(conclude(&again, flags, &summary))
 }
 
-/// Measures a study, or goes on with it; none if only its plan was asked for, which then is
-/// printed.
+/// Measures or resumes a study. `None` with `--dry-run`, which prints the plan.
 pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>, Failure> {
     let interrupt = signals::interrupt()?;
     let mut lab = lab(study, flags, &interrupt)?;
@@ -46,9 +45,9 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let (db, version) = (&flags.database.db, env!("CARGO_PKG_VERSION"));
     machine::during(study, flags.change_machine, |changed| {
         let mut store = Store::open(db)?;
-        let resumed = match flags.resume {
+        let resumed = match &flags.resume {
             None => None,
-            Some(id) => Some(to_resume(&store, study, id)?),
+            Some(word) => Some(to_resume(&store, study, word.as_deref())?),
         };
         let own_cpu = pin_to_own_cpu(&lab)?;
         let mut progress = Progress::new(flags.progress, own_cpu);
@@ -71,7 +70,6 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     })
 }
 
-/// The testbed factory for this study on this machine.
 fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLab, Failure> {
     let privileges = host::Privileges::read();
     Ok(LocalLab {
@@ -86,7 +84,7 @@ fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLa
     })
 }
 
-/// Keeps the controller off the measured CPUs where there is one to spare. Says whether there is.
+/// Pins the controller to a CPU outside of the measured ones. Returns whether there is one.
 fn pin_to_own_cpu(lab: &LocalLab) -> Result<bool, Failure> {
     let own = &lab.options.cpus.controller;
     if !own.is_empty() {
@@ -112,21 +110,21 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
 }
 
 /// Which stored study `--resume` means.
-fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, Failure> {
+fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId, Failure> {
     let rows = store.studies()?;
-    let found = match id {
-        Some(id) => rows.iter().find(|row| row.id.0 == id),
+    let called = word.map(|word| newest_called(store, word)).transpose()?;
+    let found = match called {
+        Some(id) => rows.iter().find(|row| row.id == id),
         None => rows
             .iter()
             .rev()
             .find(|row| row.name == study.name() && row.status != store::StudyStatus::Complete),
     };
     let Some(row) = found else {
-        let what = id.map_or_else(
-            || format!("no unfinished study {:?} is stored", study.name()),
-            |id| format!("there is no stored study {id}"),
-        );
-        return Err(Failure::Nothing(format!("{what}: `netassay list` shows the stored studies")));
+        return Err(Failure::Nothing(format!(
+            "no unfinished study {:?} is stored: `netassay list` shows the stored studies",
+            study.name()
+        )));
     };
     if row.name != study.name() {
         return Err(Failure::Usage(format!(
@@ -138,7 +136,7 @@ fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, F
     }
     if row.toml != study.source_text() {
         return Err(Failure::Usage(format!(
-            "the study {:?} has changed since stored study {} began: run it anew without --resume, or restore its file and what --set changed (`netassay show {} --format json` holds the text)",
+            "the study {:?} has changed since stored study {} began: run it again without --resume, or restore its file and what --set changed (`netassay show {} --format json` holds the text)",
             study.name(),
             row.id.0,
             row.id.0
@@ -147,7 +145,7 @@ fn to_resume(store: &Store, study: &Study, id: Option<i64>) -> Result<StudyId, F
     Ok(row.id)
 }
 
-/// Says how the session ended. `again` is the command without `--resume`.
+/// Reports how the session ended. `again` is the command without `--resume`.
 pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> ExitCode {
     let db = named(&flags.database.db);
     if summary.invalid > 0 {

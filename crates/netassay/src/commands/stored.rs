@@ -1,8 +1,8 @@
-//! `netassay list` and `show`: what is in the database.
+//! `netassay list` and `show`: the studies in the database.
 
 use std::path::Path;
 
-use store::{Store, StoredStudy};
+use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, List, Show};
 use crate::failure::Failure;
@@ -12,24 +12,33 @@ pub(crate) fn open_read_only(path: &Path) -> Result<Store, Failure> {
     Ok(Store::open_read_only(path)?)
 }
 
-/// A stored study by its number, or the newest, in words that may be printed.
-pub(crate) fn load(path: &Path, id: Option<i64>) -> Result<StoredStudy, Failure> {
-    load_from(&open_read_only(path)?, id).map(StoredStudy::shown)
+/// A stored study by its number, tag or name, or the newest, in words that may be printed.
+pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
+    load_from(&open_read_only(path)?, word).map(StoredStudy::shown)
 }
 
 /// The same of a store that is open, with every text as it is stored.
-pub(crate) fn load_from(store: &Store, id: Option<i64>) -> Result<StoredStudy, Failure> {
-    let rows = store.studies()?;
-    let Some(newest) = rows.last() else {
-        return Err(Failure::Nothing(format!(
-            "{} holds no study yet: `netassay quick` runs a first one",
-            store.path().display()
-        )));
-    };
-    let id = id.map_or(newest.id, store::StudyId);
-    Ok(store.load(id)?)
+pub(crate) fn load_from(store: &Store, word: Option<&str>) -> Result<StoredStudy, Failure> {
+    Ok(store.load(study_of(store, word)?)?)
 }
 
+/// The study that a word means; without one the newest of all.
+pub(crate) fn study_of(store: &Store, word: Option<&str>) -> Result<StudyId, Failure> {
+    let Some(word) = word else {
+        let newest = store.studies()?.last().map(|row| row.id);
+        return newest.ok_or_else(|| {
+            let path = store.path().display();
+            Failure::Nothing(format!("{path} holds no study yet: `netassay quick` runs a first one"))
+        });
+    };
+    newest_called(store, word)
+}
+
+/// The study that a word means: of several with this name the newest.
+pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
+    let called = store.called(word)?;
+    Ok(*called.last().expect("there is always one"))
+}
 pub(crate) fn list(flags: &List) -> Result<(), Failure> {
     let store = open_read_only(&flags.stored.database.db)?;
     let rows = report::list(&store.studies()?);
@@ -39,7 +48,7 @@ pub(crate) fn list(flags: &List) -> Result<(), Failure> {
 pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let db = &flags.stored.database.db;
     let store = open_read_only(db)?;
-    let stored = load_from(&store, flags.study)?;
+    let stored = load_from(&store, flags.study.as_deref())?;
     if flags.stored.output.format == Format::Json {
         return print_json(&store::export::json(&stored, report::unit_of));
     }

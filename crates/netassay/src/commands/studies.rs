@@ -1,4 +1,4 @@
-//! `netassay studies`, `new`, `check`, `schema`: study files before they are run.
+//! `netassay studies`, `new`, `check`, `schema`: study files before a run.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -7,27 +7,26 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use study::{Assignment, Study, bundled};
 
-use crate::cli::{Changes, Check, Format, Formatted, New};
+use crate::cli::{Changes, Check, Format, Formatted, New, Studies};
 use crate::failure::{Failure, say};
 use crate::output::{layout, named, print, print_json, print_page};
 
-/// Finds a study by its bundled name or its file, and changes it.
+/// Finds a study by its bundled name or its file, and applies the changes.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
     if let Some(bundled) = bundled::find(name) {
         return parse(&format!("{name} (bundled)"), bundled.text, &set.changes);
     }
     let path = Path::new(name);
     if !name.contains(['/', '.']) && !path.exists() {
-        let names: Vec<&str> = bundled::list().iter().map(|study| study.name).collect();
         return Err(Failure::Usage(format!(
             "{name:?} is neither a bundled study nor a file (bundled: {})",
-            names.join(", ")
+            bundled_names()
         )));
     }
     parse(name, &read(path)?, &set.changes)
 }
 
-/// The command line that makes the same changes again, beginning with a space if there are any.
+/// The options that repeat the changes, with a leading space if there are any.
 pub(crate) fn again(set: &Changes) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "=.,_+%:-".contains(c);
     set.changes.iter().fold(String::new(), |line, change| {
@@ -38,7 +37,20 @@ pub(crate) fn again(set: &Changes) -> String {
     })
 }
 
-pub(crate) fn list(output: &Formatted) -> Result<(), Failure> {
+fn bundled_names() -> String {
+    bundled::list().iter().map(|study| study.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Lists the bundled studies, or prints one.
+pub(crate) fn studies(flags: &Studies) -> Result<(), Failure> {
+    let Some(name) = &flags.print else { return list(&flags.output) };
+    match bundled::find(name) {
+        Some(bundled) => print(bundled.text),
+        None => Err(Failure::Usage(format!("{name:?} is no bundled study (bundled: {})", bundled_names()))),
+    }
+}
+
+fn list(output: &Formatted) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bundled in bundled::list() {
         let study = parse(bundled.name, bundled.text, &[])?;
@@ -71,7 +83,7 @@ pub(crate) fn new(flags: &New) -> Result<(), Failure> {
     }
     let path = PathBuf::from(format!("{name}.toml"));
     let write = |source| Failure::Write { path: path.clone(), source };
-    // create_new: a study that somebody wrote is never overwritten.
+    // create_new: never overwrites a study.
     let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(write)?;
     file.write_all(study::starter(name).as_bytes()).map_err(write)?;
     say(&format!("wrote {}; next: netassay run {} --dry-run", path.display(), path.display()));
@@ -93,12 +105,12 @@ pub(crate) fn check(flags: &Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where a study's virtual machines are more than this machine's CPUs: what follows, once for each
+/// Warnings where a study's virtual machines need more CPUs than this machine has, one for each
 /// such number of virtual CPUs.
 pub(crate) fn crowding(study: &Study) -> Vec<String> {
     let cpus = testbed::split(&host::affinity::usable());
     let mut notes: Vec<String> = Vec::new();
-    // What exact mode counts does not depend on who waits.
+    // Counts of exact mode do not depend on waits.
     for state in study.plan().states().iter().filter(|_| !study.exact()) {
         let note = testbed::crowded(state, study.inside_guest(), &cpus);
         let note = note.map(|note| note.to_string());

@@ -1,4 +1,4 @@
-//! What makes measurements noisy here, or different from another day's.
+//! What makes measurements on this machine noisy, or different on another day.
 
 use host::Disturbances;
 
@@ -8,10 +8,10 @@ const AREA: &str = "noise";
 
 /// Steal above this share of all CPU time since boot shows in most runs.
 const STEAL_PERCENT: f64 = 0.5;
-/// Waking from an idle state slower than this, in us, shows in latencies: a round trip over veth
+/// An idle state with a slower wake-up than this, in us, shows in latencies: a round trip over veth
 /// takes some 10 us.
 const SLOW_WAKE_US: u64 = 10;
-/// Other work beyond this many runnable tasks competes with the measurement.
+/// More runnable tasks than this compete with the measurement.
 const OTHER_LOAD: f64 = 0.5;
 
 /// Clock sources that are read without a system call.
@@ -84,7 +84,7 @@ fn session() -> Finding {
         Ok(Err(holder)) => format!("another session of netassay measures: {holder}"),
         Err(error) => error.to_string(),
     };
-    let fix = "nothing to do: a session waits for the other's end, unless --no-wait or --beside is given";
+    let fix = "nothing to do: a session waits until the other ends, unless --no-wait or --beside is given";
     warn("sessions", why, fix)
 }
 

@@ -1,4 +1,4 @@
-//! Which offload features can be switched on a veth pair here: each is switched and read back.
+//! Which offload features can be switched on a veth pair: each is switched and read back.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::here;
 
 const AREA: &str = "feature";
 
-/// The words people use. `rx` and `lro` are among them because people ask, though few virtual
-/// devices have them.
+/// The usual words. `rx` and `lro` are included because people ask, though few virtual devices have
+/// them.
 const WORDS: [&str; 8] = ["tso", "gso", "gro", "lro", "tx", "rx", "sg", "tx-udp_tnl-segmentation"];
 
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
     let options = here::options(Scenario::Veth, !privileges.privileged(), interrupt)?;
-    // That it cannot be built is the scenario's finding.
+    // The scenario's finding reports that it cannot be built.
     let Ok(mut testbed) = Testbed::build(&options, interrupt) else { return Ok(Vec::new()) };
     let mut findings = Vec::new();
     for word in WORDS {
@@ -46,7 +46,7 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
     Ok(findings)
 }
 
-/// Which of these features are on at the transmitter after both ends were asked for this state.
+/// Which of these features are on at the transmitter after both ends were set to this state.
 fn state(
     testbed: &mut Testbed,
     names: &[&'static str],

@@ -1,15 +1,14 @@
-//! One thing that an examination of the machine finds.
+//! One finding of the examination.
 
 use serde::Serialize;
 
-/// One finding.
 #[derive(Debug, Serialize)]
 pub(crate) struct Finding {
     pub(super) area: &'static str,
     pub(super) name: String,
     pub(super) status: Status,
     pub(super) what: String,
-    /// The remedy; `None` where all is well.
+    /// The remedy; `None` if none is needed.
     pub(super) fix: Option<String>,
 }
 
@@ -36,7 +35,7 @@ impl Finding {
         Self { area, name: name.into(), status: Status::Ok, what: what.into(), fix: None }
     }
 
-    /// What hinders or disturbs, with its remedy.
+    /// A hindrance or disturbance, with its remedy.
     pub(super) fn warn(
         area: &'static str,
         name: impl Into<String>,
@@ -46,7 +45,7 @@ impl Finding {
         Self { status: Status::Warn, fix: Some(fix.into()), ..Self::ok(area, name, what) }
     }
 
-    /// What does not work at all, with its remedy.
+    /// A failure, with its remedy.
     pub(super) fn fail(
         area: &'static str,
         name: impl Into<String>,

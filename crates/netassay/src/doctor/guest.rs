@@ -1,4 +1,4 @@
-//! What guests need: QEMU, an accelerator, a kernel.
+//! Requirements of guests: QEMU, an accelerator, a kernel.
 
 use ::guest::{Error, Fetched, Kernel, Tools};
 
@@ -25,7 +25,7 @@ fn qemu(tools: &Tools) -> Finding {
     }
 }
 
-/// KVM is tried where there is something to try it with.
+/// Tries KVM, if a kernel is available.
 fn kvm(tools: &Tools, kernel: Option<&Kernel>) -> Finding {
     let warn = |what: String, fix| Finding::warn(AREA, "KVM", what, fix);
     let slow = "guests are emulated: rates compare with each other, not with hardware; counts of instructions are exact";

@@ -15,15 +15,14 @@ use serde::Serialize;
 use crate::failure::Failure;
 use finding::{Finding, Status};
 
-/// All findings, in the order in which they are shown.
+/// All findings, in display order.
 #[derive(Debug, Serialize)]
 pub(crate) struct Examination {
     findings: Vec<Finding>,
 }
 
 impl Examination {
-    /// Examines this machine: looks, and tries what can be tried without touching anything of the
-    /// machine's own.
+    /// Examines this machine: reads, and tries what can be tried without changing the machine.
     pub(crate) fn make(interrupt: &Interrupt) -> Result<Self, Failure> {
         let privileges = host::Privileges::read();
         let mut findings = privilege::findings(&privileges);
@@ -35,12 +34,11 @@ impl Examination {
         Ok(Self { findings })
     }
 
-    /// Is there a scenario that works?
+    /// Whether a scenario works.
     pub(crate) fn can_measure(&self) -> bool {
         self.findings.iter().any(|finding| finding.area == scenario::AREA && finding.status != Status::Fail)
     }
 
-    /// The findings by area, each with its remedy below it.
     pub(crate) fn text(&self, layout: Layout) -> String {
         let areas = self.findings.chunk_by(|one, other| one.area == other.area);
         let text: String = areas.map(|area| format!("{}\n{}", area[0].area, listed(area, layout))).collect();
@@ -54,7 +52,6 @@ impl Examination {
     }
 }
 
-/// The findings of one area.
 fn listed(area: &[Finding], layout: Layout) -> String {
     let names = area.iter().map(|finding| finding.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();

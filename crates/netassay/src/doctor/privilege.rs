@@ -1,4 +1,4 @@
-//! What this process may do.
+//! The privileges of this process.
 
 use host::Privileges;
 

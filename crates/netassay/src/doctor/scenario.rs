@@ -1,4 +1,4 @@
-//! Which testbeds can be built: each is, and is taken down again.
+//! Which testbeds can be built: each is built and removed.
 
 use record::Note;
 use std::time::Instant;
@@ -38,7 +38,7 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
                     };
                     let mut how = String::new();
                     if scenario == Scenario::Discard {
-                        // Which device it is shapes the figures, but is no limit.
+                        // The device influences the figures, but is no limit.
                         how = testbed.notes().iter().map(|note| format!("; {note}")).collect();
                     } else {
                         let limit = |note: &Note| Finding::warn("limit", &name, note.to_string(), remedy);

@@ -1,4 +1,4 @@
-//! What this kernel lets a tracer do.
+//! What this kernel allows to trace.
 
 use trace::{Capabilities, Capability, Verdict};
 
@@ -11,7 +11,7 @@ pub(super) fn findings() -> Vec<Finding> {
     let finding = |name: &str, capability: &Capability| {
         let what = format!("{}: {}", capability.verdict, capability.reason);
         if capability.verdict == Verdict::No {
-            // Nothing here needs tracing yet, so what is missing is no failure.
+            // Nothing needs tracing yet, so a missing part is only a warning.
             return Finding::warn(AREA, name, what, "needed only for tracing; measurements do not need it");
         }
         Finding::ok(AREA, name, what)

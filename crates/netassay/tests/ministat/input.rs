@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{directory, ours, run};
 
 #[test]
-fn a_wrong_line_in_a_pipe_is_told_at_once() {
+fn a_wrong_line_in_a_pipe_is_reported_at_once() {
     let mut child =
         ours().arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

@@ -41,7 +41,7 @@ fn what_was_fetched_is_listed_by_its_names_and_not_fetched_again() {
 }
 
 #[test]
-fn what_cannot_be_fetched_is_told_and_leaves_nothing() {
+fn what_cannot_be_fetched_is_reported_and_leaves_nothing() {
     let home = tempfile::tempdir().unwrap();
     let empty = tempfile::tempdir().unwrap();
     let kept = home.path().join("netassay/kernels");
@@ -69,7 +69,7 @@ fn tool(directory: &Path, name: &str, script: &str) {
 }
 
 #[test]
-fn a_machine_without_a_network_is_told_so_in_the_tools_own_words() {
+fn a_machine_without_a_network_is_reported_in_the_tools_words() {
     let (home, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     tool(tools.path(), "apt-cache", "echo 'Package: linux-image-1-amd64'; echo 'Version: 1'");
     tool(

@@ -12,7 +12,7 @@ fn without_kvm_guests_are_emulated_or_refused_as_asked() {
     let auto = Order { acceleration: Acceleration::Auto, ..order() };
     let guest = Guest::start_with(&auto, &tools).unwrap();
     let why = "/nonexistent/kvm does not exist";
-    assert_eq!(*guest.accelerated(), Accelerated::Emulation { why: why.to_owned() });
+    assert_eq!(guest.accelerated, Accelerated::Emulation { why: why.to_owned() });
     let error = Guest::start_with(&Order { acceleration: Acceleration::Kvm, ..order() }, &tools).unwrap_err();
     assert!(
         error.to_string().contains(why) && error.to_string().contains("acceleration = \"auto\""),
@@ -28,7 +28,7 @@ fn kvm_that_brings_no_guest_to_life_is_not_used() {
     let kept = tempfile::tempdir().unwrap();
     let tools = Tools { kvm: "/dev/null".into(), memory: Memory::at(kept.path()), ..tools };
     let guest = Guest::start_with(&Order { acceleration: Acceleration::Auto, ..order() }, &tools).unwrap();
-    let Accelerated::Emulation { why } = guest.accelerated() else { panic!("KVM?") };
+    let Accelerated::Emulation { why } = &guest.accelerated else { panic!("KVM?") };
     assert_eq!(why, "a guest under KVM printed nothing within 5 s");
     assert_eq!(sleepers("600"), 0, "the trial's QEMU is gone");
     // Tried once in a process.

@@ -8,52 +8,64 @@ use words::Side;
 use crate::figure::percent;
 use crate::taken::Taken;
 
-/// How busy the threads of an end were; shares are means over them.
+/// How busy the threads of an end were; shares are means of the threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Threads {
-    /// Whose threads.
+    /// The side of the threads.
     pub side: Side,
     /// Whether they send; else they receive.
     pub sending: bool,
-    /// How many they are.
+    /// Their number.
     pub threads: usize,
     /// The share in which they ran.
     pub running: f64,
     /// The share in which they were ready but without a CPU.
     pub waiting: f64,
-    /// The part of their CPU time in user space, where that is known.
+    /// The part of their CPU time in user space, if known.
     pub user: Option<f64>,
 }
 
-/// Who kept an end off its CPUs.
+/// What kept an end off its CPUs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contended {
     /// The end.
     pub side: Side,
-    /// The share in which it was ready but without a CPU, and whom it waited for; `None` if that
-    /// was little.
-    pub waited: Option<(f64, WaitedFor)>,
+    /// How it waited for a CPU; `None` if that was little.
+    pub waited: Option<Wait>,
     /// The share of its CPUs' time that the hypervisor gave to others; `None` if that was little.
     pub stolen: Option<f64>,
 }
 
+/// How an end waited for a CPU.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wait {
+    /// The share in which it was ready but without a CPU.
+    pub share: f64,
+    /// Who had the CPU.
+    pub behind: WaitedFor,
+}
+
 /// Whom an end waited for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WaitedFor {
     /// Other processes.
     Others(Taken),
-    /// Nobody who was seen. The guests' own threads explain this share.
-    Unexplained(f64),
+    /// Nobody who was seen.
+    Unexplained {
+        /// What of the share the guests' own threads explain.
+        explained: f64,
+    },
 }
 
-/// What a virtual machine took of its host; shares are of a CPU's time.
+/// CPU time of a virtual machine on its host; shares are of one CPU.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnHost {
-    /// Whose machine; `None`: the one that both sides are in.
+    /// Its side; `None`: both sides are in it.
     pub side: Option<Side>,
     /// To run.
     pub ran: f64,
@@ -61,9 +73,9 @@ pub struct OnHost {
     pub moved: f64,
     /// The time in which a virtual CPU was ready but without a CPU.
     pub waited: f64,
-    /// The same as the guest's kernel reports it; 0 where it reports nothing.
+    /// The same as the guest's kernel reports it; 0 without a report.
     pub reported: f64,
-    /// The time in which what moves its packets was ready but without a CPU.
+    /// The time in which the threads that move its packets were ready but without a CPU.
     pub moving_waited: f64,
 }
 
@@ -78,7 +90,7 @@ impl fmt::Display for Threads {
         if let Some(user) = self.user {
             write!(f, ", {} of it in user space", percent(user))?;
         }
-        // Below a hundredth it is what any wake-up takes.
+        // Below a hundredth it is the cost of wake-ups.
         if self.waiting >= 0.01 {
             write!(f, ", and ready but without a CPU {} of the time", percent(self.waiting))?;
         }
@@ -89,8 +101,8 @@ impl fmt::Display for Threads {
 impl fmt::Display for Contended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = self.side;
-        if let Some((share, waited)) = &self.waited {
-            write!(f, "{side} was ready but without a CPU {} of the time while {waited}", percent(*share))?;
+        if let Some(Wait { share, behind }) = &self.waited {
+            write!(f, "{side} was ready but without a CPU {} of the time while {behind}", percent(*share))?;
         }
         if self.waited.is_some() && self.stolen.is_some() {
             f.write_str("; ")?;
@@ -111,11 +123,11 @@ impl fmt::Display for WaitedFor {
             Self::Others(taken) => {
                 write!(f, "other processes used {taken}: stop them, or keep them off these CPUs")
             }
-            Self::Unexplained(own) => write!(
+            Self::Unexplained { explained } => write!(
                 f,
                 "the guests' own threads explain {} at most: processes outside this process namespace used the CPUs, or a cgroup quota kept \
                  the guest off them",
-                percent(*own)
+                percent(*explained)
             ),
         }
     }

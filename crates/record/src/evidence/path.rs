@@ -15,10 +15,10 @@ pub struct AtLinkRate {
     pub side: Side,
     /// Whether it sent so much; else it received it.
     pub sent: bool,
-    /// What it carried, with headers.
-    pub carried: f64,
-    /// What it lets through.
-    pub rate: f64,
+    /// What it carried, with headers, in bits/s.
+    pub carried_bits: f64,
+    /// What it lets through, in bits/s.
+    pub rate_bits: f64,
     /// What says so.
     pub from: String,
     /// Packets that its queue delayed.
@@ -45,7 +45,7 @@ pub struct Dropped {
     pub wire: String,
 }
 
-/// What TCP waited for over the life of the connections; shares are of the time with data to send.
+/// What TCP waited for in the life of the connections; shares are of the time with data to send.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tcp {
@@ -67,14 +67,19 @@ pub struct Tcp {
 
 /// Where datagrams are lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Place {
     /// The socket of this side.
     Socket(Side),
     /// The device or the backlog before this side.
     Behind(Side),
-    /// The queue before this side's wire, and what the wire is.
-    Queue(Side, String),
+    /// The queue before a wire.
+    Queue {
+        /// Whose wire.
+        side: Side,
+        /// What the wire is.
+        wire: String,
+    },
     /// This side's device.
     Device(Side),
     /// A place without a counter.
@@ -83,7 +88,7 @@ pub enum Place {
 
 impl fmt::Display for AtLinkRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { side, carried, rate, from, .. } = self;
+        let Self { side, carried_bits: carried, rate_bits: rate, from, .. } = self;
         let did = if self.sent { "sent" } else { "received" };
         let (share, carried, rate) = (percent(carried / rate), bits(*carried), bits(*rate));
         write!(f, "{side} {did} {carried} with headers, {share} of {rate} ({from})")?;
@@ -134,7 +139,7 @@ impl fmt::Display for Place {
         match self {
             Self::Socket(side) => write!(f, "{side}'s socket"),
             Self::Behind(side) => write!(f, "the device, or the backlog, before the {side}"),
-            Self::Queue(side, wire) => write!(f, "the queue before the {side}'s wire ({wire})"),
+            Self::Queue { side, wire } => write!(f, "the queue before the {side}'s wire ({wire})"),
             Self::Device(side) => write!(f, "the {side}'s device"),
             Self::Uncounted => f.write_str("a place without a counter"),
         }

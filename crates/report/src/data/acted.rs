@@ -1,5 +1,5 @@
-//! The evidence that a condition's offloads acted, from the kernel's counters, and where it
-//! contradicts what the switches read back.
+//! Which of a condition's offloads acted, by the kernel's counters, and where these contradict what
+//! the switches read back.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use study::{Condition, Direction, Effective, Family, Nic, Settled, Side};
 
 use crate::words::number::figure;
 
-/// Up to this many in one are one: a few segments are retransmitted, or come with others.
+/// Up to this ratio nothing was merged: a few segments are retransmitted, or arrive with others.
 const ONE: f64 = 1.05;
 
-/// From so many in one on, something merged them.
+/// From this ratio on, something merged them.
 const SEVERAL: f64 = 1.5;
 
 /// What an interface counts of a full packet beyond its MTU: an Ethernet header with two VLAN tags.
 const HEADER: f64 = 22.0;
 
-/// Who computes the checksums of what is sent.
+/// Where the checksums of what is sent are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Checksum {
-    /// They are left to the device.
+    /// By the device.
     Device,
-    /// The stack computes them.
+    /// By the stack.
     Stack,
-    /// UDP's are not computed at all.
+    /// UDP's are not computed.
     Nobody,
 }
 
@@ -39,18 +39,17 @@ impl Checksum {
     }
 }
 
-/// Which offloads acted in a condition's runs. What no counter tells is none.
+/// Which offloads acted in a condition's runs. `None` where no counter tells.
 #[derive(Debug, Serialize)]
 pub(crate) struct Acted {
-    /// Segments in each buffer that the transmitter's interface was given: above 1, TSO acted (or
-    /// nobody cut at all, as between namespaces).
+    /// Segments in each buffer that the transmitter's interface got: above 1, TSO acted (or nothing
+    /// cut the buffer, as between namespaces).
     pub(crate) segments_per_buffer: Option<f64>,
     /// Segments in each packet of the interface under a tunnel.
     pub(crate) segments_per_underlay_packet: Option<f64>,
-    /// Packets in each batch that TCP was given at the receiver: above 1, GRO acted.
+    /// Packets in each batch that TCP got at the receiver: above 1, GRO acted.
     pub(crate) packets_per_batch: Option<f64>,
-    /// Where the switches put the checksums of what the transmitter sends; no counter tells who
-    /// computed them.
+    /// What the switches say of the checksums that the transmitter sends; no counter tells.
     pub(crate) checksum: Option<Checksum>,
     /// Where switches and counters contradict each other.
     contradictions: Vec<String>,
@@ -65,8 +64,7 @@ impl Acted {
     ) -> Self {
         let mean = |key: &str| means.get(key).copied();
         let is_tcp = condition.workload.traffic.kind.is_tcp();
-        // Whatever came in is counted where packets come in one by one: under the tunnel, if there
-        // is one.
+        // Received packets are counted before they are merged: under the tunnel, if there is one.
         let arrived = mean("receiver.underlay_packets").or_else(|| mean("receiver.wire_packets"));
         let batches = mean("receiver.segments").filter(|batches| is_tcp && *batches > 0.0);
         let mut acted = Self {
@@ -91,7 +89,7 @@ impl Acted {
         acted
     }
 
-    /// What TSO says against what the interface was given.
+    /// What TSO's switch says against what the interface got.
     fn cutting(&self, condition: &Condition, transmitter: &Settled) -> Option<String> {
         let counts_frames = condition.boot.guest.as_ref().is_some_and(|guest| guest.nic == Nic::E1000e);
         let segments = self.segments_per_buffer.filter(|_| !counts_frames)?;
@@ -113,8 +111,7 @@ impl Acted {
         }
     }
 
-    /// What GRO says against what TCP was given. Where packets came in large already there was
-    /// nothing left to merge.
+    /// What GRO's switch says against what TCP got. Packets that arrived large cannot be merged.
     fn merging(&self, receiver: &Settled, came_singly: bool) -> Option<String> {
         let packets = self.packets_per_batch?;
         let shown = figure(packets);
@@ -140,7 +137,7 @@ impl Acted {
     }
 }
 
-/// Where the switches put the checksums of this traffic.
+/// What the switches say of the checksums of this traffic.
 fn checksum(condition: &Condition, transmitter: &Settled) -> Checksum {
     if !condition.workload.traffic.kind.is_tcp() && !condition.workload.traffic.checksum {
         return Checksum::Nobody;

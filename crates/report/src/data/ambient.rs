@@ -1,12 +1,11 @@
-//! Settings of the hosts that no study fixes and that decide a result: where they differ between
-//! the hosts, or from what the kernel has by default.
+//! Settings of the hosts that no study sets and that affect results: where they differ between the
+//! hosts, or from the kernel's default.
 
 use std::collections::BTreeMap;
 
 use store::StoredStudy;
 
-/// The sysctls that are looked at, each with what kernels have by default; with several defaults,
-/// those of one kernel after another.
+/// The sysctls, each with its default; with several, those of successive kernels.
 const SYSCTLS: &[(&str, &[&str])] = &[
     ("net.core.busy_poll", &["0"]),
     ("net.core.busy_read", &["0"]),
@@ -25,7 +24,7 @@ const SYSCTLS: &[(&str, &[&str])] = &[
     ("net.ipv4.tcp_wmem", &["4096 16384 4194304"]),
 ];
 
-/// One short line for each setting that is not as usual, each once.
+/// One short line for each setting that is not the default, each once.
 pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
     let mut lines = Vec::new();
     for environment in stored.boots.iter().map(|boot| &boot.environment) {
@@ -48,11 +47,11 @@ pub(crate) fn ambient(stored: &StoredStudy) -> Vec<String> {
     lines
 }
 
-/// What a host has.
+/// The value on a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Setting {
     value: String,
-    /// Whether a kernel has it by default.
+    /// Whether it is a kernel's default.
     usual: bool,
 }
 
@@ -67,8 +66,8 @@ fn setting(
     Some(Setting { value: value.clone(), usual })
 }
 
-/// Whether a value is the default. The largest buffer of TCP is less on a small machine: 1/128 of
-/// the memory that was free when it booted (`tcp_init` in net/ipv4/tcp.c).
+/// Whether a value is the default. The largest buffer of TCP is smaller on a small machine: 1/128
+/// of the memory that was free at boot (`tcp_init` in net/ipv4/tcp.c).
 fn is_default(value: &str, default: &str, memory: Option<u64>) -> bool {
     if value == default {
         return true;
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_what_is_usual() {
+    fn nothing_is_reported_of_what_is_usual() {
         for (one, other) in [
             (None, None),
             (told("1", true), told("1", true)),
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_and_an_unusual_value_are_said_in_one_line() {
+    fn a_difference_and_an_unusual_value_are_reported_in_one_line() {
         let differ = line("x", "1", told("1", true), told("3", false)).unwrap();
         assert_eq!(differ, "the hosts differ: x is 1 at the transmitter, 3 at the receiver (default 1)");
         let both = line("x", "1", told("3", false), told("3", false)).unwrap();

@@ -1,13 +1,13 @@
-//! The congestion control that the runs had: what their sockets read back.
+//! The congestion control of the runs, as their sockets read it back.
 
 use store::StoredStudy;
 
 use study::CongestionControl;
 
-/// Those that let the window alone set the rate. All others may pace by a timer.
+/// Those whose rate the window alone sets. All others may pace by a timer.
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 
-/// Each congestion control of TCP runs, with the conditions that ran with it; empty without TCP.
+/// The congestion controls of the TCP runs, each with its conditions; empty without TCP.
 fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     let mut add = |name: &str, condition: usize| match found.iter_mut().find(|(known, _)| known == name) {
@@ -35,7 +35,7 @@ fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
     found
 }
 
-/// Where no run tells: what the plan names, or what the transmitters had.
+/// Where no run tells: the plan's, or the transmitters' default.
 fn older<'a>(stored: &'a StoredStudy, asked: &'a CongestionControl) -> Vec<&'a str> {
     let system = |boot: &'a store::BootRow| {
         boot.environment.transmitter.sysctls.get("net.ipv4.tcp_congestion_control").map(String::as_str)
@@ -52,7 +52,7 @@ pub(crate) fn names(stored: &StoredStudy) -> Vec<String> {
     of_runs(stored).into_iter().map(|(name, _)| name).collect()
 }
 
-/// What a reader must know of each that may pace.
+/// What a reader must know of those that may pace.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let conditions = &stored.plan.conditions;
     let found = of_runs(stored);

@@ -10,7 +10,7 @@ use crate::data::target::{ComparisonRequest, own_targets};
 use study::Protocol;
 
 /// Whether every comparison of a study that may stop early is decided: proven to differ, or proven
-/// to differ by less than the study is to detect. What cannot be judged is not decided.
+/// to differ by less than the study must detect. A comparison that cannot be judged is not decided.
 #[must_use]
 pub fn is_decided(stored: &StoredStudy) -> bool {
     judged(stored).unwrap_or(false)
@@ -20,7 +20,7 @@ fn judged(stored: &StoredStudy) -> Result<bool, Error> {
     let targets = own_targets(&stored.plan);
     let mut subjects = subjects(stored, &targets, &ComparisonRequest::default())?;
     let analyses = answer(&mut subjects)?;
-    // A condition of which nothing is recorded yet is in no analysis.
+    // A condition without any record is in no analysis.
     let is_whole = targets
         .iter()
         .zip(&analyses)
@@ -30,7 +30,7 @@ fn judged(stored: &StoredStudy) -> Result<bool, Error> {
         && analyses.iter().flat_map(|analysis| &analysis.comparisons).all(|one| one.verdict.is_decided()))
 }
 
-/// Where a study that may stop early stands, in a sentence without a full stop.
+/// The state of a study that may stop early, in a sentence without a full stop.
 pub(crate) fn stopping(stored: &StoredStudy) -> Option<String> {
     let Protocol { stop, boots: most, .. } = stored.plan.asked.protocol;
     let stop = stop?;

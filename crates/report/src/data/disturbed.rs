@@ -1,4 +1,4 @@
-//! Runs that something disturbed, which do not count.
+//! Disturbed runs, which do not count.
 
 use serde::Serialize;
 use store::{RunStatus, StoredStudy};
@@ -9,11 +9,11 @@ use crate::words::number::counted;
 /// The disturbed runs of a study.
 #[derive(Debug, Serialize)]
 pub(crate) struct Disturbed {
-    /// How many runs were disturbed, those included that a repeat made good.
+    /// How many runs were disturbed, those included that were repeated well.
     pub(crate) runs: usize,
     /// How many planned runs have no undisturbed try, and so no value.
     pub(crate) left: usize,
-    /// Each of them, in the order in which they were measured.
+    /// Each of them, in the order of measurement.
     each: Vec<One>,
 }
 
@@ -28,7 +28,7 @@ struct One {
 
 impl Disturbed {
     pub(crate) fn of(stored: &StoredStudy, conditions: &[Condition]) -> Self {
-        let label = |condition: usize| conditions.get(condition).map(|one| one.label.clone());
+        let label = |condition: usize| conditions.get(condition).map(|one| one.label.to_string());
         let each: Vec<One> = stored
             .runs
             .iter()

@@ -1,5 +1,6 @@
 //! Why a report cannot be made.
 
+use store::Outline;
 use thiserror::Error as ThisError;
 
 /// Why a report cannot be made.
@@ -18,9 +19,9 @@ pub enum Error {
     /// There is no such metric.
     #[error("there is no metric {word:?}{}", suggestion(.nearest))]
     UnknownMetric {
-        /// The word.
+        /// The metric asked for.
         word: String,
-        /// The word that it may have been.
+        /// The most similar metric.
         nearest: Option<String>,
     },
     /// There is no such condition.
@@ -28,7 +29,7 @@ pub enum Error {
     UnknownCondition {
         /// The study's number.
         study: i64,
-        /// The word.
+        /// The condition asked for.
         word: String,
         /// The conditions that it has.
         known: String,
@@ -44,11 +45,21 @@ pub enum Error {
         /// Its name.
         name: String,
     },
-    /// A study compares nothing, or not in the metric asked for.
+    /// A study compares nothing, or nothing in the metric asked for.
     #[error("the study {study:?} compares nothing in that metric, so there is nothing to plan for")]
     NothingToSize {
         /// The study's name.
         study: String,
+    },
+    /// Two studies have nothing that may be compared.
+    #[error("study {study} cannot be compared with study {baseline}: {why}")]
+    NotComparable {
+        /// The study that is the baseline.
+        baseline: i64,
+        /// The other.
+        study: i64,
+        /// What keeps them apart.
+        why: String,
     },
     /// ministat has no table for this confidence.
     #[error("ministat knows the confidences 80, 90, 95, 98, 99 and 99.5 %, not {percent} %")]
@@ -56,14 +67,23 @@ pub enum Error {
         /// The confidence in percent.
         percent: f64,
     },
-    /// The classic test refuses.
-    #[error("{0}: the classic test takes 3 runs or more of each condition")]
+    /// The classic test rejects the data.
+    #[error("{0}: the classic test needs 3 runs or more of each condition")]
     Classic(#[from] ministat::MinistatError),
-    /// The statistics refuse.
+    /// The statistics reject the data.
     #[error(transparent)]
     Stats(#[from] stats::StatsError),
 }
 
+impl Error {
+    pub(crate) fn not_comparable(baseline: &Outline, study: &Outline, why: String) -> Self {
+        Self::NotComparable { baseline: baseline.row.id.0, study: study.row.id.0, why }
+    }
+}
+
 fn suggestion(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or_else(String::new, |word| format!("; did you mean {word}?"))
+    match nearest {
+        Some(word) => format!("; did you mean {word}?"),
+        None => "; 'netassay explain' lists them".to_owned(),
+    }
 }

@@ -1,4 +1,4 @@
-//! Exact mode: instructions counted in one emulated guest instead of time measured.
+//! Exact mode: instructions of one emulated guest are counted, instead of time.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,22 @@ use study::{Copies, Kind, Plan};
 use crate::words::number::{figure, percent};
 use crate::words::phrases::{list, words};
 
-/// Counts are the same to this share, in %, on any machine whatever else it does; what differs by
-/// more is a difference.
+/// Counts repeat within this share, in %, on any machine and under any load; larger differences are
+/// real.
 pub(crate) const RESOLUTION: f64 = 0.1;
 
-/// What counts say, and what they cannot see; `$copies` is how copies are among them.
+/// What counts mean, and what they do not include; `$copies` says how copies are counted.
 macro_rules! truth {
     ($copies:literal) => {
         concat!(
             "exact mode: instructions counted in an emulated guest with one CPU, not time; ",
             $copies,
-            ". No spread is normal there, what differs by more than 0.1 % differs, and there are no intervals of time. It does not see caches, branch prediction or parallelism"
+            ". Counts normally have no spread: a difference of more than 0.1 % is real, and there are no intervals. Counts do not show caches, branch prediction or parallelism"
         )
     };
 }
 
-/// What every table of a study in exact mode says.
+/// The text of every table of a study in exact mode.
 pub(crate) fn truth(plan: &Plan) -> &'static str {
     let has = |copies| plan.conditions.iter().any(|condition| condition.copies() == copies);
     match (has(Copies::Words), has(Copies::Bytes)) {
@@ -54,7 +54,7 @@ pub(crate) fn is_count(metric: &Metric) -> bool {
     metric.needs == Needs::Exact
 }
 
-/// What a unit of work of this traffic is called in metrics of CPU time.
+/// The name of a unit of this traffic's work in metrics of CPU time.
 pub(crate) fn unit_of_work(kind: Kind) -> &'static str {
     match kind {
         _ if kind.is_stream() => "byte",
@@ -63,27 +63,27 @@ pub(crate) fn unit_of_work(kind: Kind) -> &'static str {
     }
 }
 
-/// What instructions of this traffic are counted for, where a study does not say: a datagram is one
-/// piece of work however long.
+/// The unit of work of this traffic, where a study does not name it: a datagram of any length is
+/// one.
 pub(crate) fn counted_unit(kind: Kind) -> &'static str {
     kind.counted_work()
 }
 
-/// A condition whose counts are not the same each time, to the resolution. No verdict rests on it.
+/// A condition whose counts do not repeat within the resolution. No verdict uses it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Unlike {
     #[serde(skip)]
     pub(crate) condition: usize,
     label: String,
     metric: String,
-    /// The least count, and the most.
+    /// The lowest count, and the highest.
     counts: (f64, f64),
-    /// Each count, as the page shows it, with its boots.
+    /// Each count as the page shows it, with its boots.
     by_boot: Vec<(String, BTreeSet<u32>)>,
 }
 
 impl Unlike {
-    /// What a page says first, without a full stop.
+    /// The page's first lines on it, without a full stop.
     fn sentence(&self) -> String {
         let (low, high) = self.counts;
         let share = percent(100.0 * (high - low) / low.abs());
@@ -94,7 +94,7 @@ impl Unlike {
         let by_boot: Vec<String> =
             self.by_boot.iter().map(|(count, of)| format!("{count} in {}", boots(of))).collect();
         format!(
-            "{} of {} are not the same each time: {}, {share} % apart where counts are the same to {RESOLUTION} %. Something in these boots differs, and what is compared with them has no verdict",
+            "{} of {} do not repeat: {}, {share} % apart, more than {RESOLUTION} %. Something differs between these boots, so comparisons with them have no verdict",
             words(&self.metric),
             self.label,
             by_boot.join(", ")
@@ -102,11 +102,11 @@ impl Unlike {
     }
 }
 
-/// What a page says before all else of counts that do not repeat; empty if all do.
+/// The page's first lines on counts that do not repeat; empty if all do.
 pub(crate) fn head<'g>(unlike: impl IntoIterator<Item = &'g Unlike>) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in unlike.into_iter().map(|unlike| format!("No verdict: {}.\n", unlike.sentence())) {
-        // Several comparisons may rest on one condition.
+        // Several comparisons may use one condition.
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -114,7 +114,7 @@ pub(crate) fn head<'g>(unlike: impl IntoIterator<Item = &'g Unlike>) -> String {
     lines.concat()
 }
 
-/// The conditions whose counts of this metric are not the same each time. `label` names one.
+/// The conditions whose counts of this metric do not repeat. `label` names one.
 pub(crate) fn unlike(runs: &[Observation], metric: &str, label: impl Fn(usize) -> String) -> Vec<Unlike> {
     let conditions: BTreeSet<usize> = runs.iter().map(|run| run.condition).collect();
     let told = |condition: usize| {
@@ -134,7 +134,7 @@ pub(crate) fn unlike(runs: &[Observation], metric: &str, label: impl Fn(usize) -
     conditions.into_iter().filter_map(told).collect()
 }
 
-/// Counts that look alike, from the least, with their boots.
+/// Counts that are shown alike, from the lowest, with their boots.
 fn by_boot(runs: &[&Observation]) -> Vec<(String, BTreeSet<u32>)> {
     let mut sorted = runs.to_vec();
     sorted.sort_by(|one, other| one.value.total_cmp(&other.value));

@@ -1,4 +1,4 @@
-//! What held each condition's runs back, and what that means for a comparison of two.
+//! What limited each condition's runs, and what that means for a comparison.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,23 @@ use crate::words::table::Table;
 /// Metrics that such a limit sets.
 const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
 
-/// What held one condition's runs back.
+/// What limited one condition's runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct LimitView {
-    /// What held back the most of its runs; of several, the first in the alphabet.
+    /// The limit of most of its runs; of several, the first in the alphabet.
     pub(crate) label: Label,
-    /// How many runs that is.
+    /// The number of these runs.
     runs: usize,
-    /// Of how many for which it was told.
+    /// The number of runs with a known limit.
     of: usize,
-    /// How many runs each label has.
+    /// The number of runs of each label.
     labels: BTreeMap<Label, usize>,
-    /// What spoke for it in the last such run, in sentences.
+    /// The evidence of the last such run, in sentences.
     evidence: Vec<String>,
 }
 
 impl LimitView {
-    /// Of the runs that count; none if none of them says.
+    /// Of the runs that count; `None` if no run has a limit.
     pub(crate) fn of(stored: &StoredStudy, condition: usize) -> Option<Self> {
         let of_condition = || stored.measurements().filter(|run| run.condition == condition);
         let limits: Vec<_> = of_condition().filter_map(|run| run.limited_by.as_ref()).collect();
@@ -36,21 +36,21 @@ impl LimitView {
         for limit in &limits {
             *labels.entry(limit.label).or_default() += 1;
         }
-        // The first of the largest: `max_by_key` would take the last.
+        // The first of the largest: `max_by_key` would return the last.
         let (&label, &runs) = labels.iter().rev().max_by_key(|(_, runs)| **runs)?;
         let evidence = &limits.iter().rfind(|limit| limit.label == label)?.evidence;
         let evidence = evidence.iter().map(Evidence::to_string).collect();
         Some(Self { label, runs, of: limits.len(), evidence, labels })
     }
 
-    /// The label in a table: `tx CPU`, and of how many runs, where others had another: `rx CPU
+    /// The label in a table: `tx CPU`, with its number of runs if there are other labels: `rx CPU
     /// 7/9`.
     pub(crate) fn short(&self) -> String {
         let label = self.label.short();
         if self.runs == self.of { label.to_owned() } else { format!("{label} {}/{}", self.runs, self.of) }
     }
 
-    /// Whether a table must say what its short form stands for.
+    /// Whether a table must explain its short form.
     pub(crate) fn is_short(&self) -> bool {
         self.label.short() != self.label.word()
     }
@@ -76,15 +76,15 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
         let others = limit.others();
         let mut row = vec![*label, limit.label.word(), &runs];
         row.extend(mixed.then_some(others.as_str()));
-        // What decided comes first; the rest is in the JSON.
+        // The first is what decided; the rest is in the JSON.
         row.extend(limit.evidence.first().map(String::as_str));
         table.row(&row);
     }
     if limited.is_empty() { String::new() } else { table.render() }
 }
 
-/// What set the rate of both conditions, in words, if something outside both hosts did and `metric`
-/// is a rate: the two then cannot differ.
+/// What set the rate of both conditions, in words, if `metric` is a rate and it was outside both
+/// hosts: the two then cannot differ.
 pub(crate) fn set_from_outside(
     stored: &StoredStudy,
     metric: &str,
@@ -99,8 +99,7 @@ pub(crate) fn set_from_outside(
     (label(other) == Some(limit)).then_some(if limit == Label::Link { "the link" } else { limit.word() })
 }
 
-/// What must be said of a comparison in `metric` where both conditions have a rate that was set
-/// from outside.
+/// The remark on a comparison in `metric` where both rates were set from outside.
 pub(crate) fn cannot_differ(
     stored: &StoredStudy,
     conditions: &[Condition],

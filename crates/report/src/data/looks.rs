@@ -1,14 +1,13 @@
-//! A stored study that may stop early: which look its data stand at.
+//! The look of a stored study that may stop early.
 
 use stats::Look;
 use stats::sequential::{Bounds, Schedule};
 use store::StoredStudy;
 use study::{Protocol, Stop};
 
-/// The look that a stored study's data stand at, with what the study says of stopping; none if it
-/// takes all its boots whatever they show.
-///
-/// Between two looks, and inside a boot (a study that was interrupted), the earlier one counts,
+/// The look that a stored study has reached, and its stopping rule; `None` if it always takes all
+/// its boots. Between two looks, and inside a boot (of an interrupted study), it is the earlier
+/// one, whose bound is the stricter; before the first, the first.
 /// whose bound is the stricter; before the first, the first.
 pub(crate) fn look_of(stored: &StoredStudy) -> Option<(Stop, Look)> {
     let Protocol { stop, boots, .. } = stored.plan.asked.protocol;
@@ -20,13 +19,13 @@ pub(crate) fn look_of(stored: &StoredStudy) -> Option<(Stop, Look)> {
     Some((stop, Look { number, schedule }))
 }
 
-/// The last boot that ended in order. One under way, or given up, leads to no look.
+/// The last boot that ended in order. An open or lost boot has no look.
 pub(crate) fn boots_over(stored: &StoredStudy) -> u32 {
     let ended = stored.boots.iter().filter(|boot| boot.ended_unix_ms.is_some());
     ended.map(|boot| boot.number).max().unwrap_or(0)
 }
 
-/// The looks that a study of at most so many boots has planned.
+/// The planned looks of a study of at most so many boots.
 pub(crate) fn schedule(stop: Stop, boots: u32) -> Schedule {
     Schedule { bounds: bounds(stop.bounds), looks: stop.looks, boots }
 }

@@ -1,7 +1,5 @@
-//! A condition's figure is the mean of its boots' means: each boot has one vote, however many runs
-//! it gave.
-//!
-//! Means are taken by [`stats::mean`], which values near the largest number do not overflow.
+//! A condition's figure is the mean of its boots' means: each boot has the same weight, however
+//! many runs it has. [`stats::mean`] does not overflow near the largest number.
 
 use std::collections::BTreeMap;
 

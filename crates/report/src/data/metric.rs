@@ -7,7 +7,7 @@ use study::metric::{self, Metric};
 
 use crate::data::error::Error;
 
-/// The unit of a metric; `None` for a metric that this program does not know.
+/// The unit of a metric; `None` for an unknown one.
 #[must_use]
 pub fn unit_of(key: &str) -> Option<&'static str> {
     metric::find(key).map(|metric| metric.unit)

@@ -1,4 +1,4 @@
-//! Planned runs without a measurement: a page of results says first that they are missing, and why.
+//! Planned runs without a measurement. A page of results says first how many, and why.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use crate::words::number::counted;
 /// Planned runs without a measurement, warm-ups not counted.
 #[derive(Debug, Serialize)]
 pub(crate) struct Missing {
-    /// How many they are.
+    /// Their number.
     runs: usize,
-    /// Of how many planned ones.
+    /// The number of planned runs.
     planned: usize,
     /// Those whose last try failed.
     failed: usize,
-    /// Those that something disturbed at every try.
+    /// Those that were disturbed in every try.
     disturbed: usize,
-    /// Those that nobody tried.
+    /// Those that were not tried.
     not_tried: usize,
     /// Why runs failed, the most frequent reason first.
     reasons: Vec<Reason>,
@@ -32,7 +32,7 @@ pub(crate) struct Missing {
 /// Why runs failed.
 #[derive(Debug, Serialize)]
 struct Reason {
-    /// In how many missing runs.
+    /// The number of missing runs.
     runs: usize,
     /// The condition of the last of them.
     condition: String,
@@ -43,7 +43,7 @@ struct Reason {
 }
 
 impl Missing {
-    /// What is missing of a stored study; none if nothing is.
+    /// What a stored study lacks; `None` if nothing.
     pub(crate) fn of(stored: &StoredStudy) -> Option<Self> {
         let mut tries: BTreeMap<RunKey, (RunStatus, &str)> = BTreeMap::new();
         for run in stored.runs.iter().filter(|run| !run.warmup) {
@@ -88,7 +88,7 @@ impl Missing {
         }
     }
 
-    /// The lines that a page begins with.
+    /// The first lines of the page.
     pub(crate) fn text(&self) -> String {
         let mut parts = Vec::new();
         if self.failed > 0 {
@@ -131,7 +131,7 @@ fn not_tried(status: StudyStatus) -> &'static str {
     }
 }
 
-/// Why no run gives a condition a value in a metric.
+/// Why a condition has no value of a metric.
 pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) -> String {
     let tries = || stored.runs.iter().filter(|run| !run.warmup && run.condition == condition);
     if tries().any(StoredRun::is_measurement) {
@@ -155,7 +155,7 @@ pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) 
     }
 }
 
-/// The runs that a study plans. Of one that ended at a look, those of the boots after it are not.
+/// The planned runs of a study. If it ended at a look, without those of later boots.
 fn planned(stored: &StoredStudy) -> Vec<RunKey> {
     let protocol = &stored.plan.asked.protocol;
     let taken = stored.row.boots;
@@ -170,7 +170,7 @@ fn planned(stored: &StoredStudy) -> Vec<RunKey> {
         .collect()
 }
 
-/// How many reasons a page names.
+/// How many reasons a page gives.
 const REASONS: usize = 2;
 
 impl Reason {

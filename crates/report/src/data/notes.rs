@@ -1,4 +1,4 @@
-//! What a reader must know beside the figures.
+//! Notes for the reader beside the figures.
 
 use record::Disturbance;
 use store::StoredStudy;
@@ -8,7 +8,7 @@ use crate::data::congestion_control;
 use crate::data::outcomes::fallbacks;
 use crate::words::number::counted;
 
-/// What the testbeds could not give, and what of the machine shapes the results, each once.
+/// The limitations of the testbeds, and what of the machine affects the results, each once.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     for boot in &stored.boots {

@@ -1,5 +1,4 @@
-//! What the load engine itself said of its runs: sends without copying, what it could not have,
-//! what its clock cost.
+//! What the load engine reported: sends without copying, refused options, the cost of its clock.
 
 use store::StoredStudy;
 use study::Condition;
@@ -7,8 +6,7 @@ use study::Condition;
 use crate::words::number::{figure, percent};
 use crate::words::table::Table;
 
-/// How many sends without copying there were, and how many of them the kernel copied after all; a
-/// table, empty without any.
+/// Sends without copying, and how many the kernel copied; a table, empty without any.
 pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String {
     let mut table =
         Table::new(&["condition", "sends", "copied", "share"]).under(&["", "completed", "after all", "%"]);
@@ -29,14 +27,10 @@ pub(crate) fn zerocopy(stored: &StoredStudy, conditions: &[Condition]) -> String
         let share = percent(copied as f64 * 100.0 / completed as f64);
         table.row(&[&condition.label, &completed.to_string(), &copied.to_string(), &share]);
     }
-    if any {
-        format!("\nSends that the kernel was not to copy, over all runs:\n{}", table.render())
-    } else {
-        String::new()
-    }
+    if any { format!("\nSends without copying, over all runs:\n{}", table.render()) } else { String::new() }
 }
 
-/// What was asked of the kernel and not had, and what was done instead, each once.
+/// Options that the kernel refused, and what was done instead, each once.
 pub(crate) fn fallbacks(stored: &StoredStudy, conditions: &[Condition]) -> Vec<String> {
     let mut found: Vec<(&_, Vec<usize>)> = Vec::new();
     for run in stored.measurements() {
@@ -60,8 +54,7 @@ pub(crate) fn fallbacks(stored: &StoredStudy, conditions: &[Condition]) -> Vec<S
         .collect()
 }
 
-/// What reading the clock cost, as a sentence with its newline; nothing where no latency was
-/// measured.
+/// The cost of reading the clock, as a sentence with its newline; `None` without latency.
 pub(crate) fn clock(stored: &StoredStudy) -> String {
     let mut costs: Vec<f64> = stored
         .measurements()

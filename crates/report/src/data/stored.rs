@@ -2,7 +2,7 @@
 
 use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
-use study::{Condition, Plan, Quality};
+use study::{Condition, Name, Plan, Quality};
 
 use crate::data::error::Error;
 use crate::data::exact;
@@ -23,11 +23,10 @@ pub(crate) fn subjects(
     request: &ComparisonRequest,
 ) -> Result<Vec<Subject>, Error> {
     let look = look_of(stored);
-    let labels: Vec<String> =
-        stored.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
+    let labels: Vec<Name> = stored.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
     let truth = truth(stored);
     let subject = |target: &Target| {
-        // Every condition of the workload tells how boots treat conditions, whichever are compared.
+        // All conditions of the workload, compared or not, show how boots affect conditions.
         let conditions = &stored.plan.conditions;
         let alike = |condition: usize| {
             let workload = conditions.get(condition).map(|one| one.workload.name.as_str());
@@ -74,10 +73,11 @@ pub(crate) fn subjects(
     targets.iter().map(subject).collect()
 }
 
-/// The conditions whose labels say what of the plan's design they are without, and nothing else.
+/// The conditions whose labels list only what of the plan's design they are without.
 fn without(plan: &Plan) -> Vec<usize> {
     let Some(design) = &plan.design else { return Vec::new() };
+    // The design's word is the last.
     let is_without =
-        |one: &&Condition| design.words_without(&one.designed(design)).as_ref() == Some(&one.label);
+        |one: &&Condition| one.label.words().len() == 1 && design.is_without(&one.designed(design));
     plan.conditions.iter().filter(is_without).map(|one| one.index).collect()
 }

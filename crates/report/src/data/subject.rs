@@ -1,57 +1,55 @@
-//! Values of one metric under several conditions, and what is asked of them: what a stored study
-//! and a person's own files have in common.
+//! Values of one metric under several conditions, and the question about them, from a stored study
+//! or from a user's files.
 
 use stats::{Analysis, Observation, Question, Spending};
-use study::{Copies, Quality};
+use study::{Copies, Name, Quality};
 
 use crate::data::error::Error;
 use crate::data::exact::{self, Unlike};
 
-/// What the boots of values are called.
+/// The name of boots in messages.
 #[derive(Debug, Clone)]
 pub enum BootNames {
-    /// Those of a stored study, by their numbers. Its runs are in the order in which they were
-    /// measured.
+    /// Boots of a stored study, by number; its runs are in the order of measurement.
     Numbered,
-    /// Those of files, by number. Their order is that of the files, whatever that is.
+    /// Boots of files, by number; the runs are in the order of the files.
     Named(Vec<String>),
     /// Files do not say: each value counts as a boot.
     Unknown,
 }
 
-/// Values of one metric under several conditions, and what is asked of them.
+/// Values of one metric under several conditions, and the question about them.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// What was measured: the workload's name, a benchmark's.
+    /// What was measured: the name of the workload or the benchmark.
     pub name: String,
-    /// The metric's word.
+    /// The metric's name.
     pub metric: String,
-    /// The metric's unit; empty if nobody said.
+    /// The metric's unit; empty if unknown.
     pub unit: String,
     /// A name for each condition that `observations` speak of, by its index.
-    pub labels: Vec<String>,
+    pub labels: Vec<Name>,
     /// The conditions whose labels say what they are without.
     pub(crate) without: Vec<usize>,
-    /// The runs, in the order in which they were measured.
+    /// The runs, in the order of measurement.
     pub observations: Vec<Observation>,
-    /// The conditions that are compared; the others only help to tell the error. None: all.
+    /// The conditions that are compared; the others only help to estimate the error. Empty: all.
     pub compared: Option<Vec<usize>>,
-    /// What is compared with what, and how sure the answer must be.
+    /// What is compared, and with what confidence.
     pub question: Question,
-    /// The confidence that all metrics together were asked for; `question.level` grows beyond it
-    /// where they share it.
+    /// The confidence of all metrics together; `question.level` is higher where they share it.
     pub(crate) asked: f64,
-    /// What a reader must know of where the values come from.
+    /// Notes on the origin of the values.
     pub notes: Vec<String>,
     /// What its boots are called.
     pub boots: BootNames,
-    /// What it means that a value is higher; none where nobody says.
+    /// What a higher value means; `None` if unknown.
     pub quality: Option<Quality>,
-    /// Which kind of truth the values are, if not time on a machine.
+    /// The kind of the values, if not time on a machine.
     pub(crate) truth: Option<&'static str>,
-    /// Counts without noise are judged by this share, in %, instead of intervals.
+    /// Counts without noise are judged by this share, in %, not by intervals.
     pub(crate) resolution: Option<f64>,
-    /// How copies are among such counts.
+    /// How such counts include copies.
     pub(crate) copies: Option<Copies>,
 }
 
@@ -61,7 +59,7 @@ impl Subject {
     pub fn new(
         name: &str,
         (metric, unit): (&str, &str),
-        labels: Vec<String>,
+        labels: Vec<Name>,
         observations: Vec<Observation>,
         question: Question,
     ) -> Subject {
@@ -84,7 +82,7 @@ impl Subject {
         }
     }
 
-    /// What the data answer.
+    /// The answer from the data.
     fn analyse(&self, spending: &Spending) -> Result<Analysis, Error> {
         let takes_part = |condition| self.takes_part(condition);
         let analysis = stats::analyse_with(&self.observations, &self.question, takes_part, spending)?;
@@ -97,7 +95,7 @@ impl Subject {
         })
     }
 
-    /// Conditions whose counts are not the same each time; none where time was measured.
+    /// Conditions whose counts do not repeat; empty where time was measured.
     pub(crate) fn unlike(&self) -> Vec<Unlike> {
         let runs = if self.resolution.is_some() { self.compared_observations() } else { Vec::new() };
         exact::unlike(&runs, &self.metric, |condition| self.label(condition))
@@ -112,8 +110,7 @@ impl Subject {
         self.compared.as_ref().is_none_or(|compared| compared.contains(&condition))
     }
 
-    /// A boot as it is said: `boot 3`, and where none are known `value 3`, which is its place in
-    /// its condition.
+    /// The name of a boot: `boot 3`; without boots `value 3`, its place in its condition.
     pub(crate) fn boot(&self, number: u32) -> String {
         let place = number as usize;
         match &self.boots {
@@ -129,39 +126,51 @@ impl Subject {
 
     /// A condition's label.
     pub(crate) fn label(&self, condition: usize) -> String {
-        self.labels.get(condition).cloned().unwrap_or_else(|| format!("condition {condition}"))
+        self.name(condition).to_string()
+    }
+
+    /// The same in its words.
+    pub(crate) fn name(&self, condition: usize) -> Name {
+        let other = || Name::from(format!("condition {condition}").as_str());
+        self.labels.get(condition).cloned().unwrap_or_else(other)
     }
 }
 
-/// Answers every question, so that the answers hold together: where several metrics are judged,
-/// each is a family of comparisons and Holm's steps share the error rate among them.
+/// Answers all questions together: with several metrics, each is a family of comparisons, and
+/// Holm's steps divide the error rate among them.
 ///
 /// # Errors
 /// What the statistics refuse.
 pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
+    let families: Vec<String> = subjects.iter().map(|subject| subject.metric.clone()).collect();
+    answer_families(subjects, &families)
+}
+
+/// The same of subjects that are in these families.
+pub(crate) fn answer_families<F: Ord + Clone>(
+    subjects: &mut [Subject],
+    of: &[F],
+) -> Result<Vec<Analysis>, Error> {
     let spending = Spending::default();
     let first = subjects.iter().map(|subject| subject.analyse(&spending)).collect::<Result<Vec<_>, _>>()?;
-    let mut metrics: Vec<&str> = subjects.iter().map(|subject| subject.metric.as_str()).collect();
-    metrics.sort_unstable();
-    metrics.dedup();
-    let p_values = |metric: &&str| {
-        let of_metric = subjects.iter().zip(&first).filter(|(subject, _)| subject.metric == *metric);
-        of_metric.flat_map(|(_, analysis)| analysis.comparisons.iter().filter_map(|one| one.p)).collect()
+    let mut names = of.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    let p_values = |name: &F| {
+        let own = of.iter().zip(&first).filter(|(family, _)| *family == name);
+        own.flat_map(|(_, analysis)| analysis.comparisons.iter().filter_map(|one| one.p)).collect()
     };
-    let families: Vec<Vec<f64>> = metrics.iter().map(p_values).collect();
+    let families: Vec<Vec<f64>> = names.iter().map(p_values).collect();
     // All questions of one request have the same level, so any of them tells the error rate.
     let alpha = subjects.first().map_or(0.05, |subject| 1.0 - subject.question.level);
-    let shares: Vec<(String, f64)> = metrics
-        .iter()
-        .map(|metric| (*metric).to_owned())
-        .zip(stats::families::levels(&families, alpha).into_iter().map(|level| level / alpha))
-        .collect();
+    let shares: Vec<f64> =
+        stats::families::levels(&families, alpha).into_iter().map(|level| level / alpha).collect();
     subjects
         .iter_mut()
+        .zip(of)
         .zip(first)
-        .map(|(subject, analysis)| {
-            let share =
-                shares.iter().find(|(metric, _)| *metric == subject.metric).map_or(1.0, |(_, share)| *share);
+        .map(|((subject, family), analysis)| {
+            let share = names.binary_search(family).map_or(1.0, |place| shares[place]);
             if share >= 1.0 {
                 return Ok(analysis);
             }

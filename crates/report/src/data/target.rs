@@ -9,22 +9,22 @@ use crate::data::exact;
 use crate::data::metric::known;
 use study::{Percent, Plan, metric::Metric};
 
-/// What is to be compared; whatever is left out is as the study says.
+/// What to compare; what is left out is as in the study.
 #[derive(Debug, Clone)]
 pub struct ComparisonRequest {
-    /// The metric's word.
+    /// The metric's name.
     pub metric: Option<String>,
     /// The baseline's label or slug.
     pub baseline: Option<String>,
     /// Confidence of the intervals, between 0 and 1.
     pub confidence: f64,
-    /// Compares all pairs of conditions instead of all with a baseline.
+    /// Compares all pairs of conditions, not all with a baseline.
     pub all_pairs: bool,
-    /// How large a difference would not matter; none: as the study says.
+    /// The largest difference that does not matter; `None`: as in the study.
     pub margin: Option<Margin>,
-    /// The design; none: as the data show it.
+    /// The design; `None`: from the data.
     pub design: Option<Design>,
-    /// What is done about several comparisons.
+    /// The correction for several comparisons.
     pub correction: Correction,
 }
 
@@ -42,7 +42,7 @@ impl Default for ComparisonRequest {
     }
 }
 
-/// One set of conditions compared in one metric with one of them.
+/// One baseline, and the conditions compared with it in one metric.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Target {
     pub(crate) workload: String,
@@ -100,7 +100,7 @@ pub(crate) fn own_targets(plan: &Plan) -> Vec<Target> {
         .collect()
 }
 
-/// The metric that a study compares in: in exact mode a count, where the file has no say.
+/// The metric in which the study compares; in exact mode a count, whatever the file says.
 fn metric_of(plan: &Plan, comparison: &study::Comparison) -> &'static Metric {
     let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
     let metric = study::metric::find(&comparison.metric).unwrap_or_else(|| kind.primary_metric());
@@ -118,7 +118,7 @@ fn rebase(target: &mut Target, baseline: usize) {
 
 fn condition(stored: &StoredStudy, word: &str) -> Result<usize, Error> {
     let conditions = &stored.plan.conditions;
-    let found = conditions.iter().position(|one| one.label == word || one.slug == word);
+    let found = conditions.iter().position(|one| *one.label == *word || one.slug == word);
     found.ok_or_else(|| Error::UnknownCondition {
         study: stored.row.id.0,
         word: word.to_owned(),

@@ -1,23 +1,62 @@
-//! Which kind of truth a study's figures are: time on a machine, time under emulation, or counts.
+//! The kind of a study's figures: time on a machine, time under emulation, or counts.
 
+use record::{Environment, GuestEnvironment};
 use store::StoredStudy;
+use study::Plan;
 
 use crate::data::exact;
 
-/// What tables of rates under emulation say.
+/// The text below tables of rates under emulation.
 const EMULATED: &str = "measured under emulation: rates compare with each other, not with those of hardware";
 
-/// What every table of the study must say, without a full stop; none for time on the machine
-/// itself.
-pub(crate) fn truth(stored: &StoredStudy) -> Option<&'static str> {
-    if stored.plan.exact {
-        return Some(exact::truth(&stored.plan));
-    }
-    let guests = stored.boots.iter().filter_map(|boot| boot.environment.guests.as_ref());
-    guests.flat_map(|guests| guests.values()).any(|guest| guest.emulated).then_some(EMULATED)
+/// A kind of truth. Figures of different kinds are not compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Counted,
+    Emulated,
+    Timed,
 }
 
-/// The line below a table; empty without anything to say.
+impl Kind {
+    /// What a study of this kind does.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Counted => "counts instructions",
+            Self::Emulated => "measures time under emulation",
+            Self::Timed => "measures time",
+        }
+    }
+}
+
+/// The kind of truth of a plan's figures, measured in these environments.
+pub(crate) fn kind<'e>(plan: &Plan, environments: impl IntoIterator<Item = &'e Environment>) -> Kind {
+    if plan.exact {
+        return Kind::Counted;
+    }
+    let guests = environments.into_iter().filter_map(|environment| environment.guests.as_ref());
+    let is_emulated = guests.flat_map(|guests| guests.values()).any(GuestEnvironment::is_emulated);
+    if is_emulated { Kind::Emulated } else { Kind::Timed }
+}
+
+/// What every table of such figures must say, without a full stop; none for time on the machine
+/// itself.
+pub(crate) fn of<'e>(
+    plan: &Plan,
+    environments: impl IntoIterator<Item = &'e Environment>,
+) -> Option<&'static str> {
+    match kind(plan, environments) {
+        Kind::Counted => Some(exact::truth(plan)),
+        Kind::Emulated => Some(EMULATED),
+        Kind::Timed => None,
+    }
+}
+
+/// The same of a stored study.
+pub(crate) fn truth(stored: &StoredStudy) -> Option<&'static str> {
+    of(&stored.plan, stored.boots.iter().map(|boot| &boot.environment))
+}
+
+/// The line below a table; empty without a text.
 pub(crate) fn line(truth: Option<&str>) -> String {
     truth.map_or(String::new(), |truth| format!("({truth})\n"))
 }

@@ -1,4 +1,4 @@
-//! Why a condition has no value of a metric, and the way out.
+//! Why a condition has no value of a metric, and the remedy.
 
 use store::{RunStatus, StoredRun, StoredStudy};
 
@@ -16,7 +16,7 @@ pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
         let disturbed = with(RunStatus::Ok).filter(is_disturbed).count();
         let why = if disturbed > 0 {
             format!(
-                ": something disturbed {disturbed} of them, which count because of --keep-disturbed, and a disturbed side has no CPU time per unit of work. Stop what disturbs, and measure again"
+                ": something disturbed {disturbed} of them, which count because of --keep-disturbed, and a disturbed side has no CPU time per unit of work. Stop the cause, and measure again"
             )
         } else {
             String::new()
@@ -25,11 +25,11 @@ pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
     }
     let (status, became, remedy) = if with(RunStatus::Invalid).count() > 0 {
         let remedy = format!(
-            "Stop what disturbs and repeat the study with --resume {id}; to count disturbed runs, add --keep-disturbed"
+            "Stop the cause and repeat the study with --resume {id}; to count disturbed runs, add --keep-disturbed"
         );
         (RunStatus::Invalid, "was disturbed", remedy)
     } else {
-        (RunStatus::Failed, "failed", format!("Mend that and repeat the study with --resume {id}"))
+        (RunStatus::Failed, "failed", format!("Correct that and repeat the study with --resume {id}"))
     };
     let Some(last) = with(status).next_back() else {
         return format!("{label} has not been measured yet. Repeat the study with --resume {id}");

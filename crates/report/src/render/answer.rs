@@ -1,4 +1,4 @@
-//! The answer to a study's question, in a sentence drawn from the comparisons.
+//! The answer to a study's question, in a sentence from the comparisons.
 
 use stats::{Margin, Ratio, Verdict};
 
@@ -8,12 +8,11 @@ use crate::render::row::Row;
 use crate::words::number::{counted, figure, percent, plain, range, times};
 use crate::words::phrases::{is, list, words};
 
-/// So many conditions without a proven difference are named; of more their count is enough beside
-/// the table.
+/// The most conditions without a proven difference that are named; of more, the number.
 const NAMED: usize = 3;
 
-/// The answer of a comparison as lines: its sentence, each remark once with whose it is, and what
-/// explains differences.
+/// The answer of a comparison as lines: its sentence, each remark once with its conditions, and
+/// what explains differences.
 pub(crate) fn answered(group: &Group) -> String {
     let mut text = format!("Answer: {}\n", answer(group));
     for (whose, remark) in once(group.rows.iter().map(|row| (&*row.label, &*row.remarks))) {
@@ -79,7 +78,13 @@ pub(crate) fn answer(group: &Group) -> String {
     // The mean that the table shows.
     let own = group.conditions.iter().find(|one| one.estimate.condition == first.comparison.baseline);
     let mean = own.map_or(first.comparison.baseline_mean, |own| own.estimate.mean);
-    let base = format!("against {baseline} ({})", format!("{} {unit}", figure(mean)).trim_end());
+    // Between two studies each condition has a baseline of its own.
+    let is_one = group.rows.iter().all(|row| row.comparison.baseline == first.comparison.baseline);
+    let base = if is_one {
+        format!("against {baseline} ({})", format!("{} {unit}", figure(mean)).trim_end())
+    } else {
+        format!("against {baseline}")
+    };
     let mut parts = Vec::new();
     if !proven.is_empty() {
         parts.push(format!("{metric} {is} {}", list(&proven)));
@@ -88,7 +93,7 @@ pub(crate) fn answer(group: &Group) -> String {
         parts.push(format!("{metric} {is} equivalent for {}", list(&equivalent)));
     }
     if !open.is_empty() {
-        // Where a margin was stated, neither of the two things that could have been shown was.
+        // With a margin, neither difference nor equivalence was proven.
         let has_margin = group.rows.iter().any(|row| row.comparison.margin.is_some());
         let what = if has_margin { "neither a difference nor equivalence" } else { "no difference" };
         let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
@@ -116,8 +121,8 @@ pub(crate) fn answer(group: &Group) -> String {
     }
 }
 
-/// The size of a proven difference that has no interval in %: how many times the baseline, or in
-/// the metric's unit.
+/// The size of a proven difference without an interval in %: a ratio to the baseline, or in the
+/// metric's unit.
 fn other_size(row: &Row, unit: &str) -> String {
     let comparison = &row.comparison;
     if let Some(Ratio { value, interval }) = comparison.ratio {
@@ -137,7 +142,7 @@ fn other_size(row: &Row, unit: &str) -> String {
     format!("{size} {verdict} {}{interval}", with(row))
 }
 
-/// What was measured, where the looks of the study made it another than what is stated.
+/// The measured value, where the correction for looks changed the stated one.
 fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String) -> String {
     let words = |value: f64| show(value.abs());
     match measured.map(&words) {
@@ -146,8 +151,7 @@ fn as_measured(stated: f64, measured: Option<f64>, show: impl Fn(f64) -> String)
     }
 }
 
-/// A condition as what a value is seen with; one whose name says what it is without is its own
-/// word.
+/// A condition after "with"; one whose name says what it is without needs no "with".
 fn with(row: &Row) -> String {
     if row.is_without { row.label.clone() } else { format!("with {}", row.label) }
 }

@@ -1,4 +1,4 @@
-//! The classic comparison: every run taken for independent, in ministat's words.
+//! The classic comparison, in ministat's words: runs are taken as independent.
 
 use ministat::{Level, MAX_SETS, Set};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use store::StoredStudy;
 use crate::data::error::Error;
 use crate::data::target::{ComparisonRequest, targets};
 
-/// What ministat would say of a stored study's runs.
+/// What ministat says of a stored study's runs.
 #[derive(Debug, Serialize)]
 pub struct Classic {
     study: i64,
@@ -32,7 +32,7 @@ impl Classic {
     /// As [`crate::Comparisons::new`]; and for a confidence that ministat does not know, or sets of
     /// fewer than 3 runs.
     pub fn new(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Self, Error> {
-        // The confidence came in as a percentage, and ministat compares for equality.
+        // The confidence was a percentage, and ministat compares for equality.
         let percent = (request.confidence * 1e4).round() / 1e2;
         let level = Level::from_percent(percent).ok_or(Error::UnknownLevel { percent })?;
         let mut groups = Vec::new();
@@ -45,7 +45,7 @@ impl Classic {
             let (baseline, baseline_values) = set(target.baseline)?;
             let mut named = vec![(baseline.name.clone(), baseline_values)];
             let mut text = String::new();
-            // ministat has symbols for seven sets: more conditions make more tables, each with the
+            // ministat has symbols for seven sets: more conditions need more tables, each with the
             // baseline first.
             for some in target.conditions.chunks(MAX_SETS - 1) {
                 let mut sets = vec![baseline.clone()];

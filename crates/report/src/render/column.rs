@@ -1,4 +1,4 @@
-//! The columns of the table of results: what is worth seeing of each kind of traffic.
+//! The columns of the table of results for each kind of traffic.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// What it shows of a condition with these means.
+    /// The cell of a condition with these means.
     pub(crate) fn cell(&self, means: &BTreeMap<String, f64>) -> String {
         let show =
             |metric: &&str| means.get(*metric).map_or_else(|| "-".to_owned(), |value| (self.show)(*value));
@@ -94,7 +94,7 @@ pub(crate) fn columns(kind: Kind) -> Vec<Column> {
     columns
 }
 
-/// Costs stand beside each other in one cell: with three decimals, where these tell something.
+/// Costs share one cell, with three decimals where they help.
 fn demand(value: f64) -> String {
     if value == 0.0 || (1e-3..1e3).contains(&value) { fixed(value, 3) } else { figure(value) }
 }

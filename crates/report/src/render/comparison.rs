@@ -1,4 +1,4 @@
-//! What differs, and how sure that is: in a stored study, or in values from elsewhere.
+//! Which differences are proven, in a stored study or in other values.
 
 use serde::Serialize;
 use store::StoredStudy;
@@ -17,10 +17,10 @@ use crate::render::explain::explain;
 use crate::render::group::Group;
 use crate::words::layout::Layout;
 
-/// Comparisons, worked out.
+/// The results of comparisons.
 #[derive(Debug, Serialize)]
 pub struct Comparisons {
-    /// The stored study's number; none for values from elsewhere.
+    /// The stored study's number; `None` for other values.
     study: Option<i64>,
     name: String,
     confidence: f64,
@@ -28,7 +28,7 @@ pub struct Comparisons {
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Missing>,
     groups: Vec<Group>,
-    /// What each offload of the study's design brings.
+    /// The effect of each offload of the study's design.
     #[serde(skip_serializing_if = "Option::is_none")]
     credit: Option<Credits>,
 }
@@ -49,7 +49,7 @@ impl Comparisons {
         Ok(Self { study: Some(stored.row.id.0), missing, credit, ..comparisons })
     }
 
-    /// Compares values from elsewhere. `name` says what they are.
+    /// Compares other values. `name` says what they are.
     ///
     /// # Errors
     /// What the statistics refuse.
@@ -92,7 +92,7 @@ impl Comparisons {
     }
 }
 
-/// Says what held each condition's runs back.
+/// What limited each condition's runs.
 pub(crate) fn limit(groups: &mut [Group], stored: &StoredStudy) {
     for one in groups.iter_mut().flat_map(|group| &mut group.conditions) {
         one.limit = LimitView::of(stored, one.estimate.condition);

@@ -1,13 +1,13 @@
-//! Whether an answer in exact mode depends on how copies are counted: the same comparisons, counted
-//! both ways.
+//! Whether an answer in exact mode depends on how copies are counted: the same comparisons both
+//! ways.
 
 use study::{Condition, Copies, Plan};
 
 use crate::render::group::Group;
 use crate::render::row::{Row, size};
 
-/// A sentence for each comparison that was counted both ways, without a full stop: both figures,
-/// and first of all whether they disagree.
+/// A sentence for each comparison that was counted both ways, without a full stop: first whether
+/// they disagree, then both figures.
 pub(crate) fn both_ways(groups: &[Group], plan: &Plan) -> Vec<String> {
     let of = |copies: Copies| {
         groups.iter().flat_map(move |group| {
@@ -42,7 +42,7 @@ fn condition<'p>(plan: &'p Plan, row: &Row) -> &'p Condition {
     &plan.conditions[row.comparison.condition]
 }
 
-/// What a condition is but for the way to copy.
+/// A condition without its way of copying.
 fn levels(condition: &Condition) -> String {
     let levels = condition.levels.iter().filter(|(factor, _)| factor != "copies");
     levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")

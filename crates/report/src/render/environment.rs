@@ -34,14 +34,20 @@ pub fn environments(stored: &StoredStudy) -> String {
     text
 }
 
-/// An environment as JSON, its notes as sentences.
+/// An environment as JSON, its codes as sentences.
 fn document(environment: &Environment) -> Value {
     let mut document = serde_json::to_value(environment).expect("it was read from JSON");
     document["notes"] = environment.notes.iter().map(ToString::to_string).collect();
+    if !environment.changed.is_empty() {
+        document["changed"] = environment.changed.iter().map(ToString::to_string).collect();
+    }
+    for (name, guest) in environment.guests.iter().flatten() {
+        document["guests"][name]["acceleration"] = guest.acceleration.to_string().into();
+    }
     document
 }
 
-/// A JSON document as an outline: `key: value`, nested by indentation, nulls left out.
+/// A JSON document as an indented outline of `key: value`, without nulls.
 fn outline(value: &Value, depth: usize, text: &mut String) {
     let Value::Object(fields) = value else { return };
     let indent = "  ".repeat(depth);

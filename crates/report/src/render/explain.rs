@@ -7,10 +7,10 @@ use crate::data::means::per_boot;
 use crate::render::group::Group;
 use crate::render::why::reasons;
 
-/// An effect from this share of the baseline on asks for an explanation.
+/// From this share of the baseline on, an effect needs an explanation.
 const LARGE: f64 = 0.03;
 
-/// Adds to each large, proven difference of a stored study what explains it.
+/// Adds its explanation to each large, proven difference of a stored study.
 pub(crate) fn explain(groups: &mut [Group], stored: &StoredStudy) {
     for group in groups {
         let Some(metric) = find(&group.metric) else { continue };

@@ -1,5 +1,4 @@
-//! How often methods see a difference between a condition and itself: what an A/A study is measured
-//! for.
+//! How often methods see a difference between a condition and itself, from an A/A study.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +19,7 @@ use study::{Plan, metric::Metric};
 /// The confidence of every method, and of the intervals of their rates.
 const LEVEL: f64 = 0.95;
 
-/// The methods compared, from netassay's own to what everybody else does.
+/// The methods compared, netassay's own first, the usual ones last.
 const METHODS: [(Method, &str); 3] = [
     (Method::Crossed, "netassay: differences inside boots"),
     (Method::Nested, "Welch's t on boot means, boots taken apart"),
@@ -35,7 +34,7 @@ enum Method {
     Pooled,
 }
 
-/// What an A/A study found.
+/// The result of an A/A study.
 #[derive(Debug, Serialize)]
 pub struct FalsePositives {
     study: i64,
@@ -54,7 +53,7 @@ struct MetricRates {
     metric: &'static str,
     unit: &'static str,
     rates: Vec<Rate>,
-    /// How far boots and runs spread, from all boots together.
+    /// The spread of boots and runs, from all boots together.
     spread: Components,
     mean: f64,
 }
@@ -72,9 +71,8 @@ struct Rate {
 }
 
 impl FalsePositives {
-    /// Divides the boots of a stored study of two twins into experiments of `boots` each, in their
-    /// order, and lets each method judge each experiment. A boot that lacks one of the two labels
-    /// is left out.
+    /// Divides the boots of a stored study of two twins into experiments of `boots` each, in order,
+    /// and lets each method judge each. A boot without one of the two labels is left out.
     ///
     /// # Errors
     /// [`Error::NoTwins`] for another study, [`Error::NothingRecorded`] with less than one whole
@@ -93,7 +91,7 @@ impl FalsePositives {
         let Some(first) = metrics.first() else {
             let has_values = stored.measurements().next().is_some();
             let hint = if has_values {
-                format!("an experiment takes {boots} whole boots; --resume goes on")
+                format!("an experiment needs {boots} complete boots; continue the study with --resume")
             } else {
                 hint(stored, 0)
             };
@@ -138,7 +136,7 @@ impl FalsePositives {
         }
         text.push_str(&table.fit(layout));
         text.push_str(
-            "\nA method that is as good as its 95 % intervals say has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.\n",
+            "\nA method with correct 95 % intervals has a rate of 5 %. The interval of the rate is that of the count (Clopper and Pearson): more experiments narrow it.\n",
         );
         if let Some(first) = self.metrics.first() {
             text.push_str(&format!("\n{}", spread::of(&first.spread, first.unit, first.mean, LEVEL, layout)));
@@ -151,7 +149,7 @@ impl FalsePositives {
     }
 }
 
-/// The metrics to judge: what the workload is about, then what it costs.
+/// The metrics to judge: the workload's main one, then the costs.
 fn metrics(plan: &Plan) -> Vec<&'static Metric> {
     let kind = plan.conditions[0].workload.traffic.kind;
     let costs = ["service_demand_byte", "service_demand_transaction"];

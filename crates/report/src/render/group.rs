@@ -1,9 +1,9 @@
-//! One comparison, worked out: a baseline and the conditions beside it, as a table and as
-//! sentences.
+//! The result of one comparison, a baseline and other conditions, as a table and as sentences.
 
 use serde::Serialize;
 use stats::diagnostics::Names;
 use stats::{Against, Analysis, Comparison, Components, ConditionEstimate, Design, ErrorTerm, Verdict};
+use study::Name;
 use study::metric::Better;
 
 use crate::data::error::Error;
@@ -17,58 +17,60 @@ use crate::render::row::{Row, cells};
 use crate::render::spread;
 use crate::render::summary::{Beside, Summary, style};
 use crate::words::layout::Layout;
+use crate::words::names::as_text;
 use crate::words::number::{figure, plain};
-use crate::words::phrases::words;
+use crate::words::phrases::title;
 use crate::words::table::Table;
 
-/// One comparison, worked out.
+/// The result of one comparison.
 #[derive(Debug, Serialize)]
 pub(crate) struct Group {
     pub(crate) workload: String,
     pub(crate) metric: String,
     pub(crate) unit: String,
-    /// Which direction is better; none where nobody says.
+    /// Which direction is better; `None` if unknown.
     pub(crate) better: Option<Better>,
-    /// The condition that the others are compared with; none when all pairs are.
+    /// The condition that the others are compared with; `None` for all pairs.
     pub(crate) baseline: Option<String>,
-    /// The confidence of the intervals, as a probability; more than was asked for where several
-    /// metrics share the error.
+    /// The confidence of the intervals, as a probability; higher than asked where several metrics
+    /// share the error rate.
     pub(crate) level: f64,
     pub(crate) design: Design,
     pub(crate) error: ErrorTerm,
     pub(crate) conditions: Vec<Estimate>,
     pub(crate) rows: Vec<Row>,
     pub(crate) spread: Components,
-    /// How the differences were judged, as sentences.
+    /// How differences were judged, as sentences.
     pub(crate) method: Vec<String>,
-    /// What few boots cost, as a sentence without a full stop; none where it is little.
+    /// The effect of few boots, as a sentence without a full stop; `None` if it is small.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) caution: Option<String>,
-    /// What a reader should know of the data. Nothing is left out of a verdict for it.
+    /// Notes on the data. Verdicts use all of it nevertheless.
     pub(crate) flags: Vec<String>,
-    /// What a reader must know of where the values come from.
+    /// Notes on the origin of the values.
     pub(crate) notes: Vec<String>,
-    /// Which kind of truth the values are, if not time on a machine.
+    /// The kind of the values, if not time on a machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) truth: Option<&'static str>,
-    /// Conditions whose counts are not the same each time.
+    /// Conditions whose counts do not repeat.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unlike: Vec<Unlike>,
-    /// Counts without noise were judged by this share, in %.
+    /// The share, in %, by which counts without noise were judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resolution: Option<f64>,
 }
 
-/// The column of the verdict in the table of everything.
+/// The column of the verdict in the table with all figures.
 const VERDICT: usize = 7;
 
 /// One condition by itself.
 #[derive(Debug, Serialize)]
 pub(crate) struct Estimate {
-    pub(crate) label: String,
+    #[serde(serialize_with = "as_text")]
+    pub(crate) label: Name,
     #[serde(flatten)]
     pub(crate) estimate: ConditionEstimate,
-    /// What held its runs back; none where nobody knows.
+    /// What limited its runs; `None` if unknown.
     #[serde(skip)]
     pub(crate) limit: Option<LimitView>,
 }
@@ -116,7 +118,7 @@ impl Group {
             conditions: analysis
                 .conditions
                 .into_iter()
-                .map(|estimate| Estimate { label: label(estimate.condition), estimate, limit: None })
+                .map(|estimate| Estimate { label: subject.name(estimate.condition), estimate, limit: None })
                 .collect(),
             rows: analysis.comparisons.into_iter().map(row).collect(),
             baseline,
@@ -131,15 +133,15 @@ impl Group {
         })
     }
 
-    /// What there is to say, for people.
+    /// The text for people.
     pub(crate) fn text(&self, layout: Layout) -> String {
         let table = if layout.wide { self.table(layout) } else { self.summary().text(layout) };
         let mut text = table + &truth::line(self.truth);
-        // Elsewhere an answer says what a narrow table does not.
+        // Elsewhere an answer gives what a narrow table leaves out.
         if layout.wide || self.baseline.is_none() {
             text.push_str(&format!("\n{}", self.sentences()));
         }
-        // Counts without noise have no spread to show.
+        // Counts without noise have no spread.
         let is_measured = self.resolution.is_none();
         text.push('\n');
         if is_measured && layout.wide {
@@ -163,7 +165,7 @@ impl Group {
         text
     }
 
-    /// Each comparison as a sentence, with what must be said beside it.
+    /// Each comparison as a sentence, with its remarks.
     fn sentences(&self) -> String {
         let mut text = String::new();
         for row in &self.rows {
@@ -178,7 +180,7 @@ impl Group {
         text
     }
 
-    /// A row for each condition, or also one for each pair.
+    /// A row for each condition and, where all pairs are compared, for each pair.
     fn summary(&self) -> Summary<'_> {
         let mut summary = Summary::new(&self.workload, &self.metric, &self.unit, self.better);
         for one in &self.conditions {
@@ -186,16 +188,16 @@ impl Group {
         }
         if self.baseline.is_none() {
             for row in &self.rows {
-                let pair = format!("{} against {}", row.label, row.against);
+                let pair = Name::from(format!("{} against {}", row.label, row.against).as_str());
                 summary.add(&pair, None, Beside::Row(row), None);
             }
         }
         summary
     }
 
-    /// Is this condition one of those compared, and was it measured?
+    /// Is this condition compared and measured?
     pub(crate) fn has(&self, label: &str) -> bool {
-        self.conditions.iter().any(|one| one.label == label)
+        self.conditions.iter().any(|one| *one.label == *label)
     }
 
     /// What a condition is compared with.
@@ -210,15 +212,14 @@ impl Group {
         }
     }
 
-    /// How far boots and runs spread, and what difference would have been seen, in a sentence
-    /// without a full stop; none where nothing tells it.
+    /// The spread of boots and runs, and the smallest detectable difference, in a sentence without
+    /// a full stop; `None` if unknown.
     pub(crate) fn spread_sentence(&self) -> Option<String> {
         if self.resolution.is_some() {
             return None;
         }
         let parts = spread::parts(&self.spread, self.mean());
-        let metric = words(&self.metric);
-        let metric = metric.trim_start_matches("the ");
+        let metric = title(&self.metric);
         let seen =
             spread::seen(&self.rows, plain(&self.unit)).map_or(String::new(), |seen| format!("; {seen}"));
         (!parts.is_empty()).then(|| format!("{} of the mean {metric} (sd){seen}", parts.join(", ")))
@@ -231,7 +232,7 @@ impl Group {
 
     fn table(&self, layout: Layout) -> String {
         let interval = format!("{} % interval", stats::confidence(self.level));
-        // A file may call its metric like another column.
+        // In a file a metric may have the name of another column.
         let is_taken =
             ["condition", "difference", "in %", "boots", "verdict"].contains(&self.metric.as_str());
         let metric = if is_taken { format!("value ({})", self.metric) } else { self.metric.clone() };
@@ -244,7 +245,7 @@ impl Group {
         }
         for Estimate { label, estimate, .. } in &self.conditions {
             let (mean, boots) = (figure(estimate.mean), estimate.boots.to_string());
-            let Some(row) = self.rows.iter().find(|row| row.label == *label) else {
+            let Some(row) = self.rows.iter().find(|row| row.label == **label) else {
                 table.row(&[label, &mean, "-", "", "-", "", &boots, "baseline"]);
                 continue;
             };
@@ -270,11 +271,11 @@ impl Group {
     }
 }
 
-/// What looks odd about the runs that are compared.
+/// What looks unusual in the runs that are compared.
 fn flags(subject: &Subject) -> Result<Vec<String>, Error> {
     let (runs, label) = (subject.compared_observations(), |condition: usize| subject.label(condition));
     if subject.resolution.is_some() {
-        // Those that do not repeat are said before all else.
+        // Those that do not repeat are reported first.
         return Ok(Vec::new());
     }
     let boot = |number: u32| subject.boot(number);

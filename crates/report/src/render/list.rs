@@ -1,7 +1,7 @@
 //! The stored studies.
 
 use serde::Serialize;
-use store::StudyRow;
+use store::{StudyNote, StudyRow};
 
 use crate::words::layout::Layout;
 use crate::words::number::instant;
@@ -26,6 +26,8 @@ struct Row {
     failed_runs: u32,
     invalid_runs: u32,
     version: String,
+    tags: Vec<String>,
+    notes: Vec<StudyNote>,
 }
 
 /// Lists stored studies.
@@ -44,6 +46,8 @@ pub fn list(rows: &[StudyRow]) -> StudyList {
             failed_runs: row.failed_runs,
             invalid_runs: row.invalid_runs,
             version: row.version.clone(),
+            tags: row.tags.clone(),
+            notes: row.notes.clone(),
         })
         .collect();
     StudyList { rows }
@@ -56,7 +60,7 @@ impl StudyList {
         if self.rows.is_empty() {
             return "no study is stored yet\n".to_owned();
         }
-        let mut table = Table::new(&[
+        let head = [
             "id",
             "study",
             "scenario",
@@ -66,10 +70,13 @@ impl StudyList {
             "runs",
             "failed",
             "invalid",
-        ])
-        .optional(&[2, 5, 8, 4]);
+            "tags",
+        ];
+        let has_tags = self.rows.iter().any(|row| !row.tags.is_empty());
+        let columns = if has_tags { head.len() } else { head.len() - 1 };
+        let mut table = Table::new(&head[..columns]).optional(&[2, 5, 8, 7, 4]);
         for row in &self.rows {
-            table.row(&[
+            let cells: [&str; 10] = [
                 &row.id.to_string(),
                 &row.name,
                 &row.scenario,
@@ -79,8 +86,61 @@ impl StudyList {
                 &row.recorded_runs.to_string(),
                 &row.failed_runs.to_string(),
                 &row.invalid_runs.to_string(),
-            ]);
+                &row.tags.join(", "),
+            ];
+            table.row(&cells[..columns]);
         }
-        table.fit(layout)
+        let notes = self.rows.iter().flat_map(|row| row.notes.iter().map(|one| note(Some(row.id), one)));
+        table.fit(layout) + &layout.wrap(&notes.collect::<String>())
+    }
+}
+
+/// A note as a line, with its study where several are listed.
+pub(crate) fn note(study: Option<i64>, note: &StudyNote) -> String {
+    let at = instant(note.written_unix_ms);
+    let day = at.split_once(' ').map_or(at.as_str(), |(day, _)| day);
+    let of = study.map_or_else(String::new, |study| format!(" of study {study}"));
+    format!("Note{of} ({day}): {}\n", text::line(&note.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use store::{StudyId, StudyStatus};
+
+    use super::*;
+
+    fn row(id: i64, tags: &[&str], notes: &[&str]) -> StudyRow {
+        let note = |text: &&str| StudyNote { written_unix_ms: 1_795_181_965_000, text: (*text).to_owned() };
+        StudyRow {
+            id: StudyId(id),
+            name: "tcp-offload".to_owned(),
+            scenario: "veth".to_owned(),
+            seed: 1,
+            version: "0.1.0".to_owned(),
+            status: StudyStatus::Complete,
+            started_unix_ms: 1_795_181_965_000,
+            finished_unix_ms: None,
+            boots: 5,
+            recorded_runs: 100,
+            failed_runs: 0,
+            invalid_runs: 0,
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            notes: notes.iter().map(note).collect(),
+            toml: String::new(),
+        }
+    }
+
+    #[test]
+    fn tags_and_notes_stand_in_the_list_and_command_nothing() {
+        let rows = [row(1, &[], &[]), row(2, &["main", "v6.12"], &["new firmware", "\u{1b}[2J=1\nx"])];
+        assert_eq!(
+            list(&rows).text(Layout::PLAIN),
+            "id  study        status    started (UTC)        runs  failed  tags\n\
+             \x201  tcp-offload  complete  2026-11-20 13:39:25   100       0\n\
+             \x202  tcp-offload  complete  2026-11-20 13:39:25   100       0  main, v6.12\n\
+             (--wide shows also: scenario, boots, invalid)\n\
+             Note of study 2 (2026-11-20): new firmware\n\
+             Note of study 2 (2026-11-20): \\u{1b}[2J=1 x\n"
+        );
     }
 }

@@ -7,7 +7,7 @@ use crate::data::exact;
 use crate::data::subject::Subject;
 use crate::words::number::counted;
 
-/// One sentence for each decision that the intervals rest on, without full stops.
+/// One sentence, without a full stop, for each decision on which the intervals rest.
 pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     if let Some(resolution) = subject.resolution {
         let judged = format!("{} ({resolution} %)", analysis.error.as_sentence());
@@ -50,7 +50,7 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
         ));
         if analysis.comparisons.iter().any(|one| one.unadjusted.is_some()) {
             sentences.push(
-                "a stop is likelier where chance makes a difference large, so what the looks chose is stated as its median-unbiased estimate (Emerson and Fleming), with what was measured beside it"
+                "a study stops early more often if chance makes a difference large, so the difference is given as a median-unbiased estimate (Emerson and Fleming), with the measured value beside it"
                     .to_owned(),
             );
         }
@@ -58,10 +58,10 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     sentences
 }
 
-/// How conditions and boots meet where a condition needs a boot of its state.
+/// How conditions and boots are combined if a condition needs its own state of the testbed.
 const SEVERAL_STATES: &str = "conditions of one state of the testbed share boots (crossed), those of different states have boots of their own (nested)";
 
-/// Is something compared across states of the testbed, of which each boot has one?
+/// Does a comparison cover several states of the testbed, of which each boot has one?
 fn is_of_several_states(analysis: &Analysis) -> bool {
     analysis.comparisons.iter().any(|comparison| comparison.boots_apart)
 }
@@ -81,7 +81,7 @@ fn together(subject: &Subject, analysis: &Analysis) -> String {
     match subject.question.correction {
         Correction::None => {
             format!(
-                "each of the {comparisons} has its confidence by itself: that one of them errs is likelier"
+                "each of the {comparisons} has this confidence alone: an error in any of them is more likely"
             )
         }
         Correction::Family => {
@@ -94,13 +94,13 @@ fn together(subject: &Subject, analysis: &Analysis) -> String {
     }
 }
 
-/// Intervals so many times as wide as if the spread were known are worth a word.
+/// From this ratio on, to the width with a known spread, the width of intervals is explained.
 const WIDE: f64 = 1.4;
-/// And so many times not.
+/// Up to this ratio the number of boots is enough.
 const NARROW: f64 = 1.25;
 
-/// How many boots there are for how many comparisons, by how much that widens intervals, and how
-/// many boots would be enough.
+/// The number of boots and comparisons, by how much that widens intervals, and how many boots are
+/// enough.
 pub(crate) struct FewBoots {
     boots: u32,
     comparisons: usize,
@@ -109,7 +109,7 @@ pub(crate) struct FewBoots {
 }
 
 impl FewBoots {
-    /// The warning that every reader gets, without a full stop.
+    /// The warning on every page, without a full stop.
     pub(crate) fn warning(&self) -> String {
         let Self { boots, stretch, enough, .. } = self;
         format!("with {boots} boots the intervals are {stretch:.1} times as wide as with many; use {enough}")
@@ -128,7 +128,7 @@ impl FewBoots {
     }
 }
 
-/// What few boots cost a family; none where it is little.
+/// The effect of few boots on a family; `None` if it is small.
 pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<FewBoots> {
     let judged: Vec<u32> = analysis
         .comparisons
@@ -139,7 +139,7 @@ pub(crate) fn few_boots(subject: &Subject, analysis: &Analysis) -> Option<FewBoo
     let is_family = subject.question.correction == Correction::Family && judged.len() > 1;
     let boots = judged.iter().copied().min().filter(|_| is_family)?;
     let plan = Plan {
-        // Between states of the testbed boots are compared as if nested.
+        // Between states of the testbed boots are compared as nested.
         design: if is_of_several_states(analysis) { Design::Nested } else { analysis.design },
         conditions: analysis.conditions.len(),
         noise: Noise { cell: 0.0, run: 0.0 },

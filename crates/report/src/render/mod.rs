@@ -1,6 +1,7 @@
 //! Pages, tables and sentences.
 
 pub(crate) mod answer;
+pub(crate) mod between;
 pub(crate) mod classic;
 pub(crate) mod column;
 pub(crate) mod comparison;
@@ -13,6 +14,7 @@ pub(crate) mod group;
 pub(crate) mod list;
 pub(crate) mod method;
 pub(crate) mod over_time;
+mod overview;
 mod page;
 pub(crate) mod plan;
 pub(crate) mod proof;

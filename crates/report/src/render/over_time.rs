@@ -1,34 +1,34 @@
-//! How the rates went over the runs' windows: drift, and stalls.
+//! Rates over the runs' windows: drift and stalls.
 
 use std::collections::BTreeMap;
 
+use record::Series;
 use stats::{fixed, signed};
-use store::{RunId, Series, StoredSeries, StoredStudy};
-use study::Kind;
+use store::{RunId, StoredSeries, StoredStudy};
+use study::{Kind, Side};
 
 use crate::words::number::percent;
 use crate::words::table::Table;
 
-/// How many parts of the window a drawing shows.
+/// The parts of the window in a drawing.
 const PARTS: usize = 24;
 
-/// A rate that stood still for so many steps stalled: a single step may have been taken between two
-/// bursts.
+/// The least number of steps without progress that is a stall: one step may be between bursts.
 const STALLED_STEPS: f64 = 3.0;
 
-/// And for so long, in ns: TCP's shortest retransmission timeout is 200 ms, and the scheduler's
+/// And the least time, in ns: TCP's shortest retransmission timeout is 200 ms, and the scheduler's
 /// slices are 3 ms.
 const STALLED_NS: u64 = 50_000_000;
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A table with the rate of each condition over the window, from the counters that its measured
-/// runs kept; empty without any.
+/// A table with the rate of each condition over the window, from the stored counters of its
+/// measured runs; empty without any.
 #[must_use]
 pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
-    let mut by_run: BTreeMap<RunId, Vec<&Series>> = BTreeMap::new();
+    let mut by_run: BTreeMap<RunId, Vec<(Side, &Series)>> = BTreeMap::new();
     for one in series {
-        by_run.entry(one.run).or_default().push(&one.series);
+        by_run.entry(one.run).or_default().push((one.side, &one.series));
     }
     let mut table = Table::new(&[
         "condition",
@@ -69,7 +69,7 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
     )
 }
 
-/// How one run went.
+/// One run over its window.
 struct Course {
     /// The rate in each part of the window, as a multiple of the run's mean.
     parts: [f64; PARTS],
@@ -81,7 +81,7 @@ struct Course {
 
 impl Course {
     /// From the counter that tells a workload's progress; none if there is none, or it never moved.
-    fn of(kind: Kind, series: &[&Series]) -> Option<Self> {
+    fn of(kind: Kind, series: &[(Side, &Series)]) -> Option<Self> {
         let (at, progress) = progress(kind, series)?;
         let (end, total) = (*at.last()?, *progress.last()?);
         if end == 0 || total == 0 {
@@ -103,22 +103,25 @@ impl Course {
 
 /// The moments and the counter of useful work: what arrived for a stream, what was answered for
 /// transactions, what was sent for traffic that nobody takes.
-fn progress<'a>(kind: Kind, series: &[&'a Series]) -> Option<(&'a [u64], &'a [u64])> {
-    let wanted: &[(&str, &str)] = if kind.is_stream() {
-        &[("receiver", "bytes_received"), ("transmitter", "bytes_received"), ("transmitter", "messages_sent")]
+fn progress<'a>(kind: Kind, series: &[(Side, &'a Series)]) -> Option<(&'a [u64], &'a [u64])> {
+    type Counter = fn(&Series) -> &[u64];
+    let wanted: &[(Side, Counter)] = if kind.is_stream() {
+        &[
+            (Side::Receiver, |one| &one.bytes_received),
+            (Side::Transmitter, |one| &one.bytes_received),
+            (Side::Transmitter, |one| &one.messages_sent),
+        ]
     } else {
-        &[("transmitter", "transactions")]
+        &[(Side::Transmitter, |one| &one.transactions)]
     };
     wanted.iter().find_map(|(side, counter)| {
-        let one = series.iter().find(|one| one.side == *side)?;
-        let values =
-            one.counters.get(*counter).filter(|values| values.last().is_some_and(|last| *last > 0))?;
-        (values.len() == one.at_ns.len()).then_some((one.at_ns.as_slice(), values.as_slice()))
+        let (_, one) = series.iter().find(|(own, _)| own == side)?;
+        let values = counter(one);
+        values.last().is_some_and(|last| *last > 0).then_some((one.at_ns.as_slice(), values))
     })
 }
 
-/// What the counter had come to by a moment, between two rows on a straight line. It begins at 0
-/// with the window.
+/// The counter at a time, interpolated linearly between two rows. It is 0 at the window's start.
 fn reached(at: &[u64], progress: &[u64], moment: f64) -> f64 {
     let next = at.partition_point(|at| (*at as f64) < moment);
     let point = |row: usize| (at[row] as f64, progress[row] as f64);
@@ -130,7 +133,7 @@ fn reached(at: &[u64], progress: &[u64], moment: f64) -> f64 {
     if to <= from { later } else { value + (later - value) * (moment - from) / (to - from) }
 }
 
-/// The longest time in which the counter did not move, in ns.
+/// The longest time without an increase of the counter, in ns.
 fn longest_stall(at: &[u64], progress: &[u64]) -> u64 {
     let (mut longest, mut since, mut last) = (0, 0, 0);
     for (at, value) in at.iter().zip(progress) {
@@ -185,23 +188,20 @@ mod tests {
 
     fn receiver(rows: &[(u64, u64)]) -> Series {
         Series {
-            side: "receiver".to_owned(),
             at_ns: rows.iter().map(|(ms, _)| ms * MS).collect(),
-            counters: BTreeMap::from([(
-                "bytes_received".to_owned(),
-                rows.iter().map(|(_, bytes)| *bytes).collect(),
-            )]),
+            bytes_received: rows.iter().map(|(_, bytes)| *bytes).collect(),
+            ..Series::default()
         }
     }
 
     fn course(rows: &[(u64, u64)]) -> Course {
-        Course::of(Kind::TcpStream, &[&receiver(rows)]).unwrap()
+        Course::of(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).unwrap()
     }
 
     #[test]
     fn a_steady_rate_is_flat_whatever_the_steps() {
         let even: Vec<(u64, u64)> = (1..=100).map(|row| (row * 10, row * 1000)).collect();
-        // Rows that the machine had no time for are missing.
+        // Rows may be missing on a busy machine.
         let uneven: Vec<(u64, u64)> = even.iter().copied().filter(|(ms, _)| ms % 70 != 0).collect();
         for rows in [even, uneven] {
             let course = course(&rows);
@@ -231,11 +231,9 @@ mod tests {
     }
 
     #[test]
-    fn what_never_moved_or_is_no_table_has_no_course() {
-        let none = |series: &Series| Course::of(Kind::TcpStream, &[series]).is_none();
-        assert!(none(&receiver(&[])) && none(&receiver(&[(10, 0), (20, 0)])));
-        let mut short = receiver(&[(10, 1), (20, 2)]);
-        short.at_ns.pop();
-        assert!(none(&short));
+    fn what_never_moved_has_no_course() {
+        let none =
+            |rows: &[(u64, u64)]| Course::of(Kind::TcpStream, &[(Side::Receiver, &receiver(rows))]).is_none();
+        assert!(none(&[]) && none(&[(10, 0), (20, 0)]));
     }
 }

@@ -1,7 +1,9 @@
-//! The page that a study ends with: the answer, one table for each workload, where the results lie,
-//! what to try next.
+//! The page at the end of a study: the answer, one table for each workload, where the results are
+//! stored, and suggestions.
 
 use std::path::Path;
+
+use store::StudyRow;
 
 use crate::data::exact;
 use crate::data::limits;
@@ -9,22 +11,25 @@ use crate::data::missing::Missing;
 use crate::render::answer::answered;
 use crate::render::copies;
 use crate::render::credit::Credits;
+use crate::render::list::note;
+use crate::render::overview::{is_needed, overview};
 use crate::render::results::Results;
 use crate::words::layout::Layout;
 use crate::words::number::counted;
+use crate::words::phrases::list;
 
-/// So many things to try next are told on the first screen.
+/// The most suggestions on the first screen.
 const ADVICE: usize = 3;
 
 impl Results {
-    /// The page for people. `db` is where the study lies.
+    /// The page for people. `db` is the study's database.
     #[must_use]
     pub fn text(&self, db: &Path, layout: Layout) -> String {
         let mut text = format!("{}: {}\n", self.name, self.question);
         let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
         text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
-        self.answers(&mut text);
+        self.answers(&mut text, layout);
         if self.has_measurements() {
             self.measured(&mut text, layout);
         }
@@ -37,7 +42,10 @@ impl Results {
         }
         self.remarks(&mut text);
         let db = db.display().to_string();
-        text.push_str(&format!("Results: study {} in {}\n", self.study, text::line(&db)));
+        let StudyRow { tags, notes, .. } = &self.stored.row;
+        text.extend(notes.iter().map(|one| note(None, one)));
+        let tagged = if tags.is_empty() { String::new() } else { format!(", tagged {}", list(tags)) };
+        text.push_str(&format!("Results: study {}{tagged} in {}\n", self.study, text::line(&db)));
         text.push_str("Next:\n");
         for advice in self.advice(layout) {
             text.push_str(&format!("  {advice}\n"));
@@ -45,15 +53,19 @@ impl Results {
         text
     }
 
-    /// What the study came for.
-    fn answers(&self, text: &mut String) {
-        text.extend(self.comparisons.iter().map(answered));
+    /// The study's answer.
+    fn answers(&self, text: &mut String, layout: Layout) {
+        if !layout.wide && is_needed(&self.comparisons) {
+            text.push_str(&overview(&self.comparisons, layout));
+        } else {
+            text.extend(self.comparisons.iter().map(answered));
+        }
     }
 
-    /// How far boots and runs spread.
+    /// The spread of boots and runs.
     fn spread(&self, text: &mut String) {
         for (place, group) in self.comparisons.iter().enumerate() {
-            // Several comparisons in one metric rest on the same spread.
+            // Several comparisons in one metric have the same spread.
             let again = self.comparisons[..place]
                 .iter()
                 .any(|other| (&other.metric, &other.workload) == (&group.metric, &group.workload));
@@ -63,7 +75,7 @@ impl Results {
         }
     }
 
-    /// What a reader must know beside the answer.
+    /// Notes beside the answer.
     fn remarks(&self, text: &mut String) {
         let mut cautions: Vec<&str> =
             self.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
@@ -90,7 +102,7 @@ impl Results {
         }
     }
 
-    /// What was measured: the tables of the page.
+    /// The tables of the page.
     fn measured(&self, text: &mut String, layout: Layout) {
         if layout.wide && !self.congestion_control.is_empty() {
             text.push_str(&format!("TCP's congestion control: {}\n", self.congestion_control.join(", ")));
@@ -136,6 +148,9 @@ impl Results {
             advice.push((format!("netassay show {id} --runs"), "why runs failed"));
         } else if self.invalid_runs.runs > 0 {
             advice.push((format!("netassay show {id} --runs"), "what disturbed runs"));
+        }
+        if is_needed(&self.comparisons) {
+            advice.push((format!("netassay compare {id}"), "a table for each comparison"));
         }
         if self.has_measurements() {
             advice.push((format!("netassay show {id} --wide"), "all figures, and proof of switches"));

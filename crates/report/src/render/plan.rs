@@ -1,4 +1,4 @@
-//! What a study is going to do, before it does it.
+//! What a study will do.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct PlanListing {
     study: String,
     question: String,
     scenario: String,
-    /// Were the switches tried out, or is this only what the file says?
+    /// Were the switches tried, or is this only from the file?
     tried: bool,
     #[serde(flatten)]
     plan: Plan,
@@ -28,17 +28,17 @@ pub struct PlanListing {
     seed: u64,
     total_runs: usize,
     expected_s: f64,
-    /// What that is made of.
+    /// The parts of that time.
     expected: Expected,
     /// For each boot, its runs in order.
     schedule: Vec<Vec<study::PlannedRun>>,
-    /// What the testbed cannot give.
+    /// The limitations of the testbed.
     notes: Vec<String>,
 }
 
 impl PlanListing {
-    /// The listing of a plan (as the runner stores it, or as `study` makes it when nothing was
-    /// tried), and what its boots and runs take where that was measured.
+    /// The listing of a plan (from the runner, or from `study` if nothing was tried), and the cost
+    /// of boots and runs if it was measured.
     #[must_use]
     pub fn new(study: &Study, plan: Plan, notes: Vec<String>, costs: Option<&Costs>) -> Self {
         let protocol = study.protocol();
@@ -101,7 +101,7 @@ impl PlanListing {
         } else {
             text.push_str(&self.condition_table(layout));
         }
-        text.push_str(&dropped("Not measured", &self.plan.excluded));
+        text.push_str(&dropped("Not measured", &[&self.plan.excluded[..], &self.plan.lacking].concat()));
         text.push_str(&dropped("Merged, because both ends read back the same state", &self.plan.merged));
         text.push_str(&self.order_of_runs(layout));
         if let Some(dropped) = self.plan.looks_dropped {
@@ -113,7 +113,7 @@ impl PlanListing {
         text
     }
 
-    /// What the time is made of.
+    /// The parts of the time.
     fn time(&self) -> String {
         let Expected { windows, beside, boots, trying } = self.expected;
         let mut parts = Vec::new();
@@ -124,7 +124,7 @@ impl PlanListing {
         parts.push(format!("{} of {what}", brief(beside)));
         parts.push(format!("{} of boots", brief(boots)));
         if !trying.is_zero() {
-            parts.push(format!("{} of trying out first", brief(trying)));
+            parts.push(format!("{} of trying the switches first", brief(trying)));
         }
         let measured =
             if self.tried { "boots as measured when they were tried" } else { "figures of another machine" };
@@ -143,6 +143,7 @@ impl PlanListing {
                 _ => String::new(),
             };
             table.row(&[&number, &condition.label, &condition.slug, &words]);
+            table.is_of(&condition.label);
             let refused = effective.map(refusals).unwrap_or_default();
             if !refused.is_empty() {
                 details.push_str(&format!("  {number}: {refused}\n"));
@@ -175,7 +176,7 @@ impl PlanListing {
     }
 }
 
-/// A time of which tenths of a second count.
+/// A time in which tenths of a second matter.
 fn brief(time: Duration) -> String {
     if time < Duration::from_secs(10) { format!("{:.1} s", time.as_secs_f64()) } else { duration(time) }
 }
@@ -188,7 +189,7 @@ fn dropped(title: &str, list: &[Dropped]) -> String {
     format!("\n{title}:\n{}", lines.concat())
 }
 
-/// Features that were asked for and not got, told apart by reason.
+/// Features that were asked for but not set, by reason.
 fn refusals(effective: &Effective) -> String {
     let mut words = Vec::new();
     for (side, settled) in effective.sides() {
@@ -203,7 +204,7 @@ fn refusals(effective: &Effective) -> String {
     words.join("; ")
 }
 
-/// Feature lists run long; the JSON has them whole.
+/// Feature lists are long; the JSON has them whole.
 fn shortened(text: &str) -> String {
     shortened_to(text, 100)
 }

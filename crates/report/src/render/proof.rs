@@ -1,5 +1,5 @@
-//! The evidence that each condition's switches acted: what was asked, what was got, and what the
-//! kernel counted.
+//! The evidence that each condition's switches acted: what was asked for, what was read back, and
+//! what the kernel counted.
 
 use crate::data::means::boot_means;
 use crate::data::outcomes;
@@ -94,7 +94,7 @@ impl Results {
         )
     }
 
-    /// Where UDP messages went; nothing for TCP.
+    /// Where UDP messages went; empty for TCP.
     fn losses(&self) -> String {
         let mut table = Table::new(&[
             "condition",
@@ -122,7 +122,7 @@ impl Results {
                 .filter_map(|part| means.get(*part))
                 .sum();
             let lost = means.get("lost").copied().unwrap_or(0.0);
-            // Half a message a run: the means are no whole numbers.
+            // Means of runs are no whole numbers.
             if parts > lost + 0.5 {
                 beyond.push_str(&format!(
                     "  {}: {} drops were counted for {} lost messages: some were counted twice, or belong to other traffic\n",
@@ -162,8 +162,7 @@ impl Results {
         for (index, (condition, effective)) in
             self.stored.plan.conditions.iter().zip(&self.stored.plan.effective).enumerate()
         {
-            // Conditions that differ in the traffic only have states in common: each is spelt out
-            // once.
+            // Conditions that differ in the traffic only share states: each state is listed once.
             if let Some(twin) =
                 self.stored.plan.effective[..index].iter().position(|earlier| earlier == effective)
             {
@@ -188,8 +187,9 @@ impl Results {
                 }
             }
         }
+        let plan = &self.stored.plan;
         for (title, list) in
-            [("Not measured", &self.stored.plan.excluded), ("Merged", &self.stored.plan.merged)]
+            [("Not measured", &plan.excluded), ("Not measured", &plan.lacking), ("Merged", &plan.merged)]
         {
             for dropped in list {
                 text.push_str(&format!("{title}: {}: {}\n", dropped.label, dropped.why));

@@ -1,5 +1,5 @@
-//! What must be said beside a single comparison: which run takes its percentage, and which robust
-//! check disagrees.
+//! Remarks on a single comparison: a run that decides its percentage, a robust check that
+//! disagrees.
 
 use stats::{Comparison, Farthest};
 
@@ -31,8 +31,7 @@ pub(crate) fn remarks(subject: &Subject, one: &Comparison) -> Vec<String> {
     remarks
 }
 
-/// Each remark once, with whose it is: a run of the baseline takes the percentage from all of its
-/// comparisons.
+/// Each remark once, with its conditions: a run of the baseline affects all its comparisons.
 pub(crate) fn once<'a>(rows: impl Iterator<Item = (&'a str, &'a [String])>) -> Vec<(String, &'a str)> {
     let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
     for (label, remark) in rows.flat_map(|(label, all)| all.iter().map(move |remark| (label, remark))) {

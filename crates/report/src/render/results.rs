@@ -1,10 +1,10 @@
-//! What a stored study found: its conditions, its comparisons, its answers.
+//! The results of a stored study: its conditions, its comparisons, its answers.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use store::StoredStudy;
-use study::Kind;
+use study::{Kind, Name};
 
 use crate::data::acted::Acted;
 use crate::data::congestion_control;
@@ -23,32 +23,32 @@ use crate::render::comparison::groups;
 use crate::render::credit::Credits;
 use crate::render::explain::explain;
 use crate::render::group::Group;
+use crate::words::names::as_text;
 use crate::words::number::figure;
 
-/// What a stored study found.
+/// The results of a stored study.
 #[derive(Debug, Serialize)]
 pub struct Results {
     pub(super) study: i64,
     pub(super) name: String,
     pub(super) question: String,
     pub(super) scenario: String,
-    /// The congestion control that the runs' TCP had; several where conditions differ, none without
-    /// TCP.
+    /// The congestion control of the TCP runs; several where conditions differ, none without TCP.
     pub(super) congestion_control: Vec<String>,
     pub(super) status: String,
     pub(super) confidence: f64,
     pub(crate) conditions: Vec<Condition>,
     pub(super) comparisons: Vec<Group>,
-    /// What each offload of the study's design brings.
+    /// The effect of each offload of the study's design.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) credit: Option<Credits>,
-    /// Which kind of truth the figures are, if not time on a machine.
+    /// The kind of the figures, if not time on a machine.
     pub(super) truth: Option<&'static str>,
-    /// What the data answer, in one sentence for each comparison.
+    /// The answers, one sentence for each comparison.
     pub(super) answer: Vec<String>,
-    /// Where a study that may stop early stands.
+    /// The state of a study that may stop early.
     pub(super) stopping: Option<String>,
-    /// What the testbed could not give.
+    /// The limitations of the testbed.
     pub(super) notes: Vec<String>,
     /// Planned runs without a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,19 +63,20 @@ pub struct Results {
 /// One condition's figures.
 #[derive(Debug, Serialize)]
 pub(crate) struct Condition {
-    pub(crate) label: String,
+    #[serde(serialize_with = "as_text")]
+    pub(crate) label: Name,
     pub(super) short_name: String,
     pub(super) workload: String,
     #[serde(skip)]
     pub(super) kind: Kind,
     pub(super) boots: usize,
     pub(super) runs: usize,
-    /// What held its runs back; none if that was not told.
+    /// What limited its runs; `None` if unknown.
     pub(super) limited_by: Option<LimitView>,
     /// The evidence that offloads acted.
     pub(crate) acted: Acted,
-    /// Means of boot means of every metric, in the unit of the vocabulary; of a metric that is
-    /// compared the model's estimate of it, so that one condition has one figure.
+    /// Means of boot means of every metric, in the unit of the vocabulary; for a compared metric
+    /// the model's estimate, so that one condition has one figure.
     pub(super) means: BTreeMap<String, f64>,
 }
 
@@ -86,7 +87,7 @@ impl Results {
     /// [`Error::Stats`] for data that no statistics can take.
     pub fn new(stored: &StoredStudy) -> Result<Self, Error> {
         let mut conditions = conditions(stored);
-        // A study that was interrupted may lack a baseline: the table shows what there is.
+        // An interrupted study may have no baseline: the table shows the rest.
         let request = ComparisonRequest::default();
         let has_runs = |target: &Target| subjects(stored, std::slice::from_ref(target), &request).is_ok();
         let targets: Vec<Target> = own_targets(&stored.plan).into_iter().filter(has_runs).collect();
@@ -121,14 +122,14 @@ impl Results {
         &self.stored
     }
 
-    /// Whether any run counts. Without one there is nothing to show in tables.
+    /// Whether any run counts. Without one there are no tables.
     pub(crate) fn has_measurements(&self) -> bool {
         self.stored.measurements().next().is_some()
     }
 }
 
-/// Gives conditions the means that their comparisons rest on. Where these are not the means of boot
-/// means, because boots lack conditions, returns a note of both.
+/// Gives conditions the means of their comparisons. If these are not the means of boot means,
+/// because boots lack conditions, returns a note of both.
 fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
     let mut notes = Vec::new();
     for group in groups {

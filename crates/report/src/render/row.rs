@@ -10,22 +10,22 @@ use crate::words::number::{figure, percent, plain, range, times};
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) label: String,
-    /// Whether that says what the condition is without.
+    /// Whether the name says what the condition is without.
     #[serde(skip)]
     pub(crate) is_without: bool,
     /// The label of the condition that it is compared with.
     pub(crate) against: String,
     #[serde(flatten)]
     pub(crate) comparison: Comparison,
-    /// What a proven difference means: faster, more CPU, worse; none where neither direction is
-    /// better, or nobody says.
+    /// The meaning of a proven difference: faster, more CPU, worse; `None` if neither direction is
+    /// better, or it is unknown.
     pub(crate) quality: Option<&'static str>,
     /// The verdict, as a sentence.
     pub(crate) sentence: String,
-    /// What must be said beside it: which run takes its percentage, which robust check disagrees.
+    /// The remarks: a run that decides the percentage, a robust check that disagrees.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) remarks: Vec<String>,
-    /// Counters that differ as the two do, where the difference is large.
+    /// Counters that differ in the same way, where the difference is large.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) why: Vec<Why>,
 }
@@ -36,13 +36,13 @@ impl Row {
         matches!(self.comparison.verdict, Verdict::Higher | Verdict::Lower)
     }
 
-    /// The verdict, with what it means: `lower (slower)`.
+    /// The verdict with its meaning: `lower (slower)`.
     pub(crate) fn verdict(&self) -> String {
         let quality = self.quality.map_or_else(String::new, |word| format!(" ({word})"));
         format!("{}{quality}", self.comparison.verdict)
     }
 
-    /// What explains it, in words without a full stop; none where no counter does.
+    /// What explains it, in words without a full stop; `None` if no counter does.
     pub(crate) fn why(&self) -> Option<String> {
         let sentences: Vec<&str> = self.why.iter().map(|why| why.sentence.as_str()).collect();
         (!sentences.is_empty()).then(|| sentences.join("; "))
@@ -71,12 +71,12 @@ pub(crate) struct Size {
     pub(crate) difference: String,
     /// Its ends alone.
     ends: String,
-    /// What they are in, with a blank before; empty for % and where there is no interval.
+    /// Their unit, with a blank before; empty for % and without an interval.
     of_ends: String,
 }
 
 impl Size {
-    /// The interval alone, where a column tells what it is in.
+    /// The interval alone, where a column has the unit.
     pub(crate) fn ends(self) -> String {
         self.ends
     }
@@ -86,8 +86,8 @@ impl Size {
     }
 }
 
-/// The size in % of the baseline by `show`, else as so many times the baseline; none where neither
-/// can be stated.
+/// The size in % of the baseline by `show`, else as a ratio to the baseline; `None` if neither
+/// exists.
 fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<Size> {
     if let Some(relative) = comparison.relative {
         let ends = range(comparison.relative_interval, &show);
@@ -98,8 +98,8 @@ fn proportion(comparison: &Comparison, show: impl Fn(f64) -> String) -> Option<S
     Some(Size { difference: format!("{} times", times(value)), ends: range(Some(interval), times), of_ends })
 }
 
-/// The same where no column has the difference itself: in the metric's unit where there is no
-/// proportion, so that a size is always shown.
+/// The same where no column has the difference: in the metric's unit if there is no ratio, so that
+/// there is always a size.
 pub(crate) fn size(comparison: &Comparison, unit: &str) -> Size {
     let signed_figure = |value| signed(figure(value));
     proportion(comparison, |value| signed(percent(value))).unwrap_or_else(|| {

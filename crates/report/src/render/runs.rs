@@ -1,4 +1,4 @@
-//! Every run of a study, in the order in which they were measured.
+//! Every run of a study, in the order of measurement.
 
 use store::RunStatus;
 
@@ -40,6 +40,7 @@ impl Results {
                 &result,
                 unit,
             ]);
+            table.is_of(&condition.label);
             if let Some(reason) = &run.reason {
                 let reasons = if run.status == RunStatus::Invalid { &mut invalid } else { &mut failed };
                 reasons.push_str(&format!(

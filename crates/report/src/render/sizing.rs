@@ -1,4 +1,4 @@
-//! How many boots and runs a study needs to show a difference, and how long that takes.
+//! The boots and runs that a study needs to show a difference, and how long they take.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,14 +17,14 @@ use crate::words::layout::Layout;
 use crate::words::number::{counted, duration, instant, percent};
 use crate::words::table::Table;
 
-/// The most boots and runs that are looked through.
+/// The most boots and runs that are tried.
 const BOOTS: u32 = 1_000;
 const RUNS: u32 = 1_000;
 
-/// How sure a pilot's upper limit of a spread is.
+/// The confidence of a pilot's upper limit of a spread.
 const ASSURANCE: f64 = 0.8;
 
-/// What a study is to show.
+/// The aim of a study.
 #[derive(Debug, Clone)]
 pub struct SizingRequest {
     /// The difference, in % of the baseline.
@@ -33,23 +33,23 @@ pub struct SizingRequest {
     pub power: f64,
     /// The confidence of the intervals, between 0 and 1.
     pub confidence: f64,
-    /// The metric's word; none: the study's first.
+    /// The metric's name; `None`: the study's first.
     pub metric: Option<String>,
 }
 
-/// Standard deviations in % of the mean, and where they are from.
+/// Standard deviations in % of the mean, and their source.
 #[derive(Debug, Clone, Serialize)]
 pub struct Spread {
-    /// Of what a boot does to one condition and not to the others; where conditions of several
-    /// states of the testbed are compared, of all that a boot does to a condition.
+    /// Of the effects of a boot on one condition alone; where conditions of several states of the
+    /// testbed are compared, of all effects of a boot.
     pub interaction: f64,
-    /// Its upper limit, with 80 % confidence; none where it is no estimate.
+    /// Its upper limit, with 80 % confidence; `None` if it is not estimated.
     pub interaction_at_most: Option<f64>,
     /// Between runs of a condition in a boot.
     pub runs: f64,
-    /// From how many boots these are estimated; none where they are stated.
+    /// The number of boots of the estimate; `None` if the figures are stated.
     pub boots: Option<u32>,
-    /// Where these are from.
+    /// Their source.
     pub source: String,
 }
 
@@ -60,28 +60,27 @@ pub struct Sizing {
     metric: &'static str,
     baseline: String,
     conditions: usize,
-    /// How many states of the testbed they need; each has boots of its own.
+    /// How many states of the testbed they need; each has its own boots.
     states: usize,
     detect: Percent,
     power: f64,
     confidence: f64,
     spread: Spread,
-    /// The cheapest size; none if nothing within 1,000 boots of 1,000 runs does.
+    /// The cheapest size; `None` if 1,000 boots of 1,000 runs are not enough.
     cheapest: Option<Size>,
-    /// The cheapest size if what boots do is at its upper limit: with 80 % confidence it gives the
+    /// The cheapest size for the upper limit of the boots' spread: with 80 % confidence it has the
     /// power.
     assured: Option<Size>,
-    /// Sizes beside the cheapest.
+    /// Sizes near the cheapest.
     alternatives: Vec<Size>,
-    /// The study as its file has it, and the difference in % that it would detect.
+    /// The study of the file, and the difference in % that it detects.
     as_written: Size,
     as_written_detects: Option<f64>,
-    /// For a study that may stop: the boots to be expected if nothing differs, and if the
-    /// difference is there.
+    /// For a study that may stop: the expected boots without a difference, and with it.
     expected_boots: Option<(f64, f64)>,
 }
 
-/// One size, and what it gives.
+/// One size and its power.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Size {
     boots: u32,
@@ -99,8 +98,8 @@ impl From<Choice> for Size {
 }
 
 impl Spread {
-    /// The spread that a stored study shows in what `study` is to measure, if it measured the same
-    /// kind of traffic with that metric in the same scenario over two boots or more.
+    /// The spread of a stored study in the metric of `study`, if it measured the same kind of
+    /// traffic with that metric in the same scenario over two boots or more.
     ///
     /// # Errors
     /// As [`Sizing::new`], and what the statistics refuse.
@@ -116,14 +115,14 @@ impl Spread {
             .map(|(condition, boot, value)| stats::Observation { condition, boot, value })
             .collect();
         let Some(baseline) = observations.first().map(|run| run.condition) else { return Ok(None) };
-        // The upper end of an interval of 60 % is a limit of 80 %.
+        // The upper end of a 60 % interval is a limit with 80 % confidence.
         let question = Question { level: 2.0 * ASSURANCE - 1.0, ..Question::against(baseline) };
         let analysis = stats::analyse(&observations, &question)?;
         Ok(Self::from(stored, &stored.plan, baseline, &analysis, states_of(&study.plan(), &target) > 1))
     }
 
-    /// From what the runs of `stored` show; none where they do not tell all components. `is_apart`:
-    /// the conditions to be compared have boots of their own.
+    /// From the runs of `stored`; `None` if a component is unknown. `is_apart`: the conditions to
+    /// be compared have their own boots.
     fn from(
         stored: &StoredStudy,
         plan: &study::Plan,
@@ -136,7 +135,7 @@ impl Spread {
         else {
             return None;
         };
-        // What differs between states of the testbed differs between boots too.
+        // Differences between states of the testbed are also between boots.
         let boots = boots.filter(|_| is_apart);
         let with_boots = |of: fn(&Component) -> Option<f64>| {
             Some(of(&interaction)?.hypot(boots.as_ref().map_or(Some(0.0), of)?))
@@ -175,7 +174,7 @@ impl Sizing {
         let protocol = study.protocol();
         let early = protocol.stop.map(|stop| schedule(stop, protocol.boots));
         let alpha = 1.0 - request.confidence;
-        // Conditions of several states have boots of their own; those of one state share them, and
+        // Conditions of several states have their own boots; those of one state share them, and
         // count once.
         let states = states_of(&study.plan(), &target);
         let plan = |interaction: f64| Plan {
@@ -208,7 +207,7 @@ impl Sizing {
         Ok(Sizing {
             study: study.name().to_owned(),
             metric: target.metric.key,
-            baseline: study.plan().conditions[target.baseline].label.clone(),
+            baseline: study.plan().conditions[target.baseline].label.to_string(),
             conditions,
             states,
             detect: request.detect,
@@ -292,7 +291,7 @@ impl Sizing {
 }
 
 impl Sizing {
-    /// What the pilot cannot know, and what the assured size does about it.
+    /// What a pilot cannot know, and how the assured size allows for it.
     fn assurance(&self) -> String {
         let (Some(boots), Some(most)) = (self.spread.boots, self.spread.interaction_at_most) else {
             return String::new();
@@ -318,7 +317,7 @@ impl Sizing {
     }
 }
 
-/// What is sized: the study's first comparison, in that metric if one is given.
+/// What is sized: the study's first comparison, or its first in the given metric.
 fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
     let metric = metric.map(known).transpose()?;
     let plan = study.plan();
@@ -331,7 +330,7 @@ fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
     if kind.produces(target.metric) { Ok(target) } else { Err(nothing()) }
 }
 
-/// How many states of the testbed the conditions of a comparison need.
+/// The number of states of the testbed for the conditions of a comparison.
 fn states_of(plan: &study::Plan, target: &Target) -> usize {
     let of_conditions = plan.states_of_conditions();
     let compared = target.conditions.iter().chain([&target.baseline]);
@@ -339,15 +338,15 @@ fn states_of(plan: &study::Plan, target: &Target) -> usize {
     states.len()
 }
 
-/// What boots and runs of the conditions compared take, in seconds: of several states, a boot of
-/// each and its runs.
+/// How long boots and runs of the compared conditions take, in seconds: with several states, a boot
+/// of each and its runs.
 fn cost(study: &Study, conditions: usize, states: usize) -> Cost {
     let plan = study.plan();
     let time = |boots: u32, runs: u32| {
         let protocol = Protocol { boots, runs, ..study.protocol().clone() };
         study::expected_duration(&plan, &protocol).as_secs_f64()
     };
-    // All conditions of the study run in each boot, also those that this comparison leaves out.
+    // All conditions of the study run in each boot, not only the compared ones.
     let block = time(1, 2) - time(1, 1);
     if states > 1 {
         let all = plan.states().len() as f64;

@@ -1,4 +1,4 @@
-//! How far boots and runs spread: what tells whether more boots or more runs would help.
+//! The spread of boots and runs: whether more boots or more runs would help.
 
 use stats::{Comparison, Component, Components};
 
@@ -7,7 +7,7 @@ use crate::words::layout::Layout;
 use crate::words::number::{counted, figure, percent, range};
 use crate::words::table::Table;
 
-/// The components that the data tell, with their names.
+/// The components that the data allow, with their names.
 fn named(spread: &Components) -> impl Iterator<Item = (&'static str, &Component)> {
     let all = [
         ("between boots", &spread.boots),
@@ -17,8 +17,7 @@ fn named(spread: &Components) -> impl Iterator<Item = (&'static str, &Component)
     all.into_iter().filter_map(|(name, component)| Some((name, component.as_ref()?)))
 }
 
-/// Each component in % of `mean`, with its interval; nothing if there is no mean to hold it
-/// against.
+/// Each component in % of `mean`, with its interval; empty without a mean.
 pub(crate) fn parts(spread: &Components, mean: f64) -> Vec<String> {
     let share = |value: f64| 100.0 * value / mean.abs();
     let part = |(name, component): (&str, &Component)| {
@@ -30,8 +29,8 @@ pub(crate) fn parts(spread: &Components, mean: f64) -> Vec<String> {
     if mean == 0.0 { Vec::new() } else { named(spread).map(part).collect() }
 }
 
-/// The smallest difference that the data would have shown, in a sentence without a full stop: in %
-/// where all comparisons have one.
+/// The smallest difference that the data could show, in a sentence without a full stop: in % if all
+/// comparisons have one.
 pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
     type Interval = Option<(f64, f64)>;
     let all = |of: fn(&Comparison) -> (Option<f64>, Interval)| -> Vec<(f64, Interval)> {
@@ -50,7 +49,7 @@ pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
     let (low, high) = (show(low), show(high));
     let size = if low == high { low } else { format!("{low} to {high}") };
     let interval = ends(sizes.iter().filter_map(|(_, interval)| *interval));
-    // Runs without spread have nothing to tell.
+    // Runs without spread have none.
     let interval = interval.filter(|(low, high)| show(*low) != show(*high));
     let interval = interval.map(|ends| range(Some(ends), show));
     let boots = rows.iter().filter(|row| row.comparison.detectable.is_some()).map(|row| row.comparison.boots);
@@ -60,13 +59,13 @@ pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
     Some(stats::seen(&size, interval.as_deref(), &unit, &boots))
 }
 
-/// The least of the first and the most of the second; none of nothing.
+/// The lowest of the first and the highest of the second; `None` if empty.
 fn ends(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
     ranges.reduce(|(low, high), (least, most)| (low.min(least), high.max(most)))
 }
 
-/// The standard deviations that runs come from, each with its interval, in the metric's unit and in
-/// % of `mean`; empty where nothing tells them.
+/// The standard deviations between and inside boots, each with its interval, in the metric's unit
+/// and in % of `mean`; empty if unknown.
 pub(crate) fn of(spread: &Components, unit: &str, mean: f64, confidence: f64, layout: Layout) -> String {
     let interval = format!("{} % interval", stats::confidence(confidence));
     let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);

@@ -1,7 +1,8 @@
-//! The table that a page shows: one row for each condition, which no terminal of 80 columns wraps.
+//! The table of a page: one row for each condition, which fits a terminal of 80 columns.
 
 use anstyle::Style;
 use stats::{Comparison, Verdict};
+use study::Name;
 use study::metric::Better;
 
 use crate::data::limits::LimitView;
@@ -9,24 +10,24 @@ use crate::render::row::{Row, size};
 use crate::words::colour::{BETTER, OPEN, PROVEN, WORSE};
 use crate::words::layout::Layout;
 use crate::words::number::{figure, plain};
-use crate::words::phrases::words;
+use crate::words::phrases::title;
 use crate::words::table::Table;
 
-/// What stands beside a condition's value.
+/// What is beside a condition's value.
 pub(crate) enum Beside<'a> {
-    /// It is compared with nothing.
+    /// It is not compared.
     Nothing,
-    /// It is what others are compared with.
+    /// It is the baseline.
     Baseline,
-    /// It is compared and was not measured.
+    /// It is compared, but was not measured.
     Missing,
     /// It is compared.
     Row(&'a Row),
 }
 
-/// One condition, or one pair of them.
+/// One condition, or one pair.
 struct Line<'a> {
-    name: String,
+    name: Name,
     value: Option<f64>,
     beside: Beside<'a>,
     limit: Option<&'a LimitView>,
@@ -34,16 +35,16 @@ struct Line<'a> {
 
 /// A table of conditions that have a metric in common.
 pub(crate) struct Summary<'a> {
-    /// What the names begin with: the workload.
+    /// The common beginning of the names: the workload.
     workload: &'a str,
     metric: &'a str,
     unit: &'a str,
-    /// Which direction of the metric is better; none where nobody says.
+    /// Which direction of the metric is better; `None` if unknown.
     better: Option<Better>,
     lines: Vec<Line<'a>>,
 }
 
-/// Where the columns stand that a narrow terminal has no room for.
+/// The positions of the columns that a narrow terminal leaves out.
 const VALUE: usize = 1;
 const INTERVAL: usize = 3;
 const LIMIT: usize = 5;
@@ -55,20 +56,20 @@ impl<'a> Summary<'a> {
         Self { workload, metric, unit, better, lines: Vec::new() }
     }
 
-    /// Adds a condition, or a pair of them.
+    /// Adds a condition, or a pair.
     pub(crate) fn add(
         &mut self,
-        name: &str,
+        name: &Name,
         value: Option<f64>,
         beside: Beside<'a>,
         limit: Option<&'a LimitView>,
     ) {
-        self.lines.push(Line { name: name.to_owned(), value, beside, limit });
+        self.lines.push(Line { name: name.clone(), value, beside, limit });
     }
 
-    /// The table below a line that tells what it shows.
+    /// The table below its title.
     pub(crate) fn text(&self, layout: Layout) -> String {
-        // Some differences may be in the metric's unit, or so many times the baseline.
+        // Some differences may be in the metric's unit, or ratios to the baseline.
         let is_percent = self.lines.iter().all(|line| match line.beside {
             Beside::Row(row) => row.comparison.relative.is_some(),
             _ => true,
@@ -90,11 +91,12 @@ impl<'a> Summary<'a> {
         for (line, cells) in self.lines.iter().zip(&figures) {
             let own = shown.iter().map(|column| cells[*column].as_str());
             table.row(&[line.name.as_str()].into_iter().chain(own).collect::<Vec<_>>());
+            table.is_of(&line.name);
             if let Some(place) = place(VERDICT) {
                 table.paint(place, line.style(self.better));
             }
         }
-        // Where the limit is shown at all.
+        // Only in tables that show the limit.
         let is_short = self.lines.iter().any(|line| line.limit.is_some_and(LimitView::is_short));
         let is_shown = place(LIMIT).is_some_and(|place| table.columns(layout).contains(&place));
         let sides = if is_short && is_shown { "; tx: transmitter, rx: receiver" } else { "" };
@@ -103,8 +105,7 @@ impl<'a> Summary<'a> {
 
     /// `tcp_stream: throughput; 95 % intervals`.
     fn title(&self) -> String {
-        let metric = words(self.metric);
-        let metric = metric.trim_start_matches("the ");
+        let metric = title(self.metric);
         let level = self.lines.iter().find_map(|line| match line.beside {
             Beside::Row(Row { comparison: Comparison { interval: Some(_), level, .. }, .. }) => Some(*level),
             _ => None,
@@ -117,8 +118,8 @@ impl<'a> Summary<'a> {
 }
 
 impl Line<'_> {
-    /// Value, difference, interval, verdict, limit. The interval is in the unit of the difference,
-    /// in % if all are.
+    /// Value, difference, interval, verdict, limit. The interval has the unit of the difference; it
+    /// is in % if all are.
     fn cells(&self, unit: &str, is_percent: bool) -> [String; 5] {
         let value = self.value.map_or_else(|| "-".to_owned(), figure);
         let limit = self.limit.map_or_else(String::new, LimitView::short);
@@ -132,7 +133,7 @@ impl Line<'_> {
                 if row.comparison.relative.is_some() && !is_percent {
                     difference.push_str(" %");
                 }
-                // The title and remarks say what an interval of ratios is.
+                // The title and remarks explain an interval of ratios.
                 [difference, size.ends(), short(row).to_owned()]
             }
         };
@@ -146,14 +147,14 @@ impl Line<'_> {
 }
 
 /// The verdict in a word or two.
-fn short(row: &Row) -> &'static str {
+pub(crate) fn short(row: &Row) -> &'static str {
     match row.comparison.verdict {
         Verdict::NoDifferenceProven => "not proven",
         verdict => row.quality.unwrap_or(verdict.as_str()),
     }
 }
 
-/// What colour a verdict has.
+/// The colour of a verdict.
 pub(crate) fn style(row: &Row, better: Option<Better>) -> Style {
     match (row.comparison.verdict, better) {
         (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => BETTER,

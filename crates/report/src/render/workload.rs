@@ -6,6 +6,7 @@ use crate::data::exact;
 use crate::data::truth;
 use crate::render::column::{columns, counted as columns_of_counts};
 use crate::render::group::Group;
+use crate::render::overview::is_needed;
 use crate::render::results::{Condition, Results};
 use crate::render::row::size;
 use crate::render::summary::{Beside, Summary, style};
@@ -13,12 +14,15 @@ use crate::words::layout::Layout;
 use crate::words::table::Table;
 
 impl Results {
-    /// A table for each metric that the workload is compared in, one row a condition. Without a
-    /// comparison: its main metric.
+    /// A table for each metric in which the workload is compared, one row for each condition; below
+    /// an overview only for the first metric. Without a comparison: its main metric.
     pub(super) fn summaries(&self, workload: &str, layout: Layout) -> String {
         let groups: Vec<&Group> =
             self.comparisons.iter().filter(|group| group.workload == workload).collect();
-        let tables = side_by_side(&groups);
+        let mut tables = side_by_side(&groups);
+        if is_needed(&self.comparisons) {
+            tables.retain(|table| table[0].metric == groups[0].metric);
+        }
         let mut texts: Vec<String> = tables.iter().map(|table| self.compared(table).text(layout)).collect();
         let alone: Vec<&Condition> = self
             .conditions
@@ -46,7 +50,7 @@ impl Results {
         summary
     }
 
-    /// A table of conditions that are compared with nothing, in the main metric of their traffic.
+    /// A table of conditions without a comparison, in the main metric of their traffic.
     fn uncompared<'a>(&'a self, workload: &'a str, kind: Kind, conditions: &[&'a Condition]) -> Summary<'a> {
         let counts = || study::metric::find(&format!("instructions_{}", exact::counted_unit(kind)));
         let primary = if self.stored.plan.exact { counts() } else { None }.unwrap_or(kind.primary_metric());
@@ -59,8 +63,8 @@ impl Results {
         summary
     }
 
-    /// One workload's conditions with every column. The comparison beside them is the first that
-    /// the study asks for, or another of its metric that has the condition.
+    /// One workload's conditions with every column. Beside each is the study's first comparison, or
+    /// another of its metric that has the condition.
     pub(super) fn table(&self, workload: &str, layout: Layout) -> String {
         let members: Vec<&Condition> = self.conditions.iter().filter(|c| c.workload == workload).collect();
         let Some(kind) = members.first().map(|condition| condition.kind) else { return String::new() };
@@ -86,7 +90,7 @@ impl Results {
         }
         let mut table = Table::new(&head).under(&under);
         for condition in members {
-            let mut cells = vec![condition.label.clone()];
+            let mut cells = vec![condition.label.to_string()];
             cells.extend(columns.iter().map(|column| column.cell(&condition.means)));
             cells.extend(
                 comparing(&groups, &condition.label)
@@ -94,7 +98,7 @@ impl Results {
             );
             table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
             let own = |group: &Group| {
-                let row = group.rows.iter().find(|row| row.label == condition.label)?;
+                let row = group.rows.iter().find(|row| row.label == *condition.label)?;
                 Some(style(row, group.better))
             };
             table.paint(cells.len() - 1, comparing(&groups, &condition.label).and_then(own));
@@ -103,8 +107,7 @@ impl Results {
     }
 }
 
-/// The comparisons that share a table: of one metric and one confidence, with no condition in two
-/// of them.
+/// The comparisons that share a table: one metric and one confidence, and no condition twice.
 fn side_by_side<'g>(groups: &[&'g Group]) -> Vec<Vec<&'g Group>> {
     let mut tables: Vec<Vec<&Group>> = Vec::new();
     for group in groups {
@@ -120,7 +123,7 @@ fn side_by_side<'g>(groups: &[&'g Group]) -> Vec<Vec<&'g Group>> {
     tables
 }
 
-/// The comparison that stands beside a condition.
+/// The comparison beside a condition.
 fn comparing<'g>(groups: &[&'g Group], label: &str) -> Option<&'g Group> {
     let first = *groups.first()?;
     let of_its_columns = |group: &&Group| group.metric == first.metric && group.level == first.level;

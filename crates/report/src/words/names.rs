@@ -1,10 +1,17 @@
 //! Names of conditions that fit a column: what they have in common, and long words of them, are
 //! told once above the table.
 
+use serde::Serializer;
+use study::{Name, NameWord};
 use unicode_width::UnicodeWidthStr as _;
 
 /// A word of at most so many columns is never replaced: its mark would not be shorter.
 const SHORT: usize = 4;
+
+/// Writes a name as people read it.
+pub(crate) fn as_text<S: Serializer>(name: &Name, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(name)
+}
 
 /// Names of one column.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,47 +28,36 @@ pub(crate) struct Names {
 
 impl Names {
     /// Names of at most `width` columns, with as little told elsewhere as will do.
-    pub(crate) fn within(names: &[&str], width: usize) -> Self {
-        let mut own =
-            Self { common: String::new(), keys: String::new(), marks: Vec::new(), short: Vec::new() };
-        let mut words: Vec<Vec<&str>> = names.iter().map(|name| name.split(' ').collect()).collect();
-        let fits = |words: &[&str]| words.join(" ").width() <= width;
-        if !words.iter().all(|name| fits(name)) {
-            own.common = take_common(&mut words);
+    pub(crate) fn within(names: &[Name], width: usize) -> Self {
+        let mut names: Vec<Vec<Word>> = names.iter().map(Word::of).collect();
+        let fits = |name: &Vec<Word>| joined(name).width() <= width;
+        let (mut common, mut keys) = (String::new(), String::new());
+        if !names.iter().all(fits) {
+            common = take_common(&mut names);
         }
-        if !words.iter().all(|name| fits(name)) {
-            own.keys = take_keys(&mut words);
+        if !names.iter().all(fits) {
+            keys = take_keys(&mut names);
         }
-        own.short = words.iter().map(|name| name.join(" ")).collect();
-        while let Some(word) = own.longest(width) {
-            let mark = mark(own.marks.len());
-            for name in &mut own.short {
-                let parts = name.split(' ').map(|part| if part == word { mark.as_str() } else { part });
-                *name = parts.collect::<Vec<_>>().join(" ");
+        let texts = |name: &Vec<Word>| name.iter().map(Word::text).collect();
+        let mut texts: Vec<Vec<String>> = names.iter().map(texts).collect();
+        let mut marks: Vec<(String, String)> = Vec::new();
+        while let Some(word) = longest(&texts, &marks, width) {
+            let mark = mark(marks.len());
+            for text in texts.iter_mut().flatten().filter(|text| **text == word) {
+                text.clone_from(&mark);
             }
-            own.marks.push((mark, word));
+            marks.push((mark, word));
         }
+        let mut short: Vec<String> = texts.iter().map(|name| name.join(" ")).collect();
         // Names of too many words are told as a whole.
-        for index in 0..own.short.len() {
-            if own.short[index].width() > width {
-                let (mark, name) = (mark(own.marks.len()), own.short[index].clone());
-                own.short
-                    .iter_mut()
-                    .filter(|other| **other == name)
-                    .for_each(|other| other.clone_from(&mark));
-                own.marks.push((mark, name));
+        for index in 0..short.len() {
+            if short[index].width() > width {
+                let (mark, name) = (mark(marks.len()), short[index].clone());
+                short.iter_mut().filter(|other| **other == name).for_each(|other| other.clone_from(&mark));
+                marks.push((mark, name));
             }
         }
-        own
-    }
-
-    /// The longest word of names that are too long.
-    fn longest(&self, width: usize) -> Option<String> {
-        let long = self.short.iter().filter(|name| name.width() > width);
-        let is_mark = |word: &str| self.marks.iter().any(|(mark, _)| mark == word);
-        let words = long.flat_map(|name| name.split(' '));
-        let words = words.filter(|word| word.width() > SHORT && !is_mark(word));
-        words.max_by_key(|word| word.width()).map(str::to_owned)
+        Self { common, keys, marks, short }
     }
 
     /// What the names no longer say, as lines.
@@ -72,8 +68,49 @@ impl Names {
     }
 }
 
+/// A word that can be told elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Word {
+    key: Option<String>,
+    value: String,
+}
+
+impl Word {
+    /// The words of a name. What has no factor may be a whole sentence: each of its words counts.
+    fn of(name: &Name) -> Vec<Self> {
+        let clean = |text: &str| text::line(text).into_owned();
+        let each = |word: &NameWord| match &word.factor {
+            Some(factor) => vec![Self { key: Some(clean(factor)), value: clean(&word.level) }],
+            None => {
+                let parts = clean(&word.level);
+                parts.split(' ').map(|part| Self { key: None, value: part.to_owned() }).collect()
+            }
+        };
+        name.words().iter().flat_map(each).collect()
+    }
+
+    fn text(&self) -> String {
+        match &self.key {
+            Some(key) => format!("{key}={}", self.value),
+            None => self.value.clone(),
+        }
+    }
+}
+
+fn joined(name: &[Word]) -> String {
+    name.iter().map(Word::text).collect::<Vec<_>>().join(" ")
+}
+
+/// The longest word of names that are too long.
+fn longest(names: &[Vec<String>], marks: &[(String, String)], width: usize) -> Option<String> {
+    let long = names.iter().filter(|name| name.join(" ").width() > width);
+    let is_mark = |word: &str| marks.iter().any(|(mark, _)| mark == word);
+    let words = long.flatten().filter(|word| word.width() > SHORT && !is_mark(word));
+    words.max_by_key(|word| word.width()).cloned()
+}
+
 /// Takes away the first words that all names share; a name keeps its last.
-fn take_common(names: &mut [Vec<&str>]) -> String {
+fn take_common(names: &mut [Vec<Word>]) -> String {
     let shortest = names.iter().map(Vec::len).min().unwrap_or(0);
     let Some(first) = names.first().filter(|_| names.len() > 1).cloned() else { return String::new() };
     let is_shared = |place: &usize| names.iter().all(|name| name[*place] == first[*place]);
@@ -81,21 +118,20 @@ fn take_common(names: &mut [Vec<&str>]) -> String {
     for name in names {
         name.drain(..count);
     }
-    first[..count].join(" ")
+    joined(&first[..count])
 }
 
-/// Takes away the keys of `key=value`, if all names have the same keys in the same order.
-fn take_keys(names: &mut [Vec<&str>]) -> String {
-    let keys = |name: &Vec<&str>| -> Option<Vec<String>> {
-        name.iter().map(|word| Some(word.split_once('=')?.0.to_owned())).collect()
+/// Takes away the keys, if all names have the same keys in the same order. A value of several words
+/// could be taken for two of them.
+fn take_keys(names: &mut [Vec<Word>]) -> String {
+    let keys = |name: &Vec<Word>| -> Option<Vec<String>> {
+        name.iter().map(|word| word.key.clone().filter(|_| !word.value.contains(' '))).collect()
     };
     let Some(first) = names.first().and_then(keys) else { return String::new() };
     if names.iter().any(|name| keys(name).as_ref() != Some(&first)) {
         return String::new();
     }
-    for word in names.iter_mut().flatten() {
-        *word = word.split_once('=').map_or(*word, |(_, value)| value);
-    }
+    names.iter_mut().flatten().for_each(|word| word.key = None);
     first.join(" ")
 }
 
@@ -113,16 +149,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// A name of words with their keys; none has an empty one.
+    fn name(words: &[(&str, &str)]) -> Name {
+        let factor = |key: &str| (!key.is_empty()).then(|| key.to_owned());
+        let word = |(key, level): &(&str, &str)| NameWord { factor: factor(key), level: (*level).to_owned() };
+        words.iter().map(word).collect::<Vec<_>>().into()
+    }
+
     #[test]
     fn names_that_fit_stay() {
-        let names = Names::within(&["ipv4 offloads=default", "ipv4 offloads=none"], 21);
+        let names = ["default", "none"].map(|level| name(&[("", "ipv4"), ("offloads", level)]));
+        let names = Names::within(&names, 21);
         assert_eq!(names.short, ["ipv4 offloads=default", "ipv4 offloads=none"]);
         assert_eq!((names.common.as_str(), names.legend().as_str()), ("", ""));
     }
 
     #[test]
     fn the_common_part_then_keys_then_long_words_are_told_above() {
-        let names = ["udp sender=gso reader=recv", "udp sender=sendmmsg reader=io_uring"];
+        let names = [["gso", "recv"], ["sendmmsg", "io_uring"]]
+            .map(|[sender, reader]| name(&[("", "udp"), ("sender", sender), ("reader", reader)]));
         let found = Names::within(&names, 30);
         assert_eq!((found.common.as_str(), found.keys.as_str()), ("udp", "sender reader"));
         assert_eq!(found.short, ["gso recv", "sendmmsg io_uring"]);
@@ -132,8 +177,17 @@ mod tests {
     }
 
     #[test]
+    fn an_equals_sign_in_a_name_makes_no_key() {
+        let found = Names::within(&["a=64 b=1", "a=65 b=2"].map(Name::from), 6);
+        assert_eq!((found.keys.as_str(), found.short.join(" ")), ("", "[a] [b]".to_owned()));
+        let names = ["x=1", "x=2"].map(|level| name(&[("command_line", level)]));
+        let found = Names::within(&names, 9);
+        assert_eq!((found.keys.as_str(), found.short.join(" ")), ("command_line", "x=1 x=2".to_owned()));
+    }
+
+    #[test]
     fn a_name_of_many_words_is_told_as_a_whole() {
-        let found = Names::within(&["a b c d e f", "g"], 5);
+        let found = Names::within(&["a b c d e f", "g"].map(Name::from), 5);
         assert_eq!(found.short, ["[a]", "g"]);
         assert_eq!(found.legend(), "  [a] a b c d e f\n");
     }
@@ -141,14 +195,21 @@ mod tests {
     proptest! {
         #[test]
         fn no_name_is_too_long_and_none_becomes_another(
-            names in prop::collection::btree_set("[abc=]{1,9}( [abcd=]{1,12}){0,4}", 1..12),
+            names in prop::collection::vec(prop::collection::vec(("[ab]{0,2}", "[abc= ]{1,9}"), 1..5), 1..12),
             width in 6_usize..30,
         ) {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let words = |words: &Vec<(String, String)>| {
+                name(&words.iter().map(|(key, level)| (key.as_str(), level.as_str())).collect::<Vec<_>>())
+            };
+            let names: Vec<Name> = names.iter().map(words).collect();
             let found = Names::within(&names, width);
             prop_assert!(found.short.iter().all(|name| name.width() <= width), "{found:?}");
-            let distinct: std::collections::BTreeSet<_> = found.short.iter().collect();
-            prop_assert_eq!(distinct.len(), names.len(), "{:?}", found);
+            let count = |names: &mut dyn Iterator<Item = &str>| names.collect::<std::collections::BTreeSet<_>>().len();
+            prop_assert_eq!(
+                count(&mut found.short.iter().map(String::as_str)),
+                count(&mut names.iter().map(Name::as_str)),
+                "{:?}", found
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Metrics and lists as people say them.
 
+use study::Side;
 use study::metric::{METRICS, Metric};
 
 /// A metric of the vocabulary by its whole key; none for what files call their values.
@@ -9,26 +10,41 @@ fn known(key: &str) -> Option<&'static Metric> {
 
 /// A metric's key as it is spoken.
 pub(crate) fn words(key: &str) -> String {
-    spoken(key, |own| {
-        // What is per a unit of work ends with that unit.
-        let per = |key: &str, of: &str| key.replace(&format!("{of}_"), &format!("{of}_per_"));
-        per(&per(own, "instructions"), "service_demand").replace('_', " ")
-    })
+    spoken(key, |side| format!("the {side}'s"), long)
+}
+
+/// The same in a title.
+pub(crate) fn title(key: &str) -> String {
+    spoken(key, |side| format!("{side}'s"), long)
 }
 
 /// The same in short: `the transmitter's CPU per byte`.
 pub(crate) fn short_words(key: &str) -> String {
-    spoken(key, |own| {
-        let own = own.replace("service_demand_", "CPU per ").replace("host_", "host's ");
-        own.replace("instructions_", "instructions per ").replace('_', " ")
-    })
+    spoken(key, |side| format!("the {side}'s"), short)
 }
 
-/// A key with its side, if it has one, and the rest as `plain` says it.
-fn spoken(key: &str, plain: impl Fn(&str) -> String) -> String {
+/// The same in the heading of a column: `tx CPU per byte`, with more room `transmitter's CPU per
+/// byte`.
+pub(crate) fn heading(key: &str, is_wide: bool) -> String {
+    spoken(key, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
+}
+
+fn long(own: &str) -> String {
+    // What is per a unit of work ends with that unit.
+    let per = |key: &str, of: &str| key.replace(&format!("{of}_"), &format!("{of}_per_"));
+    per(&per(own, "instructions"), "service_demand").replace('_', " ")
+}
+
+fn short(own: &str) -> String {
+    let own = own.replace("service_demand_", "CPU per ").replace("host_", "host's ");
+    own.replace("instructions_", "instructions per ").replace('_', " ")
+}
+
+/// A key with its side, if it has one, as `whose` says it, and the rest as `plain` does.
+fn spoken(key: &str, whose: impl Fn(Side) -> String, plain: fn(&str) -> String) -> String {
     let metric = known(key);
     let own = plain(metric.map_or(key, |metric| metric.own));
-    metric.and_then(|metric| metric.side).map_or_else(|| own.clone(), |side| format!("the {side}'s {own}"))
+    metric.and_then(|metric| metric.side).map_or_else(|| own.clone(), |side| format!("{} {own}", whose(side)))
 }
 
 /// The verb that follows a metric.
@@ -70,6 +86,10 @@ mod tests {
             short_words("receiver.host_service_demand_packet"),
             "the receiver's host's CPU per packet"
         );
+        let key = "receiver.host_service_demand_packet";
+        assert_eq!(heading(key, false), "rx host's CPU per packet");
+        assert_eq!(heading(key, true), "receiver's host's CPU per packet");
+        assert_eq!(title("receiver.cpu_softirq"), "receiver's cpu softirq");
         assert_eq!(short_words("kernel_instructions_packet"), "kernel instructions per packet");
         assert_eq!([is("transactions"), is("throughput"), is("allocs")], ["are", "is", "is"]);
     }

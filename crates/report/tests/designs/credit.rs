@@ -221,10 +221,12 @@ fn a_fraction_gives_main_effects_and_says_what_they_may_be() {
     let odd = |one: &Condition| OFFLOADS.iter().filter(|name| is_on(one, name)).count() % 2 == 1;
     design(&mut plan, DesignKind::Fractional, &OFFLOADS, odd);
     not_asked(&mut plan);
-    let alias = "transmitter.tso cannot be told from transmitter.gso x receiver.gro".to_owned();
-    plan.design.as_mut().unwrap().aliases.push(alias.clone());
+    let pair = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
+    let group = vec![pair("transmitter.tso", "receiver.rx"), pair("transmitter.gso", "receiver.gro")];
+    plan.design.as_mut().unwrap().aliases.push(group);
+    let alias = "transmitter.tso x receiver.rx = transmitter.gso x receiver.gro";
     let text = page(&stored(&study, &plan, values));
-    assert!(text.contains("% of the mean of all states") && text.contains(&alias), "{text}");
+    assert!(text.contains("% of the mean of all states") && text.contains(alias), "{text}");
     assert!(!text.contains("Shapley shares:"), "{text}");
 }
 

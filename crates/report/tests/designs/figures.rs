@@ -184,7 +184,7 @@ fn one_metric_has_one_unit() {
 }
 
 #[test]
-fn a_plain_number_is_said_without_a_unit() {
+fn a_plain_number_is_written_without_a_unit() {
     let (study, plan) = study("tso = [\"on\", \"off\"]");
     let values = |condition: &Condition, boot: u32, repeat: u32| {
         let lost = if condition.index == 0 { 0.0 } else { 1.3 + 0.01 * wobble(boot, repeat, 1) };
@@ -216,7 +216,7 @@ fn what_a_study_asked_outlives_the_grammar_of_its_file() {
 }
 
 #[test]
-fn what_a_wild_run_of_the_baseline_takes_from_all_is_told_once() {
+fn the_effect_of_an_extreme_run_of_the_baseline_is_reported_once() {
     let (study, plan) = study("mtu = [1500, 4000, 9000]");
     let of_three = stored(&study, &plan, |condition, boot, repeat| {
         let is_wild = (condition.index, boot, repeat) == (0, 2, 1);

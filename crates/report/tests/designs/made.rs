@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::{Detail, Evidence, Limit, sample};
-use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
+use record::{Evidence, Limit};
+use store::{StoredRun, StoredStudy};
 use study::{Condition, Design, DesignKind, Plan, Study};
 
 /// A study with these lines of factors, and its plan.
@@ -71,54 +71,12 @@ pub(crate) fn stored(
     for run in schedule.iter().flatten().filter(|run| !run.warmup) {
         let condition = &plan.conditions[run.condition];
         let metrics = values(condition, run.boot, run.repeat);
+        let metrics = metrics.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
         let id = i64::try_from(runs.len()).unwrap();
-        runs.push(StoredRun {
-            id: RunId(id),
-            boot: run.boot,
-            part: 1,
-            block: run.block,
-            repeat: run.repeat,
-            position: run.position,
-            warmup: false,
-            condition: run.condition,
-            started_unix_ms: 1_795_181_965_000 + id * 1000,
-            status: RunStatus::Ok,
-            reason: None,
-            metrics: metrics.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
-            limited_by: None,
-            detail: Detail::Nothing,
-        });
+        let made = crate::stored::run(id, run.boot, run.repeat, run.condition, metrics);
+        runs.push(StoredRun { block: run.block, position: run.position, ..made });
     }
-    let boot = |number: u32| BootRow {
-        id: BootId(i64::from(number)),
-        number,
-        part: 1,
-        environment: sample::environment(),
-        environment_after: None,
-        started_unix_ms: 1_795_181_965_000,
-        ended_unix_ms: Some(1_795_181_965_000),
-    };
-    let boots = u32::try_from(schedule.len()).unwrap();
-    StoredStudy {
-        row: StudyRow {
-            id: StudyId(1),
-            name: study.name().to_owned(),
-            scenario: study.scenario_names(),
-            seed: 1,
-            version: "0.1.0".to_owned(),
-            status: StudyStatus::Complete,
-            started_unix_ms: 1_795_181_965_000,
-            finished_unix_ms: None,
-            boots,
-            recorded_runs: u32::try_from(runs.len()).unwrap(),
-            failed_runs: 0,
-            invalid_runs: 0,
-            toml: study.source_text().to_owned(),
-        },
-        plan: plan.clone(),
-        boots: (1..=boots).map(boot).collect(),
-        runs,
-    }
+    crate::stored::complete(study, plan.clone(), u32::try_from(schedule.len()).unwrap(), runs)
 }
 
 /// Says that these conditions' runs were limited by something.

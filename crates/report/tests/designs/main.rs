@@ -8,5 +8,8 @@ mod credit;
 mod figures;
 mod made;
 mod missing;
+mod overview;
 mod states;
+#[path = "../stored/mod.rs"]
+mod stored;
 mod truth;

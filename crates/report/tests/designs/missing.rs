@@ -232,7 +232,10 @@ fn a_step_over_a_lost_rung_is_of_all_that_goes_off_there() {
     let (names, credit, page) = steps(1);
     assert_eq!(names, ["transmitter.tso and transmitter.gso off", "receiver.gro off"]);
     assert!(credit["whole_is_not_known"].is_null() && credit["adds_up"] == true);
-    assert!(page.contains("a step over a state that was not measured is of all that goes off"), "{page}");
+    assert!(
+        page.contains("a step over a state that was not measured contains all that is switched off"),
+        "{page}"
+    );
     for (gone, end) in [(0, "all on"), (3, "all off")] {
         let (names, credit, page) = steps(gone);
         assert_eq!(names.len(), 2);
@@ -242,7 +245,7 @@ fn a_step_over_a_lost_rung_is_of_all_that_goes_off_there() {
 }
 
 #[test]
-fn each_reason_is_told() {
+fn each_reason_is_reported() {
     let (plan, whole) = made(DesignKind::Factorial);
     let off = plan.conditions.iter().find(|one| on(one) == [false; 3]).unwrap().index;
     let why = |change: fn(&mut StoredStudy, usize)| {

@@ -163,7 +163,7 @@ fn exact_mode_judges_by_its_resolution_and_says_what_it_does_not_see() {
     for text in [page(&stored), compared(&stored)] {
         let first = text.lines().nth(1).unwrap();
         assert!(
-            first.starts_with("No verdict: instructions per byte of tso=on gro=on are not the same"),
+            first.starts_with("No verdict: instructions per byte of tso=on gro=on do not repeat"),
             "{text}"
         );
         assert!(first.contains("4.000 in boot 1, 4.500 in boot 1, 12.5 % apart"), "{text}");

@@ -1,10 +1,13 @@
 //! A made-up study whose figures are easy to check by hand.
 
+#[path = "../stored/mod.rs"]
+mod rows;
+
 use std::collections::BTreeMap;
 
 use record::{Detail, Environment, Note, sample};
 use serde_json::{Value, json};
-use store::{BootId, BootRow, RunId, RunStatus, StoredRun, StoredStudy, StudyId, StudyRow, StudyStatus};
+use store::{RunStatus, StoredRun, StoredStudy};
 use study::{Plan, Study, bundled};
 
 /// Throughput of the four conditions of `quick` in boot 0; each further boot adds 10, each further
@@ -51,21 +54,12 @@ pub(crate) fn run(id: i64, boot: u32, repeat: u32, condition: usize, status: Run
     }
     let failed = status == RunStatus::Failed;
     StoredRun {
-        id: RunId(id),
-        boot,
-        part: 1,
-        block: repeat,
-        repeat,
-        position: u32::try_from(id).unwrap(),
-        warmup: false,
-        condition,
-        started_unix_ms: 1_795_181_965_000 + id * 1000,
         status,
         reason: failed
             .then(|| "the receiver's agent (process 7) exited unexpectedly: signal: 9 (SIGKILL)".to_owned()),
         metrics: if failed { BTreeMap::new() } else { metrics },
-        limited_by: None,
         detail: ran_with("cubic"),
+        ..rows::run(id, boot, repeat, condition, BTreeMap::new())
     }
 }
 
@@ -97,35 +91,13 @@ pub(crate) fn stored(boots: u32) -> StoredStudy {
             }
         }
     }
-    let boots = (1..=boots)
-        .map(|number| BootRow {
-            id: BootId(i64::from(number)),
-            number,
-            part: 1,
-            environment: environment(),
-            environment_after: Some(Environment { notes: Vec::new(), ..environment() }),
-            started_unix_ms: 1_795_181_965_000,
-            ended_unix_ms: None,
-        })
-        .collect();
-    StoredStudy {
-        row: StudyRow {
-            id: StudyId(1),
-            name: "quick".to_owned(),
-            scenario: "veth".to_owned(),
-            seed: 1,
-            version: "0.1.0".to_owned(),
-            status: StudyStatus::Complete,
-            started_unix_ms: 1_795_181_965_000,
-            finished_unix_ms: None,
-            boots: 3,
-            recorded_runs: 36,
-            failed_runs: 0,
-            invalid_runs: 0,
-            toml: quick().source_text().to_owned(),
-        },
-        plan: plan(),
-        boots,
-        runs,
+    let mut stored = rows::complete(&quick(), plan(), boots, runs);
+    // What the whole study has, also where fewer boots are stored.
+    (stored.row.boots, stored.row.recorded_runs) = (3, 36);
+    for boot in &mut stored.boots {
+        boot.environment = environment();
+        boot.environment_after = Some(Environment { notes: Vec::new(), ..environment() });
+        boot.ended_unix_ms = None;
     }
+    stored
 }

@@ -1,4 +1,4 @@
-//! Whether one end wanted a CPU all the time.
+//! Whether the CPU limits one end.
 
 use host::{CpuTimes, ThreadTimes};
 use study::Side;
@@ -6,20 +6,19 @@ use study::Side;
 use super::end::End;
 use record::{Evidence, Label, Threads};
 
-/// A thread that wants a CPU for this share of a long window has no time to wait for anybody else.
+/// A thread that wants a CPU for this share of a long window hardly waits for anything else.
 const WANTED: f64 = 0.9;
-/// A thread that is ready but has no CPU for this share of a window waits for nothing else as long.
+/// A thread that is ready without a CPU for this share of a window waits for nothing else as long.
 const STARVED: f64 = 0.5;
-/// The coarsest tick that CPU times are counted by: 10 ms.
+/// The slowest tick of the kernel's CPU accounting: 10 ms.
 const TICK_NS: f64 = 10e6;
-/// Shares of a CPU's time. In ticks, so a whole window shows a little less than all.
+/// A CPU with this share of busy time has no time left: time is counted in ticks.
 const ALL: f64 = 0.97;
 const MOSTLY_INTERRUPTS: f64 = 0.9;
 /// A host worked for this traffic if its process and its interrupts had this share of its busy
 /// time.
 const OURS: f64 = 0.9;
-/// From this share on, software interrupts, and with them the network, are what a full CPU is full
-/// of.
+/// From this share of software interrupts on, a full CPU is full of network work.
 const MUCH_INTERRUPTS: f64 = 0.2;
 
 /// How busy the threads of one end were, and its CPUs.
@@ -29,7 +28,7 @@ pub(super) struct Busy {
     pub(super) wanted: f64,
     /// The part of it in which they waited for one.
     pub(super) waiting: f64,
-    /// Whether that, or what its CPUs did, is all there was.
+    /// Whether the threads, or a CPU of the end, had no time left.
     pub(super) saturated: bool,
     /// Whether its threads spent most of their time in their own code.
     mostly_user: bool,
@@ -38,8 +37,8 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// Of the threads of `end` that send, or that receive. `polls`: they were asked to poll and
-    /// never sleep, so their busy time is no evidence.
+    /// Of the threads of `end` that send, or that receive. `polls`: they never sleep, so their busy
+    /// time is no evidence.
     pub(super) fn of(end: &End<'_>, sending: bool, polls: bool) -> Self {
         let elapsed = end.window.elapsed_ns as f64;
         let threads = end.threads(sending);
@@ -50,14 +49,14 @@ impl Busy {
         };
         let (running, waiting) = (share(running_in), share(waiting_in));
         let wanted = running + waiting;
-        // Of a thread that runs at an edge the time since the last tick is not counted yet.
+        // A thread that runs at an edge: the time since the last tick is not counted yet.
         let slack = if elapsed > 0.0 { TICK_NS / elapsed } else { 1.0 };
         let by_threads = !polls && (wanted >= WANTED - slack.min(0.1) || waiting >= STARVED);
         let full = if slack <= 0.1 { full_cpu(end, slack, polls) } else { None };
 
         let user: f64 = threads.iter().map(|times| times.user_ns as f64).sum();
         let ticks: f64 = user + threads.iter().map(|times| times.system_ns as f64).sum::<f64>();
-        // Of fewer ticks than ten no share can be told.
+        // Below ten ticks a share means nothing.
         let user = (ticks >= 10.0 * TICK_NS).then(|| user / ticks);
 
         let mut evidence = Vec::new();
@@ -94,13 +93,13 @@ fn running_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.running_ns as f64).min(elapsed)
 }
 
-/// How long it waited for a CPU in the window, in ns. The kernel counts a wait when it ends, and
-/// whole, so one that began before the window makes more of it than there was beside the running.
+/// How long it waited for a CPU in the window, in ns. The kernel counts a whole wait when it ends,
+/// so a wait from before the window may be in it.
 fn waiting_in(times: &ThreadTimes, elapsed: f64) -> f64 {
     (times.waiting_ns as f64).min(elapsed - running_in(times, elapsed))
 }
 
-/// If a CPU of this end had no time left, and for this traffic: which.
+/// The CPU of this end that had no time left because of this traffic, if any.
 fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<Evidence> {
     let side = end.side;
     let share = |part: u64, times: &CpuTimes| part as f64 / times.total().max(1) as f64;
@@ -110,11 +109,11 @@ fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<Evidence> {
         .map(|(cpu, times)| (cpu, share(interrupts(times), times)))
         .find(|(_, inside)| *inside >= MOSTLY_INTERRUPTS - slack)
     {
-        return Some(Evidence::Interrupts(side, *cpu, inside));
+        return Some(Evidence::Interrupts { side, cpu: *cpu, share: inside });
     }
     let all = &end.window.cpu;
-    // Which process a CPU worked for is not told. If others had a good part of the host's time,
-    // they may have had this.
+    // A CPU's work is not counted by process. If others had much of the host's time, it may have
+    // been theirs.
     let ours = end.window.own.total_ns().saturating_add(interrupts(all));
     if polls || (ours as f64) < OURS * all.busy() as f64 {
         return None;
@@ -123,8 +122,8 @@ fn full_cpu(end: &End<'_>, slack: f64, polls: bool) -> Option<Evidence> {
         .map(|(cpu, times)| (cpu, share(times.busy(), times), share(interrupts(times), times)))
         .find(|(_, busy, inside)| *busy >= ALL - slack && *inside >= MUCH_INTERRUPTS)
     {
-        return Some(Evidence::CpuFull(side, *cpu, busy, inside));
+        return Some(Evidence::CpuFull { side, cpu: *cpu, busy, interrupts: inside });
     }
     let busy = share(all.busy(), all);
-    (busy >= ALL - slack).then_some(Evidence::CpusFull(side, end.window.cpus.len(), busy))
+    (busy >= ALL - slack).then_some(Evidence::CpusFull { side, cpus: end.window.cpus.len(), busy })
 }

@@ -1,19 +1,19 @@
-//! Whether one end was kept off its CPUs: by others than the run, or by the run's own guests, which
-//! share their host's.
+//! Whether one end was kept off its CPUs: by processes other than the run's, or by the run's own
+//! guests, which share their host's CPUs.
 
 use std::collections::BTreeSet;
 
 use host::{CpuTimes, ThreadTimes};
-use record::{Contended, Evidence, Label, RunAccount, SideAccount, WaitedFor};
+use record::{Contended, Evidence, Label, RunAccount, SideAccount, Wait, WaitedFor};
 use study::Side;
 
 use crate::foreign::Foreign;
 use crate::waiting::Waited;
 
-/// The share of the window that an end was kept off its CPUs, from which on that held the run back.
+/// From this share of the window on, the CPU time that an end lost limits the run.
 const LOST: f64 = 0.1;
 
-/// What one end lost of its time on the CPUs.
+/// The CPU time that one end lost.
 #[derive(Clone)]
 pub(super) struct Contention {
     /// The share of the window in which its threads, or a virtual CPU, waited for a CPU, or its
@@ -26,16 +26,15 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    /// Of one side, if it lost enough to be held back by it. Others come before the run's own
-    /// guests.
+    /// Of one side, if it lost enough to be limited by it. Others come before the run's own guests.
     pub(super) fn of(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
         let waited = Waited::of(account, side);
         Self::to_others(account, side, own, waited)
             .or_else(|| Self::to_guests(account, side, &waited.filter(|waited| waited.share >= LOST)?))
     }
 
-    /// Threads of the run that share a CPU wait for each other: only as much of a wait counts as
-    /// others had of the CPUs.
+    /// Threads of the run that share a CPU wait for each other, so a wait counts only up to the CPU
+    /// time that others had.
     fn to_others(account: &RunAccount, side: Side, own: &SideAccount, guest: Option<Waited>) -> Option<Self> {
         let foreign = Foreign::of(account, side);
         let (waiting, waited) = match guest {
@@ -50,14 +49,14 @@ impl Contention {
         if lost < LOST {
             return None;
         }
-        let waited_for = if foreign.taken.share >= LOST / 2.0 {
+        let behind = if foreign.taken.share >= LOST / 2.0 {
             WaitedFor::Others(foreign.taken)
         } else {
-            WaitedFor::Unexplained(waiting - waited)
+            WaitedFor::Unexplained { explained: waiting - waited }
         };
         let contended = Contended {
             side,
-            waited: (waited >= LOST / 2.0).then_some((waiting, waited_for)),
+            waited: (waited >= LOST / 2.0).then_some(Wait { share: waiting, behind }),
             stolen: (stolen >= LOST / 2.0).then_some(stolen),
         };
         Some(Self { lost, label: Label::Contended, evidence: Evidence::Contended(contended) })
@@ -70,7 +69,7 @@ impl Contention {
         (!hosts.is_empty()).then_some(Self {
             lost: waited.share,
             label: Label::HostCpu,
-            evidence: Evidence::BehindGuests(side, waited.share, vcpus, cpus.len()),
+            evidence: Evidence::BehindGuests { side, share: waited.share, vcpus, cpus: cpus.len() },
         })
     }
 }

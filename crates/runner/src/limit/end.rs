@@ -1,4 +1,4 @@
-//! One end of a run, and what its counters say of rates.
+//! One end of a run and its rates.
 
 use agent::message::{Finished, Measured};
 use host::ThreadTimes;
@@ -10,11 +10,10 @@ use testbed::RunOrder;
 use super::contended::Contention;
 use crate::retransmits::Retransmits;
 
-/// A share of segments dropped that holds TCP back: by the square-root law (Mathis et al., 1997) a
+/// The share of dropped segments that limits TCP: by the square-root law (Mathis et al., 1997) a
 /// loss of 1 in 10,000 allows a window of about 120 segments.
 pub(super) const SEGMENTS_LOST: f64 = 1e-4;
-/// A share of the time with data to send that TCP spent on one thing, from which on that is what it
-/// waited for.
+/// From this share of the time with data to send on, what TCP waited for limits it.
 pub(super) const MUCH: f64 = 0.3;
 
 /// One end of a run.
@@ -26,11 +25,11 @@ pub(super) struct End<'a> {
     pub(super) contention: Option<Contention>,
 }
 
-/// A known rate is reached from this share of it on: what a token bucket counts, and what of a
-/// wire's speed is preamble and gaps, is not in the interface's bytes.
+/// From this share on a known rate is reached: a token bucket counts bytes, and a wire has preamble
+/// and gaps, that are not in the interface's bytes.
 const REACHED: f64 = 0.9;
-/// A token bucket that made packets wait, or dropped them, holds back a sender that gets this share
-/// of its rate: TCP fills a short queue no better.
+/// From this share of its rate on, a token bucket that delayed or dropped packets limits the
+/// sender: TCP does not fill a short queue better.
 const HELD_UP: f64 = 0.5;
 
 impl<'a> End<'a> {
@@ -58,7 +57,7 @@ impl<'a> End<'a> {
     /// The times of the threads that send, or of those that take.
     pub(super) fn threads(&self, sending: bool) -> Vec<ThreadTimes> {
         let (threads, shares) = (&self.window.threads, &self.whole.outcome.threads);
-        // Should the two not fit, all stand for some.
+        // If the two do not fit, use all threads.
         if threads.len() != shares.len() {
             return threads.clone();
         }
@@ -66,12 +65,12 @@ impl<'a> End<'a> {
         of.map(|(times, _)| *times).collect()
     }
 
-    /// What its interface lets through, in bits/s.
+    /// The rate limit of its interface, in bits/s.
     fn rate(&self) -> Option<f64> {
         self.window.link.rate_bits.filter(|bits| *bits > 0).map(|bits| bits as f64)
     }
 
-    /// Whether this end sends as much as its interface lets through.
+    /// Whether this end sends as much as its interface allows.
     pub(super) fn sends_at_limit(&self, order: &RunOrder) -> Option<Evidence> {
         let counters = &self.window.counters;
         let rate = self.rate()?;
@@ -83,8 +82,8 @@ impl<'a> End<'a> {
         })
     }
 
-    /// Whether this end receives as much as its wire carries. A queueing discipline holds for what
-    /// is sent only.
+    /// Whether this end receives as much as its wire carries. A queueing discipline limits only
+    /// what is sent.
     pub(super) fn takes_at_limit(&self) -> Option<Evidence> {
         let rate = self.rate().filter(|_| !self.window.link.shaped)?;
         let taken = 8.0 * self.per_second(self.window.counters.link.rx_bytes);
@@ -93,11 +92,19 @@ impl<'a> End<'a> {
 
     fn reached(&self, sent: bool, carried: f64, rate: f64) -> AtLinkRate {
         let from = self.window.link.from.to_string();
-        AtLinkRate { side: self.side, sent, carried, rate, from, delayed: 0, dropped: 0 }
+        AtLinkRate {
+            side: self.side,
+            sent,
+            carried_bits: carried,
+            rate_bits: rate,
+            from,
+            delayed: 0,
+            dropped: 0,
+        }
     }
 
-    /// Bytes that left by the interface, counting for each segment that a packet will be cut into
-    /// headers of its own, as a token bucket and a wire do and the interface's counter does not.
+    /// Bytes that left by the interface, with headers for each segment that a packet will be cut
+    /// into: a token bucket and a wire count them, the interface does not.
     fn wire_bytes(&self, order: &RunOrder) -> u64 {
         let counters = &self.window.counters;
         let udp = order.traffic.kind.is_udp();
@@ -137,8 +144,8 @@ impl<'a> End<'a> {
     }
 }
 
-/// What TCP waited for, over the whole life of the connections, as shares of the time in which
-/// there was something to send.
+/// What TCP waited for in the whole life of the connections, as shares of the time with data to
+/// send.
 pub(super) struct Waits {
     /// The receiver's window was closed.
     pub(super) closed: f64,
@@ -155,20 +162,21 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// What of TCP's own machinery held it back, if any of it stands out.
+    /// The part of TCP that limited it, if one stands out.
     pub(super) fn verdict(&self) -> Option<Evidence> {
         if self.closed >= MUCH {
-            return Some(Evidence::WindowClosed(self.closed));
+            return Some(Evidence::WindowClosed { share: self.closed });
         }
         if self.full >= MUCH {
-            return Some(Evidence::BufferFull(self.full));
+            return Some(Evidence::BufferFull { share: self.full });
         }
         let much = |segments: u64| segments as f64 > SEGMENTS_LOST * self.sent as f64;
-        let (lost, needless) = (self.retransmits.lost(), self.retransmits.needless);
-        if needless > lost {
-            much(needless).then_some(Evidence::SegmentsLate(needless, self.sent, self.window))
+        let (lost, late) = (self.retransmits.lost(), self.retransmits.needless);
+        let (segments, window) = (self.sent, self.window);
+        if late > lost {
+            much(late).then_some(Evidence::SegmentsLate { late, segments, window })
         } else {
-            much(lost).then_some(Evidence::SegmentsLost(lost, self.sent, self.window))
+            much(lost).then_some(Evidence::SegmentsLost { lost, segments, window })
         }
     }
 

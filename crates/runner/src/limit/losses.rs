@@ -1,12 +1,12 @@
-//! Where a run's datagrams were lost, as shares of those that were offered.
+//! Where a run's datagrams were lost, as shares of those offered.
 
 use super::case::Case;
 use super::end::End;
 use crate::loss::Loss;
 use record::{Evidence, Place};
 
-/// Shares of the datagrams offered. Over the whole run, as the metrics of loss are: of a window
-/// nobody knows what is on its way.
+/// Shares of the datagrams offered, over the whole run like the metrics of loss: at the edges of a
+/// window, datagrams are on the way.
 pub(super) struct Losses {
     /// By the sockets that received.
     pub(super) socket: f64,
@@ -14,23 +14,24 @@ pub(super) struct Losses {
     pub(super) behind: f64,
     /// By the queue and the device that sent.
     pub(super) before: f64,
-    /// Where nobody counts.
+    /// At a place without a counter.
     pub(super) elsewhere: f64,
     /// What was lost where.
     pub(super) evidence: Vec<Evidence>,
 }
 
-/// From these shares on most of a receiver's work is for nothing: of datagrams that its socket
-/// drops, and of its CPUs' time that interrupts take. Then less is received the more is sent
-/// (receive livelock: Mogul and Ramakrishnan, ACM TOCS 15(3), 1997).
+/// From these shares on most of a receiver's work is wasted: of datagrams that its socket drops,
+/// and of its CPUs' time that interrupts take. More sent then means less received (receive
+/// livelock: Mogul and Ramakrishnan, ACM TOCS 15(3), 1997).
 const DROPPED: f64 = 0.4;
 const INTERRUPTED: f64 = 0.75;
 
-/// If the receiver's CPUs spend their time on datagrams that its socket then drops: how much.
+/// How much time the receiver's CPUs spend on datagrams that its socket then drops, if much.
 fn livelock(to: &End<'_>, dropped: f64) -> Option<Evidence> {
     let times = &to.window.cpu;
     let interrupted = times.irq.saturating_add(times.softirq) as f64 / times.total().max(1) as f64;
-    (dropped >= DROPPED && interrupted >= INTERRUPTED).then_some(Evidence::Livelock(to.side, interrupted))
+    (dropped >= DROPPED && interrupted >= INTERRUPTED)
+        .then_some(Evidence::Livelock { side: to.side, share: interrupted })
 }
 
 pub(super) fn of(case: &Case<'_>) -> Losses {
@@ -40,7 +41,7 @@ pub(super) fn of(case: &Case<'_>) -> Losses {
     let places = [
         (Place::Socket(to.side), loss.socket),
         (Place::Behind(to.side), loss.behind),
-        (Place::Queue(from.side, from.window.link.from.to_string()), loss.queue),
+        (Place::Queue { side: from.side, wire: from.window.link.from.to_string() }, loss.queue),
         (Place::Device(from.side), loss.device),
         (Place::Uncounted, loss.unaccounted()),
     ];
@@ -52,7 +53,7 @@ pub(super) fn of(case: &Case<'_>) -> Losses {
         before: share(loss.queue.saturating_add(loss.device)),
         elsewhere: share(loss.unaccounted()),
         evidence: lossy
-            .map(|(place, lost)| Evidence::Lost(place, lost, loss.offered))
+            .map(|(place, datagrams)| Evidence::Lost { place, datagrams, offered: loss.offered })
             .chain(livelock)
             .collect(),
     }

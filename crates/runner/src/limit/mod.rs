@@ -1,45 +1,37 @@
 //! What a run was limited by, told from its own counters.
 //!
-//! Every run gets one label, and the figures that speak for it. The order in which the labels are
-//! tried is the reasoning:
+//! Every run gets one label and the figures for it. The labels are tried in this order:
 //!
-//! 1. **pacing**: the rate that was asked for arrived. Only that held the run back, whatever else
-//!    was busy.
-//! 2. From the end of the way backwards, **where datagrams were lost** (UDP). What is received is
-//!    what the *last* place that drops lets through; a place before it that drops too only spares
-//!    it work. So the *receiver socket* comes before the receiving device, that before the *link*
-//!    and the *device* that sends, and any of them before the sender, which is as busy as it likes
-//!    when it drops half of what it sends. A receiving device whose CPU had no time left is the
-//!    *receiver CPU*.
-//! 3. **link**: a known rate was reached. It comes before the queue at that rate, whose drops are
-//!    only how a full link shows.
-//! 4. **CPU**: an end wanted a CPU all the time. An end that never sleeps never waits for the
-//!    other, so of two ends in lock-step (TCP, request and response) it is the one that both wait
-//!    for. Waiting for a CPU that others use counts as much as using it, and an end that did so for
-//!    more than half of the window waited for nothing else as long. If both ends are so, the time
-//!    that TCP spent on a closed receive window decides, then who wanted more. A sender that spends
-//!    its time in its own code is the *generator*: a faster program would send more. A thread that
-//!    polls (`spin`, busy polling) is always busy: its time is no evidence.
+//! 1. **pacing**: the requested rate arrived. Only that limited the run, whatever else was busy.
+//! 2. **where datagrams were lost** (UDP), from the receiver backwards. The *last* place that drops
+//!    sets what is received; drops before it only save it work. So the order is *receiver socket*,
+//!    receiving device (*receiver CPU* if its CPU had no time left), *link*, sending *device*, and
+//!    the sender last: it may be busy with datagrams that are dropped.
+//! 3. **link**: a known rate was reached. It comes before the queue at that rate: its drops only
+//!    show that the link is full.
+//! 4. **CPU**: an end wanted a CPU all the time. Of two ends in lock-step (TCP, request and
+//!    response) the one that never sleeps is the one for which both wait. Waiting for a CPU that
+//!    others use counts like using it; an end that did so for more than half of the window waited
+//!    for nothing else as long. If both ends are busy, the time with a closed receive window
+//!    decides, then which end wanted more. A sender that spends its time in its own code is the
+//!    *generator*: a faster program would send more. A thread that polls (`spin`, busy polling) is
+//!    always busy: its time is no evidence.
 //!
-//! **contended** replaces an end's CPU, and its full socket, if that end lost a tenth of the window
-//! to others than the run:
-//! its threads waited for a CPU while other processes had it, or the hypervisor took it away. The
-//! run's own threads are no others.
-//! It also replaces what follows: an end that is kept off its CPU now and then looks like one that
-//! waits for the other.
+//!    **contended** replaces an end's CPU, its full socket, and the labels below, if that end lost
+//!    a tenth of the window to processes other than the run's: its threads waited for a CPU that
+//!    others had, or the hypervisor took it. Such an end looks like one that waits for the other.
 //!
-//! **host CPU** replaces the same where the end is in a guest of which a virtual CPU waited as long
-//! for a CPU of the host, behind
-//! threads of the run's own guests: what is busy inside would be so for a shorter time on a host
-//! with more CPUs.
-//! 5. **device** (TCP): segments were dropped before the wire or behind it and retransmitted, while
+//!    **host CPU** replaces the same if the end is in a guest whose virtual CPU waited as long for
+//!    a CPU of the host behind threads of the run's own guests: with more CPUs in the host, the CPU
+//!    in the guest would be busy for a shorter time.
+//! 5. **device** (TCP): segments were dropped before or behind the wire and retransmitted, while
 //!    both ends had time.
-//! 6. **path**: what is left waits for the other end: TCP's windows, loss elsewhere, the time of
-//!    the round trip. Also what nothing speaks for; the evidence then says that neither end was
-//!    busy and that nothing was dropped.
+//! 6. **path**: the rest waits for the other end: TCP's windows, loss elsewhere, the round-trip
+//!    time. Also if nothing is known; the evidence then says that neither end was busy and that
+//!    nothing was dropped.
 //!
 //! `transmitter CPU` and `receiver CPU` name hosts, as the metrics do: of a reversed stream the
-//! receiver is the host that sends. `receiver socket` is the socket that received, wherever it was.
+//! receiver is the host that sends. `receiver socket` is the socket that received, on either host.
 
 mod busy;
 mod case;
@@ -57,17 +49,17 @@ use self::case::Case;
 use self::end::{End, MUCH, SEGMENTS_LOST};
 use crate::waiting::Waited;
 
-/// A rate that was asked for is reached from this share of it on: the edges of a window cut a burst
-/// in two, and TCP's pacing counts headers.
+/// From this share on a requested rate is reached: the edges of a window cut bursts in two, and
+/// TCP's pacing counts headers.
 const ASKED: f64 = 0.95;
-/// A share of datagrams lost at one place from which on that place is what limits: one stall of the
+/// From this share of datagrams lost at one place on, that place is the limit: one stall of the
 /// receiver in a long window loses less.
 const LOST: f64 = 0.01;
-/// What limited a run, from both ends' accounts of it, and those of the hosts of virtual machines.
+/// What limited a run, from the accounts of both ends and of the hosts of virtual machines.
 #[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
-    // Most labels name what is inside the machines; what it took outside tells why.
+    // Most labels name a part of the machines; what they took of their host explains it.
     match (&account.hosts, &account.around) {
         (Some(hosts), _) => {
             for (side, host) in hosts.each_ref() {
@@ -118,33 +110,34 @@ fn of_ends(order: &RunOrder, account: &RunAccount) -> Limit {
     }
 }
 
-/// A stream of both ways: the way that carried less was held back more.
+/// A stream of both directions: the direction that carried less was limited more.
 fn either(forward: &Case<'_>, reverse: &Case<'_>) -> Limit {
     let (one, other) = (forward.of_stream(), reverse.of_stream());
     let label = if reverse.to.received_bits() < forward.to.received_bits() { other.label } else { one.label };
     let mut evidence = Vec::new();
     for (way, limit) in [(Direction::Forward, one), (Direction::Reverse, other)] {
-        evidence.push(Evidence::WayLimited(way, limit.label));
-        evidence.extend(limit.evidence.into_iter().map(|what| Evidence::Way(way, Box::new(what))));
+        evidence.push(Evidence::WayLimited { way, by: limit.label });
+        let of_way = |what| Evidence::Way { way, evidence: Box::new(what) };
+        evidence.extend(limit.evidence.into_iter().map(of_way));
     }
     Limit { label, evidence }
 }
 
-/// Traffic that nobody receives: only its sender can hold it back.
+/// Traffic without a receiver: only its sender can limit it.
 fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     let (sent, refused) = (from.sent_bits(), from.window.load.sent.no_buffers);
     let busy = Busy::of(from, true, false);
     let mut evidence = Vec::new();
     let asked = asked_bits(order);
     if let Some(asked) = asked {
-        evidence.push(Evidence::Sent(sent, asked));
+        evidence.push(Evidence::Sent { rate_bits: sent, requested_bits: asked });
     }
     let label = if asked.is_some_and(|asked| sent >= ASKED * asked) {
         Label::Pacing
     } else if busy.saturated {
         busy.label(from.side)
     } else if refused > 0 {
-        evidence.insert(0, Evidence::QueueRejected(from.side, refused));
+        evidence.insert(0, Evidence::QueueRejected { side: from.side, datagrams: refused });
         Label::Device
     } else {
         evidence.insert(0, Evidence::SenderIdle);
@@ -154,7 +147,7 @@ fn unreceived(order: &RunOrder, from: &End<'_>) -> Limit {
     Limit { label, evidence }
 }
 
-/// The limit, or that the end that it is at was kept off its CPUs.
+/// The limit, replaced if its end was kept off its CPUs.
 fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
     let at = |side: Side| [from, to].into_iter().find(|end| end.side == side);
     let ends = match limit.label {
@@ -173,7 +166,7 @@ fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
     limit
 }
 
-/// What streams were asked to carry one way, in bits/s.
+/// The requested rate of a stream in one direction, in bits/s.
 fn asked_bits(order: &RunOrder) -> Option<f64> {
     order.traffic.pacing.map(|pace| pace.bits() as f64 * f64::from(order.traffic.flows))
 }
@@ -183,7 +176,7 @@ impl Case<'_> {
         let mut evidence = Vec::new();
         let received = self.to.received_bits();
         if let Some(asked) = asked_bits(self.order) {
-            evidence.push(Evidence::Received(received, asked));
+            evidence.push(Evidence::Received { rate_bits: received, requested_bits: asked });
             if received >= ASKED * asked {
                 return Limit { label: Label::Pacing, evidence };
             }
@@ -221,7 +214,7 @@ impl Case<'_> {
             return Limit { label: Label::cpu(self.to.side), evidence: evidence(takes.evidence.clone()) };
         }
         let told = if losses.elsewhere >= LOST {
-            Evidence::LostUncounted(losses.elsewhere)
+            Evidence::LostUncounted { share: losses.elsewhere }
         } else {
             Evidence::NobodyBusy
         };
@@ -257,7 +250,7 @@ impl Case<'_> {
         let mut rest = Vec::new();
         let mut label = None;
         if let Some(asked) = self.order.traffic.rate {
-            first.push(Evidence::Answered(done, asked));
+            first.push(Evidence::Answered { per_second: done, requested: asked });
             label = (done >= ASKED * f64::from(asked)).then_some(Label::Pacing);
         }
         if label.is_none() && self.order.traffic.kind == Kind::UdpRr {
@@ -272,9 +265,9 @@ impl Case<'_> {
             label = Some(Label::Link);
         }
         let label = label.or_else(|| self.cpu(&asks, &answers, 0.0)).unwrap_or_else(|| {
-            let flight = u64::from(self.order.traffic.in_flight) * u64::from(self.order.traffic.flows);
+            let in_flight = u64::from(self.order.traffic.in_flight) * u64::from(self.order.traffic.flows);
             let polls = self.polls(self.from) || self.polls(self.to);
-            first.insert(0, Evidence::RoundTrip(flight, polls));
+            first.insert(0, Evidence::RoundTrip { in_flight, polls });
             Label::Path
         });
         first.extend(rest);
@@ -293,20 +286,19 @@ impl Case<'_> {
         Busy::of(self.to, false, self.polls(self.to))
     }
 
-    /// Whether an end's threads are busy whatever comes. Polling that was refused, or had no queue
-    /// to poll, is sleep.
+    /// Whether an end's threads are always busy. Polling that was refused, or had no queue to poll,
+    /// is sleep.
     fn polls(&self, end: &End<'_>) -> bool {
         let traffic = &self.order.traffic;
         traffic.reader == load::Reader::Spin || (traffic.busy_poll.is_some() && !end.whole.outcome.slept)
     }
 
-    /// Whose CPU the other end waits for. `closed`: the share of the time that the sender waited
+    /// The end whose CPU limits the other. `closed`: the share of the time that the sender waited
     /// for the receiver's window.
     fn cpu(&self, sends: &Busy, takes: &Busy, closed: f64) -> Option<Label> {
         let receiver_first = match (sends.saturated, takes.saturated) {
-            // A wait for a CPU that is not over at the window's end is not told, and its thread
-            // looks asleep. But if the window was closed while the receiver mostly waited for its
-            // CPU, that is why.
+            // A wait that is not over at the window's end is not counted. But if the window was
+            // closed while the receiver mostly waited for its CPU, that CPU is the reason.
             (false, false) if closed >= MUCH && takes.waiting >= closed / 2.0 => true,
             (false, false) => return None,
             (sends, takes) if sends != takes => takes,
@@ -323,7 +315,7 @@ impl Case<'_> {
             .next()
     }
 
-    /// Whether segments were dropped on their way from one device to the other, and retransmitted.
+    /// Whether segments were dropped between the two devices, and retransmitted.
     fn dropped(&self) -> Option<Evidence> {
         let (near, far) = (&self.from.window.counters, &self.to.window.counters);
         let (queue, wire) = (near.queue.drops, near.link.tx_dropped.max(far.link.rx_dropped));
@@ -342,8 +334,8 @@ impl Case<'_> {
     }
 }
 
-/// A share of the time with data to send that was spent on a closed window, from which on it was
-/// the receiver that had no time.
+/// From this share of the time with data to send on, a closed window means that the receiver had no
+/// time.
 const CLOSED: f64 = 0.1;
 
 #[cfg(test)]

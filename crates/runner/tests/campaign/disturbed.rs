@@ -1,5 +1,7 @@
 //! Runs that something disturbs: kept, repeated within bounds, and never counted.
 
+use host::journal::{Difference, Now};
+use host::machine::Target;
 use netassay_runner::{Ending, Error, Event, Invalid};
 use record::Cause;
 use store::{RunStatus, StudyStatus};
@@ -15,7 +17,7 @@ const WARMUPS: usize = 3;
 fn told(events: &[Event]) -> Vec<(u32, bool)> {
     let invalid = |event: &Event| match event {
         Event::RunFinished { run, invalid: Some(Invalid { why, repeated }), failed: None, .. } => {
-            assert_eq!(why, "a neighbour was loud");
+            assert_eq!(why, "another session measured on this machine (--beside): a loud neighbour");
             Some((run.boot, *repeated))
         }
         _ => None,
@@ -36,7 +38,10 @@ fn a_disturbed_run_is_kept_and_repeated_at_once() {
     let [kept, repeat] = &stored.runs[WARMUPS + 1..WARMUPS + 3] else { panic!("{:?}", stored.runs) };
     assert_eq!((kept.status, repeat.status), (RunStatus::Invalid, RunStatus::Ok));
     assert_eq!((kept.key(), kept.position), (repeat.key(), repeat.position));
-    assert_eq!(kept.reason.as_deref(), Some("a neighbour was loud"));
+    assert_eq!(
+        kept.reason.as_deref(),
+        Some("another session measured on this machine (--beside): a loud neighbour")
+    );
     assert!(kept.metrics.contains_key("throughput"));
     assert!(world.recorded(summary.study).values().all(|count| *count == 1));
     // 18 runs and the repeat, which the count of what is to come takes in.
@@ -171,7 +176,7 @@ fn nothing_beside_a_disturbance_is_repeated_and_never_kept() {
     world.lab.faults.insert(WARMUPS + 1, Fault::DisturbedToNothing);
     let summary = world.session(None).unwrap();
     assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
-    let why = "nothing arrived; a neighbour was loud";
+    let why = "nothing arrived; another session measured on this machine (--beside): a loud neighbour";
     let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 1].clone();
     assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Invalid, Some(why)));
 
@@ -191,12 +196,7 @@ fn a_run_is_invalid_if_the_machine_differs_at_either_edge_of_it() {
         let first = 2 * WARMUPS;
         let differences = Box::new(move || {
             let now = asked.replace(asked.get() + 1);
-            edges
-                .clone()
-                .map(|edge| first + edge)
-                .filter(|edge| *edge == now)
-                .map(|_| "ttl is 5".to_owned())
-                .collect()
+            edges.clone().map(|edge| first + edge).filter(|edge| *edge == now).map(|_| ttl()).collect()
         });
         let mut world = World { differences, ..World::new() };
         let summary = world.session(None).unwrap();
@@ -204,13 +204,17 @@ fn a_run_is_invalid_if_the_machine_differs_at_either_edge_of_it() {
         let stored = world.store.load(summary.study).unwrap();
         let invalid: Vec<_> = stored.runs.iter().filter(|run| run.status == RunStatus::Invalid).collect();
         assert_eq!(invalid.len(), told);
-        assert!(
-            invalid
-                .iter()
-                .all(|run| run.detail.disturbed() == [Cause::Setting("ttl is 5".to_owned()).into()]),
-            "{invalid:?}"
-        );
+        assert!(invalid.iter().all(|run| run.detail.disturbed() == [ttl().into()]), "{invalid:?}");
     }
+}
+
+/// A setting that somebody changed.
+fn ttl() -> Cause {
+    Cause::Setting(Difference {
+        target: Target::Sysctl { name: "net.ipv4.ip_default_ttl".to_owned() },
+        after: "7".into(),
+        now: Now::Reads("5".into()),
+    })
 }
 
 #[test]

@@ -155,7 +155,7 @@ struct SimulatedBench {
 
 /// What disturbs a run.
 pub(crate) fn loud_neighbour() -> Disturbance {
-    Cause::Setting("a neighbour was loud".to_owned()).into()
+    Cause::Session("a loud neighbour".to_owned()).into()
 }
 
 impl Bench for SimulatedBench {

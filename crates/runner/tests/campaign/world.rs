@@ -22,7 +22,7 @@ pub(crate) struct World {
     pub(crate) keep_disturbed: bool,
     pub(crate) beside: Option<Cause>,
     /// What differs of the machine, each time that it is asked.
-    pub(crate) differences: Box<dyn Fn() -> Vec<String>>,
+    pub(crate) differences: Box<dyn Fn() -> Vec<Cause>>,
     /// Where the store lies.
     pub(crate) _directory: tempfile::TempDir,
 }

@@ -133,7 +133,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_condition_is_a_state_of_its_own_and_reads_back_as_its_levels(design in design(), lab in lab()) {
+    fn every_condition_has_its_own_state_and_reads_back_as_its_levels(design in design(), lab in lab()) {
         let study = study("vxlan", &design, "");
         let asked = study.plan().conditions.len();
         check(&probed(&study, &mut lab.clone()), &lab, asked)?;

@@ -130,7 +130,7 @@ fn a_fraction_says_its_aliases() {
     );
     let design = plan.design.as_ref().unwrap();
     assert_eq!(plan.conditions.len(), 8);
-    assert_eq!(design.aliases[0], "gso x receiver.gro = receiver.rx x tso");
+    assert_eq!(design.aliases().next().unwrap(), "gso x receiver.gro = receiver.rx x tso");
     let whole = on_ethernet(
         "kind = \"fractional\"\nmost = 16\noffloads = [\"gso\", \"receiver.gro\", \"receiver.rx\", \"tso\"]",
     );
@@ -138,7 +138,7 @@ fn a_fraction_says_its_aliases() {
 }
 
 #[test]
-fn what_no_interface_has_or_can_switch_leaves_the_design_and_is_said() {
+fn what_no_interface_has_or_can_switch_leaves_the_design_and_is_reported() {
     let mut interface = Interface::with(ETHERNET);
     interface.fixed_on.insert("rx-vlan-hw-parse".into());
     interface.fixed_off.insert("rx-lro".into());
@@ -152,7 +152,7 @@ fn what_no_interface_has_or_can_switch_leaves_the_design_and_is_said() {
     assert_eq!(labels(&plan), ["all on", "without tso", "without gso", "all off"]);
     assert!(plan.merged.is_empty(), "the missing ones are said once: {:?}", plan.merged);
     assert_eq!(
-        said(&plan.excluded),
+        said(&plan.lacking),
         [
             "ufo: not part of the design here: no interface here has it",
             "rxvlan: not part of the design here: it stays on (rx-vlan-hw-parse: fixed)",
@@ -173,7 +173,7 @@ fn a_side_that_cannot_switch_an_offload_does_not_speak_for_the_other() {
 }
 
 #[test]
-fn a_tunnel_and_its_underlay_are_told_apart() {
+fn a_tunnel_and_its_underlay_are_distinguished() {
     let mut lab = RuledLab::of(Interface::with(ETHERNET));
     lab.underlay =
         Some(Interface::with(&["tx-udp_tnl-segmentation", "tx-scatter-gather", "tx-generic-segmentation"]));
@@ -189,7 +189,7 @@ fn a_tunnel_and_its_underlay_are_told_apart() {
             "all off"
         ]
     );
-    assert_eq!(plan.excluded[0].label, "transmitter.tx-udp_tnl-segmentation");
+    assert_eq!(plan.lacking[0].label, "transmitter.tx-udp_tnl-segmentation");
 }
 
 #[test]

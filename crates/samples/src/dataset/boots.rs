@@ -9,7 +9,6 @@ use super::input::Input;
 use crate::error::{Fault, Place, SamplesError};
 use crate::options::{Boots, Layout, Options};
 
-/// Whether the boots of a group's runs are known.
 pub(super) fn are_known(
     conditions: &[Condition],
     files: &[String],
@@ -31,27 +30,27 @@ pub(super) fn are_known(
     Err(fault.in_file(&files[nameless.input]))
 }
 
-/// Numbers for boots: the same for those that are the same.
+/// Numbers for boots; the same boot has one number.
 #[derive(Debug)]
 pub(super) struct Numbering {
     boots: Boots,
     layout: Option<Layout>,
-    /// For each file, what its own numbers of boots are called together with all files.
+    /// For each file, the shared number of each of its own boot numbers.
     shared: Vec<Vec<u32>>,
-    /// The names behind those, by number.
+    /// The names of the shared numbers.
     names: Vec<String>,
-    /// The numbers given in the current group.
+    /// The numbers of the current group.
     given: HashMap<Boot, u32>,
-    /// What those boots are called, by number: as the files name them, or by their places from 1.
+    /// The names of those boots, by number: from the files, or their positions from 1.
     pub(super) called: Vec<String>,
 }
 
-/// What makes a boot the same as another.
+/// The identity of a boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Boot {
-    /// The condition it belongs to, where each has its own.
+    /// Its condition, where each has boots of its own.
     condition: Option<usize>,
-    /// Its name, or its place among the condition's.
+    /// Its name, or its position in the condition.
     which: usize,
 }
 
@@ -87,7 +86,6 @@ impl Numbering {
         self.called.clear();
     }
 
-    /// Appends the observations of a condition.
     pub(super) fn number(
         &mut self,
         condition: usize,
@@ -107,8 +105,7 @@ impl Numbering {
             }
             _ => None,
         };
-        // Boots that are only counted belong to their condition; a name that comes again is the
-        // same boot.
+        // Boots that are only counted belong to their condition; the same name is the same boot.
         let belongs_to_condition = match self.layout {
             Some(layout) => layout == Layout::Nested,
             None => self.boots != Boots::Named,
@@ -150,7 +147,7 @@ impl Numbering {
     }
 }
 
-/// For each run, the place of its boot.
+/// For each run, the position of its boot.
 fn places(sizes: &[usize]) -> Vec<usize> {
     sizes.iter().enumerate().flat_map(|(place, size)| std::iter::repeat_n(place, *size)).collect()
 }

@@ -1,4 +1,4 @@
-//! Which series is which condition of which group.
+//! Sorts series into groups and conditions.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,18 +6,16 @@ use super::input::Input;
 use crate::error::{Fault, SamplesError};
 use crate::series::{Key, Series};
 
-/// A condition of a group while it is put together.
 #[derive(Debug)]
 pub(super) struct Condition {
     pub(super) label: String,
-    /// In the order of the files.
     pub(super) parts: Vec<Part>,
 }
 
-/// What one file says of a condition.
+/// The part of a condition from one file.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// The file's place among the inputs.
+    /// The index of the file.
     pub(super) input: usize,
     pub(super) series: Series,
 }
@@ -29,14 +27,13 @@ pub(super) struct Proto {
     pub(super) metric: Option<String>,
     pub(super) unit: Option<String>,
     pub(super) conditions: Vec<Condition>,
-    /// Their places, by their labels.
+    /// Their indices, by label.
     places: HashMap<String, usize>,
-    /// The label of the first condition of all: the baseline if nobody says otherwise.
+    /// The label of the very first condition: the default baseline.
     pub(super) first: String,
 }
 
 impl Proto {
-    /// What it is called in messages.
     pub(super) fn title(&self) -> String {
         match (&self.name, &self.metric) {
             (Some(name), Some(metric)) => format!("{name} ({metric})"),
@@ -49,7 +46,6 @@ impl Proto {
     }
 }
 
-/// Sorts the series of all files into groups and conditions.
 pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Proto>, SamplesError> {
     let files_are_conditions = files_are_conditions(&inputs);
     let names_subjects = shares_a_condition(&inputs) || inputs.iter().any(holds_several);
@@ -116,7 +112,7 @@ fn files_are_conditions(inputs: &[Input]) -> bool {
     inputs.iter().any(|input| input.condition.is_some()) || shares_a_condition(inputs)
 }
 
-/// Whether two files that are not of the same condition name the same one.
+/// Whether two files of different conditions name the same one.
 fn shares_a_condition(inputs: &[Input]) -> bool {
     let mut seen: HashMap<&str, &str> = HashMap::new();
     inputs.iter().any(|input| {
@@ -127,7 +123,6 @@ fn shares_a_condition(inputs: &[Input]) -> bool {
     })
 }
 
-/// Whether a file names several conditions.
 fn holds_several(input: &Input) -> bool {
     count(std::slice::from_ref(input), |key| key.condition.as_ref()) > 1
 }
@@ -140,7 +135,7 @@ fn count<'a>(inputs: &'a [Input], part: impl Fn(&'a Key) -> Option<&'a String>) 
     keys(inputs).filter_map(part).collect::<BTreeSet<_>>().len()
 }
 
-/// What all say that say anything, if they say the same.
+/// The common value of all inputs that have one.
 fn only<'a>(inputs: &'a [Input], part: impl Fn(&'a Key) -> Option<&'a String>) -> Option<String> {
     let all: BTreeSet<&String> = keys(inputs).filter_map(part).collect();
     if all.len() == 1 { all.first().map(|one| (*one).clone()) } else { None }

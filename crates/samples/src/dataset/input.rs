@@ -1,14 +1,14 @@
-//! One of the files that are put together.
+//! One of the files to compare.
 
 use crate::sheet::Sheet;
 
-/// A file and what it stands for.
+/// A file and its condition.
 #[derive(Debug)]
 pub struct Input {
-    /// Its name in messages and, if nothing better is known, of its condition.
+    /// Its name in messages, and the default name of its condition.
     pub file: String,
-    /// The condition that the caller says it belongs to.
+    /// The condition, if the caller gave one.
     pub condition: Option<String>,
-    /// What it holds.
+    /// Its content.
     pub sheet: Sheet,
 }

@@ -1,9 +1,7 @@
-//! Columns with names (RFC 4180, with commas, semicolons or tabulators): one row for each run and
-//! metric.
+//! Columns with names (RFC 4180, with commas, semicolons or tabs): one row for each run and metric.
 //!
-//! The columns are called as in netassay's own export unless the options say otherwise: `value`,
-//! `label` or `condition`, `boot`, `metric`, `unit`; rows whose `warmup` is 1 or whose `status` is
-//! not `ok` are no measurements.
+//! By default the columns have the names of netassay's own export: `value`, `label` or `condition`,
+//! `boot`, `metric`, `unit`. Rows whose `warmup` is 1 or whose `status` is not `ok` are left out.
 
 mod heading;
 mod records;
@@ -20,10 +18,9 @@ use crate::options::Options;
 use crate::series::{Collector, Key};
 use crate::word::measured;
 
-/// The most metrics that are kept to be named.
+/// The most metrics that messages list.
 const METRICS: usize = 1000;
 
-/// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
     let mut records = Records::new(input)?;
     let heading = Heading::of(&mut records, options)?;
@@ -87,7 +84,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     Ok(Found::new(collector, left_out.notes()))
 }
 
-/// Rows that are no measurements.
+/// Rows that are left out.
 #[derive(Default)]
 struct LeftOut {
     warm_ups: u64,

@@ -1,6 +1,6 @@
 //! Go's benchmark format: `BenchmarkName-8 1000 12.5 ns/op 0 B/op`, with configuration lines `key:
 //! value` (Go's design document 14313, 2016, and its amendments for sub-benchmarks and units).
-//! Other lines are ignored, as that format wants it.
+//! Other lines are ignored, as that format demands.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -12,10 +12,10 @@ use crate::options::{Column, Options};
 use crate::series::{Collector, Key, bounded};
 use crate::word::measured;
 
-/// The unit that every benchmark of the testing package has.
+/// The unit of every benchmark of the testing package.
 const MAIN: &str = "ns/op";
 
-/// The most units that are kept to be named.
+/// The most units that messages list.
 const UNITS: usize = 1000;
 
 /// Whether a line is a benchmark's result.
@@ -28,7 +28,6 @@ pub(crate) fn is_result(line: &[u8]) -> bool {
         && words.next().is_some()
 }
 
-/// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
     let boot_key = match &options.boot {
         Some(Column::None) => None,
@@ -66,7 +65,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     choose(collector, units, options)
 }
 
-/// The main unit, or the one that was asked for.
+/// The main unit, or the requested one.
 fn choose(collector: Collector, units: BTreeSet<String>, options: &Options) -> Result<Found, Fault> {
     let mut found = Found::new(collector, Vec::new());
     let units: Vec<String> = units.into_iter().collect();
@@ -128,8 +127,8 @@ fn result(
     Ok(())
 }
 
-/// A configuration line's key and value: the key has neither capitals nor blanks, and something
-/// blank comes after its colon.
+/// A configuration line's key and value: the key has no capitals and no blanks, and a blank follows
+/// its colon.
 fn configuration(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|byte| *byte == b':')?;
     let (key, value) = (&line[..colon], &line[colon + 1..]);
@@ -144,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_apart() {
+    fn lines_are_distinguished() {
         assert!(is_result(b"BenchmarkSum/1400-2 \t 48990 \t 446.3 ns/op"));
         for line in
             ["BenchmarkSum", "Benchmark 1 2", "BenchmarkX-8 --- FAIL: x", "PASS", "Unit ns/op better=lower"]

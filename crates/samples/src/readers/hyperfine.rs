@@ -21,12 +21,11 @@ struct Benchmark {
     command: String,
     /// Wall-clock times of the runs, in s.
     times: Vec<f64>,
-    /// Largest resident sets of the runs, in bytes; older versions do not write them.
+    /// Largest resident sets of the runs, in bytes; absent in older versions.
     #[serde(default)]
     memory_usage_byte: Vec<f64>,
 }
 
-/// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
     require_no_boot("hyperfine", options)?;
     let (metric, unit) = match options.metric.as_deref() {
@@ -49,7 +48,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
                     "export with a newer hyperfine",
                 ));
             }
-            // The same command measured twice is two conditions: an A/A comparison.
+            // A repeated command is a second condition: an A/A comparison.
             let times = seen.entry(benchmark.command.clone()).or_insert(0_u64);
             *times += 1;
             let again = if *times > 1 { format!(" ({times})") } else { String::new() };

@@ -3,9 +3,9 @@
 //! datagrams, % lost, out of order.
 //!
 //! A connection's last line is its total, from 0 to the end. Connections of one run (`-P`) have
-//! different numbers; what they carried adds up, unless iperf has added it up itself (number -1). A
-//! number that comes again begins another run, and so does a connection that ended at another time,
-//! for servers number connections on.
+//! different numbers; their rates are added, unless iperf has added them itself (number -1). A
+//! repeated number begins another run; so does a connection with another end time, since servers
+//! number connections on.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -22,10 +22,9 @@ const TCP_COLUMNS: usize = 9;
 /// The most connections of one run: iperf starts a thread for each.
 const MOST_CONNECTIONS: usize = 1 << 12;
 
-/// The number of the line in which iperf adds up parallel connections.
+/// The number of the line with iperf's own sum of parallel connections.
 const SUM: &[u8] = b"-1";
 
-/// Whether a line is one of iperf's.
 pub(crate) fn is_line(line: &[u8]) -> bool {
     let fields: Vec<&[u8]> = line.split(|byte| *byte == b',').take(TCP_COLUMNS).collect();
     fields.len() == TCP_COLUMNS
@@ -34,7 +33,6 @@ pub(crate) fn is_line(line: &[u8]) -> bool {
         && interval(fields[6]).is_some()
 }
 
-/// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
     require_no_boot("iperf", options)?;
     match options.metric.as_deref() {
@@ -51,41 +49,40 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
 
 #[derive(Default)]
 struct Reader {
-    /// Connections that have not come to their total, by ends and number.
+    /// Connections without a total so far, by ends and number.
     open: HashMap<Vec<u8>, Open>,
-    /// The connections of the run that are adding up.
+    /// The connections of the current run.
     run: Vec<Total>,
-    /// Runs of several connections.
     parallel: u64,
     collector: Collector,
 }
 
-/// A connection of which some lines have been read.
+/// A connection whose first lines were read.
 struct Open {
     total: Total,
-    /// What came in the first line, to know it again.
+    /// The content of its first line, to recognise it again.
     first: Vec<u8>,
-    /// Lines of later intervals have come: the next line that begins at 0 is the total.
+    /// Whether later intervals have come: the next line that begins at 0 is the total.
     has_later: bool,
 }
 
-/// What a connection carried from 0 to its end.
+/// The total of a connection.
 #[derive(Clone)]
 struct Total {
     place: Place,
     number: Vec<u8>,
     /// In Mbit/s.
     rate: f64,
-    /// When it ended, in s since some day.
+    /// Its end, in s since an arbitrary day.
     time: f64,
-    /// How long it took, in s.
+    /// Its length, in s.
     duration: f64,
 }
 
 impl Total {
-    /// Whether a connection may be one of the same run.
+    /// Whether two connections may belong to the same run.
     fn may_be_beside(&self, other: &Total) -> bool {
-        // Clocks are in whole seconds: parallel connections may end in two of them.
+        // Clocks count whole seconds: parallel connections may end in two of them.
         let apart = (other.time - self.time).abs();
         other.number != self.number && apart <= (self.duration / 2.0).max(1.0)
     }
@@ -109,7 +106,7 @@ impl Reader {
             return Err(Fault::new(
                 line.place_of(fields[6]),
                 "no interval such as 0.0-10.0",
-                "give a file as iperf -y C wrote it",
+                "give the unchanged output of iperf -y C",
             ));
         };
         let place = line.place_of(fields[8]);
@@ -129,7 +126,7 @@ impl Reader {
                 self.open.remove(&ends);
                 self.add(total)?;
             }
-            // An interval as long as the run is told twice.
+            // An interval of the length of the run occurs twice.
             Some(open) if open.first == told => {}
             Some(open) => {
                 let next = Open { total, first: told, has_later: false };
@@ -140,7 +137,7 @@ impl Reader {
                 return Err(Fault::new(
                     place,
                     format!("more than {MOST_CONNECTIONS} connections without a total"),
-                    "give a file as iperf -y C wrote it",
+                    "give the unchanged output of iperf -y C",
                 ));
             }
             None => {
@@ -151,7 +148,7 @@ impl Reader {
         Ok(())
     }
 
-    /// A new connection has this number: the one that was open with it is complete.
+    /// A new connection has this number, so the open one is complete.
     fn close_number(&mut self, number: &[u8]) -> Result<(), Fault> {
         let ends =
             self.open.iter().find(|(_, open)| open.total.number == number).map(|(ends, _)| ends.clone());
@@ -219,7 +216,7 @@ fn interval(word: &[u8]) -> Option<(f64, f64)> {
     (from >= 0.0 && from <= to).then_some((from, to))
 }
 
-/// A time like `20261121122148` in s since some day; months count 31 days.
+/// A time like `20261121122148` in s since an arbitrary day, with months of 31 days.
 fn seconds(time: &[u8]) -> f64 {
     let number = |from: usize, to: usize| {
         let digits = time.get(from..to).unwrap_or_default();

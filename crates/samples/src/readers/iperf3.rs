@@ -1,4 +1,4 @@
-//! iperf3's `-J`: each document is one run; several may follow each other.
+//! iperf3's `-J`: each document is one run; a file may have several.
 
 use std::io::Read;
 
@@ -37,7 +37,7 @@ struct Sum {
     retransmits: Option<f64>,
     jitter_ms: Option<f64>,
     lost_percent: Option<f64>,
-    /// The interval belongs to the warm-up (`-O`).
+    /// Whether the interval belongs to the warm-up (`-O`).
     #[serde(default)]
     omitted: bool,
 }
@@ -48,7 +48,7 @@ struct Cpu {
     remote_total: Option<f64>,
 }
 
-/// What a run can be judged by.
+/// A metric of a run.
 struct Metric {
     word: &'static str,
     unit: &'static str,
@@ -56,7 +56,7 @@ struct Metric {
 }
 
 const METRICS: &[Metric] = &[
-    // The receiver's count where there is one.
+    // The receiver's count, if there is one.
     Metric {
         word: "throughput",
         unit: "Mbit/s",
@@ -86,10 +86,10 @@ const METRICS: &[Metric] = &[
     },
 ];
 
-/// The throughput of each interval. Those of one run belong together as the runs of a boot do.
+/// The throughput of each interval. The intervals of one run belong together like the runs of a
+/// boot.
 const INTERVALS: &str = "intervals";
 
-/// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
     require_no_boot("iperf3", options)?;
     let word = options.metric.as_deref().filter(|word| *word != "all").unwrap_or(METRICS[0].word);
@@ -132,7 +132,7 @@ fn intervals(input: impl Read) -> Result<Found, Fault> {
         }
         Ok(())
     })?;
-    let note = "the intervals of a run are taken as the runs of one boot: the run is the unit of replication";
+    let note = "each iperf3 run counts as a boot, and its intervals as runs in that boot";
     Ok(Found { owns_boots: true, ..Found::new(collector, vec![note.to_owned()]) })
 }
 
@@ -145,7 +145,7 @@ fn require_success(run: &Document, place: Place) -> Result<(), Fault> {
         return Err(Fault::new(
             place,
             "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)",
-            "JSON that is read here is that of iperf3 -J and hyperfine --export-json",
+            "netassay reads the JSON of iperf3 -J and hyperfine --export-json",
         ));
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! JSON documents, one after the other, each with its place, in bounded memory: what no reader asks
-//! for is skipped, not kept.
+//! JSON documents in sequence, each with its place, in bounded memory: values that no reader needs
+//! are skipped.
 
 use std::cell::Cell;
 use std::io::{self, BufReader, Read};
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::error::{Fault, Place};
 use crate::limits::{LARGEST_JSON, LONGEST_LINE};
 
-/// Gives each document of an input to `take`, with the place where it begins.
+/// Calls `take` with each document of an input and the place where it begins.
 pub(crate) fn each<T: DeserializeOwned>(
     input: impl Read,
     mut take: impl FnMut(T, Place) -> Result<(), Fault>,
@@ -34,21 +34,21 @@ fn each_within<T: DeserializeOwned>(
     Ok(())
 }
 
-/// How far an input has been read.
+/// The position in an input.
 #[derive(Clone, Copy, Default)]
 struct Progress {
     /// Newlines so far.
     newlines: u64,
     /// Bytes since the last one.
     column: u64,
-    /// How many bytes may still come.
+    /// The bytes that may still come.
     left: u64,
-    /// Where the current document begins.
+    /// The start of the current document.
     begin: Option<Place>,
-    /// Bytes of the string or number that is being read.
+    /// Bytes of the current string or number.
     token: usize,
     in_string: bool,
-    /// The byte before, in a string, was a backslash.
+    /// Whether the byte before, in a string, was a backslash.
     is_escaped: bool,
 }
 
@@ -79,7 +79,7 @@ impl Progress {
     }
 }
 
-/// An input that tells how far it has been read. serde_json asks for one byte at a time.
+/// An input that counts its position. serde_json reads one byte at a time.
 struct Watched<R> {
     input: R,
     progress: Rc<Cell<Progress>>,
@@ -112,7 +112,7 @@ fn fault(error: serde_json::Error, progress: &Progress, begin: Place) -> Fault {
             Fault::new(progress.here(), what, "give the documents as several files")
         } else if progress.token > LONGEST_LINE {
             let what = format!("a string or number of more than {LONGEST_LINE} bytes");
-            Fault::new(progress.here(), what, "give a file as the program wrote it")
+            Fault::new(progress.here(), what, "give the unchanged output of the program")
         } else {
             Fault::Read(error.into())
         };
@@ -126,9 +126,9 @@ fn fault(error: serde_json::Error, progress: &Progress, begin: Place) -> Fault {
     let way_out = if error.is_eof() {
         "the file was cut off; give the whole one"
     } else if error.is_data() {
-        "JSON that is read here is that of iperf3 -J and hyperfine --export-json"
+        "netassay reads the JSON of iperf3 -J and hyperfine --export-json"
     } else {
-        "give a file as the program wrote it"
+        "give the unchanged output of the program"
     };
     Fault::new(place, what, way_out)
 }

@@ -13,15 +13,15 @@ use crate::error::{Fault, Place};
 use crate::options::{Column, Options};
 use crate::series::{Collector, Series};
 
-/// What a reader found.
+/// The result of a reader.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) series: Vec<Series>,
     /// The names of the boots by their numbers.
     pub(crate) boots: Vec<Vec<u8>>,
-    /// The boots are those of this file, whatever other files call theirs.
+    /// Whether the boots are this file's own, even if other files use the same names.
     pub(crate) owns_boots: bool,
-    /// What a person should know.
+    /// Notes, for people.
     pub(crate) notes: Vec<String>,
 }
 
@@ -32,14 +32,14 @@ impl Found {
     }
 }
 
-/// Refuses a column of boots in the results of a program that names none.
+/// Rejects a column of boots for a program that names none.
 pub(crate) fn require_no_boot(program: &str, options: &Options) -> Result<(), Fault> {
     let Some(Column::Named(name)) = &options.boot else { return Ok(()) };
     let what = format!("{program}'s results name no boot, so none in {name:?}");
     Err(Fault::new(Place::start_of(1), what, "give the boots with --boots"))
 }
 
-/// What to say when a metric that was asked for is in none of a file's results.
+/// The error of a requested metric that no result of a file has.
 pub(crate) fn no_such_metric(metric: &str, known: &[String]) -> Fault {
     Fault::new(
         Place::start_of(1),
@@ -51,8 +51,8 @@ pub(crate) fn no_such_metric(metric: &str, known: &[String]) -> Fault {
     )
 }
 
-/// Metrics are asked for in the words of files, which write the same ones in different ways: `Local
-/// CPU Util %`, `LOCAL_CPU_UTIL`. Here both are `local_cpu_util`.
+/// Files spell metrics in different ways: `Local CPU Util %`, `LOCAL_CPU_UTIL`. Here both are
+/// `local_cpu_util`.
 pub(crate) fn plain_word(word: &str) -> String {
     let letters = |letter: char| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { ' ' };
     word.chars().map(letters).collect::<String>().split_whitespace().collect::<Vec<_>>().join("_")

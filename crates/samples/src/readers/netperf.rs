@@ -1,5 +1,5 @@
 //! netperf's results as data: its omni tests' CSV (`-- -o`) and keywords (`-- -k`), several results
-//! one after the other.
+//! in sequence.
 
 use std::io::Read;
 
@@ -11,11 +11,11 @@ use crate::options::Options;
 use crate::series::{Collector, Key};
 use crate::word::measured;
 
-/// The metric that netperf is run for, in its own word.
+/// The main metric, in netperf's word.
 const MAIN: &str = "throughput";
 const UNITS: &str = "throughput_units";
 
-/// The most metrics that are kept to be named.
+/// The most metrics that messages list.
 const METRICS: usize = 1000;
 
 /// Whether a line shows that netperf wrote the file.
@@ -28,7 +28,6 @@ fn is_banner(line: &[u8]) -> bool {
     line.first().is_some_and(u8::is_ascii_uppercase) && line.windows(TEST.len()).any(|part| part == TEST)
 }
 
-/// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
     require_no_boot("netperf", options)?;
     let mut reader = Reader::new(options);
@@ -48,7 +47,7 @@ struct Reader {
     unit: Option<String>,
     known: Vec<String>,
     collector: Collector,
-    /// Lines that are no data, and the first of them.
+    /// Lines that are not data, and the first of them.
     strange: u64,
     first_strange: Option<(u64, String)>,
 }
@@ -81,7 +80,7 @@ impl Reader {
         if let Some((key, value)) = keyword(line)? {
             return self.keyword(&plain_word(key), value, line);
         }
-        // Tables for people align their columns with blanks, data do not.
+        // Tables for people align their columns with blanks; data do not.
         let content = line.bytes.trim_ascii();
         if content.windows(2).any(|pair| pair == b"  ") {
             self.wonder(line);
@@ -98,7 +97,7 @@ impl Reader {
         Ok(())
     }
 
-    /// This line is no data.
+    /// Notes a line that is not data.
     fn wonder(&mut self, line: &Line<'_>) {
         self.strange += 1;
         if self.first_strange.is_none() {
@@ -119,7 +118,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The value that was waiting is complete.
+    /// Stores the waiting value.
     fn close(&mut self) -> Result<(), Fault> {
         if let Some((value, place)) = self.waiting.take() {
             self.push(value, self.unit.clone(), place)?;
@@ -149,7 +148,7 @@ impl Reader {
         self.push(value, unit, place)
     }
 
-    /// netperf writes -1 for CPU use that it was not told to measure.
+    /// netperf writes -1 for CPU use that it was not asked to measure.
     fn measured(&self, word: &[u8], place: Place) -> Result<f64, Fault> {
         let value = measured(word, place)?;
         if value == -1.0 && self.metric.contains("cpu") {
@@ -197,7 +196,6 @@ impl Reader {
     }
 }
 
-/// A line `KEY=value`.
 fn keyword<'a>(line: &Line<'a>) -> Result<Option<(&'a str, &'a [u8])>, Fault> {
     let Some(equals) = line.bytes.iter().position(|byte| *byte == b'=') else { return Ok(None) };
     let key = &line.bytes[..equals];

@@ -1,8 +1,8 @@
-//! ministat's files: a value a line.
+//! ministat's files: one value per line.
 //!
-//! Comments may say what the values are, as netassay's own export does: `# condition: ipv6`, `#
-//! metric: throughput (Mbit/s)`, `# columns: value, boot`. A second column without such a word is
-//! taken for boots if every line has exactly two columns and some word in the second comes again.
+//! Comments may describe the values, as in netassay's own export: `# condition: ipv6`, `# metric:
+//! throughput (Mbit/s)`, `# columns: value, boot`. Without such a comment, a second column is read
+//! as boots if every line has exactly two columns and some word in the second is repeated.
 
 use std::io::Read;
 
@@ -17,7 +17,6 @@ use crate::options::{Column, Options};
 use crate::series::{Key, Series, bounded, too_many_values};
 use crate::word::measured;
 
-/// Reads a file.
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
     let mut reader = Reader::new(options)?;
     let mut lines = Lines::new(input);
@@ -27,11 +26,10 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     reader.finish(options)
 }
 
-/// Why a second column is not taken for boots.
+/// Why a second column is not read as boots.
 const DIFFERENT: &str = "the second column has another word on each line";
 
 struct Reader {
-    /// The column of the values, from 1.
     column: usize,
     boots: BootColumn,
     names: Names,
@@ -42,7 +40,7 @@ struct Reader {
     notes: Vec<String>,
 }
 
-/// Where boots stand.
+/// The column of the boots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BootColumn {
     Nowhere,
@@ -83,7 +81,7 @@ impl Reader {
     }
 
     fn take(&mut self, line: &Line<'_>) -> Result<(), Fault> {
-        // Most lines are nothing but a number.
+        // Most lines are a single number.
         if self.column == 1
             && let Some((value, length)) = parse_decimal_prefix(line.bytes)
             && length == line.bytes.len()
@@ -124,7 +122,7 @@ impl Reader {
         match (self.boots, boot) {
             (BootColumn::At(column), None) => return Err(too_short(line, column)),
             (BootColumn::At(_), Some(boot)) => self.boot(boot, line.place_of(boot))?,
-            // A boot for almost every run is no boot: see `finish`. So it need not be kept either.
+            // A boot for almost every run is not a boot (see `finish`), so it is not kept.
             (BootColumn::Perhaps, Some(_)) if self.names.len() == MOST_BOOTS => self.give_up(DIFFERENT),
             (BootColumn::Perhaps, Some(boot)) if count == 2 => self.boot(boot, line.place_of(boot))?,
             (BootColumn::Perhaps, _) => self.doubt(line.number),
@@ -159,8 +157,9 @@ impl Reader {
     fn give_up(&mut self, why: &str) {
         self.boots = BootColumn::Nowhere;
         if !self.numbers.is_empty() {
-            self.notes
-                .push(format!("{why}: the second column is not taken for boots; --boot 2 says that it is"));
+            self.notes.push(format!(
+                "{why}: the second column is not read as boots; use --boot 2 if it holds boots"
+            ));
             self.numbers = Vec::new();
             self.names = Names::default();
         }

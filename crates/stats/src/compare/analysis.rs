@@ -1,4 +1,4 @@
-//! The data's answer to a question.
+//! The answer of the data to a question.
 
 use serde::Serialize;
 
@@ -12,20 +12,20 @@ use crate::model::{Components, ErrorTerm, Fit};
 use crate::observed::{Cells, Observation};
 use crate::question::{Against, Design, Question};
 
-/// Everything that inference says of one metric.
+/// The analysis of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Analysis {
-    /// The design, as asked or as recognised.
+    /// The design, as requested or detected.
     pub design: Design,
-    /// What the differences are held against.
+    /// The error of the differences.
     pub error: ErrorTerm,
     /// The confidence level of all intervals.
     pub level: f64,
-    /// Every condition that was measured, in order.
+    /// Every measured condition, in order.
     pub conditions: Vec<ConditionEstimate>,
     /// How much boots and runs differ.
     pub components: Components,
-    /// The comparisons asked for, in order.
+    /// The requested comparisons, in order.
     pub comparisons: Vec<Comparison>,
 }
 
@@ -34,34 +34,33 @@ pub struct Analysis {
 pub struct ConditionEstimate {
     /// The condition.
     pub condition: usize,
-    /// Its mean over boots, in the metric's unit. In a crossed design it is what it would be over
-    /// all boots.
+    /// Its mean over boots, in the metric's unit. In a crossed design it is an estimate for all
+    /// boots.
     pub mean: f64,
-    /// The interval of the mean over boots like these, of that level by itself; none if nothing
-    /// tells the error.
+    /// The interval of the mean over boots like these, with that level by itself; `None` if the
+    /// error is unknown.
     pub interval: Option<(f64, f64)>,
-    /// How many boots measured it.
+    /// The boots that measured it.
     pub boots: usize,
-    /// How many runs it has.
+    /// Its runs.
     pub runs: usize,
 }
 
-/// Answers `question` from `observations`, whatever their order.
+/// Answers `question` from `observations` in any order.
 ///
-/// The runs of a condition in a boot become one cell. Where conditions share boots (crossed) a
-/// difference is taken inside the boots; where each has its own (nested) it is held against the
-/// spread between them. Each condition spreads by itself, and borrows from the others what they
-/// have in common. A boot, not a run, is what counts.
+/// The runs of a condition in a boot become one cell. Where conditions share boots (crossed),
+/// differences are taken inside the boots; where each has its own (nested), the spread between
+/// boots is their error. Each condition has its own spread, moderated by those of the others. The
+/// boot counts, not the run.
 ///
 /// # Errors
-/// [`StatsError`] if a value is no number, the question is none, or the baseline was never
-/// measured.
+/// [`StatsError`] for a value that is not finite, an invalid question, or an unmeasured baseline.
 pub fn analyse(observations: &[Observation], question: &Question) -> Result<Analysis, StatsError> {
     analyse_among(observations, question, |_| true)
 }
 
-/// As [`analyse`], of the conditions that `takes_part` names. The others of the study help to tell
-/// the error (more conditions, more degrees of freedom), and are neither compared nor listed.
+/// As [`analyse`], but only of the conditions in `takes_part`. The other conditions contribute to
+/// the error (more degrees of freedom), and are neither compared nor listed.
 ///
 /// # Errors
 /// As [`analyse`].
@@ -73,7 +72,7 @@ pub fn analyse_among(
     analyse_with(observations, question, takes_part, &Spending::default())
 }
 
-/// As [`analyse_among`], with what earlier analyses worked out of the looks.
+/// As [`analyse_among`], with the looks' levels that earlier analyses computed.
 ///
 /// # Errors
 /// As [`analyse`].
@@ -157,7 +156,6 @@ mod tests {
         assert_eq!((among.conditions.len(), among.comparisons.len()), (2, 1));
         assert!(alone.comparisons[0].df < 2.1 && among.comparisons[0].df > 4.0);
         assert_eq!(among.comparisons[0].standard_error, whole.comparisons[0].standard_error);
-        // One comparison is no family of three.
         assert!(among.comparisons[0].p < whole.comparisons[0].p);
         assert!((among.comparisons[0].difference - alone.comparisons[0].difference).abs() < 1e-9);
     }

@@ -1,24 +1,24 @@
-//! A question to some of the conditions of a study, at one look of several.
+//! A question about some conditions of a study, at one of several looks.
 
 use std::collections::BTreeSet;
 
 use super::spending::Spending;
 use crate::question::Question;
 
-/// What is asked, of which conditions, and what earlier looks leave for this one.
+/// A question, its conditions, and the results of earlier looks.
 #[derive(Clone)]
 pub(crate) struct Asked<'a> {
     pub(crate) question: Question,
-    /// The other conditions only help to tell the error.
+    /// The other conditions only contribute to the error.
     pub(crate) takes_part: &'a dyn Fn(usize) -> bool,
     pub(crate) spending: &'a Spending,
-    /// (condition, baseline) of the comparisons that an earlier look decided: it was not they that
-    /// kept the study going.
+    /// (condition, baseline) of the comparisons that an earlier look decided: the study did not
+    /// continue for them.
     pub(crate) decided: BTreeSet<(usize, usize)>,
 }
 
 impl<'a> Asked<'a> {
-    /// Another question at the same place.
+    /// Another question for the same conditions and look.
     pub(crate) fn instead(&self, question: Question) -> Asked<'a> {
         Asked { question, ..self.clone() }
     }

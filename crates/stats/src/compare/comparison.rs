@@ -1,4 +1,4 @@
-//! One condition beside another.
+//! The comparison of one condition with a baseline.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::check::{Check, Farthest};
 use super::verdict::Verdict;
 use crate::question::Margin;
 
-/// One condition beside the baseline.
+/// The comparison of one condition with the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// The condition.
@@ -14,49 +14,47 @@ pub struct Comparison {
     /// The condition it is compared with.
     pub baseline: usize,
     /// The confidence level of the intervals, as a probability: of all comparisons of a family
-    /// together, and over all looks of a sequential design.
+    /// together, over all looks of a sequential design.
     pub level: f64,
     /// The condition's mean over boots, each with one vote, in the metric's unit.
     pub mean: f64,
     /// The baseline's mean.
     pub baseline_mean: f64,
-    /// `mean` - `baseline_mean`; where the look at which the study ended chose it, the
-    /// median-unbiased estimate of Emerson and Fleming (Biometrika 77, 1990).
+    /// `mean` - `baseline_mean`; if the study ended at a look because of it, the median-unbiased
+    /// estimate of Emerson and Fleming (Biometrika 77, 1990).
     pub difference: f64,
-    /// `mean` - `baseline_mean`, where `difference` is another.
+    /// `mean` - `baseline_mean`, if `difference` is corrected.
     pub unadjusted: Option<f64>,
-    /// The standard error of the difference; none without an interval.
+    /// The standard error of the difference; `None` without an interval.
     pub standard_error: Option<f64>,
-    /// The interval of the difference; none where `gap` says why.
+    /// The interval of the difference; `None` with a `gap`.
     pub interval: Option<(f64, f64)>,
-    /// The difference in % of the baseline's size; none where the baseline cannot be told from
-    /// zero.
+    /// The difference in % of the baseline's size; `None` where zero is in the baseline's interval.
     pub relative: Option<f64>,
     /// `unadjusted` in % of the baseline's size.
     pub unadjusted_relative: Option<f64>,
-    /// The interval of `relative`; none without an interval, or where the baseline cannot be told
-    /// from zero.
+    /// The interval of `relative`; `None` without an interval, or where zero is in the baseline's.
     pub relative_interval: Option<(f64, f64)>,
-    /// How many times the baseline it is, where there is an interval and no percentage, and all
-    /// boots are above zero.
+    /// The ratio to the baseline, where there is an interval but no percentage, and all boots are
+    /// above zero.
     pub ratio: Option<Ratio>,
-    /// Whether the two have boots of their own in a crossed design: they are of different states of
-    /// the testbed, and the spread between boots is part of the error.
+    /// Whether the two have separate boots in a crossed design: the testbed's states differ, and
+    /// the spread between boots is part of the error.
     pub boots_apart: bool,
-    /// How many boots it rests on: those that measured both (crossed), or those of the condition
-    /// that has fewer (nested, or boots of their own).
+    /// The number of boots: those that measured both (crossed), or those of the condition with
+    /// fewer (nested, or separate boots).
     pub boots: usize,
     /// How many boots measured only one of the two; 0 in a nested design.
     pub boots_left_out: usize,
     /// Degrees of freedom of the intervals; 0 without one.
     pub df: f64,
-    /// The chance of so large a difference, in any comparison of the family and at any look, where
-    /// there is none.
+    /// The p-value: the chance of so large a difference, in any comparison of the family and at any
+    /// look, without a true one.
     pub p: Option<f64>,
-    /// In a sequential design the two-sided error rate that this look spends on this comparison.
+    /// In a sequential design, the two-sided error rate of this look for this comparison.
     pub look_level: Option<f64>,
-    /// The smallest difference that would have been seen with 80 % power if the true spread is the
-    /// one measured, in the metric's unit.
+    /// The smallest difference with 80 % power if the true spread is the measured one, in the
+    /// metric's unit.
     pub detectable: Option<f64>,
     /// The same for the ends of the spread's interval, which has the confidence level by itself.
     pub detectable_interval: Option<(f64, f64)>,
@@ -66,16 +64,15 @@ pub struct Comparison {
     pub detectable_relative_interval: Option<(f64, f64)>,
     /// The margin of equivalence, if one was stated.
     pub margin: Option<Margin>,
-    /// Why there is no interval; none either where `resolution` stands in for one.
+    /// Why there is no interval; `None` too if `resolution` replaces one.
     pub gap: Option<Gap>,
-    /// The share, in %, to which counts without noise are the same: what they are judged by instead
-    /// of an interval.
+    /// The resolution of counts without noise, in %: it replaces an interval.
     pub resolution: Option<f64>,
     /// What it comes to.
     pub verdict: Verdict,
-    /// The run without which there would be a percentage, where there is none for its sake.
+    /// The run that prevents a percentage, if a single one does.
     pub wild: Option<Farthest>,
-    /// The same question asked of medians and of ranks; none without an interval.
+    /// The checks by medians and by ranks; empty without an interval.
     pub checks: Vec<Check>,
 }
 
@@ -85,18 +82,18 @@ impl Comparison {
         (self.condition, self.baseline)
     }
 
-    /// That of the same two among others.
+    /// The comparison of the same two conditions among others.
     pub(crate) fn same_among<'a>(&self, others: &'a [Comparison]) -> Option<&'a Comparison> {
         others.iter().find(|other| other.pair() == self.pair())
     }
 }
 
-/// How many times the baseline a condition is: the ratio of the geometric means of their boots.
+/// The ratio to the baseline: of the geometric means of the boots.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ratio {
     /// The estimate.
     pub value: f64,
-    /// Its interval, at the level of the difference's.
+    /// Its interval, with the same level as the difference's.
     pub interval: (f64, f64),
 }
 
@@ -110,9 +107,9 @@ pub enum Gap {
     OneBootInCommon,
     /// One of the two has a single boot, and no boot measured both.
     OneBoot,
-    /// Every boot is needed for the means: nothing is left to tell the error from.
+    /// Every boot is needed for the means: no degrees of freedom are left for the error.
     NoError,
-    /// Counts that are to be the same each time were not, of one of the two.
+    /// Counts of one of the two, which should repeat, did not.
     Unlike,
 }
 

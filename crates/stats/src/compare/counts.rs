@@ -1,4 +1,4 @@
-//! Counts without noise, of instructions: judged by their resolution instead of intervals.
+//! Counts of instructions without noise: judged by their resolution instead of intervals.
 
 use super::analysis::Analysis;
 use super::comparison::{Comparison, Gap};
@@ -7,10 +7,10 @@ use crate::model::ErrorTerm;
 use crate::question::Margin;
 
 impl Analysis {
-    /// The same comparisons judged by a resolution in %: a difference beyond it is one, a smaller
-    /// one is equivalent. For counts that repeat to this share whatever the machine does, of which
-    /// one boot is as good as many; there are no intervals. Of the conditions `unlike`, whose
-    /// counts did not repeat, nothing is told.
+    /// The same comparisons judged by a resolution in %: a larger difference is real, a smaller one
+    /// is equivalent. For counts that repeat within this share on every machine, so that one boot
+    /// is enough; there are no intervals. Conditions in `unlike`, whose counts did not repeat, have
+    /// no verdict.
     #[must_use]
     pub fn by_resolution(mut self, resolution: f64, unlike: &[usize]) -> Analysis {
         self.error = ErrorTerm::Resolution;
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn what_differs_beyond_the_resolution_differs() {
-        // One boot of one run each: no spread, and no interval could be had.
+        // One boot of one run each has no spread and no interval.
         let run = |condition, value| Observation { condition, boot: 1, value };
         let runs = [run(0, 10_000.0), run(1, 10_009.0), run(2, 10_011.0), run(3, 9_000.0), run(4, 10_000.0)];
         let analysis = analyse(&runs, &Question::against(0)).unwrap().by_resolution(0.1, &[]);
@@ -78,7 +78,7 @@ mod tests {
                 "c: equivalent, 0.000 % is within the resolution of counts (0.1 %)",
             ]
         );
-        // Nothing against nothing is equivalent, and something against nothing has no percentage.
+        // Two zeros are equivalent; a count against zero has no percentage.
         let none = analyse(&[run(0, 0.0), run(1, 0.0), run(2, 5.0)], &Question::against(0)).unwrap();
         let none = none.by_resolution(0.1, &[]).comparisons;
         assert_eq!((none[0].verdict, none[1].verdict), (Verdict::Equivalent, Verdict::Higher));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn of_counts_that_do_not_repeat_nothing_is_told() {
+    fn counts_that_do_not_repeat_are_not_reported() {
         let run = |condition, value| Observation { condition, boot: 1, value };
         let judged = |unlike: &[usize]| {
             let runs = [run(0, 10_000.0), run(1, 9_000.0), run(2, 9_000.0)];

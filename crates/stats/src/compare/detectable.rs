@@ -1,34 +1,33 @@
-//! The smallest difference that data like these show.
+//! The smallest difference that such data can prove.
 
 use crate::distribution::{chi_squared, noncentral_t, normal};
 
-/// How often such a difference is to be seen.
+/// The required power.
 const POWER: f64 = 0.8;
-/// The square of a t per degree of freedom from which on only the standard error matters.
+/// From this square of t per degree of freedom on, only the standard error matters.
 const NEGLIGIBLE: f64 = 1e8;
 
-/// How many standard errors a true difference must measure, so that its t exceeds `critical` in the
-/// right direction with 80 % power: the noncentrality at which that happens. None where no finite
-/// one does.
+/// The true difference, in standard errors, whose t exceeds `critical` in the right direction with
+/// 80 % power: that noncentrality. `None` if no finite one does.
 pub(crate) fn detectable(critical: f64, df: f64) -> Option<f64> {
-    // So large a critical value (an early look with hardly any degrees of freedom) makes the
-    // estimate's own error nothing beside that of its standard error: T = nc / S but for df / nc^2
-    // or less, where nc is about the critical value.
+    // With so large a critical value (an early look with few degrees of freedom) the estimate's
+    // error is negligible beside that of its standard error: T = nc / S up to df / nc^2, where nc
+    // is about the critical value.
     if critical * critical > NEGLIGIBLE * df {
         return Some(critical * (chi_squared::quantile(POWER, df)? / df).sqrt());
     }
     let aim = normal::quantile(POWER)?;
-    // In units of the normal quantile the power is nearly a straight line, so the secant rule needs
-    // few steps.
+    // In units of the normal quantile the power is nearly linear, so the secant rule needs few
+    // steps.
     let missing = |nc: f64| Some(normal::quantile(noncentral_t::sf(critical, df, nc))? - aim);
-    // Were the error known, it would be `aim` more than the critical value.
+    // With a known error it would be the critical value plus `aim`.
     let (mut before, mut nc) = (critical, critical + aim);
     let mut missing_before = missing(before)?;
     for _ in 0..50 {
         let missing_here = missing(nc)?;
         let step = missing_here * (nc - before) / (missing_here - missing_before);
         (before, missing_before) = (nc, missing_here);
-        // Never past the half, so that a bend cannot lead to where the power is 0.
+        // At least half, so that a bend does not lead to a power of 0.
         nc = (nc - step).max(nc / 2.0);
         // The error after such a step is far below it.
         if (nc - before).abs() <= 1e-6 * nc {
@@ -38,9 +37,9 @@ pub(crate) fn detectable(critical: f64, df: f64) -> Option<f64> {
     None
 }
 
-/// By what factors the spread may be below and above the one seen with `df` degrees of freedom: the
-/// ends of its chi-squared interval of error rate `alpha`. A detectable difference is in proportion
-/// to the spread.
+/// The factors from the estimated spread with `df` degrees of freedom to the ends of its
+/// chi-squared interval of error rate `alpha`. A detectable difference is proportional to the
+/// spread.
 pub(crate) fn of_spread(alpha: f64, df: f64) -> Option<(f64, f64)> {
     let end = |p: f64| Some((df / chi_squared::quantile(p, df)?).sqrt());
     Some((end(1.0 - alpha / 2.0)?, end(alpha / 2.0)?))

@@ -4,36 +4,33 @@
 use crate::distribution::dunnett::Dunnett;
 use crate::distribution::{normal, student};
 
-/// Comparisons with one baseline are correlated by λ(i) λ(j) (see
-/// [`crate::distribution::dunnett`]). λ is taken down to the next of these steps of artanh λ: a
-/// smaller correlation errs to the safe side, and the fewer different ones there are, the quicker
-/// is the family worked out.
+/// Comparisons with one baseline have the correlation λ(i) λ(j) (see
+/// [`crate::distribution::dunnett`]). λ is rounded down to these steps of artanh λ: a smaller
+/// correlation is conservative, and fewer distinct ones are computed faster.
 const STEP: f64 = 0.2;
-/// 0.984: beyond it a family is hardly more than one comparison.
+/// 0.984: above it a family is hardly more than one comparison.
 const MOST_STEPS: f64 = 12.0;
 
-/// Comparisons that are judged together, each with an error and degrees of freedom of its own.
+/// Comparisons that are judged together, each with its own error and degrees of freedom.
 #[derive(Debug)]
 pub(crate) enum Family {
     /// One comparison: Student's t.
     Alone,
-    /// So many comparisons, correlated in any way: Šidák's rule (J. Am. Stat. Assoc. 62, 1967).
+    /// Any comparisons, with any correlation: Šidák's rule (J. Am. Stat. Assoc. 62, 1967).
     Any(usize),
-    /// Comparisons that share a baseline: Dunnett's rule for the correlations that the baseline's
-    /// share in their errors makes. Each comparison has degrees of freedom of its own, so the rule
-    /// is applied on the scale of normal variables, to which each t is brought by its p-value.
-    /// `bench verdict --families` shows that it holds.
+    /// Comparisons that share a baseline: Dunnett's rule for the correlations that follow from the
+    /// baseline's share in their errors. Each comparison has its own degrees of freedom, so its t
+    /// is converted to a normal variable by its p-value. `bench verdict --families` shows that this
+    /// holds.
     Shared(Dunnett),
 }
 
 impl Family {
-    /// Of so many comparisons.
     pub(crate) fn of(comparisons: usize) -> Family {
         if comparisons > 1 { Family::Any(comparisons) } else { Family::Alone }
     }
 
-    /// Of comparisons with one baseline, each of which has this share of its variance from the
-    /// baseline.
+    /// A family with one baseline; `shares` are its shares in each comparison's variance.
     pub(crate) fn beside_baseline(shares: &[f64]) -> Family {
         let lambda = |share: &f64| {
             let steps = (share.clamp(0.0, 1.0).sqrt().atanh() / STEP).min(MOST_STEPS);
@@ -46,7 +43,7 @@ impl Family {
         }
     }
 
-    /// The error rate that is left to each comparison where the family has `alpha`.
+    /// The error rate of each comparison if the family has `alpha`.
     pub(crate) fn each(&self, alpha: f64) -> f64 {
         match self {
             Family::Alone => alpha,
@@ -55,22 +52,22 @@ impl Family {
         }
     }
 
-    /// The p-value among all comparisons of one that has `each` by itself.
+    /// The p-value within the family of a comparison with the p-value `each` by itself.
     pub(crate) fn of_all(&self, each: f64) -> f64 {
         let p = match self {
             Family::Alone => each,
             Family::Any(comparisons) => -(*comparisons as f64 * (-each).ln_1p()).exp_m1(),
             Family::Shared(together) => match normal::upper_quantile(each / 2.0) {
                 Some(z) => together.sf(z),
-                // So small a p that no z has it.
+                // No z has so small a p.
                 None => each,
             },
         };
         p.clamp(0.0, 1.0)
     }
 
-    /// The value that the largest |t| exceeds with probability `alpha` where nothing differs; none
-    /// below 1 degree of freedom.
+    /// The value that the largest |t| exceeds with probability `alpha` without true differences;
+    /// `None` below 1 degree of freedom.
     pub(crate) fn critical(&self, alpha: f64, df: f64) -> Option<f64> {
         student::upper_quantile(self.each(alpha) / 2.0, df)
     }
@@ -106,7 +103,7 @@ mod tests {
         assert!(is_close(each(0.0), sidak, 1e-6));
         let shares = [0.0, 0.3, 0.5, 0.9, 0.99, 1.0].map(each);
         assert!(shares.is_sorted() && shares[1] > sidak && shares[5] > 6.0 * sidak, "{shares:?}");
-        // Steps of λ cost little: the exact value, with λ = √½, is just below.
+        // The steps of λ cost little: the exact value, with λ = √½, is just below.
         let exact = dunnett::upper_quantile(0.05, &[0.5_f64.sqrt(); 9], f64::INFINITY).unwrap();
         let equal = Family::beside_baseline(&[0.5; 9]).critical(0.05, f64::INFINITY).unwrap();
         assert!((exact..1.02 * exact).contains(&equal), "{equal} beside {exact}");

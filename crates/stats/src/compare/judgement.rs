@@ -15,7 +15,7 @@ use crate::question::{Against, Correction, Design, Look, Margin, Question};
 use crate::sequential::Shifted;
 
 impl<'a> Asked<'a> {
-    /// `question`, with what the looks before its own decided from the boots that there were.
+    /// `question`, with the decisions of earlier looks from their boots.
     pub(crate) fn of(
         question: Question,
         cells: &Cells,
@@ -37,13 +37,12 @@ impl<'a> Asked<'a> {
         asked
     }
 
-    /// The comparisons that `cells` make.
     pub(crate) fn judge(&self, cells: &Cells) -> Vec<Comparison> {
         judge(&Fit::of(cells, &self.question), self)
     }
 }
 
-/// The comparisons that are asked of the conditions of `fit`.
+/// The requested comparisons of the conditions of `fit`.
 pub(crate) fn judge(fit: &Fit, asked: &Asked<'_>) -> Vec<Comparison> {
     let question = &asked.question;
     let conditions: Vec<usize> =
@@ -73,7 +72,6 @@ pub(crate) fn judge(fit: &Fit, asked: &Asked<'_>) -> Vec<Comparison> {
     pairs.iter().map(|pair| judge.comparison(pair)).collect()
 }
 
-/// (condition, baseline) in order.
 fn pairs(conditions: &[usize], against: Against) -> impl Iterator<Item = (usize, usize)> {
     conditions.iter().enumerate().flat_map(move |(place, condition)| {
         let others: Vec<usize> = match against {
@@ -84,11 +82,11 @@ fn pairs(conditions: &[usize], against: Against) -> impl Iterator<Item = (usize,
     })
 }
 
-/// Two conditions before any family is thought of.
+/// Two conditions, before the family.
 struct Pair {
-    /// What is known of them without it.
+    /// Their comparison without it.
     plain: Comparison,
-    /// The difference of the two; none where there is a gap.
+    /// The difference of the two; `None` with a gap.
     difference: Option<Estimate>,
 }
 
@@ -144,7 +142,7 @@ struct Judge<'a> {
     fit: &'a Fit,
     asked: &'a Asked<'a>,
     family: Family,
-    /// What the family leaves to each comparison, by its error rate.
+    /// The error rate of each comparison, by the family's.
     levels: BTreeMap<u64, f64>,
     /// The estimate of each baseline by itself.
     baselines: BTreeMap<usize, Option<Estimate>>,
@@ -176,14 +174,14 @@ impl Judge<'_> {
             comparison.detectable = self.detectable(pair, alpha, estimate);
             let ends = of_spread(1.0 - question.level, estimate.df);
             let sizes = comparison.detectable.zip(ends).map(|(size, (low, high))| (size * low, size * high));
-            // An end beyond what a number holds is none.
+            // Not finite: no interval.
             comparison.detectable_interval = sizes.filter(|(_, high)| high.is_finite());
         } else {
             comparison.gap = comparison.gap.or(Some(Gap::NoError));
         }
         let has_percentage = comparison.relative_interval.is_some() || comparison.interval.is_none();
         if has_percentage && comparison.baseline_mean != 0.0 {
-            // A share beyond what a number holds is none.
+            // Not finite: no percentage.
             let percent = |value: f64| {
                 Some(value / comparison.baseline_mean.abs() * 100.0).filter(|share| share.is_finite())
             };
@@ -206,8 +204,8 @@ impl Judge<'_> {
         comparison
     }
 
-    /// The difference that is stated where this look ended the study because it is proven, or where
-    /// no look before the last did. None where the one measured is stated.
+    /// The corrected difference, if this look ended the study because it is proven, or if the study
+    /// reached its last look. `None` if the measured one is stated.
     fn median_unbiased(&mut self, pair: &Pair, verdict: Verdict) -> Option<f64> {
         let estimate = pair.difference?;
         let at = self.at(pair, estimate.df)?;
@@ -228,7 +226,6 @@ impl Judge<'_> {
         (shift > 0.0 && stated.is_finite()).then_some(stated * estimate.value)
     }
 
-    /// Whether the interval of twice the error rate lies inside the margin.
     fn is_equivalent(&mut self, pair: &Pair, margin: Margin) -> bool {
         let alpha = 2.0 * self.asked.question.alpha();
         let Some(estimate) = pair.difference else { return false };
@@ -284,19 +281,18 @@ impl Judge<'_> {
         Some(self.family.of_all(each))
     }
 
-    /// The look that the study stands at, for a pair with so many degrees of freedom.
+    /// The study's look, for a pair with these degrees of freedom.
     fn at(&self, pair: &Pair, df: f64) -> Option<At> {
         Some(At::new(self.asked.question.look?, df, pair.plain.boots))
     }
 
-    /// Degrees of freedom are rounded down in steps of 2 %, so that not every pair needs a search
-    /// of its own.
+    /// Degrees of freedom are rounded down in steps of 2 %, so that pairs share a search.
     fn detectable(&mut self, pair: &Pair, alpha: f64, estimate: Estimate) -> Option<f64> {
         let df = ((estimate.df.ln() / 0.02).floor() * 0.02).exp().max(1.0);
         let critical = self.critical(pair, alpha, df)?;
         let seen = || detectable(critical, df);
         let errors = *self.errors_seen.entry((critical.to_bits(), df.to_bits())).or_insert_with(seen);
-        // A size beyond what a number holds is none.
+        // Not finite: no size.
         Some(errors? * estimate.se + estimate.rounding).filter(|size| size.is_finite())
     }
 }

@@ -1,4 +1,4 @@
-//! Conditions beside each other: differences with their intervals, verdicts, and checks of these.
+//! Comparisons of conditions: differences with intervals, verdicts, and checks.
 
 mod analysis;
 mod asked;

@@ -1,10 +1,8 @@
-//! Exact tests of ranks: chances that hold for boots of any distribution, whatever a single one of
-//! them does.
+//! Exact tests of ranks: valid for boots of any distribution, whatever a single boot does.
 
 use crate::distribution::normal;
 
-/// Up to so many values the distribution is counted; beyond, it is normal to more digits than
-/// anybody needs.
+/// Up to this many values the distribution is counted; above, the normal one is precise enough.
 const COUNTED: usize = 40;
 
 /// Wilcoxon's signed-rank test of `differences` (Biometrics Bulletin 1, 1945), two-sided; ties have
@@ -19,7 +17,7 @@ pub(crate) fn signed(differences: &[f64]) -> f64 {
         let (sum, squares) = moments(&ranks);
         return approximate(above as f64 - sum / 2.0, squares / 4.0);
     }
-    // How many choices of signs give each sum.
+    // The number of choices of signs for each sum.
     let (unit, ranks) = smallest(ranks);
     let mut ways = vec![0.0; ranks.iter().sum::<usize>() + 1];
     ways[0] = 1.0;
@@ -46,7 +44,7 @@ pub(crate) fn two_samples(one: &[f64], other: &[f64]) -> f64 {
         let variance = m * n / (all * (all - 1.0)) * (squares - all * mean * mean);
         return approximate(own as f64 - m * mean, variance);
     }
-    // How many choices of so many values give each sum.
+    // The number of choices of values for each sum.
     let (unit, ranks) = smallest(ranks);
     let most = ranks.iter().sum::<usize>();
     let mut ways = vec![vec![0.0; most + 1]; one.len() + 1];
@@ -63,8 +61,7 @@ pub(crate) fn two_samples(one: &[f64], other: &[f64]) -> f64 {
     two_sided(&ways[one.len()], own / unit)
 }
 
-/// The ranks in rising order and in the largest unit in which they are whole, so that sums stay
-/// small while they are counted.
+/// The ranks in ascending order, divided by their common factor, so that sums stay small.
 fn smallest(mut ranks: Vec<usize>) -> (usize, Vec<usize>) {
     let unit = if ranks.iter().all(|rank| rank % 2 == 0) { 2 } else { 1 };
     ranks.iter_mut().for_each(|rank| *rank /= unit);
@@ -72,7 +69,7 @@ fn smallest(mut ranks: Vec<usize>) -> (usize, Vec<usize>) {
     (unit, ranks)
 }
 
-/// Twice the ranks of values, from 2, which are whole numbers also where values are equal.
+/// Twice the ranks of values, from 2, which are whole numbers even with ties.
 fn doubled_ranks(values: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|one, other| values[*one].total_cmp(&values[*other]));
@@ -99,7 +96,8 @@ fn two_sided(ways: &[f64], at: usize) -> f64 {
     (2.0 * below.min(above) / all).min(1.0)
 }
 
-/// By the normal distribution, with half a rank of continuity, which is 1 of doubled ones.
+/// By the normal distribution with a continuity correction of half a rank, which is 1 of doubled
+/// ones.
 fn approximate(distance: f64, variance: f64) -> f64 {
     if variance <= 0.0 {
         return 1.0;
@@ -124,7 +122,7 @@ mod tests {
         assert_eq!((signed(&[]), signed(&[0.0; 5]), two_samples(&[1.0; 4], &[1.0; 5])), (1.0, 1.0, 1.0));
     }
 
-    /// Ranks are halved where no values are equal, and are not where some are.
+    /// Without ties ranks are halved, with ties they are not.
     #[test]
     fn counting_equals_going_through_every_choice() {
         let share = |sums: &[usize], own: usize| {

@@ -1,20 +1,20 @@
-//! How many times the baseline a condition is, where no percentage can be stated.
+//! The ratio to the baseline, where no percentage can be stated.
 //!
-//! Fieller's interval has no bound where the baseline cannot be told from zero at the spread of its
-//! boots. On the log scale spreads in proportion to the mean are equal, and a ratio has an interval
-//! whatever its size: the same model and family of comparisons, of the logarithms of the boots'
-//! means, each boot with one vote. The ratio is thus one of geometric means.
+//! Fieller's interval is unbounded where zero is in the baseline's interval. On the log scale
+//! spreads proportional to the mean are equal, and a ratio has an interval of any size: the same
+//! model and family of comparisons for the logarithms of the boots' means, each boot with one vote.
+//! So the ratio is one of geometric means.
 
 use super::asked::Asked;
 use super::comparison::{Comparison, Ratio};
 use crate::observed::Cells;
 use crate::question::Question;
 
-/// An interval whose ends differ by more than this factor tells no size.
+/// An interval with a larger ratio of its ends is not stated.
 const WIDEST: f64 = 1e4;
 
 impl Ratio {
-    /// From the comparison of logarithms; none without an interval, or out of the range of numbers.
+    /// From the comparison of logarithms; `None` without an interval, or if it is not finite.
     fn of(logarithms: &Comparison) -> Option<Ratio> {
         let (low, high) = logarithms.interval?;
         let ratio = Ratio { value: logarithms.difference.exp(), interval: (low.exp(), high.exp()) };
@@ -24,13 +24,13 @@ impl Ratio {
         is_size.then_some(ratio)
     }
 
-    /// Whether it says the same as the interval of the difference, on which the verdict rests.
+    /// Whether it agrees with the interval of the difference, which decides the verdict.
     fn agrees_with(&self, (low, high): (f64, f64)) -> bool {
         (self.interval.0 > 1.0, self.interval.1 < 1.0) == (low > 0.0, high < 0.0)
     }
 }
 
-/// States the ratio of each comparison that has an interval and no percentage.
+/// States the ratio of each comparison with an interval but no percentage.
 pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Asked<'_>) {
     let lacks = |one: &Comparison| one.interval.is_some() && one.relative_interval.is_none();
     if !comparisons.iter().any(lacks) {
@@ -48,7 +48,7 @@ pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Asked
 mod tests {
     use crate::{Observation, Question, analyse};
 
-    /// Three boots of each of two conditions, which have boots of their own.
+    /// Three boots of each of two conditions, which have separate boots.
     fn compared(baseline: [f64; 3], treated: [f64; 3]) -> crate::Comparison {
         let run = |condition, boot, value| Observation { condition, boot, value };
         let runs = (0..).zip(baseline).map(|(boot, value)| run(0, boot, value));
@@ -79,11 +79,11 @@ mod tests {
 
     #[test]
     fn a_ratio_that_says_another_thing_than_the_difference_is_not_stated() {
-        // The difference's interval holds zero.
+        // The interval of the difference includes zero.
         let one = compared([1.0, 1.1, 0.9], [2.0, 40.0, 900.0]);
         assert!(one.interval.unwrap().0 < 0.0);
         assert!(one.ratio.is_none_or(|ratio| ratio.interval.0 <= 1.0), "{one:?}");
-        // Zeros have no logarithm: the difference itself is what can be said.
+        // Zeros have no logarithm: the difference itself is stated.
         let zero = compared([0.0, 0.0, 0.0], [5.0, 6.0, 7.0]);
         assert_eq!((zero.ratio, zero.relative_interval), (None, None));
         assert!(zero.interval.unwrap().0 > 0.0);

@@ -1,13 +1,13 @@
-//! Robust checks beside a verdict: whether it is the same when single runs or single boots, to
-//! which a mean gives their full weight, have less to say.
+//! Robust checks of a verdict: whether it stays the same when single runs or boots, which have full
+//! weight in a mean, have less influence.
 //!
-//! Each check asks the same question of something else: the medians of the boots' runs, by the same
-//! model; the ranks of the boots' means, by an exact test, where there are boots enough to reject.
-//! (Logarithms are no check: with a pooled error they contradict small differences beside large
-//! ones in any additive world.)
+//! Each check answers the same question from other data: the medians of the boots' runs, by the
+//! same model; the ranks of the boots' means, by an exact test, if there are enough boots to
+//! reject. (Logarithms are no check: with a pooled error they contradict small differences beside
+//! large ones in any additive world.)
 //!
-//! Two estimates of the same thing differ by chance, so a check disagrees only with a clear margin:
-//! what is proven is without any support ([`DOUBT`]) or has the other sign; or what is far from
+//! Two estimates of the same quantity differ by chance, so a check disagrees only with a clear
+//! margin: a proven difference has no support ([`DOUBT`]) or the other sign, or a verdict far from
 //! proven ([`Looks::open`]) is beyond doubt ([`SURE`], for all comparisons of the family together).
 
 use super::asked::Asked;
@@ -17,19 +17,18 @@ use super::ranks;
 use crate::observed::{Cell, Cells, Observation, median};
 use crate::question::{Correction, Design, Question};
 
-/// A p-value above this is no support for a difference.
+/// A larger p-value is no support for a difference.
 pub const DOUBT: f64 = 0.3;
 
-/// A p-value below this is beyond doubt.
+/// A smaller p-value is beyond doubt.
 pub const SURE: f64 = 0.005;
 
-/// The least p-value that a test of ranks must be able to reach to be asked.
+/// A test of ranks is used only if it can reach this p-value.
 const REACH: f64 = 0.05;
 
 impl Looks {
-    /// A verdict with a p-value above this is far from proven. Ranks of means go closely with
-    /// means, and medians less so; one wild boot beside nine leaves the t-test a p-value near 0.3
-    /// at most.
+    /// A verdict with a larger p-value is far from proven. Ranks of means follow means closely,
+    /// medians less so; one wild boot beside nine leaves the t-test a p-value of at most 0.3.
     fn open(self) -> f64 {
         match self {
             Looks::RunMedians => DOUBT,
@@ -38,7 +37,7 @@ impl Looks {
     }
 }
 
-/// Puts the checks beside the comparisons that have an interval.
+/// Adds the checks to comparisons with an interval.
 pub(crate) fn state(
     comparisons: &mut [Comparison],
     (cells, design): (&Cells, Design),
@@ -83,7 +82,6 @@ pub(crate) fn state(
     }
 }
 
-/// Whether the check leaves the verdict standing; `family` comparisons share the error rate.
 fn agrees(check: &Check, one: &Comparison, family: usize) -> bool {
     let Some((low, high)) = one.interval else { return true };
     if low > 0.0 || high < 0.0 {
@@ -94,8 +92,8 @@ fn agrees(check: &Check, one: &Comparison, family: usize) -> bool {
     is_close || check.p * family as f64 >= SURE
 }
 
-/// The median difference, the baseline's median, and the p-value of the ranks; none where so few
-/// boots could not reject.
+/// The median difference, the baseline's median, and the p-value of the ranks; `None` where too few
+/// boots could reject.
 fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f64, f64)> {
     let (own, base) = (cells.condition(one.condition), cells.condition(one.baseline));
     let means = |cells: &[Cell]| cells.iter().map(|cell| cell.mean).collect::<Vec<f64>>();
@@ -125,7 +123,7 @@ fn boot_ranks(cells: &Cells, design: Design, one: &Comparison) -> Option<(f64, f
 }
 
 /// The run farthest from the median of its boot, or the boot farthest from that of its condition,
-/// in the conditions compared.
+/// in the compared conditions.
 fn farthest(looks: Looks, observations: &[Observation], cells: &Cells, one: &Comparison) -> Option<Farthest> {
     let conditions = [one.condition, one.baseline];
     let by_distance = Farthest::by_distance;

@@ -1,4 +1,4 @@
-//! What a look may spend on a comparison.
+//! The error rate of a look for a comparison.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use crate::distribution::{normal, student};
 use crate::question::Look;
 use crate::sequential::{Looks, Schedule, shift};
 
-/// Degrees of freedom per boot are told apart to this share: the error rate differs by less than
-/// 0.02 %.
+/// Degrees of freedom per boot are rounded to this share: the error rate changes by less than 0.02
+/// %.
 const STEP: f64 = 0.05;
 
-/// What looks may spend, as far as it is worked out: that takes milliseconds, and does not depend
-/// on the data. Kept from one analysis to the next it is worked out once.
+/// Computed levels of looks: they take milliseconds, and do not depend on the data. Kept between
+/// analyses, each is computed once.
 #[derive(Default)]
 pub struct Spending {
     looks: RefCell<BTreeMap<Place, Looks>>,
@@ -20,7 +20,7 @@ pub struct Spending {
     bounds: RefCell<BTreeMap<(Place, u64), Vec<f64>>>,
 }
 
-/// A schedule and the degrees of freedom per boot of the comparisons that it looks at, in steps.
+/// A schedule, and the degrees of freedom per boot of its comparisons, in steps.
 type Place = (Schedule, i64);
 
 /// A comparison at a look.
@@ -48,8 +48,7 @@ impl At {
 }
 
 impl Spending {
-    /// The two-sided level of the look for a comparison that has the error rate `alpha` over all
-    /// looks.
+    /// The two-sided level of the look for a comparison with the error rate `alpha` over all looks.
     pub(crate) fn nominal(&self, at: At, alpha: f64) -> Option<f64> {
         let z = *self.bounds(at, alpha).get(at.look.number as usize - 1)?;
         Some(normal::two_sided(z))
@@ -61,8 +60,8 @@ impl Spending {
         self.with(at, |looks| looks.p(at.look.number, nominal))
     }
 
-    /// By how many standard errors the median-unbiased estimate is nearer to zero than one with
-    /// this t at the look, if no look before decided.
+    /// How many standard errors the median-unbiased estimate is nearer to zero than one with this t
+    /// at the look, if no earlier look decided.
     pub(crate) fn shift(&self, at: At, alpha: f64, t: f64, df: f64) -> f64 {
         let before = at.look.number as usize - 1;
         let bounds = self.bounds(at, alpha);

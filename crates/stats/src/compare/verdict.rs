@@ -1,10 +1,10 @@
-//! What a comparison comes to. This is the only place that decides it.
+//! Verdicts, which are decided only here.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a comparison comes to.
+/// The verdict of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -12,14 +12,14 @@ pub enum Verdict {
     Higher,
     /// The whole interval lies below zero.
     Lower,
-    /// The interval holds zero, and no margin was stated: there may be a difference, but these data
-    /// do not show it.
+    /// The interval includes zero, and no margin was stated: there may be a difference, but these
+    /// data do not prove it.
     NoDifferenceProven,
-    /// The difference lies within the stated margin, by two one-sided tests; it may be proven all
-    /// the same.
+    /// The difference lies within the stated margin, by two one-sided tests; it may still be
+    /// proven.
     Equivalent,
     /// There is no interval, or a margin was stated and neither a difference nor equivalence is
-    /// shown.
+    /// proven.
     #[default]
     Inconclusive,
 }
@@ -39,7 +39,7 @@ impl Verdict {
         }
     }
 
-    /// Is nothing left to find out: is there a difference, or none that matters?
+    /// Whether a difference, or equivalence, is proven.
     pub fn is_decided(self) -> bool {
         matches!(self, Verdict::Higher | Verdict::Lower | Verdict::Equivalent)
     }

@@ -1,13 +1,13 @@
-//! One wild run that takes the percentage from a comparison: it makes the error so large that the
-//! baseline's interval holds zero.
+//! A wild run that prevents a percentage: it makes the error so large that the baseline's interval
+//! includes zero.
 
 use super::asked::Asked;
 use super::check::Farthest;
 use super::comparison::Comparison;
 use crate::observed::{Cells, Observation, median};
 
-/// Names the run farthest from its condition's median beside each comparison that lacks a
-/// percentage and would have one without it. It stays counted.
+/// Names the run farthest from its condition's median for each comparison without a percentage that
+/// would have one without that run. The run still counts.
 pub(crate) fn blame(comparisons: &mut [Comparison], observations: &[Observation], asked: &Asked<'_>) {
     let lacks = |one: &Comparison| {
         one.interval.is_some() && one.relative_interval.is_none() && one.baseline_mean != 0.0
@@ -51,8 +51,8 @@ fn wildest(observations: &[Observation]) -> Option<(usize, Farthest)> {
 mod tests {
     use crate::{Observation, Question, analyse};
 
-    /// Two conditions in five boots of three runs, the values 100.4 and about 0.5 apart; one run
-    /// may be another.
+    /// Two conditions in five boots of three runs, with values of about 100.4 and 0.5 apart; one
+    /// run may be wild.
     fn compared(wild: Option<f64>) -> crate::Comparison {
         let mut runs = Vec::new();
         for boot in 1..=5_u32 {
@@ -81,7 +81,7 @@ mod tests {
         assert!((wild.median - 100.4).abs() < 0.5, "{wild:?}");
         let said = one.sentence("b", "ns", None);
         assert!(!said.contains("the baseline cannot be told from zero"), "{said}");
-        // Values all over the place are no single run's doing.
+        // Values with a large spread are not the effect of a single run.
         let spread = |condition, boot, value| Observation { condition, boot, value };
         let runs: Vec<Observation> = (0..8)
             .flat_map(|boot| {

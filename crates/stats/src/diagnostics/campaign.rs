@@ -1,14 +1,13 @@
-//! The runs of a campaign, by condition and boot, and still in their order.
+//! The runs of a campaign, by condition and boot, in order.
 
 use std::ops::Range;
 
 use crate::observed::{Observation, mean, squares};
 
-/// A spread below so many units of rounding of the largest value is none.
+/// A smaller spread, in units of rounding of the largest value, is none.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// Fewer degrees of freedom than this do not make a scale: dividing by it would add more noise than
-/// it takes away.
+/// Fewer degrees of freedom give no scale: dividing by it would add more noise than it removes.
 const FEW: usize = 8;
 
 pub(super) struct Campaign {
@@ -18,7 +17,7 @@ pub(super) struct Campaign {
     sorted: Vec<f64>,
     /// By condition, then by boot.
     pub(super) cells: Vec<Cell>,
-    /// Those that were measured, in the order of their numbers.
+    /// The measured ones, by number.
     pub(super) conditions: Vec<Condition>,
 }
 
@@ -27,7 +26,7 @@ pub(super) struct Cell {
     pub(super) boot: u32,
     runs: Range<usize>,
     pub(super) mean: f64,
-    /// The mean of the runs' places in the campaign.
+    /// The mean position of the runs in the campaign.
     pub(super) time: f64,
 }
 
@@ -39,18 +38,18 @@ pub(super) struct Condition {
     pub(super) runs: usize,
     /// The mean of its boot means.
     pub(super) mean: f64,
-    /// The standard deviation between the runs of a boot, pooled over its boots; none where there
-    /// is none.
+    /// The standard deviation between the runs of a boot, pooled over its boots; `None` without
+    /// one.
     pub(super) within: Option<f64>,
-    /// What its deviations are divided by, so that conditions of all sizes can be put together:
-    /// `within`, or the spread of all its values where boots of one or two runs leave too little of
-    /// it; none where nothing varies.
+    /// The divisor of its deviations, so that conditions of all sizes can be combined: `within`, or
+    /// the spread of all its values where boots have too few runs for it; `None` where nothing
+    /// varies.
     pub(super) scale: Option<f64>,
 }
 
 impl Campaign {
     pub(super) fn of(observations: &[Observation]) -> Campaign {
-        // With their times, so that inside a cell the order of measurement remains.
+        // With their times, so that a cell keeps the order of measurement.
         let mut keys: Vec<(usize, u32, usize)> =
             observations.iter().enumerate().map(|(time, run)| (run.condition, run.boot, time)).collect();
         keys.sort_unstable();
@@ -92,8 +91,8 @@ impl Campaign {
         &self.sorted[cell.runs.clone()]
     }
 
-    /// The smallest distance between two different values of a condition in a boot: what they were
-    /// rounded to, if they were.
+    /// The smallest distance between two different values of a condition in a boot: the step of
+    /// rounding, if they were rounded.
     pub(super) fn step(&self, condition: &Condition) -> f64 {
         let cells = self.cells_of(condition).iter();
         let steps = cells.flat_map(|cell| self.sorted(cell).windows(2).map(|pair| pair[1] - pair[0]));
@@ -103,7 +102,6 @@ impl Campaign {
 }
 
 impl Cell {
-    /// How many runs.
     pub(super) fn count(&self) -> usize {
         self.runs.len()
     }

@@ -1,4 +1,4 @@
-//! A boot that treated one condition differently: what neither the boot's effect nor the
+//! A boot that treated one condition differently: an effect that neither the boot nor the
 //! condition's mean explains.
 
 use super::campaign::{Campaign, Condition};
@@ -7,8 +7,8 @@ use super::flag::{Flag, Kind};
 use super::level::{ROUNDING, adjusted};
 use crate::observed::mean;
 
-/// The conditions of a crossed campaign whose boots all measured all of them. Of two conditions it
-/// could not be told which one a boot treated differently.
+/// The conditions of a crossed campaign whose boots all measured all of them. With two conditions
+/// the affected one is unknown.
 pub(super) fn crossed(campaign: &Campaign) -> Option<Vec<(&Condition, f64)>> {
     let conditions: Vec<(&Condition, f64)> =
         campaign.conditions.iter().filter_map(|condition| Some((condition, condition.scale?))).collect();
@@ -18,9 +18,9 @@ pub(super) fn crossed(campaign: &Campaign) -> Option<Vec<(&Condition, f64)>> {
     (is_complete && conditions.len() > 2 && first.cells.len() > 2).then_some(conditions)
 }
 
-/// The cell farthest from what the boot did to the other conditions, in units of the spread between
+/// The cell farthest from its boot's effect on the other conditions, in units of the spread between
 /// runs. Conditions may spread differently, so each is judged by its own boots: its effects less
-/// the mean of the others' are alike but for chance, and Grubbs' test is exact for them. `families`
+/// the mean of the others' differ only by chance, and Grubbs' test is exact for them. `families`
 /// share the level.
 pub(super) fn unlike(campaign: &Campaign, conditions: &[(&Condition, f64)], families: usize) -> Option<Flag> {
     let effects: Vec<Vec<f64>> = conditions

@@ -1,5 +1,5 @@
-//! Conditions whose runs all gave the same value, which nothing measured does: no test, and no
-//! false alarm in continuous data.
+//! Conditions whose runs all gave the same value, which no measurement does. Without a test, and
+//! without a false alarm in continuous data.
 
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind};

@@ -1,9 +1,9 @@
 //! The dip: how far a sample is from having one mode.
 
-/// Quantiles of √n times the dip of n uniform values, by n: what is passed with the chances of
-/// [`CHANCES`]. From 1,000,000 simulated samples each (400,000 of 500 values, 200,000 of 2000); the
-/// tests draw some again. Hartigan and Hartigan's own table has a dip of 0.0471 for n = 100 at 10
-/// %, which is 0.471 here.
+/// Quantiles of √n times the dip of n uniform values, by n, for the chances of [`CHANCES`]. From
+/// 1,000,000 simulated samples each (400,000 of 500 values, 200,000 of 2000); the tests draw some
+/// again. Hartigan and Hartigan's own table has a dip of 0.0471 for n = 100 at 10 %, which is 0.471
+/// here.
 #[expect(clippy::approx_constant, reason = "0.6366 is a quantile, near 2/π by chance")]
 const TABLE: [(f64, [f64; 10]); 9] = [
     (10.0, [0.4127, 0.4416, 0.4771, 0.5047, 0.5278, 0.5543, 0.5708, 0.5860, 0.6064, 0.6238]),
@@ -86,7 +86,7 @@ impl Hull {
         Hull::new(sorted, low, high, 1.0, |before, after| before <= after)
     }
 
-    /// `drops` says of two slopes, that before a point and that after it (each times both widths),
+    /// `drops` decides from the two slopes before and after a point (each times both widths)
     /// whether the point is no vertex.
     fn new(sorted: &[f64], low: usize, high: usize, foot: f64, drops: fn(f64, f64) -> bool) -> Hull {
         let mut vertices: Vec<usize> = Vec::new();

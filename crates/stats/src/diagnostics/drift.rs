@@ -6,20 +6,19 @@ use super::flag::{Flag, Kind};
 use super::level::adjusted;
 use crate::distribution::{normal, student};
 
-/// The slope of the boot effects over time by least squares, tested with Student's t in each group
-/// of boots, which is exact for normal effects whatever the group's spread: groups spread
-/// differently and were divided by scales of their own, some of them taken from these very effects,
-/// so no error is common to them. The normal scores of the groups' tests are added up, weighted as
-/// least squares weights their slopes (S. A. Stouffer et al., The American Soldier, 1949; T.
-/// Lipták, 1958). A group of two boots tells nothing. (Mann and Kendall's test on boots could not
-/// reach p < 0.01 with five of them.)
+/// The slope of the boot effects over time by least squares, with Student's t in each group of
+/// boots, which is exact for normal effects with any spread of the group: groups spread differently
+/// and were divided by their own scales, some from these very effects, so they have no common
+/// error. The normal scores of the groups' tests are added, weighted as least squares weights their
+/// slopes (S. A. Stouffer et al., The American Soldier, 1949; T. Lipták, 1958). A group of two
+/// boots has no test. (Mann and Kendall's test on five boots could not reach p < 0.01.)
 pub(super) fn over_the_campaign(effects: &BootEffects) -> Option<Flag> {
     let groups: Vec<Trend> = effects.0.iter().filter_map(|boots| Trend::of(boots)).collect();
     let time: f64 = groups.iter().map(|group| group.time).sum();
     let slope = groups.iter().map(|group| group.both).sum::<f64>() / time;
     let scores: f64 = groups.iter().map(|group| group.time.sqrt() * group.score()).sum();
     let z = scores / time.sqrt();
-    // Where spreads differ much the two may differ, and then nothing can be said.
+    // With very different spreads the two may disagree, and then there is no flag.
     if slope == 0.0 || z.is_nan() || (slope > 0.0) != (z > 0.0) {
         return None;
     }
@@ -63,10 +62,10 @@ impl Trend {
     }
 }
 
-/// Mann and Kendall's test for trend (Econometrica 13, 1945) in each condition and boot, summed
-/// over all of them as Hirsch and Slack sum over seasons (Water Resources Research 20, 1984, eq.
-/// 4): normal with continuity correction and the variance that ties leave. Nothing that a boot does
-/// to all its runs can change it, nor the shape of the distribution.
+/// Mann and Kendall's test for trend (Econometrica 13, 1945) in each condition and boot, summed as
+/// Hirsch and Slack sum over seasons (Water Resources Research 20, 1984, eq. 4): normal with
+/// continuity correction and the variance of ties. A boot's common effect does not change it, nor
+/// does the shape of the distribution.
 pub(super) fn in_boots(campaign: &Campaign) -> Option<Flag> {
     let (mut score, mut pairs, mut variance) = (0.0, 0.0, 0.0);
     let mut work = Vec::new();
@@ -88,7 +87,7 @@ pub(super) fn in_boots(campaign: &Campaign) -> Option<Flag> {
     Some(Flag::of(Kind::DriftInBoots, z, p, score / pairs))
 }
 
-/// What equal values take from the count of pairs and from the variance.
+/// The reduction of the pairs and of the variance by ties.
 struct Ties {
     pairs: f64,
     correction: f64,
@@ -106,7 +105,7 @@ impl Ties {
     }
 }
 
-/// How many pairs stand in falling order, counted while merging.
+/// The number of pairs in falling order, counted while merging.
 fn inversions(values: &[f64], work: &mut Vec<f64>) -> u64 {
     work.clear();
     work.extend_from_slice(values);

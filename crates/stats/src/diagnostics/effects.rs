@@ -1,4 +1,4 @@
-//! What each boot did to everything that was measured in it.
+//! The effect of each boot on everything measured in it.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use super::campaign::Campaign;
 
 /// The boots of a campaign with their effects, each in units of the spread between runs.
 ///
-/// A boot's effect is the mean of what it did to its conditions. Boots that measured the same
-/// conditions are a group, whose effects are alike but for chance: in a nested design the boots of
-/// a condition, in a crossed one all of them, with several states of the testbed those of a state.
-/// Groups may spread differently, so each is tested by itself.
+/// A boot's effect is its mean effect on its conditions. Boots with the same conditions are a
+/// group, whose effects differ only by chance: in a nested design the boots of a condition, in a
+/// crossed one all, with several states of the testbed those of a state. Groups may spread
+/// differently, so each is tested separately.
 pub(super) struct BootEffects(pub(super) Vec<Vec<BootEffect>>);
 
 pub(super) struct BootEffect {
@@ -23,7 +23,7 @@ pub(super) struct BootEffect {
 }
 
 impl BootEffects {
-    /// Conditions that do not vary have no unit, and tell nothing of boots.
+    /// Conditions that do not vary have no unit, and show no effect of boots.
     pub(super) fn of(campaign: &Campaign) -> BootEffects {
         let mut sums: BTreeMap<u32, Sum> = BTreeMap::new();
         for (index, condition) in campaign.conditions.iter().enumerate() {

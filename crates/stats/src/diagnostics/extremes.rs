@@ -11,17 +11,16 @@ pub(super) struct Extreme {
     pub(super) value: f64,
     /// Its studentised residual, with its sign: Grubbs' G times √(n / (n - 1)) for a single group.
     pub(super) statistic: f64,
-    /// The chance that the farthest of so many normal values lies so far, by Bonferroni's bound
-    /// over them.
+    /// The chance that the farthest of this many normal values is so far, by Bonferroni's bound.
     pub(super) p: f64,
 }
 
-/// The farthest values of `groups`, each in rising order, which share one spread: step by step the
-/// one with the largest studentised residual is taken out. Rosner's generalised ESD procedure
-/// (Technometrics 25, 1983), with the residual of a one-way layout instead of that of a single
-/// sample, believes all up to the last one whose p-value passes. For one group and one step it is
-/// Grubbs' test (Technometrics 11, 1969): the residual studentised without the value itself has
-/// Student's t with df - 1 degrees of freedom.
+/// The farthest values of `groups`, each in ascending order, with one common spread: step by step
+/// the one with the largest studentised residual is removed. Rosner's generalised ESD procedure
+/// (Technometrics 25, 1983), with the residual of a one-way layout instead of a single sample's,
+/// accepts all up to the last one whose p-value passes. For one group and one step it is Grubbs'
+/// test (Technometrics 11, 1969): the residual studentised without the value itself has Student's t
+/// with df - 1 degrees of freedom.
 pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     let mut left: Vec<Group> =
         groups.iter().enumerate().filter_map(|(index, values)| Group::of(index, values)).collect();
@@ -38,7 +37,7 @@ pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
         let by_size = |one: &(usize, f64), other: &(usize, f64)| one.1.abs().total_cmp(&other.1.abs());
         let Some((place, distance)) = distances.max_by(by_size) else { break };
         let rest = (df - 1) as f64;
-        // What the sum of squares loses with the value is at most all of it.
+        // Removing the value reduces the sum of squares at most to zero.
         let share = (distance * distance / total).min(1.0);
         let t = (share * rest / (1.0 - share).max(f64::EPSILON)).sqrt();
         let statistic = distance / (total / df as f64).sqrt();
@@ -51,12 +50,11 @@ pub(super) fn farthest(groups: &[&[f64]]) -> Vec<Extreme> {
     found
 }
 
-/// At most this many are sought: with more than a tenth they are no longer a few that stand out.
+/// At most this many are sought: more than a tenth are no longer outliers.
 fn most(count: usize) -> usize {
     (count / 10).clamp(1, 10)
 }
 
-/// What is left of a group.
 struct Group<'a> {
     index: usize,
     values: &'a [f64],
@@ -64,13 +62,13 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// None for a group of one, which is its own mean.
+    /// `None` for a group of one, which is its own mean.
     fn of(index: usize, values: &[f64]) -> Option<Group<'_>> {
         (values.len() > 1).then(|| Group { index, values, mean: mean(values) })
     }
 
-    /// The farthest value's residual over the root of its share of variance, 1 - 1/n. A group worn
-    /// down to one has none.
+    /// The farthest value's residual over the root of its share of variance, 1 - 1/n. A group of
+    /// one has none.
     fn farthest(&self) -> f64 {
         let n = self.values.len() as f64;
         if n < 2.0 { 0.0 } else { (self.values[self.end()] - self.mean) / (1.0 - 1.0 / n).sqrt() }

@@ -1,5 +1,5 @@
-//! A first run unlike the rest: caches, neighbours and frequencies that a longer warm-up would have
-//! settled.
+//! A first run that differs from the rest: caches, neighbours and frequencies that a longer warm-up
+//! would have settled.
 
 use super::campaign::Campaign;
 use super::flag::{Flag, Kind};
@@ -7,8 +7,8 @@ use super::level::adjusted;
 use crate::distribution::student;
 use crate::observed::{mean, squares};
 
-/// The first recorded run of each condition in each boot less the mean of its others there, so that
-/// the boot's own effect goes out, in units of the spread between runs: Student's t over all these
+/// The first recorded run of each condition in each boot less the mean of its others there, which
+/// removes the boot's own effect, in units of the spread between runs: Student's t over all these
 /// differences.
 pub(super) fn unlike(campaign: &Campaign) -> Option<Flag> {
     let mut differences = Vec::new();

@@ -1,8 +1,8 @@
-//! What a diagnosis says, in figures and in words.
+//! The findings of a diagnosis, in figures and in words.
 
 use serde::Serialize;
 
-/// What looks wrong.
+/// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -44,55 +44,52 @@ impl Kind {
     ];
 }
 
-/// What conditions and boots are called, and what is known of the runs' order.
+/// The names of conditions and boots, and what is known of the runs' order.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
     /// A condition by its number.
     pub condition: &'a dyn Fn(usize) -> String,
     /// A boot by its number, with its noun: `boot 3`.
     pub boot: &'a dyn Fn(u32) -> String,
-    /// Whether boots are known; where they are not, each run counts as one and is called a value.
+    /// Whether boots are known; if not, each run counts as one and is called a value.
     pub knows_boots: bool,
-    /// Whether the runs are known to be in the order in which they were measured; otherwise their
-    /// order is that of the files.
+    /// Whether the runs are in the order of measurement; otherwise it is that of the files.
     pub knows_order: bool,
 }
 
-/// Where something was seen.
+/// The place of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The boot's number.
     pub boot: u32,
-    /// Which recorded run of the flag's condition in that boot, from 1; none if the whole boot is
-    /// meant.
+    /// Which recorded run of the flag's condition in that boot, from 1; `None` for the whole boot.
     pub run: Option<usize>,
 }
 
-/// Something that a person should look at. Nothing is left out of any result because of it.
+/// A finding that a person should examine. No result leaves anything out because of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flag {
     /// What looks wrong.
     pub kind: Kind,
-    /// The condition in which; none if all were looked at together, or all have it.
+    /// The condition; `None` if it concerns all.
     pub condition: Option<usize>,
-    /// The boot or the run that stands out; empty where none does.
+    /// The outlying boot or run; empty without one.
     pub places: Vec<Place>,
     /// The test's statistic: Student's t (drift, first run), a normal z (drift in boots, serial
     /// correlation), a studentised residual (outliers), the dip (modes), the number of values at
     /// the ceiling (saturation), the number of runs (constant).
     pub statistic: f64,
     /// The chance of such a statistic or a more extreme one anywhere in a clean campaign, adjusted
-    /// for everything that was tested for flags of this kind.
+    /// for all tests of this kind.
     pub p: f64,
-    /// How large it is. Drift: the change from the first boot to the last, in standard deviations
-    /// between runs. Drift in boots: Kendall's tau. Serial correlation: that of neighbours.
-    /// Outliers and first run: the distance from the rest, in standard deviations between runs.
-    /// Modes: the dip. Saturation: the % of the runs that lie at the ceiling. Constant: 0.
+    /// Its size. Drift: the change from the first boot to the last, in standard deviations between
+    /// runs. Drift in boots: Kendall's tau. Serial correlation: that of neighbours. Outliers and
+    /// first run: the distance from the rest, in standard deviations between runs. Modes: the dip.
+    /// Saturation: the % of the runs at the ceiling. Constant: 0.
     pub size: f64,
 }
 
 impl Flag {
-    /// Of all conditions together, and of no place.
     pub(super) fn of(kind: Kind, statistic: f64, p: f64, size: f64) -> Flag {
         Flag { kind, condition: None, places: Vec::new(), statistic, p, size }
     }
@@ -105,7 +102,8 @@ impl Flag {
         Flag { places: vec![Place { boot, run }], ..self }
     }
 
-    /// What, where, how sure, and what to do, in two sentences without the last full stop.
+    /// The finding, its place, its certainty and the remedy, in two sentences without the last full
+    /// stop.
     pub fn sentence(&self, names: Names<'_>) -> String {
         let how_sure = self.how_sure().map_or_else(String::new, |sure| format!(" ({sure})"));
         format!("{}{how_sure}. {}{}", self.finding(names), self.order(names), self.advice(names))
@@ -186,7 +184,7 @@ impl Flag {
         Some(if self.p < 0.0001 { format!("{test}, p < 0.0001") } else { format!("{test}, p {:.4}", self.p) })
     }
 
-    /// What is not known of the order that the finding rests on.
+    /// The reservation if the order of the runs is unknown.
     fn order(&self, names: Names<'_>) -> &'static str {
         let rests_on_order =
             matches!(self.kind, Kind::Drift | Kind::DriftInBoots | Kind::SerialCorrelation | Kind::FirstRun);

@@ -1,13 +1,13 @@
-//! How rare something must be to be flagged.
+//! The rarity of flags.
 
 /// The chance that a clean campaign shows any flag of a kind.
 pub const LEVEL: f64 = 0.01;
 
-/// No effect of a boot, in standard deviations between runs, is as small as this: where boots do
-/// not differ at all, what is left of their means is rounding, and rounding has outliers too.
+/// A smaller effect of a boot, in standard deviations between runs, is rounding: where boots do not
+/// differ at all, rounding would have outliers too.
 pub(super) const ROUNDING: f64 = 1e-6;
 
-/// `p` adjusted for `tests` of them, and whether that is rare enough for a flag.
+/// `p` adjusted for this many tests, if that is rare enough for a flag.
 pub(super) fn adjusted(p: f64, tests: usize) -> Option<f64> {
     let adjusted = (p * tests as f64).min(1.0);
     (adjusted < LEVEL).then_some(adjusted)

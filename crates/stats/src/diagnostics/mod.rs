@@ -1,10 +1,10 @@
-//! What looks wrong with a campaign: flags, never deletions.
+//! What looks wrong with a campaign: flags, without removing data.
 //!
-//! [`diagnose`] takes the runs in the order in which they were measured and gives what a person
-//! should look at before believing the result. Each kind of flag is one family of tests, and
-//! [`LEVEL`] is the chance that a clean campaign (normal boots, normal and independent runs) shows
-//! any flag of that kind, however many conditions it has: the p-values are adjusted by Bonferroni's
-//! rule over everything that the kind tests in the campaign.
+//! [`diagnose`] takes the runs in the order of measurement and returns what a person should examine
+//! before believing the result. Each kind of flag is one family of tests, and [`LEVEL`] is the
+//! chance that a clean campaign (normal boots, normal and independent runs) shows any flag of that
+//! kind, with any number of conditions: Bonferroni's rule adjusts the p-values for all tests of the
+//! kind.
 //!
 //! | kind | unit | test | assumes, for its level |
 //! |---|---|---|---|
@@ -18,8 +18,8 @@
 //! | first run | cell | Student's t of first run less the others | first runs alike |
 //! | saturation | run | how many lie at the maximum, binomial | density at most 1.5 per spread |
 //! | constant | run | none: all values equal | values continuous |
-//!
-//! A boot effect is no drift: the first test has boots as its units, so boots that differ at random
+//! A boot effect is not drift: the first test has boots as its units, so random differences of
+//! boots raise its noise, and the second looks only inside boots.
 //! raise its noise, and the second looks only inside boots.
 
 mod campaign;
@@ -45,11 +45,10 @@ use crate::observed::Observation;
 use campaign::Campaign;
 use effects::BootEffects;
 
-/// Flags what looks wrong with `observations`, which are in the order in which they were measured,
-/// by kind.
+/// Flags what looks wrong with `observations`, in the order of measurement, by kind.
 ///
-/// Takes time n log n. Conditions whose values do not vary, and tests that too few boots or runs
-/// are there for, give no flag.
+/// Takes time n log n. Conditions whose values do not vary, and tests with too few boots or runs,
+/// give no flag.
 ///
 /// # Errors
 /// [`StatsError::NotFinite`], which names the value's place.

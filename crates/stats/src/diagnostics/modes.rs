@@ -5,12 +5,12 @@ use super::dip::{dip, p_value};
 use super::flag::{Flag, Kind};
 use super::level::adjusted;
 
-/// Fewer runs in a boot say little once their mean is taken away.
+/// Fewer runs in a boot show little after subtracting their mean.
 const FEW_IN_A_BOOT: usize = 5;
 
-/// Hartigan's dip test of a condition's runs less their boot's mean, so that boots that differ are
-/// no modes. Its p-value is that against the uniform distribution, the hardest to tell from several
-/// modes; a normal one is taken for several far less often than stated.
+/// Hartigan's dip test of a condition's runs less their boot's mean, so that different boots are
+/// not modes. Its p-value is against the uniform distribution, the hardest to distinguish from
+/// several modes; a normal one is flagged far less often than stated.
 pub(super) fn several(campaign: &Campaign) -> Vec<Flag> {
     let tested: Vec<(&Condition, Vec<f64>)> = campaign
         .conditions
@@ -37,8 +37,8 @@ fn residuals(campaign: &Campaign, condition: &Condition) -> Vec<f64> {
     residuals
 }
 
-/// Equal values, which are values that were rounded, drawn apart evenly over the `step` that they
-/// were rounded to: otherwise every number of a coarse scale would be a mode of its own.
+/// Equal (rounded) values, spread evenly over the `step` of rounding: otherwise every number of a
+/// coarse scale would be a mode.
 pub(super) fn spread(sorted: &[f64], step: f64) -> impl Iterator<Item = f64> {
     sorted.chunk_by(|one, other| one == other).flat_map(move |equal| {
         let count = equal.len() as f64;

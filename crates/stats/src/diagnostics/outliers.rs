@@ -6,8 +6,8 @@ use super::extremes::{Extreme, farthest};
 use super::flag::{Flag, Kind};
 use super::level::{ROUNDING, adjusted};
 
-/// Boots whose effect lies too far from those of the other boots of their group. Conditions' boots
-/// may spread differently, so a group is judged by its own spread. `families` share the level.
+/// Boots whose effect is too far from those of their group. Groups may spread differently, so each
+/// is judged by its own spread. `families` share the level.
 pub(super) fn boots(effects: &BootEffects, families: usize) -> Vec<Flag> {
     let groups: Vec<&[BootEffect]> =
         effects.0.iter().map(Vec::as_slice).filter(|group| group.len() > 2).collect();
@@ -44,8 +44,7 @@ pub(super) fn runs(campaign: &Campaign) -> Vec<Flag> {
     flags
 }
 
-/// All up to the last that passes; one that was hidden by those after it has the p-value with which
-/// it came out.
+/// All up to the last that passes; one hidden by later ones has the p-value of its removal.
 fn believed(found: &[Extreme], tests: usize) -> Vec<(&Extreme, f64)> {
     let passing: Vec<Option<f64>> = found.iter().map(|extreme| adjusted(extreme.p, tests)).collect();
     let mut p = None;

@@ -1,5 +1,5 @@
-//! Saturation: values piled at a ceiling, such as the rate of a link or a CPU that is busy all the
-//! time. What differs between conditions does not show there.
+//! Saturation: values at a ceiling, such as the rate of a link or a busy CPU, which hides
+//! differences between conditions.
 
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind, Place};
@@ -11,16 +11,16 @@ use crate::observed::{mean, squares};
 /// "At the ceiling" is within this part of the spread between runs from the largest value.
 const NEAR: f64 = 0.02;
 
-/// No continuous density that is worth the name is higher than this at its upper end, in units of
-/// its spread. A normal one's mode has 0.4, an exponential one that ends at its mode 1, one of two
+/// The highest density of a realistic continuous distribution at its upper end, in units of its
+/// spread. A normal one's mode has 0.4, an exponential one that ends at its mode 1, one of two
 /// equal modes d of their own spreads apart 0.1 d.
 const DENSEST: f64 = 1.5;
 
-/// How many runs of a condition lie at its largest value. Of runs with a density of at most
-/// `DENSEST`, whatever their boots, each does so with chance at most `NEAR` · `DENSEST` (a little
-/// more, since all lie below the largest), so the binomial distribution bounds the p-value; it is
-/// far smaller where the upper tail is thin. The spread is that of the runs without `outliers`: one
-/// value far below would make all others a pile.
+/// The runs of a condition at its largest value. With a density of at most `DENSEST`, each run is
+/// there with chance at most `NEAR` · `DENSEST` (a little more, since all lie below the largest),
+/// for any boots, so the binomial distribution bounds the p-value; it is far smaller with a thin
+/// upper tail. The spread is that of the runs without `outliers`: one value far below would put all
+/// others at the ceiling.
 pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
     let tested = campaign.varying();
     let flag = |(condition, within): &(&Condition, f64)| {
@@ -29,7 +29,7 @@ pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
         let near = NEAR * remaining_spread(campaign, condition, *within, &places);
         let cells = campaign.cells_of(condition);
         let largest = cells.iter().flat_map(|cell| campaign.sorted(cell)).copied().fold(f64::MIN, f64::max);
-        // Values that were rounded come again anywhere, not at the ceiling only.
+        // Rounded values repeat everywhere, not only at the ceiling.
         let is_rounded =
             |cell| campaign.sorted(cell).windows(2).any(|pair| pair[0] == pair[1] && pair[0] < largest);
         let step = if cells.iter().any(is_rounded) { campaign.step(condition) } else { 0.0 };
@@ -46,7 +46,7 @@ pub(super) fn ceilings(campaign: &Campaign, outliers: &[Flag]) -> Vec<Flag> {
     tested.iter().filter_map(flag).collect()
 }
 
-/// The spread between runs without those that stand out.
+/// The spread between runs without outliers.
 fn remaining_spread(campaign: &Campaign, condition: &Condition, within: f64, outliers: &[Place]) -> f64 {
     if outliers.is_empty() {
         return within;

@@ -1,12 +1,12 @@
 //! Serial correlation: neighbouring runs of a condition in a boot that are more alike, or less,
-//! than chance makes them.
+//! than by chance.
 
 use super::campaign::{Campaign, Condition};
 use super::flag::{Flag, Kind};
 use super::level::adjusted;
 use crate::distribution::normal;
 
-/// Fewer runs of a condition in a boot say nothing of their order.
+/// Fewer runs of a condition in a boot have no meaningful order.
 const FEW: usize = 4;
 
 /// Von Neumann's ratio (Annals of Mathematical Statistics 12, 1941) of each boot: the sum of

@@ -1,4 +1,4 @@
-//! Functions that are dear to compute, from polynomials (DLMF 3.11.ii).
+//! Approximates expensive functions by polynomials (DLMF 3.11.ii).
 
 use std::cell::RefCell;
 use std::f64::consts::PI;
@@ -10,7 +10,7 @@ const TERMS: usize = 20;
 pub(crate) struct Polynomial([f64; TERMS]);
 
 impl Polynomial {
-    /// That which is `f` at Chebyshev's nodes.
+    /// The polynomial through `f` at Chebyshev's nodes.
     pub(crate) fn of(f: impl Fn(f64) -> f64) -> Polynomial {
         let angle = |j: usize| PI * (j as f64 + 0.5) / TERMS as f64;
         let values: [f64; TERMS] = std::array::from_fn(|j| f(0.5 * (1.0 + angle(j).cos())));
@@ -32,19 +32,19 @@ impl Polynomial {
 }
 
 /// Within half a unit ln f is such a polynomial to 1e-13 or better, if f is the upper tail of the
-/// largest of normal variables: its singularities lie at least half a unit away from the line.
+/// largest of normal variables: its singularities are at least half a unit from the line.
 const WIDTH: f64 = 0.5;
-/// From here on f is taken for 0: the largest of a few thousand normal variables, or their range,
-/// is below 1e-130 there.
+/// From here on f counts as 0: the largest of a few thousand normal variables, or their range, has
+/// a tail below 1e-130.
 const END: f64 = 36.0;
 
-/// ln f in each cell of the half-line that was asked about.
+/// ln f in the used cells of the half-line.
 #[derive(Debug, Default)]
 pub(crate) struct Curve(RefCell<Vec<Option<Polynomial>>>);
 
 impl Curve {
-    /// `f`(`x`), where `f` is always the same, positive, and smooth on the scale that is said
-    /// above, and nothing beyond its end; `x` is not negative.
+    /// `f`(`x`), where `f` is always the same, positive, smooth on the scale above, and negligible
+    /// beyond its end; `x` is not negative.
     pub(crate) fn at(&self, x: f64, f: impl Fn(f64) -> f64) -> f64 {
         if x >= END {
             return 0.0;

@@ -19,7 +19,7 @@ pub fn quantile(p: f64, df: f64) -> Option<f64> {
     if !is_inside(p) || !is_valid(df) {
         return None;
     }
-    // Wilson and Hilferty (1931), or what the density's beginning says.
+    // Wilson and Hilferty (1931), or the beginning of the density.
     let z = normal::quantile(p)?;
     let root = 1.0 - 2.0 / (9.0 * df) + z * (2.0 / (9.0 * df)).sqrt();
     let start = if root > 0.3 { df.ln() + 3.0 * root.ln() } else { (0.5 * df).ln() + 2.0 * p.ln() / df };

@@ -11,7 +11,7 @@ use super::incomplete::Tails;
 use super::quadrature::{Pair, inner_even_line, over_chi};
 use super::{is_inside, normal, solve, student};
 
-/// A tail that is so small is as good as none: a bound of it does.
+/// A tail as small as this is replaced by a bound.
 const NO_MORE: f64 = 1e-30;
 
 /// P(max |T(i)| <= `d`). `df` may be infinite. NaN unless there is at least one of `lambdas`, all
@@ -46,7 +46,7 @@ struct Group {
     count: f64,
 }
 
-/// One family, for several questions: what they have in common is computed once.
+/// One family, for several questions: common parts are computed once.
 #[derive(Debug)]
 pub struct Dunnett {
     groups: Vec<Group>,
@@ -54,7 +54,7 @@ pub struct Dunnett {
     largest_lambda: f64,
     /// The width, in Z(0), within which the integrands change.
     scale: f64,
-    /// P(any |T(i)| > x) if S were 1.
+    /// P(any |T(i)| > x) for S = 1.
     curve: Curve,
 }
 
@@ -65,7 +65,7 @@ impl Dunnett {
         if !is_valid {
             return None;
         }
-        // The sign of a T does not matter here, so neither does that of λ.
+        // The sign of T does not matter here, so neither does that of λ.
         let mut sorted: Vec<f64> = lambdas.iter().map(|lambda| lambda.abs()).collect();
         sorted.sort_by(f64::total_cmp);
         let groups: Vec<Group> = sorted
@@ -102,7 +102,7 @@ impl Dunnett {
                 if bound < NO_MORE {
                     bound
                 } else if self.df == f64::INFINITY {
-                    // S is 1, and no derivative is asked for.
+                    // S is 1, and the derivative is not needed.
                     self.any_beyond(d).min(1.0)
                 } else {
                     self.upper(d).0.min(1.0)
@@ -118,7 +118,7 @@ impl Dunnett {
 
     /// P(max |T(i)| <= `d`), and its derivative by ln d.
     fn lower(&self, d: f64) -> Pair {
-        // Where S is far below 1 all |T| exceed d, where it is far above none.
+        // Where S is far below 1 all |T| exceed d, where it is far above none do.
         let centre = (1.0 / d).ln().max(0.0);
         over_chi(self.df, centre, 0.2, |s| self.all_within(d * s))
     }
@@ -127,13 +127,13 @@ impl Dunnett {
     fn upper(&self, d: f64) -> Pair {
         let centre = (3.0 / d).ln().min(0.0);
         if self.df == f64::INFINITY {
-            // S is 1: a few values are asked for, fewer than the curve is made of.
+            // S is 1: fewer values are needed than the curve would take.
             return over_chi(self.df, centre, 0.2, |s| self.any_beyond(d * s));
         }
         over_chi(self.df, centre, 0.2, |s| self.curve.at(d * s, |x| self.any_beyond(x)))
     }
 
-    /// P(all |T(i)| <= `x`) if S were 1.
+    /// P(all |T(i)| <= `x`) for S = 1.
     fn all_within(&self, x: f64) -> f64 {
         inner_even_line(0.5 * self.scale, self.largest_lambda * x, |z| {
             let ln: f64 = self
@@ -147,7 +147,7 @@ impl Dunnett {
         })
     }
 
-    /// P(any |T(i)| > `x`) if S were 1.
+    /// P(any |T(i)| > `x`) for S = 1.
     fn any_beyond(&self, x: f64) -> f64 {
         inner_even_line(0.5 * self.scale, self.largest_lambda * x, |z| {
             let ln: f64 = self

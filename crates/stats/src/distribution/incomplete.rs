@@ -3,11 +3,11 @@
 
 use std::f64::consts::PI;
 
-/// Enough for shapes up to about 1e12: near the mean the series need some multiple of the shape's
+/// Enough for shapes up to about 1e12: near the mean the series need a multiple of the shape's
 /// square root.
 const TERMS: u32 = 20_000_000;
 
-/// What a distribution of a positive quantity says at one point.
+/// A distribution of a positive quantity at one point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tails {
     pub(crate) lower: f64,
@@ -17,7 +17,7 @@ pub(crate) struct Tails {
 }
 
 impl Tails {
-    /// Of no distribution.
+    /// An invalid distribution.
     pub(crate) const NONE: Tails = Tails { lower: f64::NAN, upper: f64::NAN, slope: f64::NAN };
     /// Below all values.
     pub(crate) const BELOW: Tails = Tails { lower: 0.0, upper: 1.0, slope: 0.0 };
@@ -51,7 +51,7 @@ pub(crate) fn gamma(shape: f64, x: f64) -> Tails {
     }
 }
 
-/// The beta distribution of shapes `a` and `b` at `x`, where `y` = 1 - `x`: given both, small ones
+/// The beta distribution of shapes `a` and `b` at `x`, where `y` = 1 - `x`: with both, small ones
 /// keep their digits.
 pub(crate) fn beta(a: f64, b: f64, x: f64, y: f64) -> Tails {
     let n = a + b;
@@ -99,8 +99,8 @@ fn continued_fraction(first: f64, part: impl Fn(f64) -> (f64, f64)) -> f64 {
         c = denominator + numerator / c;
         let factor = c * d;
         value *= factor;
-        // Some units in the last place: the rounding may go on for ever. NaN, from parameters
-        // beyond all bounds, ends it too.
+        // Some units in the last place: rounding may never settle. NaN, from extreme parameters,
+        // ends it too.
         let is_moving = (factor - 1.0).abs() > 1e-15;
         if !is_moving {
             break;
@@ -109,11 +109,11 @@ fn continued_fraction(first: f64, part: impl Fn(f64) -> (f64, f64)) -> f64 {
     value
 }
 
-/// ln Γ(a) - (a - 1/2) ln a + a - ln(2 π) / 2, what Stirling's formula leaves, for `a` > 0.
+/// ln Γ(a) - (a - 1/2) ln a + a - ln(2 π) / 2, the remainder of Stirling's formula, for `a` > 0.
 pub(crate) fn stirling(a: f64) -> f64 {
     let mut a = a;
     let mut sum = 0.0;
-    // Γ(a + 1) = a Γ(a), upwards to where the series holds to all digits.
+    // Γ(a + 1) = a Γ(a), up to where the series has all digits.
     while a < 16.0 {
         sum += (a + 0.5) * (1.0 / a).ln_1p() - 1.0;
         a += 1.0;

@@ -1,9 +1,9 @@
-//! Noncentral t: (Z + nc) / S, what t is when there is a difference. For power.
+//! Noncentral t: (Z + nc) / S, the distribution of t with a true difference. For power.
 
 use super::quadrature::over_chi;
 use super::{chi_squared, normal, student};
 
-/// From here on Z is nothing beside nc: what is neglected is of the order df / nc^2.
+/// From here on Z is negligible beside nc: the error is of the order df / nc^2.
 const OVERWHELMING: f64 = 1e5;
 
 /// P(T <= `x`) with noncentrality `nc`. `df` may be infinite. NaN unless `df` >= 1 and `nc` is
@@ -39,10 +39,10 @@ pub fn sf(x: f64, df: f64, nc: f64) -> f64 {
     over_chi(df, peak(x, df, nc), 1.0 / (1.0 + nc.abs()), |s| normal::sf(z(s))).0.min(1.0)
 }
 
-/// About where, in ln S, the product of S's density and P(Z > x S - nc) has its peak.
+/// The approximate peak, in ln S, of the product of S's density and P(Z > x S - nc).
 fn peak(x: f64, df: f64, nc: f64) -> f64 {
-    // The logarithms of both but for what changes little; they have one peak, between that of the
-    // first alone and where the second is no longer small.
+    // The logarithms of both without slowly changing parts; they have one peak, between that of the
+    // first and where the second is no longer small.
     let ln = |u: f64| {
         let z = (x * u.exp() - nc).max(0.0);
         -0.5 * (df * ((2.0 * u).exp_m1() - 2.0 * u) + z * z)
@@ -53,7 +53,7 @@ fn peak(x: f64, df: f64, nc: f64) -> f64 {
         (false, false) => 0.0,
     };
     let (mut low, mut high) = (other.min(0.0), other.max(0.0));
-    // A thousandth of the way will do: it is where the sum begins.
+    // A thousandth of the way is enough for the start of the sum.
     for _ in 0..18 {
         let (first, second) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
         if ln(first) < ln(second) {

@@ -1,5 +1,5 @@
-//! The derivatives of ln Γ: what the logarithm of a chi-squared variable has as its mean and
-//! variance. statrs has the first only.
+//! The derivatives of ln Γ: the mean and variance of the logarithm of a chi-squared variable.
+//! statrs has the first only.
 
 pub(crate) use statrs::function::gamma::digamma;
 

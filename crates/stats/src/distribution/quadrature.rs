@@ -2,8 +2,7 @@
 //!
 //! For analytic integrands that vanish at both ends the rule converges exponentially: each halving
 //! of the step doubles the number of correct digits (Trefethen and Weideman, SIAM Review 56, 2014).
-//! So two sums that agree to 9 digits and more mean that their average has all that a double holds,
-//! but for some.
+//! So if two sums agree to 9 digits or more, their average has nearly all digits of a double.
 
 use std::f64::consts::PI;
 
@@ -11,11 +10,12 @@ use super::incomplete::stirling;
 
 /// Terms below this share of the sum end it.
 const NEGLIGIBLE: f64 = 1e-18;
-/// The agreement of two sums at which their average is taken; inside another integral less will do.
+/// The agreement of two sums at which their average is taken; inside another integral less is
+/// enough.
 const AGREEMENT: f64 = 1e-11;
 const AGREEMENT_INSIDE: f64 = 1e-9;
 const HALVINGS: u32 = 12;
-/// From here on a chi distribution is a point: what is computed with it differs by less than 1e-11.
+/// From here on a chi distribution counts as a point: the results differ by less than 1e-11.
 const POINT: f64 = 1e13;
 
 /// An integral, and beside it another over the same nodes.
@@ -32,8 +32,8 @@ impl Pair {
     }
 }
 
-/// The integrals over the whole line of two functions, of which the first decides: it has one peak,
-/// and at 0 it is not zero (or it is zero everywhere).
+/// The integrals over the whole line of two functions. The first decides the range: it has one
+/// peak, and at 0 it is not zero (or it is zero everywhere).
 fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
     refined(step, AGREEMENT, |step, phase| {
         let side = |first: f64, stride: f64, mut sum: Pair| {
@@ -55,8 +55,8 @@ fn line(step: f64, f: impl Fn(f64) -> Pair) -> Pair {
     })
 }
 
-/// Twice the integral from 0 upwards of the even function `f`, which vanishes beyond its peaks, and
-/// these are below `peaks`.
+/// Twice the integral from 0 of the even function `f`, which vanishes beyond its peaks, all below
+/// `peaks`.
 pub(crate) fn inner_even_line(step: f64, peaks: f64, f: impl Fn(f64) -> f64) -> f64 {
     let sum = refined(step, AGREEMENT_INSIDE, |step, phase| {
         let (mut at, mut sum) = if phase == 0.0 { (1.0, 0.5 * f(0.0)) } else { (phase, 0.0) };
@@ -92,10 +92,10 @@ fn refined(step: f64, agreement: f64, sum: impl Fn(f64, f64) -> Pair) -> Pair {
 }
 
 /// The expectation of `f`(S) where S^2 is chi-squared with `df` degrees of freedom, divided by
-/// them, and S has its peak there near e^`centre`; beside it the derivative by ln d of the
-/// expectation of `f`(d S), at d = 1.
+/// them, and its integrand peaks near S = e^`centre`; and the derivative by ln d of the expectation
+/// of `f`(d S), at d = 1.
 ///
-/// `scale` is the width, as a difference of ln S, in which `f` changes much.
+/// `scale` is the difference of ln S over which `f` changes much.
 pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64) -> Pair {
     if df >= POINT {
         let ends = (f(1.0 + 1e-5), f(1.0 - 1e-5));
@@ -103,10 +103,10 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     }
     let step = 0.25_f64.min(0.7 / df.sqrt()).min(scale);
     // The density of u = ln S is sqrt(v / π) e^(-δ(v / 2)) e^(-v / 2 (e^(2 u) - 1 - 2 u)) with v =
-    // `df`, δ what Stirling's formula leaves; its derivative by u is v (1 - e^(2 u)) times itself.
+    // `df` and δ the remainder of Stirling's formula; its derivative by u is v (1 - e^(2 u)) times
+    // itself.
     let ln_scale = 0.5 * (df / PI).ln() - stirling(0.5 * df);
-    // Where the density of u is above e^-200: there is where the peak must be, or else nothing is
-    // left of it.
+    // Where the density of u is above e^-200: the peak is there, or the integral is negligible.
     let lowest = if df < 200.0 { -200.0 / df } else { -(200.0 / df).sqrt() };
     let centre = centre.clamp(lowest, 0.5 * (200.0 / df).ln_1p());
     line(step, |t| {
@@ -137,7 +137,7 @@ impl GaussLegendre {
         GaussLegendre(std::array::from_fn(|i| {
             let mut x = (PI * (i as f64 + 0.75) / (all + 0.5)).cos();
             let mut slope = 1.0;
-            // Newton's method from there settles within 6 steps.
+            // Newton's method settles within 6 steps from there.
             for _ in 0..10 {
                 let (mut before, mut legendre) = (1.0, x);
                 for n in 2..=Self::NODES {
@@ -185,8 +185,8 @@ mod tests {
     use super::*;
     use crate::distribution::normal;
 
-    /// A quantile of the largest family takes some ten expectations over a chi distribution, and
-    /// each of their points a line: these bound its work.
+    /// A quantile of the largest family takes some ten expectations over a chi distribution, each
+    /// of whose points is a line integral: this bounds its work.
     #[test]
     fn integrals_take_few_evaluations() {
         let count = Cell::new(0);

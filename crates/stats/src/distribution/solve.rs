@@ -1,8 +1,9 @@
-//! Roots of the functions that quantiles are the roots of.
+//! Roots of functions, for quantiles.
 
 use super::incomplete::Tails;
 
-/// Where the lower tail is `p` and the upper one `q`, as the logarithm that `tails` takes.
+/// The point where the lower tail is `p` and the upper one `q`, as the logarithm that `tails`
+/// takes.
 ///
 /// Newton's method on the logarithm of the smaller tail. The distributions of ln X (X gamma) and of
 /// ln(X / (1 - X)) (X beta) have log-concave densities, so both log-tails are concave: after its
@@ -15,7 +16,7 @@ pub(crate) fn solve(p: f64, q: f64, start: f64, tails: impl Fn(f64) -> Tails) ->
     let mut at = start;
     let mut next = step(at);
     for _ in 0..200 {
-        // Only the first step can lead to where the tail is no number any more.
+        // Only the first step can lead to where the tail underflows.
         let mut beyond = step(at + next);
         for _ in 0..60 {
             if beyond.is_finite() {
@@ -26,7 +27,7 @@ pub(crate) fn solve(p: f64, q: f64, start: f64, tails: impl Fn(f64) -> Tails) ->
         }
         at += next;
         next = beyond;
-        // It converges quadratically: what follows so small a step is below the rounding.
+        // It converges quadratically: the next step would be below the rounding.
         if next.abs() <= 1e-11 {
             return at + next;
         }
@@ -36,7 +37,7 @@ pub(crate) fn solve(p: f64, q: f64, start: f64, tails: impl Fn(f64) -> Tails) ->
 
 /// Where `f`, which falls from `first` to `last`, crosses zero between them: the secant, kept
 /// inside the bracket (the Illinois form of regula falsi: Dowell and Jarratt, BIT 11, 1971). The
-/// end that is nearer, if it does not cross in between.
+/// nearer end, if it does not cross.
 pub(crate) fn bracketed(first: f64, last: f64, f: impl Fn(f64) -> f64) -> f64 {
     let negligible = 1e-13 * (last - first).abs();
     let (mut from, mut to) = ((first, f(first)), (last, f(last)));

@@ -6,7 +6,7 @@ use crate::model::Factor;
 pub(super) struct Model {
     /// How many levels each factor has.
     sizes: Vec<usize>,
-    /// Each a set of factors, in rising order of size.
+    /// Sets of factors, by size.
     pub(super) terms: Vec<Vec<usize>>,
     /// X: a row for each condition, a column for each parameter.
     rows: Vec<Vec<f64>>,
@@ -17,13 +17,13 @@ pub(super) struct Model {
 impl Model {
     /// The model of all interactions of up to `order` factors of those with several levels, with
     /// the mean; `levels` are those of each factor for each condition. Err with the first term that
-    /// the conditions cannot tell from those before it.
+    /// the conditions cannot separate from those before it.
     pub(super) fn new(levels: &[Vec<usize>], sizes: Vec<usize>, order: usize) -> Result<Model, Vec<usize>> {
         let varied: Vec<usize> = (0..sizes.len()).filter(|factor| sizes[*factor] > 1).collect();
         let terms = up_to(&varied, order);
         let mut model = Model { sizes, terms, rows: Vec::new(), factor: Factor::of(Vec::new(), 0) };
         let owners = model.owners();
-        // More parameters than conditions: some term is too much, whatever the conditions.
+        // More parameters than conditions: some term cannot be estimated.
         if owners.len() > levels.len() {
             return Err(model.terms[owners[levels.len()]].clone());
         }
@@ -38,9 +38,9 @@ impl Model {
         }
     }
 
-    /// The coefficients by which the condition means, in the order of `levels`, make the parameter
-    /// of `term` at these levels of its factors: how far the mean there is from what the mean and
-    /// all smaller terms add up to.
+    /// The coefficients by which the condition means, in the order of `levels`, give the parameter
+    /// of `term` at these levels of its factors: the distance of the mean there from the sum of the
+    /// mean and all smaller terms.
     pub(super) fn coefficients(&self, term: &[usize], at: &[usize]) -> Vec<f64> {
         let mut solved = self.row_of(|factors| {
             if factors != term {

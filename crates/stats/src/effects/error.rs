@@ -7,7 +7,7 @@ use crate::error::StatsError;
 /// Why there are no effects.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum EffectsError {
-    /// The numbers themselves, or the confidence level.
+    /// Invalid numbers or an invalid confidence level.
     #[error(transparent)]
     Numbers(#[from] StatsError),
     /// A condition has too few levels or too many.
@@ -22,7 +22,7 @@ pub enum EffectsError {
         /// How many factors there are.
         factors: usize,
     },
-    /// Runs of a condition whose levels are not known.
+    /// Runs of a condition with unknown levels.
     #[error("condition {0} has runs but no levels: give the levels of every condition that was measured")]
     Unknown(usize),
     /// Two conditions have the same levels of all factors.
@@ -38,7 +38,7 @@ pub enum EffectsError {
     /// No factor was varied.
     #[error("no factor was measured at more than one level, so there is no effect to estimate")]
     NothingVaried,
-    /// A factor's effect cannot be told from those of others.
+    /// A factor's effect cannot be separated from others.
     #[error(
         "the effect of {0} cannot be told from those of the factors before it: measure more combinations of levels"
     )]
@@ -51,7 +51,7 @@ pub enum EffectsError {
         /// The level.
         level: usize,
     },
-    /// Too many factors to share between.
+    /// Too many factors for shares.
     #[error("{given} factors are too many to share a total between: {most} at most")]
     TooMany {
         /// How many there are.
@@ -62,7 +62,7 @@ pub enum EffectsError {
     /// A combination that the shares need was not measured.
     #[error("{0} was not measured: measure it, or average over the orders that can be reached")]
     Unreachable(String),
-    /// No order of switching on stays within what was measured.
+    /// No order of switching on uses only measured combinations.
     #[error(
         "no order of switching on leads from nothing to everything through measured combinations: measure more of those between"
     )]
@@ -73,7 +73,7 @@ pub enum EffectsError {
     /// Fewer than two rungs.
     #[error("a ladder of {0} conditions has no step: give two or more")]
     ShortLadder(usize),
-    /// What is compared has no boot in common, directly or through others.
+    /// The compared conditions have no boot in common, directly or through others.
     #[error("{0} cannot be estimated: no boot measured together the conditions that it combines")]
     Unconnected(String),
 }

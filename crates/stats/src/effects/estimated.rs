@@ -1,4 +1,4 @@
-//! A combination of condition means with what is known of its error.
+//! A combination of condition means, with its error.
 
 use std::collections::BTreeMap;
 
@@ -16,25 +16,24 @@ use crate::question::Design;
 pub struct Estimated {
     /// The estimate.
     pub value: f64,
-    /// Its interval at the level asked for; none for too few boots.
+    /// Its interval at the requested level; `None` with too few boots.
     pub interval: Option<(f64, f64)>,
-    /// Its standard error; none for too few boots.
+    /// Its standard error; `None` with too few boots.
     pub standard_error: Option<f64>,
     /// The degrees of freedom of the interval; 0 without one.
     pub df: f64,
-    /// The p-value of the hypothesis that it is zero, not adjusted for the other effects; none
+    /// The p-value of the hypothesis that it is zero, not adjusted for other effects; `None`
     /// without an interval.
     pub p: Option<f64>,
-    /// The estimate in % of the size of its base, which whatever estimates it names; none where the
-    /// base cannot be told from zero.
+    /// The estimate in % of the size of its base, which its type names; `None` where zero is in the
+    /// base's interval.
     pub relative: Option<f64>,
-    /// The interval of `relative` (Fieller's); none for too few boots.
+    /// The interval of `relative` (Fieller's); `None` with too few boots.
     pub relative_interval: Option<(f64, f64)>,
 }
 
 impl Estimated {
-    /// The same of values that cannot be negative: a change between two of them takes away no more
-    /// than all of the base.
+    /// The same for values that cannot be negative: a decrease is at most all of the base.
     #[must_use]
     pub fn of_non_negative(self) -> Estimated {
         let possible = |percent: f64| percent.max(-100.0);
@@ -69,8 +68,8 @@ impl Estimator {
         self.fit.conditions().binary_search(&condition).is_ok()
     }
 
-    /// The combination of condition means with these coefficients, also in % of the one that `base`
-    /// gives; `what` names it if it cannot be had.
+    /// The combination of condition means with these coefficients, also in % of the one of `base`;
+    /// `what` names it in errors.
     pub(super) fn estimate(
         &self,
         terms: &[(usize, f64)],

@@ -13,8 +13,8 @@ use crate::question::Design;
 /// The effects of factors and of their interactions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Factorial {
-    /// Interactions of up to so many factors are in the model. Those of more, if there could be
-    /// any, are taken as zero.
+    /// Interactions of up to this many factors are in the model. Larger ones, if possible, are
+    /// taken as zero.
     pub order: usize,
     /// Whether every combination of the levels was measured.
     pub is_complete: bool,
@@ -27,30 +27,29 @@ pub struct Factorial {
 pub struct Effect {
     /// The factors: one for a main effect, more for an interaction.
     pub factors: Vec<usize>,
-    /// The level of each of them that the effect is of.
+    /// Their levels.
     pub levels: Vec<usize>,
     /// Where each of the factors has two levels: the mean at the high level less that at the low
     /// one; for two factors half the difference between the one's effect at the other's high level
     /// and at its low one, and so on (Box, Hunter and Hunter, Statistics for Experimenters, 1978,
-    /// chapter 10), all of the high levels. Otherwise: how far the mean at these levels is from the
-    /// mean of all combinations, less what main effects and smaller interactions make of that;
-    /// these sum to zero over the levels of each factor. Percentages are of the mean of all
-    /// conditions.
+    /// chapter 10), all for the high levels. Otherwise: the distance of the mean at these levels
+    /// from the mean of all combinations, less main effects and smaller interactions; these sum to
+    /// zero over the levels of each factor. Percentages are of the mean of all conditions.
     pub effect: Estimated,
 }
 
 /// The main effects of `layout`'s factors and the interactions of up to `order` of them, from the
 /// means of all conditions with equal weight, with intervals of confidence `level`. Levels are
-/// numbered from 0, the lowest. `design`: none to recognise it from the data.
+/// numbered from 0, the lowest. `design`: `None` detects it from the data.
 ///
-/// Where combinations are missing, interactions of as many factors are estimated as the measured
-/// ones can tell apart, all of that size or none, by least squares; larger ones are then taken as
-/// zero ([`Factorial::order`] says which). What is not there thus adds no width to the intervals:
-/// they hold if the larger interactions are small.
+/// Where combinations are missing, interactions are estimated by least squares up to the size that
+/// the measured ones can separate, all of a size or none; larger ones are taken as zero (see
+/// [`Factorial::order`]). Missing combinations do not widen the intervals, which hold if the larger
+/// interactions are small.
 ///
 /// # Errors
-/// [`EffectsError`] for conditions that are no combinations of levels, for one that is there twice,
-/// if no factor varies, and for a factor whose main effect cannot be told from the others'.
+/// [`EffectsError`] for conditions that are not combinations of levels, for a repeated one, if no
+/// factor varies, and for a factor whose main effect cannot be separated from the others'.
 pub fn factorial(
     observations: &[Observation],
     layout: &Layout,
@@ -72,8 +71,8 @@ pub fn factorial(
         let is_plain = term.iter().all(|factor| sizes[*factor] == 2);
         let scale = if is_plain { 2.0 } else { 1.0 };
         let all = combinations_of(term, &sizes);
-        // Of two levels each, the last combination has all of the high ones; the others repeat it
-        // with other signs.
+        // With two levels each, the last combination has all high ones; the others repeat it with
+        // other signs.
         for places in if is_plain { &all[all.len() - 1..] } else { &all[..] } {
             let coefficients =
                 model.coefficients(term, places).into_iter().map(|of| without_rounding(scale * of));
@@ -125,8 +124,8 @@ impl Measured {
     }
 }
 
-/// The model with the largest interactions, up to `order` factors, that the conditions can tell
-/// apart.
+/// The model with the largest interactions, up to `order` factors, that the conditions can
+/// separate.
 fn largest(
     layout: &Layout,
     places: &[Vec<usize>],
@@ -159,7 +158,7 @@ fn combinations_of(term: &[usize], sizes: &[usize]) -> Vec<Vec<usize>> {
     })
 }
 
-/// Zero for a coefficient that is nothing but rounding: its condition then need not be there.
+/// Zero for a coefficient that is only rounding: its condition may then be missing.
 fn without_rounding(coefficient: f64) -> f64 {
     if coefficient.abs() < 1e-12 { 0.0 } else { coefficient }
 }

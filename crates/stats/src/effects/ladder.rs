@@ -1,4 +1,4 @@
-//! A ladder: conditions one after the other, and what each step brings.
+//! A ladder: conditions in sequence, and the gain of each step.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::estimated::{Estimated, Estimator};
 use crate::observed::Observation;
 use crate::question::Design;
 
-/// What a reader of a ladder must know.
+/// A note for readers of a ladder.
 pub const REMARK: &str = "a step's credit depends on its place: on another rung the same change may bring more or less; Shapley shares \
      average over the places";
 
@@ -18,8 +18,7 @@ pub struct Ladder {
     pub steps: Vec<Step>,
     /// From the first rung to the last; percentages are of the first.
     pub total: Estimated,
-    /// From the last rung back to the first: the total with the other sign; percentages are of the
-    /// last.
+    /// From the last rung to the first: the total with the other sign; percentages are of the last.
     pub back: Estimated,
 }
 
@@ -34,12 +33,12 @@ pub struct Step {
     pub change: Estimated,
 }
 
-/// The steps between `rungs`, which are conditions, with intervals of confidence `level`. `design`:
-/// none to recognise it from the data.
+/// The steps between `rungs` (conditions), with intervals of confidence `level`. `design`: `None`
+/// detects it from the data.
 ///
 /// # Errors
-/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is no number, or a
-/// level that is no probability.
+/// [`EffectsError`] for fewer than two rungs, a rung without runs, a value that is not finite, or
+/// an invalid level.
 pub fn ladder(
     observations: &[Observation],
     rungs: &[usize],
@@ -54,7 +53,7 @@ pub fn ladder(
         return Err(EffectsError::Unmeasured(*condition));
     }
     let change = |from: usize, to: usize| {
-        // A step to the same condition is no change, not a condition counted twice.
+        // A step to the same condition is no change; its condition counts once.
         let terms = if from == to { [(to, 0.0), (from, 0.0)] } else { [(to, 1.0), (from, -1.0)] };
         estimator.estimate(&terms, &[(from, 1.0)], || format!("the step from condition {from} to {to}"))
     };

@@ -1,10 +1,10 @@
-//! Effects of several factors: who is to be credited with what.
+//! Effects of several factors, and their credits.
 //!
-//! [`factorial`] gives main effects and interactions, [`shapley`] shares a total fairly between
-//! what was switched on, and [`ladder`] credits each step of a sequence. All of them are linear
-//! combinations of condition means with the error term that the data call for, as in a comparison,
-//! so their intervals hold what those of comparisons hold. Each interval has its level by itself:
-//! with many effects the chance that one of them misses is larger.
+//! [`factorial`] gives main effects and interactions, [`shapley`] divides a total fairly between
+//! factors, and [`ladder`] credits each step of a sequence. All are linear combinations of
+//! condition means with the error term of the data, as in a comparison, so their intervals are as
+//! valid. Each interval has its level by itself: with many effects the chance that one of them
+//! misses is larger.
 
 mod code;
 mod error;
@@ -19,18 +19,18 @@ pub use factorial::{Effect, Factorial, factorial};
 pub use ladder::{Ladder, REMARK, Step, ladder};
 pub use shapley::{MOST_FACTORS, Orders, Share, Shares, shapley};
 
-/// Which condition has which levels.
+/// The levels of conditions.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     /// The factors' names, for messages.
     pub factors: &'a [String],
-    /// For each condition of the plan the level of each factor, from 0. Where every combination was
-    /// meant to be measured and some could not be, those are missing here or have no runs.
+    /// For each condition of the plan the level of each factor, from 0. Combinations that could not
+    /// be measured are missing or have no runs.
     pub levels: &'a [Vec<usize>],
 }
 
 impl Layout<'_> {
-    /// Refuses conditions that have not one level for each factor.
+    /// Rejects conditions without one level for each factor.
     fn check(&self) -> Result<(), EffectsError> {
         let wrong = self.levels.iter().position(|levels| levels.len() != self.factors.len());
         wrong.map_or(Ok(()), |condition| {

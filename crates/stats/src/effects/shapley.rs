@@ -1,4 +1,4 @@
-//! Shapley shares: a total divided between the factors that were switched on.
+//! Shapley shares: a total divided between factors.
 
 use serde::Serialize;
 
@@ -7,17 +7,16 @@ use super::{EffectsError, Layout};
 use crate::observed::Observation;
 use crate::question::Design;
 
-/// Shares are for at most so many factors: all their combinations are 65,536.
+/// The most factors: all their combinations are 65,536.
 pub const MOST_FACTORS: usize = 16;
 
-/// Which orders of switching on are averaged.
+/// The orders of switching on that are averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {
     /// All; every combination must have been measured.
     All,
-    /// Those on whose way every combination was measured, with equal weight. The rule where a
-    /// kernel refuses some combinations: a factor that can only be switched on after another never
-    /// gets the credit of coming first.
+    /// Those that use only measured combinations, with equal weight. For kernels that refuse some
+    /// combinations: a factor that needs another never gets the credit of being first.
     Reachable,
 }
 
@@ -26,16 +25,15 @@ pub enum Orders {
 pub struct Shares {
     /// The mean with everything on less that with nothing on; percentages are of the latter.
     pub total: Estimated,
-    /// The other way round: percentages are of the mean with everything on.
+    /// The reverse: percentages are of the mean with everything on.
     pub back: Estimated,
     /// By factor. They add up to the total.
     pub shares: Vec<Share>,
     /// How many orders were averaged.
     pub orders: u64,
-    /// How many there would be if every condition of the layout had been measured: the others lead
-    /// through combinations that are none.
+    /// How many orders use only conditions of the layout, measured or not.
     pub planned_orders: u64,
-    /// How many there are.
+    /// How many orders exist.
     pub all_orders: u64,
 }
 
@@ -44,20 +42,20 @@ pub struct Shares {
 pub struct Share {
     /// The factor's index.
     pub factor: usize,
-    /// What switching it on brings, on average over the orders; percentages are of the mean with
-    /// nothing on.
+    /// The mean gain of switching it on over the orders; percentages are of the mean with
+    /// everything off.
     pub share: Estimated,
 }
 
-/// Shares the total of `layout`'s factors, each off (level 0) or on (level 1), between them: a
-/// factor's share is what the mean gains when it is switched on, averaged over the orders in which
-/// all can be (L. S. Shapley, A value for n-person games, 1953). With all orders this is his
-/// formula, weight |S|! (k - |S| - 1)! / k! for the gain on top of the set S. Intervals have
-/// confidence `level`; `design`: none to recognise it from the data.
+/// Divides the total of `layout`'s factors, each off (level 0) or on (level 1), between them: a
+/// factor's share is the gain of the mean when it is switched on, averaged over the possible orders
+/// (L. S. Shapley, A value for n-person games, 1953). With all orders this is his formula, weight
+/// |S|! (k - |S| - 1)! / k! for the gain on top of the set S. Intervals have confidence `level`;
+/// `design`: `None` detects it from the data.
 ///
 /// # Errors
-/// [`EffectsError`] for levels that are no switches, more than [`MOST_FACTORS`] factors, and
-/// combinations that were not measured and are needed, by name.
+/// [`EffectsError`] for levels other than off and on, more than [`MOST_FACTORS`] factors, and
+/// needed combinations that were not measured, by name.
 pub fn shapley(
     observations: &[Observation],
     layout: &Layout,
@@ -103,8 +101,7 @@ pub fn shapley(
     })
 }
 
-/// In how many orders all factors can be switched on through conditions of the layout, measured or
-/// not.
+/// The number of orders that use only conditions of the layout, measured or not.
 fn planned_orders(layout: &Layout) -> u64 {
     let factors = layout.factors.len();
     let mut planned = vec![false; 1 << factors];
@@ -121,7 +118,7 @@ fn switched_on(levels: &[usize]) -> usize {
     levels.iter().enumerate().fold(0, |set, (factor, level)| set | level << factor)
 }
 
-/// The combination in words: "tso and gso on, gro off" would name all; what is on is enough.
+/// The combination in words: the factors that are on.
 fn subset(layout: &Layout, set: usize) -> String {
     let on = (0..layout.factors.len()).filter(|factor| set >> factor & 1 == 1);
     let names: Vec<String> = on.map(|factor| layout.name(factor)).collect();
@@ -131,7 +128,7 @@ fn subset(layout: &Layout, set: usize) -> String {
     }
 }
 
-/// All sets of factors, as bits, and the condition that has just those on.
+/// All sets of factors, as bits, and the condition of each.
 struct Lattice {
     conditions: Vec<Option<usize>>,
     factors: usize,
@@ -172,9 +169,8 @@ impl Lattice {
     }
 }
 
-/// For each set, in how many orders it can be reached from nothing, and everything from it, through
-/// sets of a choice. 16! is less than 2^53, so these counts and their products over an order are
-/// exact.
+/// For each set, the number of orders from nothing to it, and from it to everything, through
+/// allowed sets. 16! is less than 2^53, so these counts and their products over an order are exact.
 struct Paths {
     to: Vec<u64>,
     from: Vec<u64>,
@@ -188,7 +184,7 @@ impl Paths {
         let bits = |set: usize, value: usize| {
             (0..factors).filter(move |factor| set >> factor & 1 == value).map(move |factor| set ^ 1 << factor)
         };
-        // Numbers grow with each bit, so subsets come before their supersets.
+        // Subsets have smaller numbers than their supersets.
         for set in (1..sets).filter(|set| reachable[*set]) {
             to[set] = bits(set, 1).map(|before| to[before]).sum();
         }

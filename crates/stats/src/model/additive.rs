@@ -1,5 +1,5 @@
-//! The model fitted to all conditions at once: least squares on the cells' means, each with one
-//! vote, and the spread of each condition by itself.
+//! The model of all conditions: least squares on the cells' means, each with one vote, and the
+//! spread of each condition.
 
 use crate::question::Design;
 
@@ -8,53 +8,53 @@ use super::layout::Layout;
 use super::normal_equations::NormalEquations;
 use super::spread::{Common, Spread};
 
-/// Three conditions in a boot share a half; of fewer it can hardly be told which one spreads.
+/// Three conditions in a boot share a half; with fewer, the spreads can hardly be separated.
 const MOST_SHARED: f64 = 0.5;
 
 /// The fitted model. Variances are in the layout's units squared.
 #[derive(Clone, Debug)]
 pub(crate) struct Additive {
     pub(crate) layout: Layout,
-    /// None for complete layouts, which need no equations to be solved.
+    /// `None` for complete layouts, which need no equations.
     equations: Option<NormalEquations>,
     /// The mean of each row over the boots of its part, less the centre.
     means: Vec<f64>,
-    /// The mean square of what is left of the cells, of all conditions alike.
+    /// The mean square of the cells' residuals, of all conditions.
     residual: Spread,
     rows: Vec<Row>,
     boots: Vec<Boots>,
 }
 
-/// What is known of one condition's spread: of its cells around what condition and boot add up to.
+/// The spread of one condition: its cells' residuals.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     spread: Spread,
-    /// The share of the other conditions in what is left of this one's cells: of `a` conditions
-    /// that share boots 1 / (a - 1), because the boots' effects are estimated from all of them; 0
-    /// where nested.
+    /// The share of the other conditions in this one's residuals: for `a` conditions that share
+    /// boots 1 / (a - 1), because the boots' effects are estimated from all of them; 0 where
+    /// nested.
     shared: f64,
     cells: f64,
 }
 
-/// What is known of the boots of one part.
+/// The boots of one part.
 #[derive(Clone, Debug)]
 struct Boots {
-    /// The mean square of the estimated effects, which hold some of the cells' spread too.
+    /// The mean square of the estimated effects, which includes some of the cells' spread.
     square: f64,
     spread: Spread,
     count: f64,
-    /// How much of each row's variance a mean square of this part holds; complete parts hold the
-    /// same of each of their rows.
+    /// The share of each row's variance in a mean square of this part; in complete parts it is
+    /// equal for all rows.
     held: Vec<(usize, f64)>,
 }
 
-/// What boots have in common for all conditions; crossed designs only.
+/// The common effects of boots on all conditions; crossed designs only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BootSpread {
     /// The mean square of the boots' effects, in the layout's units squared.
     pub(crate) mean_square: f64,
     pub(crate) df: f64,
-    /// How much of it the spread of cells explains, as a multiple of that.
+    /// The part of it that the spread of cells explains, as a multiple of that.
     pub(crate) error_share: f64,
 }
 
@@ -74,12 +74,12 @@ impl Additive {
         Additive { layout, equations, means, residual, rows, boots }
     }
 
-    /// The mean square of cells' means around what condition and boot add up to.
+    /// The mean square of the cells' residuals.
     pub(crate) fn mean_square(&self) -> Option<Spread> {
         Some(self.residual).filter(|residual| residual.df > 0.0)
     }
 
-    /// What boots have in common, pooled over the parts.
+    /// The common effects of boots, pooled over the parts.
     pub(crate) fn boots(&self) -> Option<BootSpread> {
         if self.boots.is_empty() {
             return None;
@@ -98,8 +98,8 @@ impl Additive {
         self.layout.restored(self.means[row], 1.0)
     }
 
-    /// A combination of the rows' means, each row once. Where it compares rows that no boots
-    /// connect, or is a mean by itself, it is held against the spread between boots too.
+    /// A combination of the rows' means, each row once. If no boots connect the rows, or for a
+    /// single mean, the error includes the spread between boots.
     pub(crate) fn estimate(&self, terms: &[(usize, f64)], rounding: f64) -> Estimate {
         let weight = cancelled(terms.iter().map(|term| term.1));
         let value = terms.iter().map(|(row, coefficient)| coefficient * self.means[*row]).sum();
@@ -110,8 +110,7 @@ impl Additive {
         }
     }
 
-    /// The part of a combination's variance that the cells of one row make. None where nothing
-    /// varies.
+    /// The part of a combination's variance from the cells of one row. `None` where nothing varies.
     pub(crate) fn share(&self, row: usize, terms: &[(usize, f64)]) -> Option<f64> {
         let factors = self.factors(terms);
         let all = self.variance(&factors, terms).variance;
@@ -120,7 +119,7 @@ impl Additive {
         (all > 0.0).then_some(part / all)
     }
 
-    /// How often the variance of a cell of each row is in that of a combination.
+    /// The coefficient of each row's cell variance in that of a combination.
     fn factors(&self, terms: &[(usize, f64)]) -> Vec<(usize, f64)> {
         match &self.equations {
             None => terms.iter().map(|(row, c)| (*row, c * c / self.rows[*row].cells)).collect(),
@@ -147,7 +146,7 @@ impl Additive {
     }
 
     /// A condition's mean is its effect and the average of its part's boots, so its coefficient
-    /// goes to all of these.
+    /// applies to all of these.
     fn coefficients(&self, terms: &[(usize, f64)]) -> Vec<f64> {
         let layout = &self.layout;
         let mut coefficients = vec![0.0; layout.parts.len()];
@@ -166,7 +165,7 @@ impl Additive {
     }
 }
 
-/// The sum of coefficients; zero where they add up to zero but for rounding.
+/// The sum of coefficients; zero where they cancel except for rounding.
 fn cancelled(coefficients: impl Iterator<Item = f64>) -> f64 {
     let (sum, size) =
         coefficients.fold((0.0, 0.0), |(sum, size): (f64, f64), one| (sum + one, size + one.abs()));
@@ -185,10 +184,10 @@ struct Satterthwaite {
 }
 
 impl Satterthwaite {
-    /// So many times the variances of the cells of some rows, which may share boots.
+    /// Adds multiples of the cell variances of some rows, which may share boots.
     fn add_cells<'a>(&mut self, rows: impl Iterator<Item = (&'a Row, f64)>) {
-        // Estimates of conditions that share boots are correlated, by the product of what they
-        // share. The square of a sum has each pair twice, and the squares themselves once.
+        // Estimates of conditions that share boots are correlated, by the product of their shares.
+        // The square of a sum has each pair twice, and the squares once.
         let (mut shared, mut squares) = (0.0, 0.0);
         for (row, factor) in rows {
             let Spread { variance, df } = row.spread;
@@ -206,12 +205,13 @@ impl Satterthwaite {
         self.spread += shared * shared - squares;
     }
 
-    /// So many times the variance between boots.
+    /// Adds a multiple of the variance between boots.
     fn add_boots(&mut self, boots: &Boots, factor: f64, rows: &[Row]) {
         let Spread { variance, df } = boots.spread;
         self.no_more_than(df);
         let held: f64 = boots.held.iter().map(|(row, share)| share * rows[*row].spread.variance).sum();
-        // What boots differ by less than their cells explain is no negative spread between them.
+        // Boots that differ by less than their cells explain have a spread of zero, not a negative
+        // one.
         self.variance += factor * (variance - held).max(0.0);
         self.spread += (factor * variance).powi(2) / df;
     }
@@ -221,7 +221,7 @@ impl Satterthwaite {
         self.least_df = Some(self.least_df.map_or(df, |least| least.min(df)));
     }
 
-    /// None if nothing tells them.
+    /// `None` if the error is unknown.
     fn variance_and_df(&self) -> Option<(f64, f64)> {
         let least = self.least_df.filter(|_| !self.is_unknown)?;
         let df = if self.spread > 0.0 { self.variance * self.variance / self.spread } else { least };
@@ -255,15 +255,14 @@ fn effects(layout: &Layout, equations: Option<&NormalEquations>) -> Vec<f64> {
     sums.iter().zip(&counts).enumerate().map(effect).collect()
 }
 
-/// Each row's variance from what is left of its cells, moderated by those of the others.
+/// Each row's variance from its residuals, moderated by those of the others.
 fn rows(layout: &Layout, left: &[f64], baseline: Option<usize>) -> Vec<Row> {
     let on_columns = layout.cells_on_columns();
     let mut sums = vec![RowSums::default(); layout.rows()];
     for (place, left) in layout.places.iter().zip(left) {
         sums[place.row].add(*left, on_columns.get(place.column).copied());
     }
-    // Of incomplete layouts the shares are those of a complete one, brought to the whole that is
-    // known.
+    // In incomplete layouts the shares are those of a complete one, scaled to the known total.
     let kept: f64 = sums.iter().map(RowSums::kept).sum();
     let scale = layout.residual_df() as f64 / kept;
     let mut parts = vec![(0.0, 0.0); layout.part_count];
@@ -279,8 +278,8 @@ fn rows(layout: &Layout, left: &[f64], baseline: Option<usize>) -> Vec<Row> {
             Row { spread: sum.spread(scale, squares / df), shared: sum.shared(), cells: sum.cells }
         })
         .collect();
-    // Of two that have boots for themselves each leaves the same but for the sign: they are one
-    // estimate.
+    // Two conditions alone in their boots have the same residuals except for the sign: they
+    // are one estimate.
     let is_one =
         |part: usize| rows.iter().zip(&layout.parts).any(|(row, of)| *of == part && row.shared > MOST_SHARED);
     let are_one: Vec<bool> = (0..layout.part_count).map(is_one).collect();
@@ -296,7 +295,7 @@ fn rows(layout: &Layout, left: &[f64], baseline: Option<usize>) -> Vec<Row> {
     rows
 }
 
-/// What is gathered of a row's cells.
+/// Sums over a row's cells.
 #[derive(Clone, Copy, Debug, Default)]
 struct RowSums {
     cells: f64,
@@ -308,7 +307,7 @@ struct RowSums {
 }
 
 impl RowSums {
-    /// Adds what is left of a cell in a boot that measured so many conditions; none: nested.
+    /// Adds the residual of a cell in a boot with this many conditions; `None`: nested.
     fn add(&mut self, left: f64, conditions: Option<f64>) {
         self.cells += 1.0;
         if conditions == Some(1.0) {
@@ -337,16 +336,16 @@ impl RowSums {
             return Spread::UNKNOWN;
         }
         let mixed = self.squares / (self.kept() * scale);
-        // What is left of a cell has the others' spread in it, in the share that they have in its
-        // boot's effect. That is taken out where it made the variance too small, so that a noisy
-        // condition does not hide behind quiet ones.
+        // A cell's residual includes the others' spread, by their share in its boot's effect. That
+        // is subtracted where it made the variance too small, so that a noisy condition is not
+        // hidden by quiet ones.
         let own = (mixed - self.shared() * all) / (1.0 - self.shared());
         let variance = if self.shared() <= MOST_SHARED { mixed.max(own) } else { mixed };
         Spread { variance, df: self.told - 1.0 }
     }
 }
 
-/// What is known of the boots of each part, moderated by those of the others.
+/// The boots of each part, moderated by those of the others.
 fn boots(layout: &Layout, equations: Option<&NormalEquations>, effects: &[f64], rows: &[Row]) -> Vec<Boots> {
     if layout.columns() == 0 {
         return Vec::new();

@@ -1,6 +1,6 @@
-//! Cholesky's factor of a matrix, and the solution that it makes simple.
+//! Cholesky's factor of a matrix, and the solution of its equations.
 
-/// A pivot below this share of its column's diagonal is nothing but rounding.
+/// A smaller pivot, as a share of its column's diagonal, is only rounding.
 const SINGULAR: f64 = 1e-9;
 
 /// The factor of a symmetric positive definite matrix, by rows.
@@ -13,7 +13,7 @@ pub(crate) struct Factor {
 }
 
 impl Factor {
-    /// Of a matrix of `size` rows, one after the other; its upper triangle is not looked at.
+    /// The factor of a matrix of `size` rows; its upper triangle is not read.
     pub(crate) fn of(mut matrix: Vec<f64>, size: usize) -> Factor {
         let mut dependent = None;
         for row in 0..size {
@@ -30,7 +30,7 @@ impl Factor {
                     if value <= SINGULAR * largest {
                         dependent = dependent.or(Some(row));
                     }
-                    // A pivot lost to rounding must not become the root of a negative number.
+                    // Rounding must not give the root of a negative number.
                     value.max(largest * f64::EPSILON).max(f64::MIN_POSITIVE).sqrt()
                 };
             }

@@ -17,19 +17,19 @@ use crate::question::Design;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Components {
     /// Between boots, common to all conditions. With one run in each boot of a nested design it
-    /// holds the runs' spread too, and so does `interaction` of a crossed design. None for fewer
+    /// includes the runs' spread, and so does `interaction` of a crossed design. `None` for fewer
     /// than two boots.
     pub boots: Option<Component>,
-    /// What a boot does to one condition and not to another; crossed designs only.
+    /// The specific effect of a boot on one condition; crossed designs only.
     pub interaction: Option<Component>,
-    /// Between runs inside a boot; none where every cell has one run.
+    /// Between runs inside a boot; `None` where every cell has one run.
     pub runs: Option<Component>,
 }
 
 /// One variance component, as a standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Component {
-    /// The standard deviation; 0 where less is seen than the other components explain.
+    /// The standard deviation; 0 where the other components explain all.
     pub sd: f64,
     /// Its interval.
     pub interval: Option<(f64, f64)>,
@@ -58,8 +58,8 @@ impl Components {
         let boots = fit.boots().filter(|spread| spread.df > 0.0).and_then(|spread| {
             let error = cells?;
             let above = Spread { variance: spread.mean_square, df: spread.df };
-            // A boot's effect is known as well as the error lets it: with every cell measured to 1
-            // / conditions of it.
+            // The error limits the precision of a boot's effect: with every cell measured to 1 /
+            // conditions of it.
             let below = Spread { variance: error.variance * spread.error_share, df: error.df };
             Some(component(above, Some(below)))
         });

@@ -1,11 +1,10 @@
-//! Crossed designs: every condition is measured in every boot, so each boot is a comparison of its
-//! own.
+//! Crossed designs: every condition is measured in every boot, so each boot is a comparison by
+//! itself.
 //!
-//! The difference between two conditions is taken inside each boot, which cancels what the boot
-//! does to both, and the spread of these differences over the boots is the error: a paired t-test
-//! with boots - 1 degrees of freedom. It holds whatever the spread between boots and also when a
-//! condition fares differently from boot to boot; taking the runs as independent then finds
-//! differences that are not there.
+//! The difference between two conditions is taken inside each boot, which cancels the boot's common
+//! effect, and the spread of these differences over the boots is the error: a paired t-test with
+//! boots - 1 degrees of freedom. It holds for any spread between boots, also when boots affect
+//! conditions differently; treating runs as independent then finds false differences.
 
 use super::estimate::ROUNDING;
 use crate::observed::{Cell, mean, squares};
@@ -28,15 +27,15 @@ impl Pairs {
         Pairs { treated, baseline }
     }
 
-    /// The interval of the difference in % of the baseline's size, `t` being the critical value of
-    /// the difference's own.
+    /// The interval of the difference in % of the baseline's size; `t` is the critical value of the
+    /// difference's own.
     ///
-    /// It is Fieller's (see [`super::fieller`]) with the covariances as they are between the boots,
-    /// so that no equality of the conditions' spreads is assumed: those ratios ρ for which a paired
-    /// t-test does not reject that difference - ρ · baseline is zero, by a quadratic equation.
+    /// It is Fieller's (see [`super::fieller`]) with the covariances between the boots, without
+    /// assuming equal spreads of the conditions: those ratios ρ for which a paired t-test does not
+    /// reject that difference - ρ · baseline is zero, by a quadratic equation.
     ///
-    /// None for fewer than two boots, and when the baseline cannot be told from zero: the ratios
-    /// then are no interval (they reach to infinity), and there is no percentage to state.
+    /// `None` for fewer than two boots, and where zero is in the baseline's interval: then the
+    /// ratios are unbounded, and no percentage is stated.
     pub(crate) fn relative_interval(&self, t: f64) -> Option<(f64, f64)> {
         if self.treated.len() < 2 {
             return None;
@@ -62,7 +61,7 @@ impl Pairs {
             .collect();
         let r = t * self.standard_error(&residual);
         let b = ratio - covariance;
-        // b² - (1 - a²)(ratio² - d²), without its cancellation; never negative but for rounding.
+        // b² - (1 - a²)(ratio² - d²), without its cancellation; never negative except by rounding.
         let root = (r * r - (a * a * d * d - covariance * covariance)).max(0.0).sqrt();
         let far = b + root.copysign(b);
         let bounds =
@@ -128,7 +127,7 @@ mod tests {
             assert!(is_equal(interval.1, case.interval.1), "{name}: {interval:?}");
             assert_eq!(!(interval.0 <= 0.0 && interval.1 >= 0.0), case.p < 1.0 - case.level, "{name}");
             let p = got.p.unwrap();
-            // What rounding may have moved is taken off first: much beside a spread of 1e-10 of the
+            // The effect of rounding is subtracted first: it is large for a spread of 1e-10 of the
             // mean.
             assert!((p - case.p).abs() <= 1e-4 * case.p, "{name}: p {p} not {}", case.p);
 

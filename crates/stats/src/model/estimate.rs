@@ -1,20 +1,20 @@
-//! A combination of condition means, and how sure it is.
+//! A combination of condition means, and its error.
 
 use crate::distribution::student;
 
-/// How many units of rounding (2^-52 of the largest value) the mean of a cell and the differences
-/// may be off. An interval is never narrower, so that no difference is proven by rounding alone.
+/// The rounding error of a cell's mean and of differences, in units of rounding (2^-52 of the
+/// largest value). An interval is never narrower, so that rounding alone proves nothing.
 pub(crate) const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// An estimated combination of condition means, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,
-    /// The standard error; infinite if nothing tells it.
+    /// The standard error; infinite if unknown.
     pub(crate) se: f64,
-    /// Degrees of freedom of the standard error, at least 1; 0 if nothing tells it.
+    /// Degrees of freedom of the standard error, at least 1; 0 if unknown.
     pub(crate) df: f64,
-    /// How far rounding alone may have moved the value.
+    /// The rounding error of the value.
     pub(crate) rounding: f64,
 }
 
@@ -27,8 +27,8 @@ impl Estimate {
         self.df > 0.0
     }
 
-    /// Half the width of the interval with `critical` standard errors on either side; none if the
-    /// error is unknown, or if an end is beyond what a number holds.
+    /// Half the width of the interval with `critical` standard errors on either side; `None` if the
+    /// error is unknown, or an end is not finite.
     pub(crate) fn half_width(&self, critical: f64) -> Option<f64> {
         let half = critical * self.se + self.rounding;
         (self.is_sure() && (self.value.abs() + half).is_finite()).then_some(half)
@@ -44,7 +44,7 @@ impl Estimate {
         self.interval_with(student::upper_quantile(alpha / 2.0, self.df)?)
     }
 
-    /// How many standard errors the value is from zero, rounding taken off; its sign is lost.
+    /// The value in standard errors, less rounding, without its sign.
     pub(crate) fn t(&self) -> f64 {
         let beyond = (self.value.abs() - self.rounding).max(0.0);
         if beyond == 0.0 { 0.0 } else { beyond / self.se }

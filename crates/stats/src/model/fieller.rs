@@ -1,9 +1,9 @@
 //! The interval of a percentage.
 //!
 //! Fieller's (J. R. Stat. Soc. B 16, 1954): those ratios ρ for which a t-test does not reject that
-//! mean - ρ * baseline is zero. It takes values of any sign, and it excludes 0 % exactly when the
-//! difference's interval excludes 0, since ρ = 1 asks the same of both: a verdict and its
-//! percentage cannot contradict each other.
+//! mean - ρ * baseline is zero. It accepts values of any sign, and it excludes 0 % exactly when the
+//! difference's interval excludes 0, since both are the test at ρ = 1: a verdict and its percentage
+//! cannot contradict each other.
 //!
 //! The variance of mean - ρ * baseline is that of the same model. In a crossed design boots cancel
 //! at ρ = 1 only; elsewhere their mean square is part of it, in proportion to (1 - ρ)². The degrees
@@ -16,11 +16,10 @@ use std::collections::BTreeMap;
 use super::estimate::Estimate;
 use crate::distribution::student;
 
-/// Doublings of the first step before the search for a bound gives up: the bound then is no number
-/// worth stating.
+/// Doublings of the first step in the search for a bound; a farther bound is not worth stating.
 const STEPS: usize = 60;
 
-/// A difference and the baseline it is held against.
+/// A difference and its baseline.
 pub(crate) struct Fieller<'a> {
     pub(crate) difference: Estimate,
     pub(crate) baseline: Estimate,
@@ -28,7 +27,7 @@ pub(crate) struct Fieller<'a> {
     pub(crate) error: &'a dyn Fn(f64) -> Option<(f64, f64)>,
     /// The critical value of the difference's interval.
     pub(crate) critical: f64,
-    /// Student's t as far as it is known.
+    /// Known quantiles of Student's t.
     pub(crate) quantiles: &'a Quantiles,
 }
 
@@ -37,7 +36,7 @@ pub(crate) struct Fieller<'a> {
 pub(crate) struct Quantiles(RefCell<BTreeMap<(u64, i64), Option<f64>>>);
 
 impl Quantiles {
-    /// Degrees of freedom are told apart to this share.
+    /// Degrees of freedom are rounded to this share.
     const STEP: f64 = 1e-3;
 
     fn upper(&self, tail: f64, df: f64) -> Option<f64> {
@@ -48,12 +47,11 @@ impl Quantiles {
 }
 
 impl Fieller<'_> {
-    /// The interval of the difference in % of the baseline's size. None when the baseline cannot be
-    /// told from zero: the ratios then are no interval (they reach to infinity), and there is no
-    /// percentage to state.
+    /// The interval of the difference in % of the baseline's size. `None` where zero is in the
+    /// baseline's interval: then the ratios are unbounded, and no percentage is stated.
     pub(crate) fn interval(&self) -> Option<(f64, f64)> {
-        // The chance that the critical value stands for in a single t-test; at other degrees of
-        // freedom it is kept.
+        // The tail of the critical value in a single t-test, which is kept at other degrees of
+        // freedom.
         let tail = student::sf(self.critical, self.difference.df);
         let critical = |df: f64| {
             if df == self.difference.df { Some(self.critical) } else { self.quantiles.upper(tail, df) }
@@ -80,8 +78,8 @@ impl Fieller<'_> {
     }
 }
 
-/// Where `excess` turns positive on the side of `step`. 0 is always tried, so that the bound is on
-/// its right side of it.
+/// Where `excess` turns positive in the direction of `step`. 0 is always tried, so that the bound
+/// is on the right side of it.
 fn bound(excess: &impl Fn(f64) -> Option<f64>, point: f64, step: f64) -> Option<f64> {
     if step == 0.0 {
         return Some(point);

@@ -1,4 +1,4 @@
-//! The model fitted to the data, with the error term that they call for.
+//! The model fitted to the data, with the appropriate error term.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,23 +8,23 @@ use super::layout::Layout;
 use crate::observed::{Cell, Cells};
 use crate::question::{Design, Question};
 
-/// What a difference is held against.
+/// The error term of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorTerm {
-    /// Nested: how far each condition's own boots spread, moderated by those of the others.
+    /// Nested: the spread of each condition's own boots, moderated by those of the others.
     Boots,
-    /// Crossed: how differently boots treat each condition (condition x boot), moderated by the
+    /// Crossed: how differently boots affect each condition (condition x boot), moderated by the
     /// others.
     Interaction,
     /// Crossed, two conditions: the differences inside each boot, a paired t-test. Unequal numbers
     /// of runs only make it cautious: at error rates up to 8.3 % its error is largest when all
     /// differences have the same variance (Bakirov and Székely, J. Math. Sci. 139, 2006).
     Paired,
-    /// Boots that lack conditions, and values that cannot be negative of which the boots' common
-    /// effects would make a negative mean: each condition by its own boots, as if it shared none.
+    /// Boots lack conditions, values cannot be negative, and the boots' common effects would make a
+    /// mean negative: each condition by its own boots, as if it shared none.
     OwnBoots,
-    /// Counts without noise: no error at all, but a resolution.
+    /// Counts without noise: no error, but a resolution.
     Resolution,
 }
 
@@ -69,8 +69,7 @@ impl Fit {
         Fit::with(cells, question.design, question.baseline())
     }
 
-    /// Fits `cells` as they came out of `design` (none: as the data show it), no condition of which
-    /// is compared with all others.
+    /// Fits `cells` for this `design` (`None`: detected), without a baseline.
     pub(crate) fn of_all_alike(cells: &Cells, design: Option<Design>) -> Fit {
         Fit::with(cells, design, None)
     }
@@ -81,8 +80,8 @@ impl Fit {
         let least = if is_non_negative { 0.0 } else { f64::NEG_INFINITY };
         let fit = |design, error, model| Fit { design, error, model, least, cells: cells.clone() };
         let model = Additive::of(Layout::of(cells, design), baseline);
-        // Where boots lack conditions, a condition's mean over all boots rests on what boots do to
-        // the others alike; where boots multiply and do not add, that leads anywhere.
+        // Where boots lack conditions, a condition's mean over all boots includes the boots' common
+        // effects on the others; where boots multiply instead of add, that can be far off.
         if is_non_negative && !model.layout.is_complete() {
             let largest = cells.iter().fold(0.0, |most: f64, cell| most.max(cell.mean));
             if (0..model.layout.rows()).any(|row| model.mean(row) < -ROUNDING * largest) {
@@ -108,27 +107,27 @@ impl Fit {
         self.cells.condition(condition)
     }
 
-    /// Have the two conditions boots of their own though others share theirs? So have conditions of
-    /// different states of a testbed, each of which needs a boot.
+    /// Whether the two conditions have separate boots although others share theirs, as conditions
+    /// of different states of a testbed, which need separate boots.
     pub(crate) fn are_apart(&self, one: usize, other: usize) -> bool {
         let layout = &self.model.layout;
         self.design == Design::Crossed && layout.part(one) != layout.part(other)
     }
 
-    /// A condition's mean; none if it was not measured.
+    /// A condition's mean; `None` if it was not measured.
     pub(crate) fn mean(&self, condition: usize) -> Option<f64> {
         Some(self.model.mean(self.model.layout.row(condition)?).max(self.least))
     }
 
-    /// The linear combination of condition means with these coefficients, each condition once. None
-    /// if a condition was not measured. An estimate whose error nothing tells (fewer than two
-    /// boots) is not [sure](Estimate::is_sure).
+    /// The linear combination of condition means with these coefficients, each condition once.
+    /// `None` if a condition was not measured. With an unknown error (fewer than two boots) it is
+    /// not [sure](Estimate::is_sure).
     pub(crate) fn contrast(&self, terms: &[(usize, f64)]) -> Option<Estimate> {
         Some(self.model.estimate(&self.rows(terms)?, self.rounding(terms)))
     }
 
-    /// The part of a combination's variance that comes from one of its conditions. None if a
-    /// condition was not measured, or nothing varies.
+    /// The part of a combination's variance from one of its conditions. `None` if a condition was
+    /// not measured, or nothing varies.
     pub(crate) fn share(&self, condition: usize, terms: &[(usize, f64)]) -> Option<f64> {
         self.model.share(self.model.layout.row(condition)?, &self.rows(terms)?)
     }
@@ -147,8 +146,8 @@ impl Fit {
         self.cells(one).iter().filter(is_there).count()
     }
 
-    /// How far rounding alone may move a combination: as far as a difference of the largest means,
-    /// for coefficients 1 and -1.
+    /// The rounding error of a combination: that of a difference of the largest means, for
+    /// coefficients 1 and -1.
     pub(crate) fn rounding(&self, terms: &[(usize, f64)]) -> f64 {
         let conditions = terms.iter().filter(|(_, coefficient)| *coefficient != 0.0);
         let largest = conditions

@@ -1,4 +1,4 @@
-//! Which cells there are, and how conditions and boots hang together.
+//! The cells, and how conditions and boots are connected.
 
 use std::collections::BTreeMap;
 
@@ -25,8 +25,8 @@ pub(crate) struct Layout {
     /// The condition of each row.
     pub(crate) conditions: Vec<usize>,
     pub(crate) places: Vec<Place>,
-    /// The part that each row and then each column belongs to. Only what is in the same part is
-    /// connected by boots in common. In a nested design nothing needs to be.
+    /// The part of each row and then of each column. Boots in common connect only rows of the same
+    /// part; a nested design has no such need.
     pub(crate) parts: Vec<usize>,
     pub(crate) part_count: usize,
     /// How many columns each part has.
@@ -35,14 +35,14 @@ pub(crate) struct Layout {
     pub(crate) within: f64,
     /// How many runs there are.
     pub(crate) runs: f64,
-    /// Subtracted from every mean: no digits are lost to a large common level.
+    /// Subtracted from every mean: a large common level costs no digits.
     centre: f64,
     /// The unit of the model, so that no square overflows or vanishes.
     pub(crate) scale: f64,
 }
 
 impl Layout {
-    /// The design that the data show: crossed as soon as two conditions share a boot.
+    /// The detected design: crossed if two conditions share a boot.
     pub(crate) fn recognised(cells: &Cells) -> Design {
         let mut boots: Vec<u32> = cells.iter().map(|cell| cell.boot).collect();
         boots.sort_unstable();
@@ -97,17 +97,17 @@ impl Layout {
         self.parts.len() - self.rows()
     }
 
-    /// The row of a condition; none if it was never measured.
+    /// The row of a condition; `None` if it was not measured.
     pub(crate) fn row(&self, condition: usize) -> Option<usize> {
         self.conditions.binary_search(&condition).ok()
     }
 
-    /// The part that a condition belongs to; none if it was never measured.
+    /// The part of a condition; `None` if it was not measured.
     pub(crate) fn part(&self, condition: usize) -> Option<usize> {
         self.parts.get(self.row(condition)?).copied()
     }
 
-    /// How many effects the cells can tell apart: the rank of the model.
+    /// The number of effects that the cells can separate: the rank of the model.
     pub(crate) fn rank(&self) -> usize {
         match self.design {
             Design::Nested => self.rows(),
@@ -125,7 +125,7 @@ impl Layout {
         self.runs - self.places.len() as f64
     }
 
-    /// Has every condition a cell in each boot of its part? Nested: always.
+    /// Whether every condition has a cell in each boot of its part; always true if nested.
     pub(crate) fn is_complete(&self) -> bool {
         let mut rows = vec![0; self.part_count];
         self.parts[..self.rows()].iter().for_each(|part| rows[*part] += 1);
@@ -156,8 +156,8 @@ impl Layout {
         if of_part == 0.0 { 0.0 } else { of_part / self.part_columns[part] as f64 }
     }
 
-    /// For each row the sum of the squared weights that its cells have in a combination of effects,
-    /// given the equations' solution for it.
+    /// For each row the sum of its cells' squared weights in a combination of effects, from the
+    /// equations' solution for it.
     pub(crate) fn squared_weights(&self, solved: &[f64]) -> Vec<f64> {
         let mut sums = vec![0.0; self.rows()];
         self.places.iter().for_each(|place| sums[place.row] += self.fitted(solved, place).powi(2));
@@ -195,7 +195,7 @@ fn centre_and_scale(cells: &Cells) -> (f64, f64) {
     (centre, if scale > 0.0 && scale.is_finite() { scale } else { 1.0 })
 }
 
-/// Which rows and columns are connected by cells, and in how many parts.
+/// Numbers the parts of rows and columns that cells connect, and counts them.
 fn parts(places: &[Place], rows: usize, columns: usize) -> (Vec<usize>, usize) {
     let mut leader: Vec<usize> = (0..rows + columns).collect();
     for place in places {
@@ -211,7 +211,7 @@ fn parts(places: &[Place], rows: usize, columns: usize) -> (Vec<usize>, usize) {
     (parts, numbers.len())
 }
 
-/// The leader of a node's part, with the way there halved.
+/// The leader of a node's part; halves the path to it.
 fn find(leader: &mut [usize], mut node: usize) -> usize {
     while leader[node] != node {
         leader[node] = leader[leader[node]];
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_share_no_boot_are_told_apart() {
+    fn parts_that_share_no_boot_are_distinguished() {
         // 0 and 1 meet in boot 1, 1 and 2 in boot 2; 7 and 9 only in boot 5.
         let layout = Layout::of(&cells(&[(0, 1), (1, 1), (1, 2), (2, 2), (7, 5), (9, 5)]), Design::Crossed);
         assert_eq!(layout.conditions, [0, 1, 2, 7, 9]);

@@ -1,11 +1,11 @@
 //! The linear model behind every comparison, on cell means: m(i, j) = condition i (+ boot j, when
 //! crossed) + cell (i, j) + the mean of the cell's runs.
 //!
-//! The cell's own deviation is what a boot does to a condition: the boot itself when nested, the
-//! condition x boot interaction when crossed, where boots are fixed effects and so cancel from
+//! The cell's own deviation is the effect of a boot on a condition: the boot itself when nested,
+//! the condition x boot interaction when crossed, where boots are fixed effects and cancel from
 //! every difference. A cell of n runs has variance cell + run / n, and cells are independent. Every
-//! cell has one vote: the error of a mean of cells is told by how these spread, whatever numbers of
-//! runs are in them, so neither of the two variances needs to be known.
+//! cell has one vote: the spread of cells gives the error of their mean with any numbers of runs,
+//! so neither of the two variances must be known.
 
 mod additive;
 mod cholesky;

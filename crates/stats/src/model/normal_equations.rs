@@ -7,16 +7,15 @@ use super::layout::Layout;
 ///
 /// A cell ties one row to one column, so the effects of the longer side are eliminated by hand and
 /// only the shorter side needs a dense (Cholesky) factor: the work grows with cells x shorter side,
-/// not with the cube of the whole. Effects are settled by taking the first of the shorter side in
-/// each part as zero; differences inside a part do not depend on that.
+/// not with the cube of the whole. The first effect of the shorter side in each part is zero by
+/// convention; differences inside a part do not depend on that.
 #[derive(Clone, Debug)]
 pub(crate) struct NormalEquations {
-    /// Of each cell: its eliminated effect and its kept effect. Those of one eliminated effect
-    /// stand together.
+    /// Each cell's eliminated and kept effect, grouped by eliminated effect.
     ties: Vec<(usize, Option<usize>)>,
     rows: usize,
     is_row_eliminated: bool,
-    /// The place of each effect of the shorter side among the kept; none for those taken as zero.
+    /// The index of each effect of the shorter side among the kept; `None` for those set to zero.
     kept: Vec<Option<usize>>,
     eliminated_diagonal: Vec<f64>,
     factor: Factor,

@@ -1,38 +1,38 @@
-//! Variances of several conditions, each estimated from few boots, that borrow from each other as
-//! much as they may: moderated variances (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
+//! Variances of several conditions, each estimated from few boots and moderated by the others
+//! (Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
 //!
-//! The true variances are taken as draws from a scaled inverse chi-squared distribution around a
-//! common one, which is worth so many degrees of freedom as they are alike: how many, the spread of
-//! their logarithms tells. Smyth's estimate is made for thousands of variances; of a few it is too
-//! large in half of all cases, so here the upper limit of that spread is taken, not its estimate.
-//! Where the conditions are few or differ, little is borrowed, and what is left is Welch's test.
+//! The true variances count as draws from a scaled inverse chi-squared distribution around a common
+//! one. The more alike they are, the more degrees of freedom the common one is worth, by the spread
+//! of their logarithms. Smyth's estimate is made for thousands of variances; of a few it is too
+//! large in half of all cases, so here the upper limit of that spread is used. Where the conditions
+//! are few or differ, little is borrowed, and the test is nearly Welch's.
 
 use crate::distribution::chi_squared;
 use crate::distribution::polygamma::{digamma, inverse_trigamma, trigamma};
 
 /// The chance that the spread of the true variances is above its limit. `bench verdict --families`
-/// shows the false positives that come of it.
+/// shows the resulting false positives.
 const TAIL: f64 = 0.01;
-/// Fewer variances tell nothing of their spread.
+/// Fewer variances do not show their spread.
 const FEWEST: usize = 3;
 
-/// A variance and how sure it is.
+/// A variance and its degrees of freedom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) variance: f64,
-    /// Degrees of freedom; 0 where nothing tells the variance, infinite where it is known.
+    /// Degrees of freedom; 0 for an unknown variance, infinite for a known one.
     pub(crate) df: f64,
 }
 
 impl Spread {
-    /// No variance at all.
+    /// No variance.
     pub(crate) const NONE: Spread = Spread { variance: 0.0, df: f64::INFINITY };
     pub(crate) const UNKNOWN: Spread = Spread { variance: 0.0, df: 0.0 };
 
-    /// This estimate of a baseline's spread beside what others make of it. A baseline's error is in
-    /// all comparisons at once, so quiet conditions must not make it look small: the larger
-    /// variance counts. Its degrees of freedom are then between those that it has alone and those
-    /// that all have together; `bench verdict --families` shows that their geometric mean holds.
+    /// The moderated spread of a baseline, corrected. A baseline's error is in all comparisons, so
+    /// quiet conditions must not make it look small: the larger variance counts. Its degrees of
+    /// freedom are between its own and those of all together; `bench verdict --families` shows that
+    /// their geometric mean holds.
     pub(crate) fn beside(self, moderated: Spread) -> Spread {
         if self.variance <= moderated.variance {
             return moderated;
@@ -45,19 +45,19 @@ impl Spread {
     }
 }
 
-/// What variances have in common.
+/// The common part of variances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Common {
     /// Their geometric mean, less the bias of its logarithm.
     variance: f64,
-    /// What it is worth for each of them, in degrees of freedom.
+    /// Its worth for each of them, in degrees of freedom.
     df: f64,
-    /// The degrees of freedom of all of them together: no more can be known.
+    /// The degrees of freedom of all of them together: the upper limit.
     all: f64,
 }
 
 impl Common {
-    /// Of independent estimates. None where they show nothing in common: too few of them, or one
+    /// The common part of independent estimates. `None` if there is none: too few of them, or one
     /// without any spread.
     pub(crate) fn of(estimates: impl Iterator<Item = Spread>) -> Option<Common> {
         let estimates: Vec<Spread> = estimates.filter(Spread::is_estimated).collect();
@@ -80,8 +80,8 @@ impl Common {
         Some(Common { variance: mean.exp(), df, all })
     }
 
-    /// What one of them, of `df` degrees of freedom, is typically worth after moderation, where
-    /// `count` are truly equal.
+    /// The typical degrees of freedom after moderation of one of `count` equal variances with `df`
+    /// each.
     pub(crate) fn typical_df(count: usize, df: f64) -> f64 {
         let all = count as f64 * df;
         let limit = chi_squared::quantile(TAIL, count as f64 - 1.0).filter(|_| count >= FEWEST);
@@ -91,8 +91,7 @@ impl Common {
         })
     }
 
-    /// An estimate together with what is common: the posterior mean, with the degrees of freedom of
-    /// both.
+    /// The posterior mean of an estimate and the common part, with the degrees of freedom of both.
     pub(crate) fn moderate(self, own: Spread) -> Spread {
         if !own.is_estimated() {
             return own;

@@ -1,4 +1,4 @@
-//! Runs gathered into cells: what one condition did in one boot, the unit of replication.
+//! Runs gathered into cells: one condition in one boot, the unit of replication.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,23 +10,22 @@ use crate::error::{StatsError, require_finite};
 pub struct Observation {
     /// The condition's index in the plan.
     pub condition: usize,
-    /// The planned boot. Both parts of a boot that was resumed have the same number: they are one
-    /// unit. Conditions that were measured in the same boot share its number; boots numbered
-    /// differently per condition are their own.
+    /// The planned boot. Both parts of a resumed boot have the same number: they are one unit.
+    /// Conditions that were measured in the same boot share its number; separate boots have
+    /// different numbers.
     pub boot: u32,
-    /// What was measured, in the metric's unit.
+    /// The value, in the metric's unit.
     pub value: f64,
 }
 
-/// The runs of one condition in one boot, reduced to what inference needs of them.
+/// The runs of one condition in one boot, reduced for inference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cell {
     pub(crate) condition: usize,
     pub(crate) boot: u32,
     pub(crate) runs: usize,
     pub(crate) mean: f64,
-    /// The root of the sum of squares around the mean. The root, because squares of large values
-    /// overflow.
+    /// The root of the sum of squares around the mean; squares of large values would overflow.
     pub(crate) root: f64,
 }
 
@@ -52,11 +51,10 @@ impl Cells {
         Cells::gathered(observations, |sorted| (1, median_of_sorted(sorted), 0.0))
     }
 
-    /// Gathers cells, each with the runs, mean and root that `reduce` makes of its values, in
-    /// rising order.
+    /// Gathers cells, with the runs, mean and root that `reduce` computes from ascending values.
     fn gathered(observations: &[Observation], reduce: impl Fn(&[f64]) -> (usize, f64, f64)) -> Cells {
         let mut sorted = observations.to_vec();
-        // By value too, so that the order of the runs cannot change even the last digit.
+        // By value too, so that the order of the runs does not change the last digit.
         sorted.sort_unstable_by(|one, other| {
             let place = |run: &Observation| (run.condition, run.boot);
             place(one).cmp(&place(other)).then_with(|| one.value.total_cmp(&other.value))
@@ -72,8 +70,8 @@ impl Cells {
         Cells(cells.map(cell).collect())
     }
 
-    /// The logarithms of the cells' means, each cell as one run; of the conditions whose cells are
-    /// all above zero.
+    /// The logarithms of the cells' means, each cell as one run; of conditions with all cells above
+    /// zero.
     pub(crate) fn logarithms(&self) -> Cells {
         let above_zero = self.conditions().filter(|cells| cells.iter().all(|cell| cell.mean > 0.0));
         let logarithm = |cell: &Cell| Cell { mean: cell.mean.ln(), runs: 1, root: 0.0, ..*cell };
@@ -94,7 +92,7 @@ impl Cells {
         Cells(self.0.iter().filter(|cell| cell.boot <= boot).copied().collect())
     }
 
-    /// A condition's cells, in the order of the boots; none if it was never measured.
+    /// A condition's cells, in the order of the boots; empty if it was not measured.
     pub(crate) fn condition(&self, condition: usize) -> &[Cell] {
         let start = self.0.partition_point(|cell| cell.condition < condition);
         let end = self.0.partition_point(|cell| cell.condition <= condition);

@@ -1,4 +1,4 @@
-//! What was measured: runs gathered into boots, and summaries of values.
+//! The data: runs gathered into boots, and summaries of values.
 
 mod boots;
 mod summary;

@@ -62,14 +62,14 @@ pub fn mean(values: &[f64]) -> f64 {
     first + running(first)
 }
 
-/// The middle value, or the mean of the two middle ones; none of no values.
+/// The middle value, or the mean of the two middle ones; `None` without values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
 }
 
-/// Of at least one value.
+/// The median of at least one value.
 pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     let n = sorted.len();
     sorted[(n - 1) / 2].midpoint(sorted[n / 2])
@@ -80,7 +80,7 @@ pub(crate) fn squares(values: &[f64], centre: f64) -> Scaled {
     Scaled::sum(values.iter().map(|value| value - centre))
 }
 
-/// A sum of squares that can neither overflow nor vanish: `scale`^2 times `sum`.
+/// A sum of squares that cannot overflow or underflow: `scale`^2 times `sum`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scaled {
     scale: f64,
@@ -93,8 +93,8 @@ impl Scaled {
         if scale == 0.0 {
             return Scaled { scale, sum: 0.0 };
         }
-        // The second term takes back what the rounding of the centre added (Chan, Golub and
-        // LeVeque, 1983, eq. 1.7).
+        // The second term corrects for the rounding of the centre (Chan, Golub and LeVeque, 1983,
+        // eq. 1.7).
         let (squares, sum, count) = residuals.fold((0.0, 0.0, 0.0), |(squares, sum, count), residual| {
             let unit = residual / scale;
             (squares + unit * unit, sum + unit, count + 1.0)

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::plan::{Cost, Plan};
 use crate::question::Design;
 
-/// What a plan is to show, and how far it may go.
+/// The goal of a plan, and its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
     /// The true difference, in the metric's unit.
@@ -26,14 +26,14 @@ pub struct Choice {
     pub boots: u32,
     /// Runs of each condition in each of its boots.
     pub runs: u32,
-    /// The whole study, in the unit of [`Cost`].
+    /// The cost of the whole study, in the unit of [`Cost`].
     pub cost: f64,
     /// The probability that the goal's difference is proven.
     pub power: f64,
 }
 
 impl Plan {
-    /// What a study of this size costs.
+    /// The cost of a study of this size.
     pub fn cost(&self, cost: Cost, boots: u32, runs: u32) -> f64 {
         let (conditions, boots) = (self.conditions as f64, f64::from(boots));
         let runs = cost.run * f64::from(runs);
@@ -43,21 +43,21 @@ impl Plan {
         }
     }
 
-    /// The fewest boots, from 2, with which `runs` runs in each reach the goal. `None` if the
-    /// goal's limit does not do, or as for [`Plan::power`].
+    /// The fewest boots, from 2, that reach the goal with `runs` runs in each. `None` if the goal's
+    /// limit is too low, or as for [`Plan::power`].
     pub fn boots_needed(&self, goal: Goal, runs: u32) -> Option<u32> {
         self.check(runs)?;
         Search::of(self, goal)?.boots_needed(runs, 2, goal.boots_at_most)
     }
 
-    /// The cheapest size that reaches the goal, of all within its limits; of equally cheap ones
-    /// that with the fewest runs. `None` if none reaches it, a cost is negative or not finite, or
-    /// as for [`Plan::power`].
+    /// The cheapest size within the limits that reaches the goal; of equally cheap ones that with
+    /// the fewest runs. `None` if none reaches it, a cost is negative or not finite, or as for
+    /// [`Plan::power`].
     pub fn cheapest(&self, goal: Goal, cost: Cost) -> Option<Choice> {
         self.check(1)?;
         let is_price = |price: f64| price >= 0.0 && price.is_finite();
         let search = Search::of(self, goal).filter(|_| is_price(cost.boot) && is_price(cost.run))?;
-        // More runs can spare boots, though never more than all runs together would: that ends both
+        // More runs can save boots, but never more than unlimited runs would: that ends both
         // searches.
         let fewest = search.boots_needed(u32::MAX, 2, goal.boots_at_most)?;
         let mut best: Option<(f64, u32, u32)> = None;
@@ -82,7 +82,7 @@ impl Plan {
     }
 
     /// Other sizes that reach the goal, for a table: a quarter, half, twice and four times the runs
-    /// of `choice`, and `choice` itself, each with the boots it needs; by the number of runs.
+    /// of `choice`, and `choice` itself, each with its boots; by the number of runs.
     pub fn around(&self, choice: Choice, goal: Goal, cost: Cost) -> Vec<Choice> {
         let Some(search) = Search::of(self, goal) else { return Vec::new() };
         let mut runs = [
@@ -108,15 +108,14 @@ impl Plan {
     }
 }
 
-/// A search for boots. What takes time is the noncentrality, which depends on the boots only, so
-/// each is kept.
+/// A search for boots. The noncentrality takes the time and depends only on the boots, so it is
+/// kept.
 struct Search<'a> {
     plan: &'a Plan,
-    /// The same study with a single look, which needs no more boots and is worked out in far less
-    /// time.
+    /// The same study with a single look, which needs no more boots and is computed much faster.
     once: Plan,
     goal: Goal,
-    /// By boots, and whether all looks are counted.
+    /// By boots, and whether all looks count.
     noncentralities: RefCell<BTreeMap<(u32, bool), Option<f64>>>,
 }
 
@@ -127,7 +126,6 @@ impl<'a> Search<'a> {
         is_sought.then(|| Search { plan, once, goal, noncentralities: RefCell::default() })
     }
 
-    /// Whether so many boots reach the goal.
     fn is_enough(&self, boots: u32, runs: u32) -> bool {
         let reaches = |plan: &Plan| {
             let needed = *self
@@ -140,10 +138,10 @@ impl<'a> Search<'a> {
         reaches(&self.once) && (self.plan.looks.is_none() || reaches(self.plan))
     }
 
-    /// The fewest boots between `fewest` and `most`: with more of them the error falls and the
-    /// degrees of freedom grow, so halving finds it.
+    /// The fewest boots between `fewest` and `most`, by bisection: with more boots the error falls
+    /// and the degrees of freedom grow.
     fn boots_needed(&self, runs: u32, fewest: u32, most: u32) -> Option<u32> {
-        // Doubling first: small studies are the likely ones, and large ones take no longer.
+        // Doubling first: small studies are likely, and large ones take no longer.
         let mut low = fewest;
         let mut high = fewest;
         while high < most && !self.is_enough(high, runs) {

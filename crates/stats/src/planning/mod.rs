@@ -3,10 +3,9 @@
 //!
 //! The model is that of the analysis: a boot's mean of one condition varies with [`Noise::cell`], a
 //! run within the boot with [`Noise::run`]; the error of a difference between two conditions is
-//! sqrt(2 (cell^2 + run^2 / runs) / boots), and its test is t with the degrees of freedom that the
-//! analysis typically finds where all conditions spread alike. They vary from study to study, and
-//! more is found than lost by that: the power is a few hundredths above what is planned with.
-//! Lengths are in the metric's unit throughout.
+//! sqrt(2 (cell^2 + run^2 / runs) / boots), and its test is t with the typical degrees of freedom
+//! of conditions that spread alike. They vary between studies, on balance favourably: the power is
+//! a few hundredths above the planned one. Lengths are in the metric's unit throughout.
 
 mod cheapest;
 mod plan;

@@ -1,4 +1,4 @@
-//! A study whose size is open, and what it can show.
+//! A study of open size, and its power.
 
 use crate::compare::family;
 use crate::distribution::{noncentral_t, solve, student};
@@ -9,17 +9,17 @@ use crate::sequential::{Bounds, Schedule, crossings};
 /// Standard deviations, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Of what a boot does to a condition: the spread between boots where each condition has its
+    /// The effect of a boot on a condition: the spread between boots where each condition has its
     /// own (nested), the condition x boot interaction where conditions share them (crossed).
     pub cell: f64,
     /// Between runs of the same condition in the same boot.
     pub run: f64,
 }
 
-/// Which comparisons share the error rate.
+/// The comparisons that share the error rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Each has it alone.
+    /// Each comparison by itself.
     Alone,
     /// All conditions against one baseline.
     Baseline,
@@ -27,28 +27,28 @@ pub enum Family {
     AllPairs,
 }
 
-/// A study whose size is open.
+/// A study of open size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// How conditions and boots meet.
+    /// Whether conditions share boots.
     pub design: Design,
     /// How many conditions, the baseline included.
     pub conditions: usize,
-    /// What is known of the noise.
+    /// The noise.
     pub noise: Noise,
-    /// Which comparisons share `alpha`.
+    /// The comparisons that share `alpha`.
     pub family: Family,
     /// The two-sided error rate: 1 - level.
     pub alpha: f64,
-    /// Where the study looks before its end: the bounds, and how many looks. The power is then at
-    /// least what is said here, as the earlier looks can only add to that of the last.
+    /// The early looks of the study: the bounds, and their number. The power is a lower bound then,
+    /// since earlier looks only add to that of the last.
     pub looks: Option<(Bounds, u32)>,
 }
 
 /// What measuring costs, in seconds or any other unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// One boot with all that does not depend on the number of runs.
+    /// One boot without its runs.
     pub boot: f64,
     /// One run of one condition.
     pub run: f64,
@@ -73,8 +73,8 @@ impl Plan {
         (2.0 * (cell * cell + run * run / f64::from(runs)) / f64::from(boots)).sqrt()
     }
 
-    /// The |t| that proves a difference, at the last look. `None` unless there are two conditions
-    /// and two boots, boots for all looks, and 0 < alpha < 1.
+    /// The |t| that proves a difference, at the last look. `None` with fewer than two conditions or
+    /// boots, too few boots for the looks, or an `alpha` outside of 0 to 1.
     pub fn critical(&self, boots: u32) -> Option<f64> {
         let critical = self.critical_of_one_look(boots)?;
         let Some((bounds, looks)) = self.looks else { return Some(critical) };
@@ -94,8 +94,8 @@ impl Plan {
         self.judged().critical(self.alpha, self.df(boots))
     }
 
-    /// How many times as wide intervals are with `boots` boots as they were if the spread were
-    /// known: what few boots cost beyond their number. `None` as for [`Plan::critical`].
+    /// The width of intervals with `boots` boots relative to a known spread: the cost of few boots
+    /// beyond their number. `None` as for [`Plan::critical`].
     pub fn stretch(&self, boots: u32) -> Option<f64> {
         Some(self.critical(boots)? / self.judged().critical(self.alpha, f64::INFINITY)?)
     }
@@ -103,7 +103,7 @@ impl Plan {
     fn judged(&self) -> family::Family {
         match self.family {
             Family::Alone => family::Family::Alone,
-            // Of conditions that spread alike half of each difference's variance is the baseline's.
+            // If conditions spread alike, half of each difference's variance is the baseline's.
             Family::Baseline => family::Family::beside_baseline(&vec![0.5; self.conditions - 1]),
             Family::AllPairs => family::Family::of(self.conditions * (self.conditions - 1) / 2),
         }
@@ -119,7 +119,7 @@ impl Plan {
         let is_length = delta >= 0.0 && delta.is_finite();
         let critical = self.critical(boots).filter(|_| is_length)?;
         let error = self.standard_error(boots, runs);
-        // Without noise whatever differs is seen.
+        // Without noise every difference is proven.
         let nc = delta / error;
         Some(match (nc.is_finite(), delta > 0.0) {
             (true, _) => noncentral_t::sf(critical, self.df(boots), nc),
@@ -135,23 +135,6 @@ impl Plan {
         Some(self.noncentrality(power, boots)? * self.standard_error(boots, runs))
     }
 
-    /// The number of runs per boot at which the time spent shows most: the smallest integer not
-    /// below sqrt(time of a boot / time of a run * run^2 / cell^2), where in a crossed design a
-    /// boot serves all conditions. Kalibera and Jones, Rigorous Benchmarking in Reasonable Time
-    /// (2013), section 6.2.
-    ///
-    /// `None` if there is no such number: boots do not differ (then any number of runs in two boots
-    /// is as good), or a cost is not positive.
-    pub fn best_runs_per_boot(&self, cost: Cost) -> Option<u32> {
-        let shared = match self.design {
-            Design::Nested => 1.0,
-            Design::Crossed => self.conditions as f64,
-        };
-        let is_price = cost.boot > 0.0 && cost.run > 0.0;
-        let best = (cost.boot / (shared * cost.run)).sqrt() * self.noise.run / self.noise.cell;
-        (is_price && best.is_finite()).then(|| (best.ceil() as u32).max(1))
-    }
-
     /// How many standard errors a difference must be to be proven with probability `power`.
     pub(super) fn noncentrality(&self, power: f64, boots: u32) -> Option<f64> {
         noncentrality(self.critical(boots)?, self.df(boots), power)
@@ -163,15 +146,15 @@ impl Plan {
     }
 }
 
-/// How many standard errors a difference must be so that its t exceeds `critical` with probability
-/// `power`; 0 where even no difference does. `None` unless 0 < `power` < 1, `df` >= 1 and
-/// `critical` is finite and not negative.
+/// The difference, in standard errors, whose t exceeds `critical` with probability `power`; 0 where
+/// no difference is needed. `None` unless 0 < `power` < 1, `df` >= 1 and `critical` is finite and
+/// not negative.
 pub fn noncentrality(critical: f64, df: f64, power: f64) -> Option<f64> {
     let is_valid = power > 0.0 && power < 1.0 && df >= 1.0 && critical >= 0.0 && critical.is_finite();
     if !is_valid {
         return None;
     }
-    // The miss is ever rarer: find where it is rare enough, then between.
+    // The miss becomes ever rarer: finds where it is rare enough, then bisects.
     let miss = |nc: f64| noncentral_t::cdf(critical, df, nc);
     let mut high = critical + 1.0;
     while miss(high) > 1.0 - power {
@@ -180,10 +163,10 @@ pub fn noncentrality(critical: f64, df: f64, power: f64) -> Option<f64> {
     Some(solve::bracketed(0.0, high, |nc| (miss(nc) / (1.0 - power)).ln()))
 }
 
-/// The number of boots to be expected if the true difference is `drift` times its standard error at
-/// the last look, each look tested at `alpha` overall: by the normal distribution, so a little less
-/// than with the few boots of a t-adjusted design. `None` where the schedule has no looks or
-/// `drift` is not finite.
+/// The expected number of boots if the true difference is `drift` times its standard error at the
+/// last look, with `alpha` over all looks: by the normal distribution, so a little less than with
+/// the few boots of a t-adjusted design. `None` where the schedule has no looks or `drift` is not
+/// finite.
 pub fn expected_boots(schedule: Schedule, alpha: f64, drift: f64) -> Option<f64> {
     let fractions = schedule.fractions();
     let stops = crossings(&fractions, &schedule.bounds.z(&fractions, alpha), drift);

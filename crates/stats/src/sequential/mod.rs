@@ -1,8 +1,8 @@
-//! Looking before the end without being fooled more often: the bounds of group-sequential designs.
+//! Early looks without more false positives: the bounds of group-sequential designs.
 //!
-//! [`Bounds`] are for a statistic that is normal with known variance: Jennison and Turnbull, Group
-//! Sequential Methods with Applications to Clinical Trials (2000), chapter 2. A [`Schedule`] makes
-//! them bounds of t statistics, whose variance is estimated.
+//! [`Bounds`] are for a normal statistic with known variance: Jennison and Turnbull, Group
+//! Sequential Methods with Applications to Clinical Trials (2000), chapter 2. A [`Schedule`]
+//! converts them to bounds of t statistics, whose variance is estimated.
 
 mod schedule;
 mod student;
@@ -16,17 +16,17 @@ pub(crate) use unbiased::{Shifted, shift};
 use crate::distribution::quadrature::GaussLegendre;
 use crate::distribution::{normal, solve};
 
-/// Looks must be at least this far apart, as a share of all the information.
+/// The least distance of looks, as a share of all information.
 const CLOSEST: f64 = 0.001;
-/// Further than this from the mean, in standard deviations, there is nothing.
+/// Farther from the mean, in standard deviations, the density is negligible.
 const REACH: f64 = 10.0;
 
-/// How the chance of a false finding is spread over the looks.
+/// How the error rate is spread over the looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bounds {
-    /// Hardly any at first, nearly all at the last look (O'Brien and Fleming, Biometrics 35, 1979):
-    /// |z| at a fraction f of the information must reach c / sqrt(f).
+    /// Little at first, nearly all at the last look (O'Brien and Fleming, Biometrics 35, 1979): |z|
+    /// at a fraction f of the information must reach c / sqrt(f).
     ObrienFleming,
     /// The same at each look (Pocock, Biometrika 64, 1977).
     Pocock,
@@ -44,20 +44,18 @@ impl Bounds {
         }
     }
 
-    /// The bound of each look on |z|, so that the chance of crossing at any of them without a
-    /// difference is `alpha`; `fractions` says how much of all the information (boots) each look
-    /// has.
+    /// The bound of each look on |z|, so that the chance of crossing any of them without a
+    /// difference is `alpha`; `fractions` are the looks' shares of all information (boots).
     ///
     /// Empty unless 0 < `alpha` < 1 and the fractions grow, by at least 0.001 each, to 1.
     pub fn z(self, fractions: &[f64], alpha: f64) -> Vec<f64> {
         self.calibrated(fractions, alpha, |z| either(&walk(fractions, z, 0.0)).iter().sum())
     }
 
-    /// The bounds on |z| with which the chance of crossing, as `crossed` tells it, is `alpha`. The
-    /// statistics may be others, if each is transformed so that it is normal by itself.
+    /// The bounds on |z| whose chance of crossing, by `crossed`, is `alpha`. Other statistics may
+    /// be used, each transformed to a normal one.
     fn calibrated(self, fractions: &[f64], alpha: f64, crossed: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-        // One look is the least, and as many independent ones the most, that have to be allowed
-        // for.
+        // A single look is the lower limit, and independent looks are the upper one.
         let ends = (
             normal::upper_quantile(0.5 * alpha),
             normal::upper_quantile(0.5 * alpha / fractions.len() as f64),
@@ -83,12 +81,12 @@ impl Bounds {
     }
 }
 
-/// The probability that |z| is beyond its bound for the first time at each look, given the bounds
-/// `z` at these `fractions` of the information, when the mean of z at the end is `drift`. What
-/// lacks to 1 is the probability that it never is.
+/// The probability that |z| first exceeds its bound at each look, for the bounds `z` at these
+/// `fractions` of the information, when the mean of z at the end is `drift`. The rest to 1 is the
+/// probability that it never does.
 ///
-/// Empty unless there are as many bounds, none of them negative, as fractions, these are as for
-/// [`Bounds::z`] and `drift` is finite.
+/// Empty unless there are as many bounds as fractions, none of them negative, the fractions are as
+/// for [`Bounds::z`] and `drift` is finite.
 pub fn crossings(fractions: &[f64], z: &[f64], drift: f64) -> Vec<f64> {
     let is_valid = are_valid(fractions)
         && z.len() == fractions.len()
@@ -113,12 +111,12 @@ fn are_valid(fractions: &[f64]) -> bool {
 }
 
 /// The score z sqrt(fraction) moves by independent normal steps. Its density, given that no bound
-/// was reached so far, is carried from look to look: Armitage, McPherson and Rowe, Journal of the
-/// Royal Statistical Society A 132 (1969). The chances of each look are those of its lower and of
-/// its upper bound.
+/// was crossed, is carried from look to look: Armitage, McPherson and Rowe, Journal of the Royal
+/// Statistical Society A 132 (1969). Returns each look's chances of crossing the lower and the
+/// upper bound.
 fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
     let mut crossed = Vec::with_capacity(fractions.len());
-    // Points of the score, each with its share of the probability; before the first look it is 0.
+    // Points of the score with their probabilities; before the first look it is 0.
     let mut points = vec![(0.0, 1.0)];
     let mut before = 0.0;
     for (look, (fraction, z)) in fractions.iter().zip(z).enumerate() {
@@ -141,9 +139,8 @@ fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
     crossed
 }
 
-/// Where the density of the score is followed at this fraction, with weights. Panels are as narrow
-/// as the shorter of the steps to and from here asks for, up to the bound or to where nothing is
-/// left.
+/// The nodes and weights of the score's density at this fraction. Panels are as narrow as the
+/// shorter of the adjacent steps needs, up to the bound or to where the density is negligible.
 fn nodes(fraction: f64, step: f64, bound: f64, drift: f64) -> Vec<(f64, f64)> {
     let (centre, reach) = (drift * fraction, REACH * fraction.sqrt());
     let (low, high) = ((centre - reach).max(-bound), (centre + reach).min(bound));
@@ -156,7 +153,7 @@ mod tests {
     use super::*;
 
     /// The work of a look is the product of its nodes and of those before it: this keeps 200 looks
-    /// bearable.
+    /// affordable.
     #[test]
     fn nodes_grow_with_the_root_of_the_number_of_looks() {
         for looks in [1, 50, 200] {

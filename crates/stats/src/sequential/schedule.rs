@@ -1,4 +1,4 @@
-//! When a study looks at its data, and what each look may spend.
+//! When a study looks at its data, and the error rate of each look.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,8 @@ use super::student::Sequence;
 use super::{Bounds, crossings};
 use crate::distribution::normal;
 
-/// From so many degrees of freedom at the first look on t is taken as normal: the error rate
-/// differs by 0.015 % at most.
+/// From this many degrees of freedom at the first look on, t counts as normal: the error rate
+/// differs by at most 0.015 %.
 const NORMAL: f64 = 150.0;
 
 /// Looks in equal steps, planned before the first boot.
@@ -22,8 +22,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// After how many boots each look is: equal steps, rounded up. Empty where the first look would
-    /// have fewer than two boots, or a look no boot of its own.
+    /// The boots of each look: equal steps, rounded up. Empty if the first look would have fewer
+    /// than two boots, or two looks the same number.
     pub fn after(&self) -> Vec<u32> {
         let (looks, boots) = (u64::from(self.looks), u64::from(self.boots));
         if looks == 0 || boots < looks || boots.div_ceil(looks) < 2 {
@@ -37,9 +37,9 @@ impl Schedule {
         self.after().iter().map(|boots| f64::from(*boots) / f64::from(self.boots)).collect()
     }
 
-    /// The looks at a comparison whose error has `df_per_boot` (n - 1) degrees of freedom at a look
-    /// with n boots: 1 in a paired comparison, more where several conditions tell the error, any
-    /// number for a normal statistic. Fewer than 1 are taken as 1.
+    /// The looks of a comparison whose error has `df_per_boot` (n - 1) degrees of freedom with n
+    /// boots: 1 in a paired comparison, more where several conditions contribute, any number for a
+    /// normal statistic. At least 1 is used.
     pub fn with(&self, df_per_boot: f64) -> Looks {
         let (after, df) = (self.after(), df_per_boot.max(1.0));
         let is_normal = after.first().is_none_or(|first| df * (f64::from(*first) - 1.0) >= NORMAL);
@@ -48,22 +48,21 @@ impl Schedule {
     }
 }
 
-/// The looks of a [`Schedule`] at a comparison.
+/// The looks of a [`Schedule`] for a comparison.
 pub struct Looks {
     bounds: Bounds,
     fractions: Vec<f64>,
-    /// None where t is as good as normal.
+    /// `None` where t counts as normal.
     sequence: Option<Sequence>,
 }
 
 impl Looks {
     /// The two-sided nominal level of each look, so that the chance that t crosses at any of them
-    /// is `alpha` where nothing differs.
+    /// without a difference is `alpha`.
     ///
-    /// The levels are those of bounds on a normal statistic, and each takes the quantile of t at
-    /// its look's degrees of freedom; the constant of the bounds is the one with which the t
-    /// statistics, and not normal ones, cross with that chance. Empty unless 0 < `alpha` < 1 and
-    /// the schedule has looks.
+    /// The levels are those of bounds on a normal statistic, and each uses the quantile of t at its
+    /// look's degrees of freedom; the constant of the bounds is chosen for t statistics. Empty
+    /// unless 0 < `alpha` < 1 and the schedule has looks.
     pub fn nominal(&self, alpha: f64) -> Vec<f64> {
         levels(&self.z(alpha))
     }
@@ -83,11 +82,11 @@ impl Looks {
         &self.fractions
     }
 
-    /// The chance that t crosses at any look, by the bounds that it just reaches at this one
-    /// (from 1) if its two-sided p is `nominal` there: the repeated p-value (Jennison and
-    /// Turnbull 1989). It is below alpha exactly where `nominal` is below its level.
+    /// The repeated p-value (Jennison and Turnbull 1989): the chance that t crosses at any look
+    /// with the bounds that it just reaches at this one (from 1), where its two-sided p is
+    /// `nominal`. It is below alpha exactly where `nominal` is below its level.
     ///
-    /// None for a look that the schedule has not, and unless 0 <= `nominal` <= 1.
+    /// `None` for a look outside of the schedule, and unless 0 <= `nominal` <= 1.
     pub fn p(&self, look: u32, nominal: f64) -> Option<f64> {
         let fraction = self.fractions.get((look as usize).checked_sub(1)?)?;
         if nominal == 0.0 || nominal == 1.0 {

@@ -22,9 +22,9 @@ use crate::distribution::chebyshev::{Curve, Polynomial};
 use crate::distribution::quadrature::GaussLegendre;
 use crate::distribution::student;
 
-/// From so many added degrees of freedom on no bend is to be seen.
+/// From this many added degrees of freedom on, the bend does not matter.
 const SMOOTH: f64 = 3.0;
-/// A density below this is taken for none.
+/// A density below this is negligible.
 const NOTHING: f64 = 1e-30;
 /// A panel's width, in standard deviations of what is integrated.
 const PANEL: f64 = 2.5;
@@ -38,7 +38,7 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// Looks after these numbers of boots, which grow from at least 2, where each boot adds
+    /// Looks after these numbers of boots, ascending from at least 2, where each boot adds
     /// `df_per_boot` >= 1 degrees of freedom.
     pub(super) fn of(boots: &[u32], df_per_boot: f64) -> Sequence {
         let df = |boots: u32| df_per_boot * (f64::from(boots) - 1.0);
@@ -51,8 +51,8 @@ impl Sequence {
         Sequence { rule, df: boots.iter().map(|boots| df(*boots)).collect(), steps }
     }
 
-    /// The chance that |T| is beyond its quantile at any look without a difference, given the
-    /// two-sided level of each look.
+    /// The chance that |T| exceeds its quantile at any look without a difference, for these
+    /// two-sided levels.
     pub(super) fn crossed(&self, levels: &[f64]) -> f64 {
         let angles: Vec<f64> = self.df.iter().zip(levels).map(|(df, level)| angle(*level, *df)).collect();
         let (Some(first), Some(df)) = (angles.first(), self.df.first()) else { return 0.0 };
@@ -67,7 +67,7 @@ impl Sequence {
     }
 }
 
-/// The bound on θ where |T| has this level.
+/// The bound on θ for this level of |T|.
 fn angle(level: f64, df: f64) -> f64 {
     student::upper_quantile(0.5 * level, df).map_or(FRAC_PI_2, |t| (t / df.sqrt()).atan())
 }
@@ -75,11 +75,11 @@ fn angle(level: f64, df: f64) -> f64 {
 /// From one look to the next.
 struct Step {
     rule: GaussLegendre,
-    /// The share of the boots that are there before it.
+    /// The share of the earlier boots.
     fraction: f64,
-    /// The degrees of freedom before it.
+    /// The earlier degrees of freedom.
     df: f64,
-    /// The degrees of freedom that it adds, without that of the new boots' mean.
+    /// The added degrees of freedom, without that of the new boots' mean.
     added: f64,
     /// The integral over the density without bounds.
     whole: f64,
@@ -93,8 +93,8 @@ impl Step {
         Step { rule, fraction, df, added, whole, longitude: Default::default() }
     }
 
-    /// The chance that nothing is crossed any more, from sin θ = `from` on, if the next bound is
-    /// `angle` and what comes after it is survived with the chances `later`.
+    /// The chance that no later bound is crossed, from sin θ = `from` on, if the next bound is
+    /// `angle` and the chances after it are `later`.
     fn survives(&self, from: f64, angle: f64, later: &Survival) -> f64 {
         let (along, across) = (self.fraction.sqrt() * from, (1.0 - self.fraction).sqrt());
         let (length, axis) = (along.hypot(across), along.atan2(across));
@@ -112,8 +112,8 @@ impl Step {
         later.panels(&self.rule, length, range, sd, density) / self.whole
     }
 
-    /// From which sin θ on the next bound `angle` can be crossed upwards, if not from everywhere;
-    /// the more boots there are, the smoother it goes on there.
+    /// The sin θ from which the next bound `angle` can be crossed upwards, if not from everywhere;
+    /// with more boots the function is smoother there.
     fn bend(&self, angle: f64) -> f64 {
         if self.added > SMOOTH {
             return 0.0;
@@ -140,7 +140,7 @@ fn mean_power(rule: GaussLegendre, ratio: f64, power: f64, added: f64) -> f64 {
         // All of the density is at both ends.
         return 0.5 * (1.0 + share(1.0));
     }
-    // In p = χ^g, or (π - χ)^g, a density that is infinite at the ends is none.
+    // In p = χ^g, or (π - χ)^g, a density that is infinite at the ends becomes finite.
     let bend = added.min(1.0);
     let end = if ratio < 2.0 { 2.0 * (0.5 * ratio).sqrt().asin() } else { PI };
     let side = |from: f64, to: f64, longitude: &dyn Fn(f64) -> f64| {

@@ -22,7 +22,7 @@ pub(super) struct Anova {
 }
 
 impl Anova {
-    /// Of the first `conditions` of `values`, which are condition by condition, boot by boot.
+    /// The analysis of the first `conditions` of `values`, by condition and boot.
     pub(super) fn of(world: &World, values: &[f64], conditions: usize) -> Anova {
         let (boots, runs) = (world.boots, world.runs);
         let cells: Vec<&[f64]> = values.chunks_exact(runs).take(conditions * boots).collect();
@@ -57,8 +57,8 @@ impl Anova {
         (2.0 * self.per_condition * error.variance).sqrt()
     }
 
-    /// The mean square that REML's estimates amount to in balanced data, where the variance between
-    /// boots cannot be negative: that of boots, or where it is below that of runs both pooled. The
+    /// The mean square of REML's estimates in balanced data, where the variance between boots
+    /// cannot be negative: that of boots, or where it is below that of runs both pooled. The
     /// latter's degrees of freedom are Satterthwaite's for the variance as a function of both
     /// components at that bound, where its derivative along the first is zero.
     pub(super) fn reml(&self) -> Spread {
@@ -80,7 +80,7 @@ impl Anova {
     }
 }
 
-/// The sum of squares of cell means around what condition and boot add up to.
+/// The sum of squares of the cell means' residuals.
 fn interaction(cell_means: &[f64], means: &[f64], boots: usize) -> f64 {
     let grand = mean(means);
     let of_boot = |boot: usize| cell_means.iter().skip(boot).step_by(boots).sum::<f64>() / means.len() as f64;

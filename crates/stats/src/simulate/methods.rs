@@ -1,4 +1,4 @@
-//! The methods that decide whether two conditions differ.
+//! Methods that decide whether two conditions differ.
 
 use std::fmt;
 
@@ -24,9 +24,9 @@ pub enum Method {
     PooledT,
     /// Mann and Whitney's U on all runs, as benchstat does.
     MannWhitney,
-    /// The percentile interval of runs drawn again.
+    /// The percentile interval of resampled runs.
     RunBootstrap,
-    /// The percentile interval of boots drawn again, and runs inside them.
+    /// The percentile interval of resampled boots, and runs inside them.
     HierarchicalBootstrap,
     /// REML's estimate of the error with the normal quantile (Wald).
     RemlWald,
@@ -47,7 +47,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// All, in the order of the tables.
+    /// All, in display order.
     pub const ALL: [Method; 11] = [
         Method::PooledT,
         Method::MannWhitney,
@@ -62,7 +62,7 @@ impl Method {
         Method::Netassay,
     ];
 
-    /// Those that make sense in a design.
+    /// Those for a design.
     pub fn of(design: Design) -> Vec<Method> {
         let fits = |method: &Method| design == Design::Crossed || *method != Method::Additive;
         Method::ALL.into_iter().filter(fits).collect()
@@ -105,7 +105,7 @@ impl fmt::Display for Method {
     }
 }
 
-/// One experiment after the other, decided by any method.
+/// Draws experiments, and decides each by any method.
 pub(super) struct Decider<'a> {
     world: &'a World,
     values: Vec<f64>,
@@ -115,8 +115,8 @@ pub(super) struct Decider<'a> {
     runs: f64,
 }
 
-/// Quantiles of Student's t for the mean squares of so many conditions; they depend on the world
-/// alone.
+/// Quantiles of Student's t for the mean squares of these conditions; they depend only on the
+/// world.
 #[derive(Clone, Copy)]
 struct Critical {
     boots: f64,
@@ -136,7 +136,7 @@ impl Critical {
     }
 }
 
-/// The two-sided quantile; without degrees of freedom nothing is significant.
+/// The two-sided quantile; infinite without degrees of freedom.
 fn critical(df: f64) -> f64 {
     student::upper_quantile(ALPHA / 2.0, df).unwrap_or(f64::INFINITY)
 }
@@ -159,7 +159,7 @@ impl Decider<'_> {
         self.world.draw(random, difference, &mut self.values);
     }
 
-    /// Whether `method` sees a difference in it.
+    /// Whether `method` finds a difference in it.
     pub(super) fn decides(&mut self, method: Method, random: &mut ChaCha8Rng) -> bool {
         let runs_of_one = self.world.boots * self.world.runs;
         let (baseline, treated) = self.values[..2 * runs_of_one].split_at(runs_of_one);
@@ -190,8 +190,8 @@ impl Decider<'_> {
                     Design::Nested => anova.boots,
                     Design::Crossed => anova.baseline_boots,
                 };
-                // Fieller's interval is bounded where the baseline can be told from zero; it then
-                // excludes a ratio of 1 exactly if Student's t rejects a difference of 0.
+                // Fieller's interval is bounded if zero is not in the baseline's; it then excludes
+                // a ratio of 1 exactly if Student's t rejects a difference of 0.
                 let is_bounded =
                     anova.baseline.abs() > t * (anova.per_condition * of_baseline.variance).sqrt();
                 is_bounded && differs(&anova, anova.boots, t)
@@ -221,7 +221,7 @@ impl Decider<'_> {
                 values.iter().map(move |value| Observation { condition: cell / boots, boot, value: *value })
             })
             .collect();
-        // The first two are compared; the others only lend what they know of the spread.
+        // The first two are compared; the others only contribute to the spread.
         let question = Question {
             design: Some(design),
             level: 1.0 - ALPHA,

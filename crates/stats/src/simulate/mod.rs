@@ -1,9 +1,9 @@
 //! Simulated experiments: each method's false-positive rate, and how often it finds a difference.
 //!
-//! A [`World`] says how boots and runs spread; [`simulate`] draws experiments from it, has each
-//! [`Method`] decide whether condition 1 differs from condition 0 at 5 %, and counts. Every
-//! experiment has random numbers of its own, so the counts depend on the seed alone, not on the
-//! number of threads.
+//! A [`World`] defines the spread of boots and runs; [`simulate`] draws experiments from it, lets
+//! each [`Method`] decide whether condition 1 differs from condition 0 at 5 %, and counts. Every
+//! experiment has its own random numbers, so the counts depend only on the seed, not on the number
+//! of threads.
 
 mod bootstrap;
 mod error;
@@ -29,7 +29,7 @@ use serde::Serialize;
 
 use methods::Decider;
 
-/// What came of it.
+/// The result of a simulation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
     /// Without a difference, by spread between boots: rates of false positives.
@@ -45,14 +45,14 @@ pub struct Cell {
     pub between: f64,
     /// The difference.
     pub difference: f64,
-    /// How often each of the plan's methods saw a difference.
+    /// How often each of the plan's methods found a difference.
     pub rates: Vec<Rate>,
 }
 
 /// Simulates `plan` in `threads` threads.
 ///
 /// # Errors
-/// [`SimulateError`] for a world that cannot be, or more work than a person would wait for.
+/// [`SimulateError`] for an impossible world, or too much work.
 pub fn simulate(plan: &Plan, threads: usize) -> Result<Outcome, SimulateError> {
     plan.check()?;
     let cell = |place: usize, between: f64, difference: f64| {
@@ -63,7 +63,7 @@ pub fn simulate(plan: &Plan, threads: usize) -> Result<Outcome, SimulateError> {
         Cell { between, difference, rates }
     };
     let powers = plan.between.iter().flat_map(|between| plan.differences.iter().map(move |d| (*between, *d)));
-    // Places number the cells, so that no two have the same random numbers.
+    // Places number the cells, so that none share random numbers.
     let wolves = plan.between.iter().enumerate().map(|(place, between)| cell(place, *between, 0.0)).collect();
     let first = plan.between.len();
     let power = powers.enumerate().map(|(place, (between, d))| cell(first + place, between, d)).collect();
@@ -83,7 +83,7 @@ fn count(plan: &Plan, world: &World, place: usize, difference: f64, experiments:
     hits
 }
 
-/// Sums the counts that `count` gives for parts of the experiments, each in a thread.
+/// Sums the counts of parts of the experiments, each in a thread.
 fn in_threads<Count: Copy + Default + AddAssign + Send>(
     experiments: u32,
     threads: usize,

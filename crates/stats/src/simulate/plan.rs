@@ -1,4 +1,4 @@
-//! What is to be simulated.
+//! The plan of a simulation.
 
 use serde::Serialize;
 
@@ -7,29 +7,32 @@ use super::error::SimulateError;
 use super::methods::Method;
 use super::world::World;
 
-/// Random numbers drawn in all: some minutes of two CPUs.
+/// The most random numbers: some minutes of two CPUs.
 const MOST_WORK: f64 = 1e11;
+
+const NO_SPREAD: &str =
+    "with no spread between boots and none between runs there is nothing to simulate: give one of them";
 
 /// What is to be simulated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
-    /// The world, but for what the tables vary.
+    /// The world, except for what the tables vary.
     pub world: World,
-    /// The standard deviations between boots (crossed designs: of condition x boot) to go through,
-    /// in the metric's unit.
+    /// The standard deviations between boots (crossed designs: of condition x boot) to simulate, in
+    /// the metric's unit.
     pub between: Vec<f64>,
-    /// The differences between condition 1 and condition 0 to go through, in the metric's unit.
+    /// The differences between condition 1 and condition 0 to simulate, in the metric's unit.
     pub differences: Vec<f64>,
-    /// Who decides.
+    /// The deciding methods.
     pub methods: Vec<Method>,
     /// How many experiments for each spread and difference.
     pub experiments: u32,
-    /// What all random numbers come from.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
 impl Plan {
-    /// Refuses what cannot be, and what would take too long.
+    /// Rejects an impossible plan, and one that would take too long.
     pub(super) fn check(&self) -> Result<(), SimulateError> {
         let world = &self.world;
         let values = world.conditions.saturating_mul(world.boots).saturating_mul(world.runs);
@@ -44,32 +47,40 @@ impl Plan {
         ] {
             let (count, least, most) = (count as u64, least as u64, most as u64);
             if !(least..=most).contains(&count) {
-                return Err(SimulateError::Count { what, count, least, most });
+                return Err(format!("{count} {what} cannot be simulated: give {least} to {most}").into());
             }
         }
-        let is_spread = |sd: &f64| sd.is_finite() && *sd >= 0.0;
-        if let Some(sd) = self.between.iter().find(|sd| !is_spread(sd)) {
-            return Err(SimulateError::Spread { what: "between boots", sd: *sd });
-        }
-        for (what, sd) in [("between runs", world.within), ("shared by all conditions", world.shared)] {
-            if !is_spread(&sd) {
-                return Err(SimulateError::Spread { what, sd });
+        let between = self.between.iter().map(|sd| ("between boots", *sd));
+        let others = [("between runs", world.within), ("shared by all conditions", world.shared)];
+        for (what, sd) in between.chain(others) {
+            if !(sd.is_finite() && sd >= 0.0) {
+                return Err(format!(
+                    "a standard deviation of {sd} {what} is invalid: give a finite number of 0 or more"
+                )
+                .into());
             }
         }
         if world.within == 0.0 && self.between.contains(&0.0) {
-            return Err(SimulateError::NoSpread);
+            return Err(NO_SPREAD.to_owned().into());
         }
         let differences = self.differences.iter().map(|difference| ("difference", difference));
         for (what, value) in differences.chain([("mean", &world.mean)]) {
             if !value.is_finite() {
-                return Err(SimulateError::Value { what, value: *value });
+                return Err(format!("a {what} of {value} cannot be simulated: give a finite number").into());
             }
         }
         let times = self.work() / MOST_WORK;
-        if times > 1.0 { Err(SimulateError::Work(times)) } else { Ok(()) }
+        if times <= 1.0 {
+            return Ok(());
+        }
+        Err(format!(
+            "the simulation takes {times:.0} times as long as the limit of some minutes: simulate fewer experiments, \
+             spreads or differences, or leave the bootstraps out"
+        )
+        .into())
     }
 
-    /// How many random numbers are drawn at most.
+    /// The most random numbers drawn.
     fn work(&self) -> f64 {
         let world = &self.world;
         let cells = self.between.len() * (1 + self.differences.len());

@@ -1,13 +1,13 @@
-//! A rate that was counted, with how far chance may have moved it.
+//! A counted rate, with its interval.
 
 use serde::Serialize;
 
 use crate::distribution::beta::binomial_interval;
 
-/// How many of so many experiments.
+/// A share of experiments.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
-    /// In how many experiments a difference was seen.
+    /// The experiments in which a difference was found.
     pub hits: u64,
     /// Of how many.
     pub experiments: u64,

@@ -1,4 +1,4 @@
-//! Looking before the end: what it costs without bounds, and what bounds make of it.
+//! Early looks: their cost without bounds, and the effect of bounds.
 
 use std::ops::Range;
 
@@ -15,11 +15,11 @@ use crate::distribution::{normal, student};
 use crate::question::Design;
 use crate::sequential::{Bounds, Schedule, Shifted, shift};
 
-/// Where the numbers of these cells begin: above all those of [`simulate`](super::simulate), so
-/// that no random numbers are used twice.
+/// The first number of these cells: above all those of [`simulate`](super::simulate), so that none
+/// share random numbers.
 const OWN: usize = 1 << 20;
 
-/// When a difference counts as seen.
+/// When a difference counts as found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Looking {
@@ -34,7 +34,7 @@ pub enum Looking {
 }
 
 impl Looking {
-    /// All, in the order of the tables.
+    /// All, in display order.
     pub const ALL: [Looking; 4] =
         [Looking::Once, Looking::Unguarded, Looking::ObrienFleming, Looking::Pocock];
 
@@ -48,7 +48,7 @@ impl Looking {
         }
     }
 
-    /// The bounds, if these are any.
+    /// The bounds, if there are any.
     fn bounds(self) -> Option<Bounds> {
         match self {
             Looking::Once | Looking::Unguarded => None,
@@ -58,7 +58,7 @@ impl Looking {
     }
 }
 
-/// What came of looking early.
+/// The result of early looks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SequentialRates {
     /// How many boots there were at each look.
@@ -74,40 +74,43 @@ pub struct SequentialCell {
     pub between: f64,
     /// The difference.
     pub difference: f64,
-    /// In the order of [`Looking::ALL`]: how often the difference was seen.
+    /// In the order of [`Looking::ALL`]: how often the difference was found.
     pub rates: Vec<Rate>,
-    /// In the same order: boots until it was, or all, on average.
+    /// In the same order: the mean number of boots used.
     pub boots: Vec<f64>,
-    /// In the same order: the difference that was found, on average, in the metric's unit.
+    /// In the same order: the mean difference found, in the metric's unit.
     pub estimates: Vec<Estimates>,
 }
 
-/// The mean of the differences that experiments ended with, in the metric's unit.
+/// The mean of the experiments' final differences, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimates {
     /// As measured.
     pub measured: f64,
-    /// Median-unbiased, as netassay states it; without bounds that as measured.
+    /// Median-unbiased, as netassay states it; without bounds as measured.
     pub adjusted: f64,
-    /// In which share of experiments the difference as measured was above the true one.
+    /// The share of experiments whose measured difference was above the true one.
     pub measured_above: f64,
-    /// In which share that as stated was: a half for one that is median-unbiased.
+    /// The same of the stated difference: a half if it is median-unbiased.
     pub adjusted_above: f64,
 }
 
 /// Simulates `plan` with its boots measured in `looks` equal parts, a look after each, in `threads`
-/// threads. The decision is that of t on boot means, pooled over all conditions, with the quantile
-/// of Student's t at each look's nominal level and degrees of freedom. The plan's methods do not
-/// matter.
+/// threads. It decides by t on boot means, pooled over all conditions, with the quantile of
+/// Student's t at each look's nominal level and degrees of freedom. The plan's methods are ignored.
 ///
 /// # Errors
-/// [`SimulateError`] as for [`simulate`](super::simulate), and for looks that boots cannot be
-/// divided into.
+/// [`SimulateError`] as for [`simulate`](super::simulate), and if the boots do not divide into the
+/// looks.
 pub fn look_often(plan: &Plan, looks: u32, threads: usize) -> Result<SequentialRates, SimulateError> {
     plan.check()?;
     let at = Schedule { bounds: Bounds::Pocock, looks, boots: plan.world.boots as u32 }.after();
     if at.is_empty() {
-        return Err(SimulateError::Looks { looks, boots: plan.world.boots });
+        let (boots, most) = (plan.world.boots, plan.world.boots.saturating_sub(1));
+        return Err(format!(
+            "{looks} looks do not fit into {boots} boots: the first look needs 2 boots, so plan 1 to {most} looks"
+        )
+        .into());
     }
     let has_differences = !plan.differences.is_empty();
     let rules: Vec<Rule> =
@@ -147,14 +150,13 @@ pub fn look_often(plan: &Plan, looks: u32, threads: usize) -> Result<SequentialR
 struct LookOf {
     boots: usize,
     df: f64,
-    /// The quantile of Student's t that it needs.
+    /// Its quantile of Student's t.
     critical: f64,
-    /// By how many standard errors an estimate is taken nearer to zero, by |z|; empty where it is
-    /// left as it is.
+    /// The shift of an estimate towards zero in standard errors, by |z|; empty without one.
     shifts: Vec<f64>,
 }
 
-/// When a rule looks, and what it asks for.
+/// The looks of a rule, with their requirements.
 struct Rule(Vec<LookOf>);
 
 /// The step of |z| in a rule's shifts, and their number.
@@ -195,7 +197,7 @@ impl Rule {
 }
 
 impl LookOf {
-    /// The estimate that is stated for this t, in standard errors.
+    /// The stated estimate for this t, in standard errors.
     fn stated(&self, t: f64) -> f64 {
         let place = normal::upper_quantile(student::sf(t, self.df)).unwrap_or(0.0).max(0.0) / STEP;
         let (before, rest) = (place.floor(), place.fract());
@@ -204,15 +206,15 @@ impl LookOf {
     }
 }
 
-/// What sums of errors of estimates are counted in: whole numbers add up to the same in any order.
+/// The unit of sums of errors: whole numbers have the same sum in any order.
 fn unit(world: &World) -> f64 {
     (world.between + world.within) / f64::from(1 << 30)
 }
 
-/// How many sums there are of each rule.
+/// The number of sums of each rule.
 const SUMS: usize = 6;
 
-/// For each rule hits, boots used, the errors of the estimates as measured and as stated, and how
+/// For each rule hits, boots used, the errors of the measured and the stated estimates, and how
 /// many of either are above the truth.
 fn count(
     plan: &Plan,
@@ -233,7 +235,6 @@ fn count(
             let anova = Anova::of(&World { boots: look.boots, ..*world }, &part, world.conditions);
             (anova.difference, anova.standard_error(anova.boots))
         };
-        // All rules look at the same boots.
         let looks: Vec<(f64, f64)> = rules[0].0.iter().map(&mut found).collect();
         for (rule, counts) in rules.iter().zip(counts.chunks_exact_mut(SUMS)) {
             let crosses =

@@ -1,4 +1,4 @@
-//! Worlds that experiments are drawn from.
+//! Worlds, from which experiments are drawn.
 
 use std::f64::consts::TAU;
 
@@ -11,13 +11,12 @@ use crate::question::Design;
 /// The significance level of every decision.
 pub const ALPHA: f64 = 0.05;
 
-/// How values come about: a condition's mean, plus what its boot does, plus what the run does.
+/// How values arise: a condition's mean, plus the effects of its boot and of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct World {
-    /// Nested: each condition has boots of its own. Crossed: each boot measures all conditions.
+    /// Nested: each condition has its own boots. Crossed: each boot measures all conditions.
     pub design: Design,
-    /// How many conditions. Only the first two are compared; the others lend their spread to the
-    /// methods that pool it.
+    /// The conditions. Only the first two are compared; the others contribute to pooled spreads.
     pub conditions: usize,
     /// How many boots: of each condition, or shared by all.
     pub boots: usize,
@@ -25,11 +24,11 @@ pub struct World {
     pub runs: usize,
     /// The mean of condition 0.
     pub mean: f64,
-    /// The standard deviation of what a boot does, in the metric's unit. In crossed designs that of
-    /// what it does to one condition and not to another (condition x boot).
+    /// The standard deviation of a boot's effect, in the metric's unit. In crossed designs that of
+    /// its specific effect on a condition (condition x boot).
     pub between: f64,
-    /// Crossed designs only: the standard deviation of what a boot does to all conditions alike. It
-    /// cancels for methods that look inside boots, and makes those that do not blind.
+    /// Crossed designs only: the standard deviation of a boot's common effect on all conditions. It
+    /// cancels for methods that compare inside boots, and hides differences from the others.
     pub shared: f64,
     /// The standard deviation between the runs of a boot.
     pub within: f64,
@@ -37,7 +36,7 @@ pub struct World {
     pub shape: Shape,
 }
 
-/// How the runs of a boot are distributed around its mean, always with the stated standard
+/// The distribution of the runs of a boot around its mean, always with the stated standard
 /// deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -115,7 +114,7 @@ impl World {
     }
 }
 
-/// The random numbers of one experiment: a stream of its own for each table cell and experiment.
+/// The random numbers of one experiment: a stream for each table cell and experiment.
 pub(super) fn random(seed: u64, place: usize, experiment: u32) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream((place as u64) << 32 | u64::from(experiment));

@@ -4,9 +4,8 @@ use super::number::{fixed, signed};
 use crate::compare::{Check, Looks};
 
 impl Check {
-    /// What a check that disagrees with a verdict has to say, without a full stop.
-    /// [`Check::farthest`] is left to who knows the boots' names. `is_proven`: the verdict is a
-    /// difference.
+    /// The sentence of a check that disagrees with a verdict, without a full stop and without
+    /// [`Check::farthest`], which needs the boots' names. `is_proven`: the verdict is a difference.
     pub fn sentence(&self, is_proven: bool) -> String {
         let size = self.relative.map_or_else(String::new, |share| format!("{} %, ", signed(fixed(share, 1))));
         let p = if self.p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p {:.4}", self.p) };

@@ -1,10 +1,10 @@
-//! Where a number becomes words.
+//! Numbers in words.
 
-/// More decimals than this nobody reads.
+/// The most decimals shown.
 const MOST_DECIMALS: usize = 9;
 
-/// A number with so many decimals; in exponent form, down to the same digit, beyond what a sentence
-/// can hold. What rounds to zero has no sign.
+/// A number with this many decimals; in exponent form with the same last digit if it is too long. A
+/// result of zero has no sign.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
     let shown = if value.abs() >= 1e15 {
@@ -25,7 +25,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A confidence level in %, to two decimals, and to as many as tell it from 100 or 0: `95`,
+/// A confidence level in %, to two decimals, and to as many as distinguish it from 100 or 0: `95`,
 /// `99.17`, `99.9999`.
 #[must_use]
 pub fn confidence(level: f64) -> String {
@@ -35,7 +35,7 @@ pub fn confidence(level: f64) -> String {
     shown.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number in words, with `+` before it where the words are above zero.
+/// A number in words, with `+` if it is above zero.
 #[must_use]
 pub fn signed(shown: String) -> String {
     let is_positive = shown.starts_with(|first: char| first.is_ascii_digit()) && !is_zero(&shown);

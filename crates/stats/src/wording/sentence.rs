@@ -1,4 +1,4 @@
-//! Verdicts in words. This is the only place that chooses them.
+//! Verdicts in words, which are chosen only here.
 
 use super::number::{confidence, fixed, signed};
 use super::shown::{Shown, UNBOUNDED, decimals};
@@ -8,8 +8,8 @@ use crate::question::Margin;
 impl Comparison {
     /// The verdict in a sentence, without a full stop: "ipv6 offloads=none is 33.3 % lower (95 %
     /// interval 31.0 to 35.6, 3 boots)". `label` names the condition; `unit` is the metric's, used
-    /// where there is no percentage; `quality` is what a proven difference means, such as "slower",
-    /// where that is known.
+    /// without a percentage; `quality` is the meaning of a proven difference, such as "slower",
+    /// where it is known.
     pub fn sentence(&self, label: &str, unit: &str, quality: Option<&str>) -> String {
         let quality = quality.map_or_else(String::new, |word| format!("{word}; "));
         if let Some(resolution) = self.resolution {
@@ -81,8 +81,7 @@ impl Comparison {
         }
     }
 
-    /// The verdict on a condition of which no percentage can be stated, but how many times the
-    /// baseline it is.
+    /// The verdict of a condition with a ratio to the baseline instead of a percentage.
     fn times(&self, label: &str, quality: &str, Ratio { value, interval: (low, high) }: Ratio) -> String {
         let decimals = decimals((high - low) / 2.0, value);
         let value = format!("{} times the baseline", fixed(value, decimals));
@@ -111,7 +110,7 @@ impl Comparison {
         }
     }
 
-    /// A difference that is proven and yet does not matter.
+    /// The note on a proven difference within the margin.
     fn though(&self) -> &'static str {
         match self.interval {
             Some((low, _)) if low > 0.0 => ", though proven higher",

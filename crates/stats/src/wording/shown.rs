@@ -1,15 +1,14 @@
-//! The figures of a verdict as they are shown.
+//! The figures of a verdict.
 
 use super::number::{fixed, signed};
 use crate::compare::Comparison;
 use crate::question::Margin;
 
-/// The figures to show: percentages where there are some, unless the margin is in the metric's
-/// unit.
+/// The figures to show: percentages if possible, unless the margin is in the metric's unit.
 pub(crate) struct Shown {
     pub(crate) value: f64,
     pub(crate) interval: Option<(f64, f64)>,
-    /// What was measured, where the value is another.
+    /// The measured value, if the stated one is corrected.
     pub(crate) measured: Option<f64>,
     pub(crate) detectable: Option<f64>,
     pub(crate) detectable_interval: Option<(f64, f64)>,
@@ -54,12 +53,12 @@ impl Shown {
         format!("{}{}", signed(fixed(self.value, decimals)), self.unit)
     }
 
-    /// A unit of % is said by the value itself.
+    /// Values in % carry their unit.
     pub(crate) fn unit_of_range(&self) -> &str {
         if self.unit == " %" { "" } else { &self.unit }
     }
 
-    /// What was measured, where words tell it from the value.
+    /// The measured value, if it reads differently from the stated one.
     pub(crate) fn as_measured(&self, decimals: usize) -> String {
         let words = |value: f64| format!("{}{}", fixed(value.abs(), decimals), self.unit);
         match self.measured.map(words) {
@@ -78,22 +77,22 @@ impl Shown {
     }
 }
 
-/// The smallest difference that would have been seen, without a full stop. `size` and `interval`
-/// are in `unit`, which has a space before it or is empty; `boots` says from how many boots the
-/// spread is known.
+/// The smallest difference with 80 % power, without a full stop. `size` and `interval` are in
+/// `unit`, which has a space before it or is empty; `boots` tells how many boots the spread rests
+/// on.
 pub fn seen(size: &str, interval: Option<&str>, unit: &str, boots: &str) -> String {
     let interval = interval
         .map_or_else(String::new, |range| format!(" ({range}{unit}, as far as {boots} tell the spread)"));
     format!("a difference of {size}{unit} would have been seen with 80 % power{interval}")
 }
 
-/// That a difference is the median-unbiased one and not that `measured`, which has its unit.
+/// The note that a difference is median-unbiased, with the `measured` one and its unit.
 pub fn corrected(measured: &str) -> String {
     format!("corrected for the looks, {measured} as measured")
 }
 
-/// Decimals that show two significant digits of the interval's half width: more would be noise. For
-/// an interval without width, one for a value from 1, and enough to see a smaller one.
+/// Decimals that show two significant digits of the interval's half width: more would be noise.
+/// Without a width, one for a value of at least 1, and enough for a smaller one.
 pub(crate) fn decimals(half_width: f64, value: f64) -> usize {
     let shown = if half_width > value.abs() * 1e-9 { half_width } else { value.abs().min(1.0) };
     if shown > 0.0 { (1.0 - shown.log10().floor()).max(0.0) as usize } else { 1 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use text::csv_field as field;
+
 use super::number;
 use crate::stored::StoredStudy;
 
@@ -38,47 +40,4 @@ pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> 
         }
     }
     out
-}
-
-/// A field that holds text: on one line, without control characters, behind an apostrophe where a
-/// spreadsheet would take it for a formula (OWASP, "CSV Injection"), quoted where it must be.
-pub(super) fn field(text: &str) -> String {
-    let mut text = text::line(text).into_owned();
-    // Some spreadsheets look behind blanks.
-    if text.starts_with('\t') || text.trim_start().starts_with(['=', '+', '-', '@']) {
-        text.insert(0, '\'');
-    }
-    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_quoted_only_where_they_must_be() {
-        assert_eq!(field("ipv6 offloads=none"), "ipv6 offloads=none");
-        assert_eq!(field("a,b"), "\"a,b\"");
-        assert_eq!(field("say \"no\""), "\"say \"\"no\"\"\"");
-        assert_eq!(field("two\nlines"), "two lines");
-        assert_eq!(field(""), "");
-    }
-
-    #[test]
-    fn no_field_is_a_formula_or_commands_a_terminal() {
-        for (text, cell) in [
-            ("=1+1", "'=1+1"),
-            ("+1", "'+1"),
-            ("-1", "'-1"),
-            ("@SUM(A1)", "'@SUM(A1)"),
-            ("\t=1", "'\t=1"),
-            ("\r=1", "' =1"),
-            ("a\n=1", "a =1"),
-            ("=HYPERLINK(\"x\",\"y\")", "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\""),
-            ("a=b", "a=b"),
-            ("\u{1b}[2J\u{202e}", "\\u{1b}[2J\\u{202e}"),
-        ] {
-            assert_eq!(field(text), cell);
-        }
-    }
 }

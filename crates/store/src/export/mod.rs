@@ -1,8 +1,7 @@
-//! A stored study in other programs' formats: ministat's, CSV and JSON; and its counters over time
-//! as CSV.
+//! A stored study in other programs' formats (ministat, CSV, JSON), and its counters over time as
+//! CSV.
 //!
-//! Units come from the caller, as a function from a metric's key to its unit: this crate knows no
-//! metric.
+//! The caller gives a function from a metric's key to its unit: this crate knows no metric.
 
 mod csv;
 mod json;
@@ -14,8 +13,8 @@ pub use json::json;
 pub use series::series;
 pub use stat::{StatFile, stat};
 
-/// The shortest decimal that reads back as the same number, with an exponent only where a plain
-/// decimal would be long.
+/// The shortest decimal that reads back as the same number, with an exponent only if a plain
+/// decimal is long.
 fn number(value: f64) -> String {
     let magnitude = value.abs();
     if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {

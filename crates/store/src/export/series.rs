@@ -3,27 +3,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::csv::field;
+use record::Series;
+use text::csv_field as field;
+
 use crate::record::RunId;
 use crate::stored::{StoredRun, StoredSeries, StoredStudy};
 
 /// The counters over time of a study's runs, warm-ups and disturbed ones included. The first
 /// columns say which run, `t_ms` is the time since its window opened; the counters follow, each
-/// counted from there on, empty where a run has none.
+/// counted from there on.
 pub fn series(study: &StoredStudy, series: &[StoredSeries]) -> String {
-    let counters: BTreeSet<&str> =
-        series.iter().flat_map(|one| one.series.counters.keys()).map(String::as_str).collect();
+    let counters: BTreeSet<&str> = Series::default().columns().map(|column| column.name).into();
     let mut out = String::from("study,boot,part,run,warmup,condition,label,status,side,t_ms");
     for counter in &counters {
-        write!(out, ",{}", field(counter)).expect("writing to a string cannot fail");
+        write!(out, ",{counter}").expect("writing to a string cannot fail");
     }
     out.push('\n');
     let runs: BTreeMap<RunId, &StoredRun> = study.runs.iter().map(|run| (run.id, run)).collect();
-    for StoredSeries { run, series } in series {
+    for StoredSeries { run, side, series } in series {
         // A run that was recorded after the study was loaded.
         let Some(run) = runs.get(run) else { continue };
         let head = format!(
-            "{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{side}",
             study.row.id,
             run.boot,
             run.part,
@@ -32,15 +33,13 @@ pub fn series(study: &StoredStudy, series: &[StoredSeries]) -> String {
             run.condition,
             field(&study.label(run.condition)),
             run.status,
-            field(&series.side),
         );
+        let columns: BTreeMap<&str, &[u64]> =
+            series.columns().map(|column| (column.name, column.values)).into();
         for (row, at_ns) in series.at_ns.iter().enumerate() {
             write!(out, "{head},{}", *at_ns as f64 / 1e6).expect("writing to a string cannot fail");
-            for counter in &counters {
-                out.push(',');
-                if let Some(value) = series.counters.get(*counter).and_then(|values| values.get(row)) {
-                    write!(out, "{value}").expect("writing to a string cannot fail");
-                }
+            for values in columns.values() {
+                write!(out, ",{}", values[row]).expect("writing to a string cannot fail");
             }
             out.push('\n');
         }

@@ -19,9 +19,8 @@ pub struct StatFile {
 /// The recorded runs of one metric, warm-ups and failed runs left out, one file per condition that
 /// has any.
 ///
-/// Comment lines name study, condition, metric and unit. Column 1 is the value, which is what
-/// ministat reads; column 2 is the planned boot, for programs that know that runs of one boot
-/// belong together.
+/// Comment lines name study, condition, metric and unit. Column 1 is the value, for ministat;
+/// column 2 is the planned boot, for programs that group the runs of a boot.
 pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'static str>) -> Vec<StatFile> {
     let mut taken = BTreeSet::new();
     let mut files = Vec::new();
@@ -46,7 +45,7 @@ pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'s
     files
 }
 
-/// A plan is only data: its slugs must neither leave the directory nor overwrite each other.
+/// Slugs come from the stored plan: they must neither leave the directory nor overwrite each other.
 fn file_name(slug: &str, taken: &mut BTreeSet<String>) -> String {
     let is_safe = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
     let mut stem = slug.replace(|letter| !is_safe(letter), "_");

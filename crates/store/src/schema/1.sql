@@ -73,6 +73,21 @@ CREATE TABLE metric (
 CREATE TABLE series (
     run      INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     side     TEXT NOT NULL,
-    columns  TEXT NOT NULL CHECK (json_valid(columns)), -- an object of arrays of equal length, at_ns among them
+    columns  TEXT NOT NULL CHECK (json_valid(columns)), -- the record of the counters
     PRIMARY KEY (run, side)
 ) STRICT, WITHOUT ROWID;
+
+-- A person's names for studies: one study each. A word of digits is a study's number.
+CREATE TABLE tag (
+    name   TEXT NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 64 AND name NOT GLOB '*[^A-Za-z0-9._-]*'
+                                            AND name NOT GLOB '-*' AND name GLOB '*[^0-9]*'),
+    study  INTEGER NOT NULL REFERENCES study (id) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+-- A person's remarks on studies.
+CREATE TABLE note (
+    id               INTEGER PRIMARY KEY,
+    study            INTEGER NOT NULL REFERENCES study (id) ON DELETE CASCADE,
+    written_unix_ms  INTEGER NOT NULL,
+    text             TEXT NOT NULL CHECK (length(text) BETWEEN 1 AND 4096)
+) STRICT;

@@ -23,7 +23,7 @@ fn plan() -> Plan {
     plan.comparisons.clear();
     let names = [("ipv4 offloads=default", "tcp4_default"), ("ipv6, offloads=none", "tcp6_nooffload")];
     for (condition, (label, slug)) in plan.conditions.iter_mut().zip(names) {
-        (condition.label, condition.slug) = (label.to_owned(), slug.to_owned());
+        (condition.label, condition.slug) = (label.into(), slug.to_owned());
     }
     plan
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(repeat: u32, condition: usize) -> NewRun {
         started_unix_ms: 1_700_000_000_000,
         outcome: Outcome::Ok(vec![("throughput".to_owned(), 9414.52), ("loss".to_owned(), 0.0)]),
         limited_by: None,
-        series: Vec::new(),
+        series: study::BySide::default(),
         detail: Detail::Measured(Box::new(sample::account())),
     }
 }

@@ -8,8 +8,8 @@ use words::suggest::quoted;
 
 use crate::model::limit;
 
-/// `KEY=VALUE`, as the command line has it: `duration=2s`, `sender=send,gso`. Several values are
-/// levels of a factor; none takes the key out of the study, so that its default holds.
+/// `KEY=VALUE`, as on the command line: `duration=2s`, `sender=send,gso`. Several values are levels
+/// of a factor. No value removes the key from the study, so that its default holds.
 ///
 /// ```
 /// let change: netassay_study::Assignment = "boots = 2".parse().expect("a key and a value");
@@ -21,19 +21,19 @@ pub struct Assignment {
     values: Vec<String>,
 }
 
-/// Why a text is no assignment.
+/// Why a text is not an assignment.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AssignmentError {
     /// There is no `=`.
     #[error("`{0}` has no `=`: write KEY=VALUE, such as duration=2s")]
     NoValue(String),
-    /// What stands before the `=` is no key of a study.
+    /// The text before the `=` is not a key of a study.
     #[error("`{0}` cannot be a key: write KEY=VALUE, such as duration=2s")]
     NoKey(String),
     /// One of several values is empty.
     #[error("one of the values of `{0}` is empty: write them as {0}=A,B")]
     EmptyValue(String),
-    /// It holds characters that are not for people.
+    /// It holds control or invisible characters.
     #[error("the value of `{0}` holds control or invisible characters")]
     Control(String),
     /// It is longer than any key and its values.
@@ -48,7 +48,7 @@ impl Assignment {
         &self.key
     }
 
-    /// The values; none: the key is to be taken out.
+    /// The values. None: the key is to be removed.
     pub fn values(&self) -> &[String] {
         &self.values
     }
@@ -71,7 +71,7 @@ impl FromStr for Assignment {
         if !text::is_plain(value) {
             return Err(AssignmentError::Control(key));
         }
-        // A sentence may hold commas; nothing else does.
+        // A sentence may hold commas; no other value does.
         let values: Vec<String> = match (key.as_str(), value) {
             (_, "") => Vec::new(),
             ("question", sentence) => vec![sentence.to_owned()],

@@ -1,5 +1,4 @@
-//! A study file as it is looked at before a change and after it: values, and where they are
-//! written.
+//! A study file before or after a change: values, and where they are written.
 
 use std::ops::Range;
 
@@ -17,7 +16,6 @@ pub(crate) enum Base<'k> {
     Item(&'k str, usize),
 }
 
-/// A file that is TOML.
 pub(crate) struct Document<'t> {
     pub(crate) text: &'t str,
     root: Spanned<DeTable<'t>>,

@@ -1,4 +1,4 @@
-//! A study file as it is changed: in its tree, so that all else, comments too, stays as it is.
+//! A study file that is changed in its syntax tree, so that everything else stays, comments too.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,6 @@ use crate::edit::document::{Base, Document};
 use crate::read::factor::flatten;
 use crate::read::problems::Problems;
 
-/// A file to be changed.
 pub(crate) struct File(DocumentMut);
 
 impl File {
@@ -17,13 +16,12 @@ impl File {
         Some(Self(text.parse().ok()?))
     }
 
-    /// Its text.
     pub(crate) fn text(&self) -> String {
         self.0.to_string()
     }
 
-    /// Gives a key this value, in tables that are made where they are missing; `None` where the
-    /// file has something else there.
+    /// Sets a key, and makes tables that are missing. `None` where the file has something else
+    /// there.
     pub(crate) fn put(&mut self, base: Base<'_>, path: &[&str], value: Value) -> Option<()> {
         let (last, steps) = path.split_last()?;
         for depth in 0..steps.len() {
@@ -49,8 +47,7 @@ impl File {
         Some(())
     }
 
-    /// Makes a factor the first: the last one varies fastest, and the file's own stay next to each
-    /// other.
+    /// Makes a factor the first: the last one varies fastest, and the file's own stay together.
     pub(crate) fn put_first(&mut self, key: &str, value: Value) -> Option<()> {
         self.put(Base::Root, &["factors", key], value)?;
         let first = |one: &Key, other: &Key| -> Ordering { (one.get() != key).cmp(&(other.get() != key)) };
@@ -64,8 +61,7 @@ impl File {
         Some(())
     }
 
-    /// Takes a key out, with all that it holds and the comment right above it. What a blank line
-    /// keeps apart from it stays.
+    /// Removes a key with its value and the comment directly above it.
     pub(crate) fn take(&mut self, base: Base<'_>, path: &[&str]) -> Option<()> {
         let (last, steps) = path.split_last()?;
         let table = self.table(base, steps)?;
@@ -81,7 +77,7 @@ impl File {
         Some(())
     }
 
-    /// Takes one table of an array out.
+    /// Removes one table of an array.
     pub(crate) fn take_item(&mut self, key: &str, place: usize) {
         match self.0.get_mut(key) {
             Some(Item::ArrayOfTables(tables)) => drop(tables.remove(place)),
@@ -90,7 +86,6 @@ impl File {
         }
     }
 
-    /// The table at a path.
     fn table(&mut self, base: Base<'_>, path: &[&str]) -> Option<&mut dyn TableLike> {
         let table: &mut dyn TableLike = match base {
             Base::Root => self.0.as_table_mut(),
@@ -105,8 +100,8 @@ impl File {
 }
 
 /// The text as the tree writes it. The tree writes dotted keys of one table (`receiver.gro`) one
-/// after the other; where a file has other factors between them, quoted keys keep the order, which
-/// is that of the conditions.
+/// after the other. Where a file has other factors between them, quoted keys keep the order of the
+/// conditions.
 pub(crate) fn in_order(document: &Document<'_>) -> Option<String> {
     let mut file = File::read(document.text)?;
     let order = factors(document);

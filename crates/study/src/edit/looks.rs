@@ -1,4 +1,4 @@
-//! A study made shorter than its looks have room for runs all its boots.
+//! A change that leaves a study fewer boots than its looks need.
 
 use toml::de::DeValue;
 
@@ -11,8 +11,8 @@ use crate::model::stop::{LooksDropped, Stop};
 const BOOTS: &[&str] = &["protocol", "boots"];
 const STOP: &[&str] = &["protocol", "stop"];
 
-/// The text without its looks, where the changes set fewer boots than these need. Changes that set
-/// the looks too keep them: then a conflict is a problem like any other.
+/// The text without its looks, if the changes set fewer boots than these need. Changes that set the
+/// looks too keep them: then a conflict is reported like any other.
 pub(crate) fn without_room(text: String, changes: &[Assignment]) -> (String, Option<LooksDropped>) {
     match Document::read(&text).and_then(|document| shorter(&document, changes)) {
         Some((shorter, dropped)) => (shorter, Some(dropped)),

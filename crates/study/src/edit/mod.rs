@@ -1,5 +1,5 @@
-//! Changes to a study from outside its file: each becomes a change of the text, so that what is
-//! read, checked, stored and resumed is one text like any other.
+//! Changes to a study from outside its file. Each changes the text, so that the study is read,
+//! checked, stored and resumed from one text.
 
 pub(crate) mod assignment;
 mod document;
@@ -21,19 +21,18 @@ use self::target::Target;
 
 impl Study {
     /// Reads a study file after these changes, made in their order. Its text is the changed one:
-    /// stored and read again it is the same study, but that it no longer knows
-    /// [`Study::looks_dropped`].
+    /// stored and read again it gives the same study, except for [`Study::looks_dropped`].
     ///
     /// # Errors
-    /// [`Diagnostics`]: what is wrong with a change, or with the file after them all; what a change
-    /// brought in is marked as that. Total, as [`Study::parse`] is.
+    /// [`Diagnostics`]: what is wrong with a change, or with the file after all changes. Total, as
+    /// [`Study::parse`] is.
     pub fn parse_with(file_name: &str, text: &str, changes: &[Assignment]) -> Result<Self, Diagnostics> {
         if changes.is_empty() {
             return Self::parse(file_name, text);
         }
         let mut changed = text.to_owned();
         for change in changes {
-            // What is no TOML, or too long to be read, is the reader's to refuse.
+            // The reader reports text that is not TOML, or too long.
             if changed.len() > limit::TEXT {
                 return Self::parse(file_name, &changed);
             }
@@ -67,14 +66,14 @@ fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Pro
         target.put(&document, &mut file, assignment.values())?;
         Some(file.text())
     });
-    // Files can be written in more ways than a change foresees; what went wrong is not handed on.
+    // Some spellings of a file are not foreseen here: a change that failed is not passed on.
     let changed = changed.filter(|changed| {
         Document::read(changed).is_some_and(|document| target.holds(&document, assignment.values()))
     });
     changed.ok_or_else(refused)
 }
 
-/// What each change wrote, and the words to say so.
+/// What each change wrote, and the note for its place.
 fn places(text: &str, assignments: &[Assignment]) -> Vec<(Range<usize>, String)> {
     let Some(document) = Document::read(text) else { return Vec::new() };
     let of = |assignment: &Assignment| {

@@ -1,5 +1,5 @@
-//! What a change leaves nothing to do: exclusions of levels that it takes away, and offloads of a
-//! design that it fixes.
+//! What a change makes void: exclusions of levels that it removes, and offloads of a design that it
+//! fixes.
 
 use toml::de::{DeTable, DeValue};
 
@@ -11,8 +11,8 @@ use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::table::entries;
 
-/// Keeps exclusions to the levels that a factor still has. One that loses all its levels of the
-/// factor goes as a whole: without them it would exclude more than was meant.
+/// Keeps exclusions to the levels that a factor still has. An exclusion that loses all its levels
+/// of the factor is removed: without them it would exclude too much.
 pub(crate) fn exclusions(
     document: &Document<'_>,
     file: &mut File,
@@ -20,7 +20,7 @@ pub(crate) fn exclusions(
     kept: &[String],
 ) -> Option<()> {
     let kept: Vec<String> = kept.iter().map(|level| spelling(subject, level)).collect();
-    // From the end, so that the places of those before stay.
+    // From the end, so that earlier places stay valid.
     for (place, table) in document.tables("exclude").into_iter().rev() {
         let Some(named) = named(table, subject) else { continue };
         let levels = levels(named.value.get_ref());
@@ -35,7 +35,7 @@ pub(crate) fn exclusions(
     Some(())
 }
 
-/// Takes a factor out of the design's offloads; the design as a whole, if it is the only one.
+/// Removes a factor from the design's offloads; the design too, if it was the only one.
 pub(crate) fn from_design(document: &Document<'_>, file: &mut File, subject: &Subject) -> Option<()> {
     let names = document.get(&["design"], "offloads").map(levels).unwrap_or_default();
     let left: Vec<String> =
@@ -49,13 +49,12 @@ pub(crate) fn from_design(document: &Document<'_>, file: &mut File, subject: &Su
     file.put(Base::Root, &["design", "offloads"], literal::of("offloads", &left))
 }
 
-/// What an exclusion says of a factor.
 fn named<'d>(table: &'d DeTable<'d>, subject: &Subject) -> Option<Named<'d>> {
     let named = flatten(entries(table), &mut Problems::default());
     named.into_iter().find(|named| named.subject().as_ref() == Some(subject))
 }
 
-/// Levels as the command line writes them: one, or a list.
+/// Levels as the command line writes them.
 fn levels(value: &DeValue<'_>) -> Vec<String> {
     match value {
         DeValue::Array(array) => array.iter().filter_map(|level| text(level.get_ref())).collect(),
@@ -72,7 +71,7 @@ fn text(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// One spelling for a level, however it is written.
+/// One spelling for each level.
 fn spelling(subject: &Subject, level: &str) -> String {
     match level {
         "true" => "on".to_owned(),

@@ -18,24 +18,22 @@ use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::workload_keys;
 
-/// Tables of the study with keys of their own, which can also be taken out as a whole.
+/// Tables of the study with keys of their own, which can also be removed as a whole.
 const TABLES: &[(&str, Table)] = &[("guest", GUEST), (UNDERLAY, tables::UNDERLAY), ("design", DESIGN)];
 
-/// The keys of the study itself that are values.
 fn study_keys() -> impl Iterator<Item = &'static str> {
     let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Word(..) | Part::Switch);
     STUDY.rows.iter().filter(move |row| is_value(&row.part)).map(|row| row.name)
 }
 
-/// What a key means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A key, by its path from the top.
     Key(Vec<String>),
     /// A key of these workloads, by number.
     Workloads(Vec<usize>, String),
-    /// A factor: its subject and its name, with the side if it has one. No workload may write it as
-    /// well.
+    /// A factor: its subject and its name, with the side if it has one. A workload must not write
+    /// it as well.
     Factor(Subject, String),
 }
 
@@ -43,7 +41,7 @@ impl Target {
     /// What the key of an assignment means in this file.
     ///
     /// # Errors
-    /// A problem with a place in the text of the assignment: nothing goes by that key.
+    /// A problem with a place in the text of the assignment: no key has that name.
     pub(crate) fn of(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
         let key = assignment.key();
         let several = assignment.values().len() > 1;
@@ -53,7 +51,7 @@ impl Target {
             Some(("workload", key)) => workloads(document, None, key),
             Some(("factors", key)) => factor(key),
             Some(("exact", "copies")) => bare(document, "copies", assignment.values().len()),
-            // Levels can only be a factor's, and one value too where the file has the factor.
+            // Several values are levels of a factor; so is one value where the file has the factor.
             Some((UNDERLAY, _)) if several || is_factor(document, key) => factor(key),
             Some((table, inner)) if is_key_of(table, inner) => {
                 Some(Self::Key(vec![table.into(), inner.into()]))
@@ -65,7 +63,7 @@ impl Target {
         target.ok_or_else(|| unknown(document, key))
     }
 
-    /// Gives it these values; `None` where the file leaves no place for them.
+    /// Sets it to these values; `None` if that cannot be done in this file.
     pub(crate) fn put(&self, document: &Document<'_>, file: &mut File, values: &[String]) -> Option<()> {
         let mut set = |base: Base<'_>, path: &[&str]| {
             if values.is_empty() {
@@ -87,14 +85,14 @@ impl Target {
                     path.and_then(|path| file.take(Base::Root, &path));
                     return Some(());
                 }
-                // What is a factor must not be written elsewhere as well.
+                // A factor must not be written elsewhere as well.
                 for (place, _) in document.tables("workload") {
                     file.take(Base::Item("workload", place), &[name]);
                 }
                 elsewhere(file, subject, name);
                 prune::from_design(document, file, subject)?;
                 let value = literal::of(name.rsplit('.').next()?, values);
-                // Quoted, a scope fits in however the file writes the other factors of that scope.
+                // A quoted scope fits, however the file writes the other factors of that scope.
                 match written {
                     Some(named) => {
                         file.put(Base::Root, &[&["factors"], named.path.as_slice()].concat(), value)
@@ -105,7 +103,6 @@ impl Target {
         }
     }
 
-    /// Where it is written: each key with its value.
     pub(crate) fn places(&self, document: &Document<'_>) -> Vec<Range<usize>> {
         match self {
             Self::Key(path) => {
@@ -123,7 +120,7 @@ impl Target {
         }
     }
 
-    /// Whether the file says what was asked for.
+    /// Whether the file has the values that were asked for.
     pub(crate) fn holds(&self, document: &Document<'_>, values: &[String]) -> bool {
         let expected = match self {
             _ if values.is_empty() => 0,
@@ -134,7 +131,7 @@ impl Target {
     }
 }
 
-/// A key of `[protocol]`, or of its `stop`. The bare `stop=2%` means what is to be detected.
+/// A key of `[protocol]`, or of its `stop`. A bare `stop=2%` sets `detect`.
 fn protocol((table, key): (&str, &str)) -> Option<Target> {
     let path = |keys: &[&str]| Some(Target::Key(keys.iter().map(ToString::to_string).collect()));
     match table {
@@ -152,7 +149,6 @@ fn workloads(document: &Document<'_>, name: Option<&str>, key: &str) -> Option<T
     (is_key_of_workload(key) && !numbers.is_empty()).then(|| Target::Workloads(numbers, key.to_owned()))
 }
 
-/// What a workload is called: its name, or else its kind.
 fn name_of<'t>(table: &'t DeTable<'_>) -> Option<&'t str> {
     let text = |key: &str| match table.get(key)?.get_ref() {
         DeValue::String(text) => Some(text.as_ref()),
@@ -161,27 +157,24 @@ fn name_of<'t>(table: &'t DeTable<'_>) -> Option<&'t str> {
     text("name").or_else(|| text("kind"))
 }
 
-/// A factor, by whatever of its names.
+/// A factor, by any of its names.
 fn factor(key: &str) -> Option<Target> {
     Subject::of(key).map(|subject| Target::Factor(subject, key.to_owned()))
 }
 
-/// Whether the file has this factor.
 fn is_factor(document: &Document<'_>, key: &str) -> bool {
     Subject::of(key).is_some_and(|subject| written(document, &subject).is_some())
 }
 
-/// Whether a workload has this key.
 fn is_key_of_workload(key: &str) -> bool {
     workload_keys().any(|known| known == key)
 }
 
-/// Whether a table of the study has this key.
 fn is_key_of(table: &str, key: &str) -> bool {
     TABLES.iter().any(|(known, keys)| *known == table && keys.has(key))
 }
 
-/// Takes a factor out of the study, `[guest]` and `[underlay]`, whose keys are called as it is.
+/// Removes a factor from the study, `[guest]` and `[underlay]`, whose keys have its name.
 fn elsewhere(file: &mut File, subject: &Subject, name: &str) {
     let key = name.rsplit('.').next().unwrap_or(name);
     let table = match subject {
@@ -196,8 +189,7 @@ fn elsewhere(file: &mut File, subject: &Subject, name: &str) {
     file.take(Base::Root, &[table, key]);
 }
 
-/// A key without its table. A factor of the file comes first; several values can be nothing but
-/// levels.
+/// A key without its table. A factor of the file comes first; several values can only be levels.
 fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
     if key == "scenario" && (values > 1 || is_factor(document, key)) {
         return factor(key);
@@ -207,7 +199,7 @@ fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
     {
         return Some(Target::Key(vec![key.to_owned()]));
     }
-    // What is to be detected is the one thing that must be said of `stop`.
+    // `detect` is the one required key of `stop`.
     if key == "stop" && values > 0 {
         return protocol(("stop", "detect"));
     }
@@ -226,13 +218,12 @@ fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
     }
 }
 
-/// The factor of the file that has this subject.
 fn written<'d>(document: &'d Document<'_>, subject: &Subject) -> Option<Named<'d>> {
     let named = flatten(document.entries("factors"), &mut Problems::default());
     named.into_iter().find(|named| named.subject().as_ref() == Some(subject))
 }
 
-/// Says that nothing goes by a key, and what may have been meant.
+/// The problem of a key that does not exist, with a suggestion.
 fn unknown(document: &Document<'_>, key: &str) -> Problem {
     let bare = key.rsplit('.').next().unwrap_or(key);
     let message = format!("`--set` cannot change `{}`", quoted(key));

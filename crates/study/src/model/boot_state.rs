@@ -1,19 +1,18 @@
-//! What of a condition takes a fresh boot to change.
+//! What needs a fresh boot to change.
 
 use serde::{Deserialize, Serialize};
 use words::{Family, Scenario};
 
 use crate::model::guest::Guest;
 
-/// What a testbed is built for. Conditions that agree in it share boots; a boot measures the
-/// conditions of one state.
+/// What a testbed is built for. Conditions with the same state share boots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootState {
     /// The kind of testbed.
     pub scenario: Scenario,
     /// The version of IP that carries the tunnel, in scenarios that have one.
     pub underlay_family: Family,
-    /// The virtual machines, where there are any; they are all alike.
+    /// The virtual machines, where there are any. All are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest: Option<Guest>,
 }
@@ -25,15 +24,14 @@ impl Default for BootState {
 }
 
 impl From<Scenario> for BootState {
-    /// The scenario with nothing special.
     fn from(scenario: Scenario) -> Self {
         Self { scenario, ..Self::default() }
     }
 }
 
 impl BootState {
-    /// Drops what its scenario has nothing of, so that combinations which differ in nothing else
-    /// are one state. `inside_guest`: the whole testbed stands inside one virtual machine.
+    /// Removes settings that its scenario does not have, so that equal testbeds have equal states.
+    /// `inside_guest`: the whole testbed is inside one virtual machine.
     pub(crate) fn without_the_absent(&mut self, inside_guest: bool) {
         if !self.scenario.has_guests() && !inside_guest {
             self.guest = None;

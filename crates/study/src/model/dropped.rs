@@ -1,4 +1,4 @@
-//! What is left out of a plan.
+//! Parts that a plan leaves out.
 
 use serde::{Deserialize, Serialize};
 

@@ -38,19 +38,18 @@ impl Factor {
         self.levels.len() > 1
     }
 
-    /// A level as labels have it: a kernel by its release, unless two of its levels share that.
+    /// A level in a label: a kernel by its release, unless two of its levels have the same release.
     pub(crate) fn short(&self, level: &Value) -> String {
         let short = self.subject.short(level);
         let shared = self.levels.iter().any(|other| other != level && self.subject.short(other) == short);
         if shared { level.to_string() } else { short }
     }
 
-    /// The level that labels have this for.
+    /// The level that a label calls `short`.
     pub(crate) fn called(&self, short: &str) -> Option<usize> {
         self.levels.iter().position(|level| self.short(level) == short)
     }
 
-    /// The place of a level.
     pub(crate) fn position(&self, level: &Value) -> Option<usize> {
         self.levels.iter().position(|known| known == level)
     }
@@ -64,8 +63,8 @@ impl Factor {
     }
 }
 
-/// What a factor is about. Two names for the same thing (`gso`, `tx-generic-segmentation`) are
-/// equal here.
+/// What a factor changes. Two names for the same thing (`gso`, `tx-generic-segmentation`) are equal
+/// here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// Which of several workloads, by name.
@@ -76,8 +75,7 @@ pub(crate) enum Subject {
     Mtu,
     /// A key of the traffic.
     Key(&'static Key),
-    /// Nothing at all: the same condition under several labels, which shows how often a method sees
-    /// differences that are not.
+    /// Nothing: the same condition under several labels, which shows a method's false positives.
     Twin,
     /// A key of `[guest]`.
     Guest(&'static str),
@@ -90,11 +88,11 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// The factors that are about the testbed as a whole and are keys of no table.
+    /// Factors of the testbed as a whole that are not keys of a table.
     const WHOLE: [(&'static str, Self); 4] =
         [("scenario", Self::Scenario), ("family", Self::Family), ("mtu", Self::Mtu), ("twin", Self::Twin)];
 
-    /// The subject that a factor's name means, after the scope (if any) is taken off it.
+    /// The subject of a factor's name without its scope.
     pub(crate) fn named(scope: Scope, name: &str) -> Option<Self> {
         if name == "offloads" {
             return Some(Self::Offloads(scope));
@@ -120,23 +118,22 @@ impl Subject {
         Self::named(scope, name)
     }
 
-    /// Every name that a factor can have, but for the sides.
+    /// Every name that a factor can have, without the sides.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         Self::whole_names().chain(["offloads"]).chain(feature::names())
     }
 
-    /// The names of factors that have no sides.
     pub(crate) fn whole_names() -> impl Iterator<Item = &'static str> {
         let of_traffic = KEYS.iter().filter(|key| key.is_factor).map(|key| key.name);
         Self::WHOLE.into_iter().map(|(name, _)| name).chain(GUEST.factors()).chain(of_traffic)
     }
 
-    /// Every name that a factor of a scope can have behind it.
+    /// Every name that a factor of a scope can have after the scope.
     pub(crate) fn names_in(scope: Scope) -> impl Iterator<Item = &'static str> {
         Self::names().filter(move |name| Self::named(scope, name).is_some())
     }
 
-    /// What a level may be; of a key of the traffic, the key says it.
+    /// The values that a level may have; `None` for a key of the traffic, which declares its own.
     pub(crate) fn part(&self) -> Option<&'static Part> {
         match self {
             Self::Key(_) => None,
@@ -159,7 +156,6 @@ impl Subject {
         }
     }
 
-    /// What labels have for a level.
     fn short(&self, level: &Value) -> String {
         let text = level.to_string();
         match self {
@@ -169,7 +165,7 @@ impl Subject {
         }
     }
 
-    /// The interfaces it is confined to.
+    /// The interfaces that it is about.
     pub(crate) fn scope(&self) -> Scope {
         match self {
             Self::Offloads(scope) | Self::Feature(scope, _) => *scope,
@@ -178,7 +174,6 @@ impl Subject {
         }
     }
 
-    /// The key of the traffic that it is.
     pub(crate) fn key(&self) -> Option<&'static Key> {
         match self {
             Self::Key(key) => Some(key),
@@ -196,8 +191,8 @@ impl Subject {
     }
 }
 
-/// The part of a kernel's path or package that says which it is: its release where it is named
-/// after that, as distributions do.
+/// The part of a kernel's path or package that identifies it: its release, if the name has it, as
+/// distributions' do.
 fn release(kernel: &str) -> &str {
     let last = kernel.trim_end_matches('/').rsplit('/').next().unwrap_or(kernel);
     let release = ["vmlinuz-", "vmlinux-", "bzImage-", "linux-image-"]
@@ -205,7 +200,7 @@ fn release(kernel: &str) -> &str {
         .find_map(|prefix| last.strip_prefix(prefix))
         .unwrap_or(last);
     match release {
-        // Every kernel's image may be called so.
+        // Every kernel's image may have this name.
         "" | "vmlinuz" | "vmlinux" | "bzImage" | "kernel" => kernel,
         release => release,
     }

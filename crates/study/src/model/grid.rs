@@ -5,15 +5,15 @@ use crate::model::factor::Factor;
 /// One level of each factor, by index.
 pub(crate) type Cell = Vec<usize>;
 
-/// How many combinations there are of these factors, and of a design with so many; `None` if they
-/// cannot even be counted.
+/// How many combinations these factors and a design of so many rows have; `None` if more than can
+/// be counted.
 pub(crate) fn size(factors: &[Factor], designed: usize) -> Option<usize> {
     factors.iter().try_fold(designed, |size, factor| size.checked_mul(factor.levels().len()))
 }
 
-/// Every combination, in the order of an odometer: factors in file order, the last one varies
-/// fastest. The last factors, as many as a row has places, take only the combinations of the rows,
-/// which vary faster still. Without factors there is one, the empty one.
+/// Every combination in odometer order: factors in file order, the last one varies fastest. The
+/// last factors (one for each place of a row) take only the combinations of the rows, and vary
+/// faster still. Without factors there is one, empty combination.
 pub(crate) fn cells(factors: &[Factor], rows: &[Vec<bool>]) -> impl Iterator<Item = Cell> {
     let designed = rows.first().map_or(0, Vec::len);
     let free = factors.len().saturating_sub(designed);
@@ -23,11 +23,10 @@ pub(crate) fn cells(factors: &[Factor], rows: &[Vec<bool>]) -> impl Iterator<Ite
         .flat_map(move |cell| rows.clone().into_iter().map(move |row| [cell.clone(), row].concat()))
 }
 
-/// The levels of a design's factors, by index.
 const ON: usize = 0;
 const OFF: usize = 1;
 
-/// What a design has on, from the levels of its factors.
+/// Which of a design's factors are on, from their levels.
 pub(crate) fn row(levels: &[usize]) -> Vec<bool> {
     levels.iter().map(|level| *level == ON).collect()
 }

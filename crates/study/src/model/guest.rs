@@ -1,16 +1,16 @@
-//! What a condition asks of a virtual machine.
+//! A virtual machine as a condition asks for it.
 
 use serde::{Deserialize, Serialize};
 use words::{Acceleration, Copies, Field, Nic, Value};
 
-/// A virtual machine: its kernel, and what it is given.
+/// A virtual machine: its kernel and its resources.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Guest {
     /// Its kernel: a path to an image, a directory with `boot/` and `lib/modules/`, or the name of
     /// a package that `netassay kernel fetch` unpacked; `None`: the image of the kernel that runs
     /// here.
     pub kernel: Option<String>,
-    /// What is added to its kernel's command line.
+    /// Options to add to its kernel's command line.
     pub command_line: String,
     /// Its CPUs.
     pub vcpus: u32,
@@ -22,7 +22,7 @@ pub struct Guest {
     pub acceleration: Acceleration,
     /// Whether its CPUs stay on the CPUs of its side.
     pub pin: bool,
-    /// How an emulated one copies and clears memory.
+    /// How an emulated guest copies and clears memory.
     pub copies: Copies,
 }
 
@@ -45,7 +45,7 @@ impl Default for Guest {
 const RUNNING: &str = "running";
 
 impl Guest {
-    /// Sets what a key of `[guest]` says, read as its row has it.
+    /// Sets a key of `[guest]`.
     pub(crate) fn set(&mut self, key: &str, value: &Value) {
         let text = || value.to_string();
         match key {
@@ -62,7 +62,7 @@ impl Guest {
         }
     }
 
-    /// What a file writes for a key of `[guest]` to have this one.
+    /// The text of a key of `[guest]`, as a file writes it.
     pub(crate) fn written(&self, key: &str) -> String {
         match key {
             "kernel" => self.kernel.clone().unwrap_or_else(|| RUNNING.to_owned()),

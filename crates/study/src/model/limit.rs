@@ -1,10 +1,10 @@
-//! The limits of what a file may ask for, shared with the schema.
+//! The limits of a study file, shared with the schema.
 
 use std::ops::RangeInclusive;
 
 /// Bytes of text.
 pub(crate) const TEXT: usize = 1 << 20;
-/// Bytes of a change from outside the file.
+/// Bytes of a `--set` change.
 pub(crate) const ASSIGNMENT: usize = 10_000;
 /// Combinations of levels.
 pub(crate) const CONDITIONS: usize = 10_000;
@@ -31,8 +31,8 @@ pub(crate) const MTU: RangeInclusive<u64> = 68..=65_535;
 pub(crate) const VCPUS: RangeInclusive<u64> = 1..=64;
 /// Memory of a virtual machine in MiB: what a distribution's kernel boots with, to 64 GiB.
 pub(crate) const MEMORY_MIB: RangeInclusive<u64> = 128..=65_536;
-/// Bytes of what is added to a kernel's command line: half of what x86 takes (`COMMAND_LINE_SIZE`,
-/// 2048), which needs room for ours.
+/// Bytes of additions to a kernel's command line: half of x86's limit (`COMMAND_LINE_SIZE`, 2048),
+/// which must hold ours too.
 pub(crate) const COMMAND_LINE: usize = 1_000;
 /// Bytes of a path or a package's name.
 pub(crate) const PATH: usize = 1_024;
@@ -40,7 +40,7 @@ pub(crate) const PATH: usize = 1_024;
 pub(crate) const OFFLOADS: usize = 16;
 /// Combinations that a fraction may have.
 pub(crate) const MOST: RangeInclusive<u64> = 2..=10_000;
-/// The number of a CPU: beyond what any kernel is built for (`NR_CPUS` is at most 8192).
+/// The number of a CPU: more than any kernel supports (`NR_CPUS` is at most 8192).
 pub(crate) const CPU: RangeInclusive<u64> = 0..=65_535;
 /// Boots.
 pub(crate) const BOOTS: RangeInclusive<u64> = 1..=1_000;
@@ -50,5 +50,5 @@ pub(crate) const WARMUP: RangeInclusive<u64> = 0..=1_000;
 pub(crate) const RECORDED: RangeInclusive<u64> = 1..=10_000;
 /// Looks of a study that may stop early.
 pub(crate) const LOOKS: RangeInclusive<u64> = 2..=20;
-/// The seed: what TOML's integers can hold.
+/// The seed: the range of TOML's integers.
 pub(crate) const SEED: RangeInclusive<u64> = 0..=9_223_372_036_854_775_807;

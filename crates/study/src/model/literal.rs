@@ -16,8 +16,8 @@ pub(crate) fn of(key: &str, values: &[String]) -> Value {
 }
 
 fn single(value: &str, is_text: bool) -> Value {
-    // What TOML would read as another number, or as none (`007`, `1_000`), stays a text, and the
-    // reader says so.
+    // Text that TOML would read as another number, or reject (`007`, `1_000`), stays a text, and
+    // the reader reports it.
     let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
     match (number, value) {
         (Some(number), _) if !is_text => number.into(),

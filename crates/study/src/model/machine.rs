@@ -1,12 +1,12 @@
-//! What a study changes of the machine itself, outside of its own namespaces and guests.
+//! Settings of the machine itself, outside of netassay's namespaces and guests.
 
 use std::collections::BTreeMap;
 
 use toml_edit::{InlineTable, Table, Value, value};
 use words::feature;
 
-/// What a study changes of the machine itself: its table `[machine]`. It acts only where the
-/// command line allows it, and is undone at the end.
+/// The table `[machine]`: settings of the machine itself. They are changed only if the command line
+/// allows it, and undone at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Machine {
     /// Sysctls by name, as sysctl(8) writes both.
@@ -15,25 +15,25 @@ pub struct Machine {
     pub governor: Option<String>,
     /// The CPUs that take all interrupts of an interface, by the interface.
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
-    /// Features by the names of the file (`tso`), on or off, by the interface.
+    /// Features by interface: the file's name (`tso`), on or off.
     pub features: BTreeMap<String, BTreeMap<String, bool>>,
 }
 
 impl Machine {
-    /// The features wanted, by the kernel's names: interface, features that one name of the file
-    /// means, on or off.
+    /// The requested features by the kernel's names: interface, the features that one name of the
+    /// file means, on or off.
     pub fn kernel_features(&self) -> Vec<(&str, Vec<&'static str>, bool)> {
         let mut wanted = Vec::new();
         for (interface, features) in &self.features {
             for (name, on) in features {
-                // Reading let no other name pass.
+                // The reader accepted only known names.
                 wanted.extend(feature::expand(name).map(|names| (interface.as_str(), names, *on)));
             }
         }
         wanted
     }
 
-    /// The table of a study file that says the same; nothing if it wants nothing.
+    /// The same as a table of a study file; `None` if it is empty.
     pub(crate) fn toml(&self) -> Option<Table> {
         let of_interface = |switches: &BTreeMap<String, bool>| inline(switches, |on| (*on).into());
         let mut table = Table::new();
@@ -55,7 +55,7 @@ impl Machine {
         (!table.is_empty()).then_some(table)
     }
 
-    /// Whether it wants nothing.
+    /// Whether it changes nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -9,6 +9,7 @@ pub(crate) mod guest;
 pub(crate) mod limit;
 pub(crate) mod literal;
 pub(crate) mod machine;
+pub(crate) mod name;
 pub(crate) mod offloads;
 pub(crate) mod protocol;
 pub(crate) mod scope;

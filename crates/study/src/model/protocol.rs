@@ -8,7 +8,7 @@ use crate::model::stop::Stop;
 /// The protocol of a study.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Protocol {
-    /// How often every host is started afresh. The boot is the unit of replication.
+    /// Boots: fresh starts of every host. The boot is the unit of replication.
     pub boots: u32,
     /// Warm-up runs of each condition in each boot.
     pub warmup: u32,
@@ -16,15 +16,15 @@ pub struct Protocol {
     pub runs: u32,
     /// The order of the runs inside a boot.
     pub order: Order,
-    /// What the random order is drawn from: the same seed draws the same order, on every machine
-    /// and in every version.
+    /// The seed of the random order: the same seed gives the same order, on every machine and in
+    /// every version.
     pub seed: u64,
     /// When it may stop before the last boot; none: never.
     pub stop: Option<Stop>,
 }
 
 impl Protocol {
-    /// Whether a study of so many conditions has no more runs than a study file can ask for.
+    /// Whether this many conditions need no more runs than a study may have.
     #[must_use]
     pub fn is_possible(&self, conditions: usize) -> bool {
         let each = u64::from(self.warmup) + u64::from(self.runs);

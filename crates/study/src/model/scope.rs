@@ -1,13 +1,12 @@
-//! Which interfaces a name in a study file is about.
+//! The interfaces that a name in a study file is about.
 
 use std::fmt;
 use words::{Side, Word};
 
-/// The word before what is of the interfaces under a tunnel.
+/// The word for the interfaces under a tunnel.
 pub(crate) const UNDERLAY: &str = "underlay";
 
-/// Which interfaces: of one side or of both, and the ones that the traffic uses or those under its
-/// tunnel.
+/// Interfaces: of one side or of both; the ones that the traffic uses, or those under its tunnel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Scope {
     pub(crate) side: Option<Side>,
@@ -15,7 +14,7 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The scope that a name begins with, and what is left of it: `transmitter.underlay.tso`.
+    /// The scope at the beginning of a name, and the rest: `transmitter.underlay.tso`.
     pub(crate) fn split(name: &str) -> (Self, &str) {
         let (side, rest) = match name.split_once('.').map(|(side, rest)| (Side::from_word(side), rest)) {
             Some((Some(side), rest)) => (Some(side), rest),
@@ -27,8 +26,7 @@ impl Scope {
         }
     }
 
-    /// The scope inside this one that a word names, if it names one: `transmitter`, and in it
-    /// `underlay`.
+    /// The scope that a word selects inside this one: `transmitter`, and in it `underlay`.
     pub(crate) fn within(self, word: &str) -> Option<Self> {
         match Side::from_word(word) {
             Some(side) if self == Self::default() => Some(Self { side: Some(side), ..self }),
@@ -43,7 +41,7 @@ impl Scope {
         if self.underlay { format!("{side}ul-") } else { side }
     }
 
-    /// Both narrowed: what `inner` says inside of this one; `None` if that cannot be.
+    /// Both scopes together; `None` if they exclude each other.
     pub(crate) fn then(self, inner: Self) -> Option<Self> {
         let sides = self.side.is_some() && inner.side.is_some();
         // The side comes first: `transmitter.underlay.tso`.

@@ -1,20 +1,18 @@
-//! Conditions that a file chooses by levels, `{ family = "ipv6", offloads = "none" }`, and what
-//! for.
+//! Conditions that a file selects by levels, `{ family = "ipv6", offloads = "none" }`.
 
 use words::{Percent, metric::Metric};
 
 use crate::model::grid::Cell;
 
-/// Some levels of some factors, by index. A condition is chosen if it has one of the levels of each
-/// factor named; the empty selection chooses all.
+/// Levels of factors, by index. A condition is selected if it has one of the levels of each factor
+/// named; the empty selection selects all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Selection {
-    /// For each factor named, whether each of its levels is.
+    /// For each factor named, which of its levels are selected.
     masks: Vec<(usize, Vec<bool>)>,
 }
 
 impl Selection {
-    /// Chooses by these levels of these factors.
     pub(crate) fn new(levels: Vec<(usize, Vec<usize>)>) -> Self {
         let masks = levels.into_iter().map(|(factor, levels)| {
             let mut mask = vec![false; levels.iter().max().map_or(0, |most| most + 1)];
@@ -24,7 +22,6 @@ impl Selection {
         Self { masks: masks.collect() }
     }
 
-    /// Whether a combination is chosen.
     pub(crate) fn chooses(&self, cell: &Cell) -> bool {
         self.masks.iter().all(|(factor, mask)| {
             let named = cell.get(*factor).and_then(|level| mask.get(*level));
@@ -33,11 +30,10 @@ impl Selection {
     }
 }
 
-/// A comparison as the file asks for it. `Request::default()` is the one of a file that asks for
-/// none.
+/// A comparison as the file asks for it. `Request::default()` is that of a file without any.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Request {
-    /// The metric; if absent, the workload's primary one, in exact mode the instructions for it.
+    /// The metric; if absent, the workload's main one, in exact mode its instructions.
     pub(crate) metric: Option<&'static Metric>,
     /// The condition compared with; the first one if absent.
     pub(crate) baseline: Option<Selection>,
@@ -55,7 +51,6 @@ pub(crate) struct Exclusion {
 }
 
 impl Exclusion {
-    /// Why its conditions are not in the plan.
     pub(crate) fn why(&self) -> String {
         self.reason.clone().unwrap_or_else(|| "excluded by the study".to_owned())
     }

@@ -22,25 +22,24 @@ impl Stop {
     /// The looks of a study that does not say how many.
     pub const LOOKS: u32 = 5;
 
-    /// Whether so many boots have room for them: a look needs a boot more than the one before it,
-    /// and the first of them two.
+    /// Whether this many boots are enough: the first look needs two boots, and each later one needs
+    /// one more.
     pub(crate) fn fits(looks: u32, boots: u32) -> bool {
         boots > looks
     }
 
-    /// After which boots of at most `boots` it looks: equal steps, rounded up; the last look is
-    /// after the last boot.
+    /// After which of `boots` boots it looks: equal steps, rounded up; the last look is after the
+    /// last boot.
     pub fn after(&self, boots: u32) -> impl Iterator<Item = u32> + use<> {
         let looks = self.looks;
         (1..=looks).map(move |look| (u64::from(boots) * u64::from(look)).div_ceil(u64::from(looks)) as u32)
     }
 }
 
-/// Looks that a change of a study from outside its file left no boots for: all its boots are run,
-/// whatever they show.
+/// Looks that a `--set` left no boots for: all boots are run, whatever they show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LooksDropped {
-    /// How many the file plans.
+    /// The looks that the file plans.
     pub looks: u32,
     /// The boots that are left.
     pub boots: u32,

@@ -27,8 +27,8 @@ pub struct Study {
     pub(crate) boot: BootState,
     pub(crate) underlay_mtu: Option<u32>,
     pub(crate) design: Option<Design>,
-    /// The combinations of the design's factors, which are the last of `factors`; without one, one
-    /// of none.
+    /// The combinations of the design's factors, which are the last of `factors`; without a design,
+    /// one empty combination.
     pub(crate) rows: Vec<Vec<bool>>,
     pub(crate) machine: Machine,
     pub(crate) looks_dropped: Option<LooksDropped>,
@@ -68,13 +68,13 @@ impl Study {
         self.exact
     }
 
-    /// Which combinations of offloads it measures, if it says so by a design.
+    /// The design, if it has one.
     pub fn design(&self) -> Option<&Design> {
         self.design.as_ref()
     }
 
-    /// Its workloads, before factors change their parameters (a response that follows the factor
-    /// `message` is 0 here). Never empty.
+    /// Its workloads, before factors change them (a response that follows the factor `message` is 0
+    /// here). Never empty.
     pub fn workloads(&self) -> &[Workload] {
         &self.workloads
     }
@@ -89,29 +89,29 @@ impl Study {
         &self.protocol
     }
 
-    /// Every combination of levels: of the design those it has, of all other factors all.
+    /// Every combination of levels: those of the design, crossed with all others.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell> {
         grid::cells(&self.factors, &self.rows)
     }
 
-    /// The factors that no design is about, with their levels in a combination.
+    /// The factors outside of the design, with their levels in a combination.
     pub(crate) fn levels<'s>(&'s self, cell: &'s Cell) -> impl Iterator<Item = (&'s Factor, &'s Value)> {
         let levels = self.factors.iter().zip(cell).map(|(factor, &level)| (factor, factor.level(level)));
         levels.take(self.undesigned())
     }
 
-    /// The design, and what it has on in a combination.
+    /// The design, and which of its factors are on in a combination.
     pub(crate) fn designed(&self, cell: &Cell) -> Option<(&Design, Vec<bool>)> {
         let design = self.design.as_ref()?;
         Some((design, grid::row(&cell[self.undesigned()..])))
     }
 
-    /// How many factors are not the design's: the first ones.
+    /// How many factors are outside of the design: the first ones.
     pub(crate) fn undesigned(&self) -> usize {
         self.factors.len() - self.design.as_ref().map_or(0, |design| design.factors.len())
     }
 
-    /// What it changes of the machine itself, if it is allowed to.
+    /// What it changes of the machine itself, if that is allowed.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }

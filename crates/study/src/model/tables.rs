@@ -1,6 +1,6 @@
-//! The tables of a study file: each key once, with what it may be and what it is. The reader,
-//! `--set` and the JSON schema go by them. The keys of traffic are declared in `words`, and factors
-//! by their subjects.
+//! The tables of a study file: each key once, with its values and its help. The reader, `--set` and
+//! the JSON schema use them. The keys of traffic are declared in `words`, and factors by their
+//! subjects.
 
 use std::ops::RangeInclusive;
 
@@ -14,63 +14,54 @@ use crate::model::stop::Bounds;
 
 /// A table of a study file.
 pub(crate) struct Table {
-    /// What the schema calls it.
+    /// Its name in the schema.
     pub(crate) name: &'static str,
-    /// What it is, in a sentence.
     pub(crate) help: &'static str,
-    /// Its keys.
     pub(crate) rows: &'static [Row],
 }
 
 /// A key of a table.
 pub(crate) struct Row {
-    /// As files write it.
     pub(crate) name: &'static str,
-    /// Whether it must be there.
+    /// Whether a file must have it.
     pub(crate) is_required: bool,
-    /// Whether it can be varied, and so is a factor too.
+    /// Whether it is a factor too.
     pub(crate) is_factor: bool,
-    /// What it may be.
     pub(crate) part: Part,
-    /// What it is, and its default, in sentences.
+    /// Its meaning and its default, in sentences.
     pub(crate) help: &'static str,
 }
 
-/// What a key may be.
+/// The values that a key may have.
 pub(crate) enum Part {
     /// A name of a study, a workload or a governor.
     Name,
     /// One line of text.
     Sentence,
-    /// On or off.
     Switch,
     /// A share in percent.
     Share,
-    /// A key of a metric, in full or the bare one of a side.
+    /// A metric: its full key, or for one of a side the bare one.
     Metric,
     /// A kernel.
     Kernel,
-    /// Parameters of a kernel.
     CommandLine,
-    /// An amount of memory.
     Memory,
     /// The MTU of interfaces, or `default`.
     Mtu,
-    /// A whole number in a range; what the schema calls it.
+    /// A whole number in a range, with its name in the schema.
     Number(&'static str, RangeInclusive<u64>),
-    /// One of a few words.
     Word(Vocabulary),
-    /// A table.
     Table(&'static Table),
-    /// Several tables, at most so many.
+    /// Several tables, at most this many.
     Tables(&'static Table, usize),
     /// Tables of traffic.
     Workloads,
     /// A table of factors with their levels.
     Factors,
-    /// Tables that choose conditions to leave out.
+    /// Tables that select conditions to leave out.
     Exclusions,
-    /// Conditions, chosen by levels.
+    /// Conditions, selected by levels.
     Levels,
     /// Names of features, with the scope before them.
     Offloads,
@@ -101,27 +92,22 @@ words::vocabulary! {
 }
 
 impl Table {
-    /// Its keys by name.
     pub(crate) fn keys(&self) -> Vec<&'static str> {
         self.rows.iter().map(|row| row.name).collect()
     }
 
-    /// The row of a key.
     pub(crate) fn row(&self, key: &str) -> Option<&'static Row> {
         self.rows.iter().find(|row| row.name == key)
     }
 
-    /// Whether it has a key.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.row(key).is_some()
     }
 
-    /// Its keys that can be varied.
     pub(crate) fn factors(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.rows.iter().filter(|row| row.is_factor).map(|row| row.name)
     }
 
-    /// A key that can be varied, by its name.
     pub(crate) fn factor(&self, name: &str) -> Option<&'static str> {
         self.factors().find(|known| *known == name)
     }
@@ -139,18 +125,12 @@ const fn vary(name: &'static str, part: Part, help: &'static str) -> Row {
     Row { name, is_required: false, is_factor: true, part, help }
 }
 
-/// The MTU of interfaces.
 pub(crate) const MTU: Part = Part::Mtu;
-/// The kind of testbed.
 pub(crate) const SCENARIO: Part = Part::Word(Scenario::VOCABULARY);
-/// The version of IP.
 pub(crate) const FAMILY: Part = Part::Word(Family::VOCABULARY);
-/// The kind of traffic.
 pub(crate) const KIND: Part = Part::Word(Kind::VOCABULARY);
-/// All offloads at once.
 pub(crate) const OFFLOADS: Part = Part::Word(Offloads::VOCABULARY);
 
-/// The file.
 pub(crate) const STUDY: Table = Table {
     name: "netassay study",
     help: "A netassay study: a question, a testbed, traffic, what is varied, how often it is measured, and what is compared.",
@@ -188,7 +168,6 @@ pub(crate) const STUDY: Table = Table {
     ],
 };
 
-/// `[guest]`
 pub(crate) const GUEST: Table = Table {
     name: "Guest",
     help: "The virtual machines; all are alike.",
@@ -220,7 +199,6 @@ pub(crate) const GUEST: Table = Table {
     ],
 };
 
-/// `[underlay]`
 pub(crate) const UNDERLAY: Table = Table {
     name: "Underlay",
     help: "The interfaces under the tunnel.",
@@ -230,7 +208,6 @@ pub(crate) const UNDERLAY: Table = Table {
     ],
 };
 
-/// `[design]`
 pub(crate) const DESIGN: Table = Table {
     name: "Design",
     help: "Offloads that go on and off, and in which combinations.",
@@ -250,7 +227,6 @@ pub(crate) const DESIGN: Table = Table {
     ],
 };
 
-/// `[protocol]`
 pub(crate) const PROTOCOL: Table = Table {
     name: "Protocol",
     help: "How often and in which order the conditions are measured.",
@@ -280,7 +256,6 @@ pub(crate) const PROTOCOL: Table = Table {
     ],
 };
 
-/// `stop` of `[protocol]`
 pub(crate) const STOP: Table = Table {
     name: "Stop",
     help: "Planned looks at the data; the study stops when every comparison is decided.",
@@ -299,7 +274,6 @@ pub(crate) const STOP: Table = Table {
     ],
 };
 
-/// `[[comparison]]`
 pub(crate) const COMPARISON: Table = Table {
     name: "Comparison",
     help: "What is compared.",
@@ -323,7 +297,6 @@ pub(crate) const COMPARISON: Table = Table {
     ],
 };
 
-/// `[machine]`
 pub(crate) const MACHINE: Table = Table {
     name: "Machine",
     help: "Settings of the machine itself: changed if the command line has `--change-machine`, and undone at the end.",

@@ -1,4 +1,4 @@
-//! What is compared with what.
+//! Comparisons of conditions.
 
 use serde::{Deserialize, Serialize};
 use words::{Copies, Percent, Workload};
@@ -7,8 +7,8 @@ use crate::model::grid::Cell;
 use crate::model::selection::Request;
 use crate::plan::condition::Condition;
 
-/// Conditions of one workload, compared in one metric with one of them. Where copies are counted in
-/// both ways, those of one way.
+/// Conditions of one workload, compared in one metric with one of them. In exact mode all count
+/// copies in the same way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The name of the workload.
@@ -29,18 +29,17 @@ pub struct Comparison {
 pub(crate) enum Unresolved {
     /// The baseline is not among the conditions.
     NoBaseline,
-    /// The baseline is these conditions, not one.
+    /// The baseline matches these conditions, not one.
     ManyBaselines(Vec<String>),
-    /// Apart from the baseline there is no condition.
+    /// There is no condition beside the baseline.
     NothingToCompare,
 }
 
-/// The comparisons, one for each workload, and each way to count copies, that yields the metric and
+/// The comparisons: one for each workload and each way to count copies that yields the metric and
 /// has the baseline.
 ///
 /// # Errors
-/// [`Unresolved`], if no workload has the baseline, or one has several, or none has anything beside
-/// it.
+/// [`Unresolved`], if no workload has the baseline, one has several, or none has another condition.
 pub(crate) fn resolve(
     request: &Request,
     planned: &[(Cell, &Condition)],
@@ -90,13 +89,13 @@ fn baseline(request: &Request, members: &[&(Cell, &Condition)]) -> Result<Option
         [] => Ok(None),
         [one] => Ok(Some(one.index)),
         many => {
-            Err(Unresolved::ManyBaselines(many.iter().map(|condition| condition.label.clone()).collect()))
+            Err(Unresolved::ManyBaselines(many.iter().map(|condition| condition.label.to_string()).collect()))
         }
     }
 }
 
-/// What is never compared with another: the workloads of a plan, in order, each once by name, and
-/// the ways to count copies.
+/// Conditions are only compared within one of these: a workload (by name, in plan order) and a way
+/// to count copies.
 fn worlds<'p>(planned: &'p [(Cell, &Condition)]) -> Vec<(&'p Workload, Copies)> {
     let mut worlds: Vec<(&Workload, Copies)> = Vec::new();
     for (_, condition) in planned {

@@ -6,6 +6,7 @@ use words::{Copies, Family, Field, Side, Value, Workload};
 use crate::model::boot_state::BootState;
 use crate::model::factor::{Factor, Subject};
 use crate::model::grid::Cell;
+use crate::model::name::Name;
 use crate::model::study::Study;
 use crate::plan::settings::{SideSettings, Underlay};
 
@@ -15,7 +16,7 @@ pub struct Condition {
     /// Its place in the plan, from 0.
     pub index: usize,
     /// Its name for people: `ipv4 offloads=none`.
-    pub label: String,
+    pub label: Name,
     /// Its name for files, unique in the plan, of `a-z0-9_.-` only: `tcp4_nooffload`.
     pub slug: String,
     /// The level of every factor of the file, in file order.
@@ -29,11 +30,11 @@ pub struct Condition {
     /// What the transmitter's interface is set to.
     pub transmitter: SideSettings,
     /// What the receiver's interface is set to. On `loopback` it equals the transmitter's: it is
-    /// the same interface. On `discard` nobody receives, and it means nothing.
+    /// the same interface. On `discard` there is no receiver, and this has no meaning.
     pub receiver: SideSettings,
-    /// What the interfaces under the tunnel are set to, where there is one.
+    /// The settings of the interfaces under the tunnel, where there is one.
     pub underlay: Underlay,
-    /// What it takes a fresh boot to have.
+    /// The state that only a fresh boot gives it.
     pub boot: BootState,
 }
 
@@ -46,19 +47,18 @@ impl Condition {
         }
     }
 
-    /// Its label of the factor `twin`, which keeps it apart from conditions that are the same in
-    /// everything else.
+    /// Its label of the factor `twin`, which separates conditions that are otherwise the same.
     pub fn twin(&self) -> Option<&str> {
         self.levels.iter().find(|(factor, _)| factor == "twin").map(|(_, label)| label.as_str())
     }
 
-    /// How its virtual machine copies; where there is none, as by default.
+    /// How its virtual machine copies memory; without one, the default.
     pub fn copies(&self) -> Copies {
         self.boot.guest.as_ref().map_or(Copies::Words, |guest| guest.copies)
     }
 
-    /// What a combination of levels asks for, over what the study says of all. Index, label and
-    /// slug are given with the plan.
+    /// The settings of a combination of levels, on top of the study's own. The plan sets index,
+    /// label and slug.
     pub(crate) fn resolve(study: &Study, cell: &Cell) -> Self {
         let (factors, workloads) = (study.factors(), study.workloads());
         let levels: Vec<(&Factor, &Value)> =
@@ -68,7 +68,7 @@ impl Condition {
         let is_named = |one: &&Workload| named.as_ref().is_none_or(|name| one.name == *name);
         let mut condition = Self {
             index: 0,
-            label: String::new(),
+            label: Name::default(),
             slug: String::new(),
             levels: levels
                 .iter()

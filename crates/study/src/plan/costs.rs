@@ -1,5 +1,5 @@
-//! How long a plan takes: its ramps and windows, and what boots and runs take beside them on an
-//! idle machine.
+//! How long a plan takes: ramps, windows, and the time of boots and runs beside them on an idle
+//! machine.
 
 use std::time::Duration;
 
@@ -10,28 +10,29 @@ use crate::model::protocol::Protocol;
 use crate::plan::Plan;
 use crate::plan::condition::Condition;
 
-// The figures below were taken from the times in databases of whole studies, on an idle machine of
-// 2 cores with software emulation.
+// Measured: times in databases of whole studies, on an idle machine of 2 cores with emulation.
 
-/// What a run between local hosts takes beside its ramp and its window: setting features and
-/// reading them back, connecting, draining, storing. Means of studies: 19 to 36 ms.
+/// A run between local hosts beside its ramp and window: setting features and reading them back,
+/// connecting, draining, storing. Means of studies: 19 to 36 ms.
 const RUN: Duration = Duration::from_millis(30);
 /// The same with virtual machines: 68 to 88 ms.
 const GUEST_RUN: Duration = Duration::from_millis(75);
+/// The trials of a search for a rate on a path with a sharp edge, by simulation.
+const SEARCH: u32 = 20;
 /// A whole run of exact mode, which has neither ramp nor window: 1.3 to 1.7 s.
 const EXACT_RUN: Duration = Duration::from_millis(1600);
-/// What a boot of local hosts takes: building the testbed, taking the fingerprint, tearing down.
-/// Medians of studies: 22 to 61 ms.
+/// A boot of local hosts: building the testbed, reading the environment, tearing down. Medians of
+/// studies: 22 to 61 ms.
 const BOOT: Duration = Duration::from_millis(40);
-/// The same of virtual machines, emulated, with Debian's kernel for them: 3.1 s.
+/// A boot of virtual machines, emulated, with Debian's kernel for them: 3.1 s.
 const GUEST_BOOT: Duration = Duration::from_millis(3100);
 /// The same in exact mode: 7.4 s.
 const EXACT_BOOT: Duration = Duration::from_millis(7400);
-/// What of a boot is not building: two fingerprints and tearing down.
+/// The part of a boot that is not building: reading the environment twice, and tearing down.
 const BOOT_REST: Duration = Duration::from_millis(25);
 const GUEST_BOOT_REST: Duration = Duration::from_millis(350);
 
-/// What boots and runs take beside ramps and windows.
+/// Time of boots and runs beside ramps and windows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Costs {
     /// A run, beside its ramp and its window; in exact mode, which has none, all of it.
@@ -39,25 +40,25 @@ pub struct Costs {
     /// Boots of states that were measured.
     measured: Vec<(BootState, Duration)>,
     exact: bool,
-    /// What trying the plan out takes at the beginning of a session.
+    /// Time to try the plan at the beginning of a session.
     pub trying: Duration,
 }
 
-/// How long a plan takes, and why.
+/// How long a plan takes, by its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
     /// All runs' ramps and windows.
     pub windows: Duration,
-    /// What runs take beside them.
+    /// Time of runs beside them.
     pub beside: Duration,
-    /// What boots take.
+    /// Time of boots.
     pub boots: Duration,
-    /// What trying the plan out takes.
+    /// Time to try the plan.
     pub trying: Duration,
 }
 
 impl Expected {
-    /// All together.
+    /// The sum.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.windows.saturating_add(self.beside).saturating_add(self.boots).saturating_add(self.trying)
@@ -65,7 +66,7 @@ impl Expected {
 }
 
 impl Costs {
-    /// What a plan's boots and runs took elsewhere.
+    /// Costs that were measured elsewhere.
     #[must_use]
     pub fn stated(plan: &Plan) -> Self {
         let guests = plan.conditions.iter().any(|condition| condition.boot.guest.is_some());
@@ -77,19 +78,19 @@ impl Costs {
         Self { run, measured: Vec::new(), exact: plan.exact, trying: Duration::ZERO }
     }
 
-    /// Notes what building a testbed in this state took.
+    /// Notes the time to build a testbed in this state.
     pub fn built(&mut self, state: &BootState, time: Duration) {
         let rest = if state.guest.is_some() { GUEST_BOOT_REST } else { BOOT_REST };
         self.booted(state, time.saturating_add(rest));
     }
 
-    /// Notes what a whole boot in this state took, beside its runs.
+    /// Notes the time of a whole boot in this state, without its runs.
     pub fn booted(&mut self, state: &BootState, time: Duration) {
         self.measured.retain(|(known, _)| known != state);
         self.measured.push((state.clone(), time));
     }
 
-    /// What a boot in this state takes.
+    /// The time of a boot in this state.
     #[must_use]
     pub fn boot(&self, state: &BootState) -> Duration {
         let measured = self.measured.iter().find(|(known, _)| known == state);
@@ -101,11 +102,13 @@ impl Costs {
         measured.map_or(stated, |(_, time)| *time)
     }
 
-    /// A run's ramp and window.
+    /// A run's ramp and window; of a search for a rate those of its trials.
     #[must_use]
     pub fn window(&self, condition: &Condition) -> Duration {
         let workload = &condition.workload;
-        if self.exact { Duration::ZERO } else { workload.ramp.saturating_add(workload.duration) }
+        let trials = if workload.traffic.find_rate { SEARCH } else { 1 };
+        let once = workload.ramp.saturating_add(workload.duration);
+        if self.exact { Duration::ZERO } else { once.saturating_mul(trials) }
     }
 
     /// How long a plan takes with these costs.
@@ -124,7 +127,7 @@ impl Costs {
     }
 }
 
-/// How long a plan is expected to take that was not tried out here.
+/// How long a plan takes that was not tried here.
 #[must_use]
 pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
     Costs::stated(plan).expect(plan, protocol).total()

@@ -3,6 +3,7 @@
 
 use crate::model::dropped::Dropped;
 use crate::model::grid::Cell;
+use crate::model::name::{Name, NameWord};
 use crate::model::selection::Request;
 use crate::model::study::Study;
 use crate::plan::condition::Condition;
@@ -15,7 +16,7 @@ impl Study {
     }
 }
 
-/// A plan whose conditions still know the levels they come from.
+/// A plan whose conditions still have their combination of levels.
 pub(crate) struct Draft {
     pub(crate) conditions: Vec<Condition>,
     pub(crate) cells: Vec<Cell>,
@@ -26,16 +27,17 @@ impl Draft {
     /// Resolves every combination of the study, and leaves out what the file or a rule excludes.
     pub(crate) fn of(study: &Study) -> Self {
         let mut draft = Self { conditions: Vec::new(), cells: Vec::new(), excluded: Vec::new() };
+        let mut excluded = Vec::new();
         for cell in study.cells() {
             let mut condition = Condition::resolve(study, &cell);
             condition.label = name::label(study, &cell, &condition);
             let exclusion = study.exclusions.iter().find(|exclusion| exclusion.selection.chooses(&cell));
-            // The file's own reason comes before that of a rule.
+            // The file's reason comes before that of a rule.
             match exclusion
                 .map(|exclusion| exclusion.why())
                 .or_else(|| rule::forbids(&condition, study.exact()))
             {
-                Some(why) => draft.excluded.push(Dropped { label: condition.label, why }),
+                Some(why) => excluded.push((condition.label, why)),
                 None => {
                     condition.index = draft.conditions.len();
                     condition.slug = name::slug(study, &cell, &condition);
@@ -44,26 +46,25 @@ impl Draft {
                 }
             }
         }
-        draft.excluded = whole(draft.excluded, study);
+        draft.excluded = whole(&excluded, study);
         name::make_unique(&mut draft.conditions);
         draft
     }
 
-    /// The conditions with the levels they come from.
     pub(crate) fn planned(&self) -> Vec<(Cell, &Condition)> {
         self.cells.iter().cloned().zip(&self.conditions).collect()
     }
 
-    /// The plan, with the study's comparisons.
     pub(crate) fn finish(self, study: &Study) -> Plan {
         let planned = self.planned();
-        // What cannot be resolved was reported when the file was read; only the default comparison
-        // of a study with a single condition comes here without one.
+        // Reading the file reported comparisons that cannot be made. Only the default comparison of
+        // a study with a single condition fails here.
         let resolve = |request: &Request| comparison::resolve(request, &planned, study.exact()).ok();
         let comparisons = study.requests.iter().filter_map(resolve).flatten().collect();
         Plan {
             conditions: self.conditions,
             excluded: self.excluded,
+            lacking: Vec::new(),
             merged: Vec::new(),
             comparisons,
             design: study.design().cloned(),
@@ -75,32 +76,30 @@ impl Draft {
     }
 }
 
-/// Where everything of a design is left out for one reason, says so once.
-fn whole(excluded: Vec<Dropped>, study: &Study) -> Vec<Dropped> {
-    let Some(design) = study.design() else { return excluded };
-    let words: Vec<String> = study.rows.iter().map(|row| design.words(row)).collect();
-    // Combinations of a design follow each other, all on or all off first.
-    let without = |dropped: &Dropped, words: &str| Some(dropped.label.strip_suffix(words)?.to_owned());
+/// What is left out. Where that is everything of a design, for one reason, it is said once.
+fn whole(excluded: &[(Name, String)], study: &Study) -> Vec<Dropped> {
+    let word = |row: &Vec<bool>| study.design().map(|design| design.word(row));
+    let words: Vec<NameWord> = study.rows.iter().filter_map(word).collect();
     let mut said = Vec::new();
-    let mut rest = excluded.as_slice();
-    while let Some(first) = rest.first() {
-        let one = rest.get(..words.len()).zip(without(first, &words[0])).filter(|(block, label)| {
-            let same = |(one, words): (&Dropped, &String)| {
-                one.why == first.why && without(one, words).as_ref() == Some(label)
+    let mut rest = excluded;
+    while let Some((name, why)) = rest.first() {
+        let before = name.words().split_last().map_or(&[][..], |(_, before)| before);
+        // Combinations of a design follow each other, all on or all off first.
+        let is_block = |block: &&[(Name, String)]| {
+            let same = |((name, reason), word): (&(Name, String), &NameWord)| {
+                reason == why && name.words().split_last() == Some((word, before))
             };
-            block.iter().zip(&words).all(same)
-        });
-        match one {
-            Some((block, label)) => {
-                let label = format!("{label}whatever is on");
-                said.push(Dropped { label, why: first.why.clone() });
-                rest = &rest[block.len()..];
+            !block.is_empty() && block.iter().zip(&words).all(same)
+        };
+        let (label, count) = match rest.get(..words.len()).filter(is_block) {
+            Some(block) => {
+                let all = NameWord::alone("with any offloads".to_owned());
+                (Name::from([before, &[all]].concat()), block.len())
             }
-            None => {
-                said.push(first.clone());
-                rest = &rest[1..];
-            }
-        }
+            None => (name.clone(), 1),
+        };
+        said.push(Dropped { label: label.to_string(), why: why.clone() });
+        rest = &rest[count..];
     }
     said
 }

@@ -1,4 +1,4 @@
-//! The state that both ends' interfaces read back as.
+//! The state that the interfaces of both ends read back.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,14 +23,14 @@ pub struct Effective {
     pub fragments: Option<Fragments>,
 }
 
-/// Full packets of a tunnel that its underlay cannot carry whole, in bytes. It prints as a sentence
+/// Full packets of a tunnel that its underlay cannot carry whole, in bytes. Displayed as a sentence
 /// without a full stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fragments {
     /// The tunnel's MTU.
     pub inner: u32,
-    /// What a packet of the underlay has to hold for it.
+    /// The size of such a packet on the underlay.
     pub needed: u32,
     /// The underlay's MTU.
     pub outer: u32,
@@ -49,7 +49,7 @@ impl fmt::Display for Fragments {
 }
 
 impl Effective {
-    /// What makes two effective states one, whatever was asked for.
+    /// The state by which conditions are merged, whatever they asked for.
     #[must_use]
     pub fn state(&self) -> State {
         State {
@@ -63,7 +63,7 @@ impl Effective {
     }
 }
 
-/// The interfaces' state by itself: equal for conditions that come to the same.
+/// The interfaces' state: equal for conditions with the same effect.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct State {
     transmitter: InterfaceState,
@@ -71,7 +71,7 @@ pub struct State {
     underlay: Option<BySide<InterfaceState>>,
 }
 
-/// An interface's MTU, and the features that are on. One that it does not have is off.
+/// An interface's MTU and its active features. A missing feature counts as off.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct InterfaceState {
     mtu: u32,
@@ -105,7 +105,7 @@ impl fmt::Display for State {
 }
 
 impl Effective {
-    /// The sides that there are, with their names.
+    /// The sides of the testbed, with their names.
     pub fn sides(&self) -> impl Iterator<Item = (&'static str, &Settled)> {
         let receiver = self.receiver.as_ref().map(|receiver| ("receiver", receiver));
         let underlay = self.underlay.iter().flat_map(|both| {
@@ -114,7 +114,7 @@ impl Effective {
         std::iter::once(("transmitter", &self.transmitter)).chain(receiver).chain(underlay)
     }
 
-    /// How this state differs from `base`, in words; empty if it does not.
+    /// The differences of this state from `base`, in words; empty if there are none.
     pub fn against(&self, base: &Self) -> String {
         let described: Vec<(&str, String)> = self
             .sides()
@@ -207,7 +207,7 @@ mod tests {
         ] {
             assert_ne!(base.state(), other.state(), "{other:?}");
         }
-        // What is off, or was refused, is as what is not there.
+        // A feature that is off, or was refused, counts like a missing one.
         let mut same = effective([A, NOT_A], 1500, Some([&[("a", true), ("b", false)], &[]]));
         same.transmitter.refused.insert("b".into(), "fixed".into());
         same.transmitter.active.insert("b".into(), false);

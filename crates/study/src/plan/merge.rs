@@ -1,4 +1,4 @@
-//! Conditions that read back as the same effective state are one condition.
+//! Merges conditions that read back the same effective state.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,38 +10,37 @@ use crate::plan::comparison::Comparison;
 use crate::plan::condition::Condition;
 
 impl Plan {
-    /// Makes conditions with the same effective state one: the first stays, the others move to
-    /// `merged`, the conditions are numbered anew and the comparisons follow.
+    /// Merges conditions with the same effective state: the first stays, the others move to
+    /// `merged`, the conditions are numbered again and the comparisons follow.
     ///
-    /// `states[i]` is what the testbed's state reads back as under `conditions[i]`. Only conditions
-    /// with the same traffic (workload, family, checksums of the sockets), the same state of the
-    /// testbed and no label of `twin` between them are merged, so that `states` need not hold what
-    /// is no state of the testbed. A condition without one stays as it is.
+    /// `states[i]` is the state that the testbed reads back under `conditions[i]`. Only conditions
+    /// with the same traffic (workload, family, checksums of the sockets), testbed and `twin` are
+    /// merged, so `states` need not contain these. A condition without a state stays.
     pub fn merge<S: Eq + Hash>(mut self, states: &[S]) -> Plan {
         let first = representatives(&self.conditions, states);
         for (condition, &first) in self.conditions.iter().zip(&first) {
             if condition.index != first {
                 let why = format!("reads back as the same state as `{}`", self.conditions[first].label);
-                self.merged.push(Dropped { label: condition.label.clone(), why });
+                self.merged.push(Dropped { label: condition.label.to_string(), why });
             }
         }
         self.keep(&first.into_iter().map(Some).collect::<Vec<_>>()).0
     }
 
-    /// Moves the conditions that cannot be measured here to `excluded`; the others are numbered
+    /// Moves the conditions that cannot be measured here to `lacking`; the others are numbered
     /// anew and the comparisons follow. A comparison whose baseline is gone goes there too.
     ///
     /// `reasons[i]` is why `conditions[i]` cannot be measured; without one it stays.
     pub fn without(mut self, reasons: &[Option<String>]) -> Plan {
         let reason = |index: usize| reasons.get(index).and_then(Option::as_ref);
         for condition in &self.conditions {
-            let label = condition.label.clone();
-            self.excluded.extend(reason(condition.index).map(|why| Dropped { label, why: why.clone() }));
+            let label = condition.label.to_string();
+            self.lacking.extend(reason(condition.index).map(|why| Dropped { label, why: why.clone() }));
         }
         for Comparison { metric, baseline, .. } in &self.comparisons {
             if let (Some(_), Some(condition)) = (reason(*baseline), self.conditions.get(*baseline)) {
                 let label = format!("the comparison of {metric} with {}", condition.label);
-                self.excluded.push(Dropped { label, why: "its baseline is not measured".to_owned() });
+                self.lacking.push(Dropped { label, why: "its baseline is not measured".to_owned() });
             }
         }
         let stays = |index: usize| reason(index).is_none().then_some(index);
@@ -49,9 +48,9 @@ impl Plan {
         self.keep(&stays).0
     }
 
-    /// Keeps the conditions that stand for themselves and numbers them anew; comparisons follow.
-    /// `stands_for[i]` is the condition that is measured for `conditions[i]`, if one is. Returned
-    /// with the plan: for each of its conditions the former number.
+    /// Keeps the measured conditions and numbers them again; comparisons follow. `stands_for[i]` is
+    /// the condition that is measured for `conditions[i]`, if one is. Also returns the former
+    /// number of each condition of the plan.
     pub(crate) fn keep(mut self, stands_for: &[Option<usize>]) -> (Plan, Vec<usize>) {
         let numbers: Vec<usize> =
             (0..stands_for.len()).filter(|&index| stands_for[index] == Some(index)).collect();
@@ -95,7 +94,7 @@ fn same_traffic(one: &Condition, other: &Condition) -> bool {
         == (&other.workload, other.family, other.twin(), &other.boot)
 }
 
-/// A comparison under new numbers; `None` if nothing is left to compare.
+/// A comparison under new numbers; `None` if it has no conditions left.
 fn follow(comparison: Comparison, renumber: impl Fn(usize) -> Option<usize>) -> Option<Comparison> {
     let baseline = renumber(comparison.baseline)?;
     let mut conditions: Vec<usize> = comparison.conditions.into_iter().filter_map(renumber).collect();

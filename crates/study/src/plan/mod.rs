@@ -1,5 +1,5 @@
-//! What a study comes down to: the conditions to measure, those left out and why, and what is
-//! compared.
+//! The plan of a study: the conditions to measure, those left out with the reason, and the
+//! comparisons.
 
 pub(crate) mod comparison;
 pub(crate) mod condition;
@@ -26,8 +26,8 @@ use crate::plan::comparison::Comparison;
 use crate::plan::condition::Condition;
 use crate::plan::effective::Effective;
 
-/// The conditions of a study in their order: factors in file order, the last varies fastest. It is
-/// stored with the runs: `--resume`, `compare` and every report go by it.
+/// The conditions of a study in order: factors in file order, the last varies fastest. It is stored
+/// with the runs: `--resume`, `compare` and every report use it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -35,26 +35,28 @@ pub struct Plan {
     pub conditions: Vec<Condition>,
     /// What the file or a rule leaves out.
     pub excluded: Vec<Dropped>,
+    /// What trying the conditions out showed to be impossible here.
+    pub lacking: Vec<Dropped>,
     /// What turned out to be the same as a condition that stays; see [`Plan::merge`].
     pub merged: Vec<Dropped>,
     /// What is compared with what.
     pub comparisons: Vec<Comparison>,
-    /// Whose combinations the conditions are, where the study has a design.
+    /// The study's design, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub design: Option<Design>,
     /// Whether instructions are counted instead of time.
     pub exact: bool,
     /// What the study asks.
     pub asked: Asked,
-    /// The looks that a change of the study left no boots for.
+    /// The looks that a `--set` left no boots for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_dropped: Option<LooksDropped>,
-    /// What both ends read back, condition by condition; empty where nothing was tried.
+    /// The state that both ends read back, for each condition; empty before a try.
     pub effective: Vec<Effective>,
 }
 
-/// What a study asks: kept with its plan, so that results are judged as they were planned, however
-/// the grammar of study files changes.
+/// What a study asks: kept with its plan, so that results are judged as planned, even after the
+/// grammar of study files changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The question, in its author's words.
@@ -64,7 +66,7 @@ pub struct Asked {
 }
 
 impl Plan {
-    /// Reads one as it is stored.
+    /// Reads a stored plan.
     ///
     /// # Errors
     /// A field that is missing, unknown or of another type, with its place in the text; parts that
@@ -78,14 +80,14 @@ impl Plan {
         if !is_sound {
             return Err(serde_json::Error::custom("its parts do not fit each other"));
         }
-        // Pages go through all planned runs.
+        // Pages loop over all planned runs.
         if !plan.asked.protocol.is_possible(conditions) {
             return Err(serde_json::Error::custom("it has more runs than a study can have"));
         }
         Ok(plan)
     }
 
-    /// What testbeds have to be built for, each state once, in the order of the conditions.
+    /// The states that testbeds are built for, each once, in the order of the conditions.
     pub fn states(&self) -> Vec<BootState> {
         let mut states: Vec<BootState> = Vec::new();
         for condition in &self.conditions {
@@ -96,7 +98,7 @@ impl Plan {
         states
     }
 
-    /// The same, with the congestion control named that its TCP traffic left open.
+    /// The same, with a congestion control where its TCP traffic left it open.
     #[must_use]
     pub fn with_congestion_control(mut self, chosen: &str) -> Self {
         for workload in self.conditions.iter_mut().map(|condition| &mut condition.workload) {
@@ -107,7 +109,7 @@ impl Plan {
         self
     }
 
-    /// Whether TCP traffic of it leaves the congestion control open.
+    /// Whether some of its TCP traffic leaves the congestion control open.
     pub fn leaves_congestion_control_open(&self) -> bool {
         self.conditions.iter().map(|condition| &condition.workload).any(|workload| {
             workload.traffic.kind.is_tcp()
@@ -115,7 +117,7 @@ impl Plan {
         })
     }
 
-    /// For each condition its state, as an index into [`Plan::states`].
+    /// The state of each condition, as an index into [`Plan::states`].
     pub fn states_of_conditions(&self) -> Vec<usize> {
         let states = self.states();
         let place = |condition: &Condition| states.iter().position(|state| *state == condition.boot);

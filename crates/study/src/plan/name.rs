@@ -6,36 +6,37 @@ use words::Value;
 
 use crate::model::factor::{Factor, Subject};
 use crate::model::grid::Cell;
+use crate::model::name::{Name, NameWord};
 use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
 use crate::model::study::Study;
 use crate::plan::condition::Condition;
 
-/// The longest piece that a single level adds to a slug: file systems allow names of 255 bytes.
+/// The longest part of a slug for one level: file systems allow names of 255 bytes.
 const LONGEST_PART: usize = 48;
 
 /// The label: the levels of what varies, in file order, and what the design makes of the offloads.
 /// Families, scenarios and workloads need no factor's name to be understood. Where nothing varies,
 /// the workload and the family.
-pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> String {
-    let parts: Vec<String> = study
+pub(crate) fn label(study: &Study, cell: &Cell, condition: &Condition) -> Name {
+    let words: Vec<NameWord> = study
         .levels(cell)
         .filter(|(factor, _)| factor.varies())
         .map(|(factor, level)| match factor.subject() {
-            Subject::Workload | Subject::Scenario | Subject::Family => level.to_string(),
-            _ => format!("{}={}", factor.name(), factor.short(level)),
+            Subject::Workload | Subject::Scenario | Subject::Family => NameWord::alone(level.to_string()),
+            _ => NameWord { factor: Some(factor.name().to_owned()), level: factor.short(level) },
         })
-        .chain(study.designed(cell).map(|(design, on)| design.words(&on)))
+        .chain(study.designed(cell).map(|(design, on)| design.word(&on)))
         .collect();
-    if parts.is_empty() {
-        format!("{} {}", condition.workload.name, condition.family)
-    } else {
-        parts.join(" ")
+    if words.is_empty() {
+        let Condition { workload, family, .. } = condition;
+        return [workload.name.clone(), family.to_string()].map(NameWord::alone).to_vec().into();
     }
+    words.into()
 }
 
-/// The slug, in the manner of the reference study R1 (`udp4_default_nocksum`): traffic and family,
-/// then offloads, then `nocksum`, then whatever else varies.
+/// The slug, as in the reference study R1 (`udp4_default_nocksum`): traffic and family, then
+/// offloads, then `nocksum`, then everything else that varies.
 pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String {
     let kind = condition.workload.traffic.kind;
     let mut parts = vec![format!("{}{}", kind.slug(), condition.family.digit())];
@@ -60,7 +61,7 @@ pub(crate) fn slug(study: &Study, cell: &Cell, condition: &Condition) -> String 
     parts.join("_")
 }
 
-/// Makes slugs unique, in order, by numbering those that are taken.
+/// Makes slugs unique, in order, by numbers.
 pub(crate) fn make_unique(conditions: &mut [Condition]) {
     let mut taken = HashSet::new();
     for condition in conditions {
@@ -72,7 +73,7 @@ pub(crate) fn make_unique(conditions: &mut [Condition]) {
     }
 }
 
-/// What R1 calls the state of the offloads.
+/// R1's word for a state of the offloads.
 fn offloads_slug(offloads: &Value) -> &'static str {
     if offloads.to_string() == Offloads::None.word() { "nooffload" } else { "default" }
 }
@@ -85,7 +86,6 @@ fn other(factor: &Factor, level: &Value) -> Option<String> {
         Subject::Workload | Subject::Family | Subject::Offloads(Scope { side: None, underlay: false }) => {
             return None;
         }
-        // It has its own place.
         Subject::Key(key) if key.name == "checksum" => return None,
         Subject::Key(key) => {
             format!("{}{}", key.slug, level.to_string().to_lowercase().replace(['_', '+'], "-"))
@@ -102,7 +102,7 @@ fn other(factor: &Factor, level: &Value) -> Option<String> {
     })
 }
 
-/// A text with nothing but what a slug may hold.
+/// A text of characters that a slug may contain.
 fn plain(text: &str) -> String {
     let fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-');
     let text: String =

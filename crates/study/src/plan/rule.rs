@@ -1,5 +1,5 @@
-//! Combinations that no testbed can reach, and why. What the kernel forces (TSO without
-//! scatter-gather) is not here: it is found by trying and reading back.
+//! Combinations that no testbed can reach, and why. The kernel's own rules (TSO needs
+//! scatter-gather) are not here: reading back shows them.
 
 use words::{Family, KEYS, Kind, Scenario, Traffic, VXLAN_OVERHEAD};
 
@@ -8,8 +8,8 @@ use crate::plan::condition::Condition;
 /// The least MTU that IPv6 works over, in bytes (RFC 8200, section 5).
 const LEAST_IPV6_MTU: u32 = 1_280;
 
-/// Why a scenario cannot carry a kind of traffic, and what can be done about it: `discard` has
-/// nobody to receive, and elsewhere somebody does.
+/// Why a scenario cannot carry a kind of traffic, with the remedy: `discard` has no receiver, and
+/// the others have one.
 pub(crate) fn uncarried(kind: Kind, scenario: Scenario) -> Option<(String, &'static str)> {
     match (scenario, kind.is_received()) {
         (Scenario::Discard, true) => Some((
@@ -58,7 +58,7 @@ pub(crate) fn forbids(condition: &Condition, is_exact: bool) -> Option<String> {
     })
 }
 
-/// The MTU that the traffic finds: what a tunnel's underlay leaves, where nothing else is asked.
+/// The MTU that the traffic has: the tunnel's, if the study does not set one.
 fn mtu(condition: &Condition) -> u32 {
     let scenario = condition.boot.scenario;
     let taken = match condition.boot.underlay_family {

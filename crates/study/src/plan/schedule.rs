@@ -1,4 +1,4 @@
-//! The order of the runs: boots, in them blocks, in them every condition once.
+//! The order of the runs: boots of blocks, each with every condition once.
 
 use rand_chacha::ChaCha12Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -13,25 +13,25 @@ pub struct PlannedRun {
     pub boot: u32,
     /// The block, from 1; 0 for warm-up runs.
     pub block: u32,
-    /// How many runs of this kind (warm-up or recorded) of this condition there were in this boot,
-    /// itself included.
+    /// The number of this run among those of the same kind (warm-up or recorded) and condition in
+    /// this boot, from 1.
     pub repeat: u32,
     /// The place in the boot, from 0.
     pub position: u32,
-    /// Whether it only warms up, and is kept out of every comparison.
+    /// Whether it is a warm-up run, which no comparison uses.
     pub warmup: bool,
     /// The condition, as an index into the plan.
     pub condition: usize,
 }
 
-/// The runs of every boot, in order. `states` tells for each condition which state of the testbed
-/// it needs ([`crate::Plan::states_of_conditions`]): a boot has one, and holds the conditions that
-/// need it. So there are `protocol.boots` boots of each state, numbered over all: one of each, in
-/// an order drawn anew, then again one of each.
+/// The runs of every boot, in order. `states` has the testbed's state of each condition
+/// ([`crate::Plan::states_of_conditions`]). A boot has one state and measures the conditions of
+/// that state. There are `protocol.boots` boots of each state, numbered over all, in rounds: one
+/// boot of each state in random order.
 ///
-/// Interleaved: the warm-up blocks, then the recorded ones; each holds every condition once, in an
-/// order drawn for it from the seed and the boot. Sequential: each condition's warm-up runs and
-/// then its recorded ones.
+/// Interleaved: the warm-up blocks, then the recorded ones; each has every condition once, in an
+/// order drawn from the seed and the boot. Sequential: each condition's warm-up runs and then its
+/// recorded ones.
 pub fn schedule(states: &[usize], protocol: &Protocol) -> Vec<Vec<PlannedRun>> {
     let of_state = |state: usize| (0..states.len()).filter(|&one| states[one] == state).collect::<Vec<_>>();
     let groups: Vec<Vec<usize>> = (0..states.iter().max().map_or(1, |last| last + 1)).map(of_state).collect();
@@ -84,9 +84,8 @@ fn sequential(conditions: &[usize], protocol: &Protocol, boot: u32) -> Vec<Plann
     conditions.iter().flat_map(of_condition).collect()
 }
 
-/// A generator of its own for each boot, so that a boot's order does not depend on the length of
-/// those before it. ChaCha is specified, so the order survives changes of compiler, machine and
-/// library.
+/// A generator for each boot, so that a boot's order does not depend on the length of earlier
+/// boots. ChaCha is specified, so the order is the same with every compiler, machine and library.
 fn random(seed: u64, boot: u32) -> ChaCha12Rng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -94,8 +93,8 @@ fn random(seed: u64, boot: u32) -> ChaCha12Rng {
     ChaCha12Rng::from_seed(key)
 }
 
-/// Fisher and Yates's shuffle. Written out here because a library may change how it draws, and a
-/// resumed study must draw the order it was begun with.
+/// Fisher and Yates's shuffle. Written here because a library may change how it draws, and a
+/// resumed study must draw the same order.
 fn shuffle(block: &mut [usize], random: &mut ChaCha12Rng) {
     for last in (1..block.len()).rev() {
         let other = below(last as u64 + 1, random);
@@ -103,8 +102,7 @@ fn shuffle(block: &mut [usize], random: &mut ChaCha12Rng) {
     }
 }
 
-/// A number below `bound`, each equally likely: draws from the incomplete last stretch of 2^64 are
-/// drawn again.
+/// A number below `bound`, each equally likely: draws again in the incomplete last stretch of 2^64.
 fn below(bound: u64, random: &mut ChaCha12Rng) -> u64 {
     let whole = u64::MAX - u64::MAX % bound;
     loop {
@@ -219,8 +217,7 @@ mod tests {
         }
     }
 
-    /// A study begun with one version is resumed with another: the drawn order is part of the
-    /// format.
+    /// A study may be resumed with another version: the drawn order is part of the format.
     #[test]
     fn the_drawn_order_never_changes() {
         let boots = schedule(&alike(4), &interleaved(2, 1, 2, 1));
@@ -235,7 +232,7 @@ mod tests {
         for run in &schedule(&alike(3), &protocol)[0] {
             counts[run.condition][(run.position % 3) as usize] += 1;
         }
-        // 2000 expected, standard deviation 36.5: six of them are never reached by chance.
+        // 2000 expected, standard deviation 36.5: chance never reaches six of them.
         assert!(counts.iter().flatten().all(|&count| count.abs_diff(2_000) < 219), "{counts:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What interfaces are set to.
+//! Settings of interfaces.
 
 use std::collections::BTreeMap;
 
@@ -14,25 +14,24 @@ use crate::model::scope::Scope;
 pub struct SideSettings {
     /// All offloads.
     pub offloads: Offloads,
-    /// Single features by kernel name; they win over `offloads`. What is not here is left to it.
+    /// Single features by kernel name; they override `offloads`.
     pub features: BTreeMap<String, bool>,
 }
 
-/// What the interfaces that carry a tunnel are set to.
+/// The settings of the interfaces that carry a tunnel.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Underlay {
-    /// Their MTU in bytes; `None` leaves it as the scenario makes it.
+    /// Their MTU in bytes; `None` keeps the scenario's.
     pub mtu: Option<u32>,
-    /// What the transmitter's is set to.
+    /// The transmitter's.
     pub transmitter: SideSettings,
-    /// What the receiver's is set to.
+    /// The receiver's.
     pub receiver: SideSettings,
 }
 
 impl SideSettings {
-    /// Every feature that this asks to be on or off, by kernel name: those of [`feature::OFFLOADS`]
-    /// off if `offloads` is `none`, and over them the single features. Whatever is absent stays as
-    /// it is.
+    /// Every feature that this turns on or off, by kernel name: those of [`feature::OFFLOADS`] off
+    /// if `offloads` is `none`, overridden by single features. Other features stay as they are.
     pub fn wanted(&self) -> BTreeMap<&str, bool> {
         let none = if self.offloads == Offloads::None { feature::OFFLOADS } else { &[] };
         let mut wanted: BTreeMap<&str, bool> = none.iter().map(|name| (*name, false)).collect();
@@ -40,9 +39,8 @@ impl SideSettings {
         wanted
     }
 
-    /// The settings that the levels ask of a side. The most specific wins: what names the side over
-    /// what is for both, then a feature by its kernel name over a group of features; any feature
-    /// over the offloads as a whole.
+    /// The settings of a side under these levels. The most specific wins: a side over both, then a
+    /// feature by its kernel name over a group, then any feature over the offloads as a whole.
     pub(crate) fn of(side: Side, underlay: bool, levels: &[(&Factor, &Value)]) -> Self {
         let concerns =
             |scope: Scope| scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side);

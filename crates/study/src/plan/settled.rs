@@ -1,4 +1,4 @@
-//! A design after its switches were tried out: what reads back as another combination is no
+//! A design after its switches were tried: a combination that reads back as another is not a
 //! condition of its own.
 
 use std::collections::HashMap;
@@ -15,14 +15,13 @@ const ON: &str = "on";
 const OFF: &str = "off";
 
 impl Condition {
-    /// What it has on of a design; `true` is on.
+    /// Which of a design's factors it has on.
     pub fn designed(&self, design: &Design) -> Vec<bool> {
         let level = |factor: &String| self.levels.iter().find(|(name, _)| name == factor);
         design.factors.iter().map(|factor| level(factor).is_some_and(|(_, level)| level == ON)).collect()
     }
 
-    /// What its interfaces would be set to with all of a design on, or off. For trying out: its
-    /// names stay.
+    /// The same settings with all of a design on, or off, under the same names: for a try.
     #[must_use]
     pub fn with_all(&self, design: &Design, on: bool) -> Self {
         let mut condition = self.clone();
@@ -32,7 +31,7 @@ impl Condition {
         condition
     }
 
-    /// Sets the features of a factor, but for those that something more specific sets.
+    /// Switches the features of a factor, except those that something more specific sets.
     fn switch(&mut self, factor: &str, was: bool, on: bool) {
         let Some(offload) = Offload::named(factor) else { return };
         for side in Side::BOTH {
@@ -52,12 +51,14 @@ impl Condition {
         }
     }
 
-    /// Names it after what it has on, of a design that may have lost factors. What it asks for
-    /// stays: that is what came to this.
+    /// Names it by what it has on, of a design that may have lost factors. Its settings stay: they
+    /// led to this state.
     fn rename(&mut self, old: &Design, new: &Design, on: &[bool]) {
         let was = self.designed(old);
-        let label = self.label.strip_suffix(&old.words(&was));
-        self.label = label.map_or(self.label.clone(), |rest| rest.to_owned() + &new.words(on));
+        // The design's word is the last.
+        if let Some((_, rest)) = self.label.words().split_last() {
+            self.label = [rest, &[new.word(on)]].concat().into();
+        }
         // A number that makes a slug unique may stand behind it.
         let (old_slug, new_slug) = (old.slug(&was), new.slug(on));
         if let Some(place) = self.slug.rfind(&old_slug) {
@@ -68,7 +69,7 @@ impl Condition {
         self.levels.extend(levels.map(|(name, on)| (name.clone(), if *on { ON } else { OFF }.to_owned())));
     }
 
-    /// Its levels of everything but the design.
+    /// Its levels outside of the design.
     fn undesigned(&self, design: &Design) -> Vec<(String, String)> {
         self.levels.iter().filter(|(name, _)| !design.factors.contains(name)).cloned().collect()
     }
@@ -78,10 +79,10 @@ impl Design {
     /// The design without these factors.
     fn without(&self, dropped: Vec<Dropped>) -> Self {
         let is_dropped = |name: &str| dropped.iter().any(|gone| gone.label == name);
-        let left = |group: &String| {
-            let pairs: Vec<&str> =
-                group.split(" = ").filter(|pair| !pair.split(" x ").any(is_dropped)).collect();
-            (pairs.len() > 1).then(|| pairs.join(" = "))
+        let stays = |pair: &&[String; 2]| !pair.iter().any(|name| is_dropped(name));
+        let left = |group: &Vec<[String; 2]>| {
+            let pairs: Vec<_> = group.iter().filter(stays).cloned().collect();
+            (pairs.len() > 1).then_some(pairs)
         };
         Self {
             kind: self.kind,
@@ -94,14 +95,13 @@ impl Design {
 }
 
 impl Plan {
-    /// Makes the conditions of a design what they read back as. `reads[i]` is what `conditions[i]`
-    /// has on of each factor of the design; `dropped` are factors, by name, that nothing here can
-    /// switch, with the reason.
+    /// Renames the conditions of a design by what they read back. `reads[i]` is what
+    /// `conditions[i]` has on of each factor of the design; `dropped` are factors, by name, that
+    /// nothing here can switch, with the reason.
     ///
-    /// Of conditions that come to the same one stays: the one that was asked for, or if the design
-    /// has none such, the first that reads back so, under the name of what it is. Returned with the
-    /// plan: for each of its conditions the former number. Without a design the plan stays as it
-    /// is.
+    /// Of conditions with the same state one stays: the one that was asked for, or else the first,
+    /// under the name of its state. Also returns the former number of each condition of the plan.
+    /// Without a design the plan stays as it is.
     #[must_use]
     pub fn settled(self, reads: &[Vec<bool>], dropped: Vec<Dropped>) -> (Self, Vec<usize>) {
         let Some(old) = self.design.clone() else {
@@ -120,7 +120,7 @@ impl Plan {
             .map(|(index, asked)| reads.get(index).map_or(asked.clone(), |on| left(on)))
             .collect();
 
-        // For each state of each group, the condition that stays for it.
+        // For each state of each group, the condition that stays.
         let mut kept: HashMap<State<'_>, usize> = HashMap::new();
         let key = |index: usize| (self.conditions[index].undesigned(&old), reads[index].as_slice());
         let in_order = 0..self.conditions.len();
@@ -143,16 +143,16 @@ impl Plan {
         }
         let leaves =
             |gone: Dropped| Dropped { why: format!("not part of the design here: {}", gone.why), ..gone };
-        plan.excluded.extend(dropped.into_iter().map(leaves));
+        plan.lacking.extend(dropped.into_iter().map(leaves));
         plan.design = Some(design);
         (plan, numbers)
     }
 }
 
-/// Levels of everything but the design, and what of the design is on.
+/// Levels outside of the design, and what of the design is on.
 type State<'r> = (Vec<(String, String)>, &'r [bool]);
 
-/// What was asked for and read back otherwise, each once, with how many conditions it was.
+/// Combinations that read back otherwise, each once, with the number of conditions.
 fn unreachable<'a>(asked: &'a [Vec<bool>], reads: &'a [Vec<bool>]) -> Vec<(&'a [bool], &'a [bool], usize)> {
     let mut found: Vec<(&[bool], &[bool], usize)> = Vec::new();
     for (asked, reads) in asked.iter().zip(reads).filter(|(asked, reads)| asked != reads) {

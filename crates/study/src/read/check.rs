@@ -1,4 +1,4 @@
-//! What is wrong with a file although each of its parts is right.
+//! What is wrong with a file whose parts are all right.
 
 use std::ops::Range;
 use words::Scenario;
@@ -13,8 +13,8 @@ use crate::plan::rule;
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, workload};
 
-/// Reports traffic that no scenario of the study can carry. What only some cannot carry is left out
-/// of the plan.
+/// Reports traffic that no scenario of the study can carry. If some can, the plan leaves out the
+/// others.
 pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], problems: &mut Problems) {
     for read in workloads {
         let kind = read.workload.traffic.kind;
@@ -26,8 +26,8 @@ pub(crate) fn scenarios(scenarios: &[Scenario], workloads: &[workload::Read], pr
     }
 }
 
-/// Reports levels that no workload of the study can have. What only some cannot have is left out of
-/// the plan.
+/// Reports levels that no workload of the study can have. If some can, the plan leaves out the
+/// others.
 pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
     for read in factors {
         for (index, place) in read.levels.iter().enumerate() {
@@ -42,8 +42,8 @@ pub(crate) fn settings(workloads: &[workload::Read], factors: &[factor::Read], p
     }
 }
 
-/// Reports what exact mode does not have. Of levels those that no workload of the study can have
-/// there; what only some cannot have is left out of the plan.
+/// Reports what exact mode does not support. Of levels, those that no workload can have there; if
+/// some can, the plan leaves out the others.
 pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], problems: &mut Problems) {
     let mut found = Vec::new();
     for read in workloads {
@@ -114,7 +114,7 @@ pub(crate) fn plan(
     }
 }
 
-/// Reports exclusions that exclude nothing that is still there.
+/// Reports exclusions without an effect.
 fn exclusions_act(study: &Study, places: &[Range<usize>], problems: &mut Problems) {
     let mut left: Vec<grid::Cell> = study.cells().collect();
     for (exclusion, place) in study.exclusions.iter().zip(places) {
@@ -130,7 +130,7 @@ fn exclusions_act(study: &Study, places: &[Range<usize>], problems: &mut Problem
     }
 }
 
-/// Reports a study that may stop early, but whose boots differ in what they measure.
+/// Reports a study that may stop early, but whose boots measure different conditions.
 fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
     let Some(place) = stop else { return };
     let differ = draft.conditions.windows(2).any(|pair| pair[0].boot != pair[1].boot);
@@ -142,7 +142,7 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
     }
 }
 
-/// Reports what the sizes of a plan multiply to.
+/// Reports a plan that is too large.
 fn sizes(
     study: &Study,
     draft: &Draft,

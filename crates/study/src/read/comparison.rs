@@ -16,7 +16,7 @@ use crate::read::selection::{self, Scope};
 use crate::read::table::Table;
 use crate::read::value::Value;
 
-/// A comparison with the places of what later checks may find wrong.
+/// A comparison with the places that later checks may report.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) request: Request,
@@ -30,6 +30,8 @@ pub(crate) struct Offer<'k> {
     pub(crate) kinds: &'k [Kind],
     /// Whether a stream flows both ways in any condition.
     pub(crate) both_ways: bool,
+    /// Whether a workload searches for a rate.
+    pub(crate) searches: bool,
     /// The scenarios that could be read: there are metrics of virtual machines.
     pub(crate) scenarios: &'k [Scenario],
     /// Whether instructions are counted.
@@ -37,7 +39,7 @@ pub(crate) struct Offer<'k> {
 }
 
 impl Offer<'_> {
-    /// Whether one of the testbeds is one that the metric can be counted on.
+    /// Whether the metric can be counted on one of the testbeds.
     fn meets(&self, metric: &Metric) -> bool {
         let met = |scenario: &Scenario| metric.needs.is_met(*scenario, self.exact);
         self.scenarios.is_empty() || self.scenarios.iter().any(met)
@@ -45,7 +47,8 @@ impl Offer<'_> {
 
     fn has(&self, metric: &Metric) -> bool {
         let both_ways = self.both_ways || !metric.is_both_ways();
-        both_ways && self.meets(metric) && self.kinds.iter().any(|kind| kind.produces(metric))
+        let searched = self.searches || !metric.is_of_search();
+        both_ways && searched && self.meets(metric) && self.kinds.iter().any(|kind| kind.produces(metric))
     }
 }
 
@@ -86,9 +89,11 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
             problems.push(unmet(key, metric, value.span()));
             return None;
         }
-        let one_way = metric.is_both_ways() && kinds.iter().any(|kind| kind.produces(metric));
-        let help = if one_way {
+        let can = kinds.iter().any(|kind| kind.produces(metric));
+        let help = if can && metric.is_both_ways() {
             "the traffic flows one way: set `direction = \"both\"`, or use `throughput`".to_owned()
+        } else if can && metric.is_of_search() {
+            "no workload searches for a rate: set `find_rate = true`, or use `throughput`".to_owned()
         } else {
             format!("use one of {}", yields(offer))
         };
@@ -101,7 +106,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
     Some(metric)
 }
 
-/// Says what a metric needs that the testbed has not.
+/// Says what the testbed lacks for a metric.
 fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
     let (why, help) = match metric.needs {
         Needs::Exact => (
@@ -120,7 +125,7 @@ fn unmet(key: &str, metric: &Metric, place: Range<usize>) -> Problem {
     Problem::new(place, format!("this study yields no `{key}`")).label(why).help(help)
 }
 
-/// The metrics of a run as a whole that the traffic yields, and a word on the others.
+/// The metrics of a run as a whole that the traffic yields, and a note on the others.
 fn yields(offer: Offer<'_>) -> String {
     let keys: Vec<&str> = METRICS
         .iter()
@@ -130,7 +135,7 @@ fn yields(offer: Offer<'_>) -> String {
     format!("{}, or one of a side, such as `transmitter.cpu`", suggest::list(&keys))
 }
 
-/// Says in words why a comparison cannot be made.
+/// The problem of a comparison that cannot be made.
 pub(crate) fn explain(read: &Read, why: Unresolved) -> Problem {
     let at_baseline = read.baseline.clone().unwrap_or(read.place.clone());
     match why {

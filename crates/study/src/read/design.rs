@@ -16,7 +16,7 @@ use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
 
-/// The most combinations of a fraction that does not say.
+/// The default of `most`.
 pub(crate) const MOST: u32 = 32;
 
 /// A design with its factors and their combinations.
@@ -74,7 +74,6 @@ pub(crate) fn read(mut table: Table<'_>, taken: &[factor::Read], problems: &mut 
     Some(Read { design, rows: rows::rows(kind, factors.len(), most), factors })
 }
 
-/// The offloads as factors, on and off.
 fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) -> Vec<factor::Read> {
     let array = Value::items(entry.value);
     if array.is_empty() {
@@ -113,7 +112,7 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
             continue;
         }
         if let Some(factor) = taken.iter().find(|read| *read.factor.subject() == subject) {
-            let message = format!("`{}` is a factor of its own", quoted(name));
+            let message = format!("`{}` is already a factor", quoted(name));
             let help = format!("remove it here, or `{}` from `[factors]`", factor.factor.name());
             problems.report(place, message, help);
             continue;
@@ -125,8 +124,7 @@ fn offloads(entry: &Entry<'_>, taken: &[factor::Read], problems: &mut Problems) 
     factors
 }
 
-/// Reports a design with more combinations than a study may have, and a fraction that there is none
-/// of.
+/// Reports a design with too many combinations, and a fraction that does not exist.
 fn sized(
     kind: DesignKind,
     offloads: usize,
@@ -159,13 +157,13 @@ fn sized(
     None
 }
 
-/// What a fraction cannot tell apart, in words.
-fn aliases(kind: DesignKind, names: &[String], most: usize) -> Vec<String> {
+/// What a fraction cannot tell apart.
+fn aliases(kind: DesignKind, names: &[String], most: usize) -> Vec<Vec<[String; 2]>> {
     if kind != DesignKind::Fractional || rows::is_whole(names.len(), most) {
         return Vec::new();
     }
     let pairs =
         Fraction::within(names.len(), most).map(|fraction| fraction.aliased_pairs()).unwrap_or_default();
-    let pair = |(one, other): &(usize, usize)| format!("{} x {}", names[*one], names[*other]);
-    pairs.iter().map(|group| group.iter().map(pair).collect::<Vec<_>>().join(" = ")).collect()
+    let pair = |(one, other): &(usize, usize)| [names[*one].clone(), names[*other].clone()];
+    pairs.iter().map(|group| group.iter().map(pair).collect()).collect()
 }

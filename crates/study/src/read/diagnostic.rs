@@ -30,20 +30,20 @@ pub struct Diagnostic {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong, as a lower-case fragment.
+    /// The problem, as a lower-case fragment.
     pub message: String,
-    /// What is said at the caret, possibly nothing.
+    /// The text at the caret, possibly empty.
     pub label: String,
-    /// The way out.
+    /// The remedy.
     pub help: Option<String>,
-    /// The bytes it is about.
+    /// The bytes that it is about.
     #[serde(skip)]
     span: Range<usize>,
 }
 
 impl Diagnostics {
-    /// The problems of a file, ordered by place, and how many there were beside them. The file's
-    /// name is made fit to be printed.
+    /// The problems of a file, ordered by place, and how many more there were. Makes the file's
+    /// name safe to print.
     pub(crate) fn new(file: &str, source: &str, mut problems: Vec<Problem>, further: usize) -> Self {
         problems.sort_by_key(|problem| (problem.span.start, problem.span.end));
         problems.dedup();
@@ -57,7 +57,7 @@ impl Diagnostics {
         }
     }
 
-    /// The same, with a word at the carets of those places that have one.
+    /// The same, with a note at the carets of those places that have one.
     pub(crate) fn noted(mut self, note: impl Fn(&Range<usize>) -> Option<String>) -> Self {
         for problem in &mut self.problems {
             match note(&problem.span) {
@@ -84,8 +84,8 @@ impl Diagnostics {
         self.further
     }
 
-    /// The problems as text for people, with the lines they are about. `colour` adds the escape
-    /// codes of a terminal.
+    /// The problems as text for people, with their lines. `colour` adds the escape codes of a
+    /// terminal.
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let mut blocks: Vec<String> =
@@ -97,8 +97,7 @@ impl Diagnostics {
     }
 
     fn render_one(&self, renderer: &Renderer, problem: &Diagnostic) -> String {
-        // Messages quote the file. The line is shown as it is but for what must not reach a
-        // terminal.
+        // Messages quote the file: hostile characters are replaced in both.
         let title = Level::ERROR.primary_title(text::lines(&problem.message).into_owned());
         let path = text::line(&self.file);
         let line = Line::at(&self.source, problem.span.start);
@@ -107,7 +106,7 @@ impl Diagnostics {
             Group::with_title(title).element(origin)
         } else {
             let end = problem.span.end.min(line.start + line.text.len()).max(problem.span.start);
-            // What replaces a character may be longer.
+            // The replacement of a character may be longer.
             let place = |byte: usize| text::line(&line.text[..byte - line.start]).len();
             let annotation = AnnotationKind::Primary.span(place(problem.span.start)..place(end));
             let annotation = match problem.label.as_str() {
@@ -135,7 +134,6 @@ impl fmt::Display for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
-/// A problem, before its place is turned into line and column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) span: Range<usize>,
@@ -149,23 +147,20 @@ impl Problem {
         Self { span, message: message.into(), label: String::new(), help: None }
     }
 
-    /// What is said at the caret.
     pub(crate) fn label(self, label: impl Into<String>) -> Self {
         Self { label: label.into(), ..self }
     }
 
-    /// The way out.
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// The way out, if there is one to be named.
     pub(crate) fn maybe_help(self, help: Option<String>) -> Self {
         Self { help, ..self }
     }
 
     fn locate(self, source: &str) -> Diagnostic {
-        // A parser of syntax may stop in the middle of a character or behind the end.
+        // A parser may report a place in the middle of a character, or behind the end.
         let start = source.floor_char_boundary(self.span.start);
         let end = source.ceil_char_boundary(self.span.end.max(start));
         let line = Line::at(source, start);
@@ -180,18 +175,16 @@ impl Problem {
     }
 }
 
-/// A line of the source.
 struct Line<'s> {
     /// From 1.
     number: usize,
-    /// The byte it begins at.
     start: usize,
     /// Without its end.
     text: &'s str,
 }
 
 impl<'s> Line<'s> {
-    /// The line that holds a byte, which must be a boundary of characters.
+    /// The line of a byte, which must be a boundary of characters.
     fn at(source: &'s str, place: usize) -> Self {
         let before = &source[..place];
         let start = before.rfind('\n').map_or(0, |end| end + 1);

@@ -26,11 +26,10 @@ pub(crate) struct Read {
     pub(crate) levels: Vec<Range<usize>>,
 }
 
-/// A key of `[factors]`, or of a selection, with the scope taken off its name.
+/// A key of `[factors]`, or of a selection, without its scope.
 #[derive(Debug, Clone)]
 pub(crate) struct Named<'t> {
     pub(crate) scope: Scope,
-    /// The name without the scope.
     pub(crate) name: &'t str,
     /// The keys that lead to it, as written.
     pub(crate) path: Vec<&'t str>,
@@ -44,14 +43,14 @@ impl Named<'_> {
         format!("{}{}", self.scope, self.name)
     }
 
-    /// What it means, if it means a factor.
+    /// The factor that it names, if there is one.
     pub(crate) fn subject(&self) -> Option<Subject> {
         Subject::named(self.scope, self.name)
     }
 }
 
-/// The entries of a table with tables of a scope (`transmitter.tso = …`, `"underlay.tso" = …`) laid
-/// flat, in file order.
+/// The entries of a table whose scopes (`transmitter.tso = …`, `"underlay.tso" = …`) are flattened,
+/// in file order.
 pub(crate) fn flatten<'t>(rest: Vec<Entry<'t>>, problems: &mut Problems) -> Vec<Named<'t>> {
     let mut flat = Vec::new();
     for entry in rest {
@@ -61,7 +60,7 @@ pub(crate) fn flatten<'t>(rest: Vec<Entry<'t>>, problems: &mut Problems) -> Vec<
     flat
 }
 
-/// Lays an entry of a table of the scope `outer` flat.
+/// Flattens an entry of a table of the scope `outer`.
 fn lay_flat<'t>(
     entry: Entry<'t>,
     outer: Scope,
@@ -73,7 +72,7 @@ fn lay_flat<'t>(
     let path = [path, &[key]].concat();
     if let Some(scope) = outer.within(key) {
         match value.get_ref() {
-            // Scopes hold each other at most twice, so this goes no deeper.
+            // Scopes nest at most twice, which bounds the recursion.
             DeValue::Table(table) => {
                 entries(table).into_iter().for_each(|entry| lay_flat(entry, scope, &path, flat, problems));
             }
@@ -92,7 +91,7 @@ fn lay_flat<'t>(
     flat.push(Named { scope, name, path, place, value });
 }
 
-/// The factors of a file, and whether all of them could be read, with all their levels.
+/// The factors of a file, and whether all of them and all their levels could be read.
 pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, bool) {
     let mut factors: Vec<Read> = Vec::new();
     let mut whole = true;
@@ -124,7 +123,7 @@ pub(crate) fn read(table: Table<'_>, problems: &mut Problems) -> (Vec<Read>, boo
     (factors, whole)
 }
 
-/// What a factor's name means; unknown names are reported.
+/// The subject of a factor's name; reports unknown names.
 pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subject> {
     let subject = named.subject();
     if subject.is_some() {
@@ -205,15 +204,14 @@ fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option
     }
 }
 
-/// The problem of a value that is never used, because a factor of the same name is.
+/// The problem of a value that a factor of the same name overrides.
 pub(crate) fn overridden(factor: &Read, place: Range<usize>) -> Problem {
     let message = format!("`{}` is a factor, so this value is never used", factor.factor.name());
     Problem::new(place, message).help("remove it here, or from `[factors]`")
 }
 
-/// Reports factors that cannot act: on one side of `loopback`, which has one interface for both, on
-/// the receiver of `discard`, which has none, and on both sides when each side has the same factor
-/// of its own.
+/// Reports factors without an effect: on one side of `loopback`, which has one interface for both;
+/// on the receiver of `discard`, which has none; on both sides when each side has its own.
 pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Problems) {
     for Read { factor, name, .. } in factors {
         let subject = factor.subject();

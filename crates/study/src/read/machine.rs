@@ -13,7 +13,6 @@ use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries};
 use crate::read::value::Value;
 
-/// What is to be changed of the machine.
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machine {
     let mut machine = Machine::default();
     if let Some(entry) = table.take("sysctl") {
@@ -58,7 +57,7 @@ fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, Strin
     sysctls
 }
 
-/// A number, or a text for those that hold several, or words.
+/// A number, or a text of words or several numbers.
 fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
     let value = Value::of(entry);
     match entry.value.get_ref() {
@@ -75,8 +74,8 @@ fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
     }
 }
 
-/// Whether a sysctl can have such a name; which of them may be changed, and are there, the machine
-/// tells.
+/// Whether a sysctl can have such a name. Whether it exists and may be changed, the machine
+/// decides.
 fn is_sysctl(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '@' | ':');
     let parts = |name: &str| name.split(['.', '/']).all(|part| !part.is_empty());
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_the_way_out() {
+    fn what_is_wrong_is_reported_with_the_way_out() {
         for (table, words) in [
             ("[machine]\nsysctl = 1", "must be a table"),
             ("[machine]\nsysctl = { \"fs.file-max\" = 1 }", "is not the name of a sysctl"),

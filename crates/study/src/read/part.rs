@@ -1,4 +1,4 @@
-//! Values by the [`Part`] that the table of their key says they are.
+//! Reads a value by its [`Part`] in the table of its key.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::read::problems::Problems;
 use crate::read::table::Table;
 use crate::read::value::Value;
 
-/// Parameters of a kernel that say what is run first, which is netassay.
+/// Kernel parameters that set the first program, which must be netassay.
 const OURS: &[&str] = &["init", "rdinit", "initrd"];
 
-/// A key of a table with its value, which is none if it is wrong, and where that is written.
+/// A key of a table with its place, and its value if that is valid.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) key: &'static str,
@@ -23,12 +23,11 @@ pub(crate) struct Written {
     pub(crate) place: Range<usize>,
 }
 
-/// Where a key is written, if it is.
 pub(crate) fn place_of(written: &[Written], key: &str) -> Option<Range<usize>> {
     written.iter().find(|one| one.key == key).map(|one| one.place.clone())
 }
 
-/// The keys that are written of a table, by its rows, and of those the values that are right.
+/// The keys of a table that are written; each with its value, if that is valid.
 pub(crate) fn rows(mut table: Table<'_>, rows: &tables::Table, problems: &mut Problems) -> Vec<Written> {
     let mut written = Vec::new();
     for row in rows.rows {
@@ -40,7 +39,7 @@ pub(crate) fn rows(mut table: Table<'_>, rows: &tables::Table, problems: &mut Pr
     written
 }
 
-/// A single value; what is none is left to its table.
+/// A single value; structured values are read by their own table.
 pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Option<Read> {
     match part {
         Part::Name => value.identifier(problems).map(Read::Text),
@@ -67,7 +66,6 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
     }
 }
 
-/// A number, or the word `default`.
 fn mtu(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
     match value.value.get_ref() {
         DeValue::String(text) if text == DEFAULT => Some(Read::Default),
@@ -79,7 +77,7 @@ fn mtu(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
     }
 }
 
-/// A kernel. Whether it is there shows when it is booted.
+/// A kernel. A boot shows whether it exists.
 fn kernel(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
     const HELP: &str = "write a path such as \"/boot/vmlinuz-6.1.0\", a directory with boot/ and lib/modules/, the name of a package of \
          `netassay kernel fetch`, or \"running\"";
@@ -92,7 +90,6 @@ fn kernel(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
     None
 }
 
-/// What is added to a kernel's command line.
 fn command_line(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
     let text = value.text(problems)?;
     if text == DEFAULT || text.is_empty() {

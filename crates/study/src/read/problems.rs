@@ -6,11 +6,9 @@ use words::suggest;
 
 use crate::read::diagnostic::Problem;
 
-/// Problems beyond this many are only counted, and nothing is guessed for them: guessing is what
-/// would take long.
+/// Problems beyond this many are only counted, without suggestions, which take the most time.
 const MOST_KEPT: usize = 500;
 
-/// The problems found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     kept: Vec<Problem>,
@@ -26,7 +24,6 @@ impl Problems {
         }
     }
 
-    /// Adds what is wrong at a place, with the remedy.
     pub(crate) fn report(
         &mut self,
         place: Range<usize>,
@@ -36,7 +33,6 @@ impl Problems {
         self.push(Problem::new(place, message).help(help));
     }
 
-    /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.kept.len() + self.further
     }
@@ -45,12 +41,12 @@ impl Problems {
         self.kept.is_empty()
     }
 
-    /// [`suggest::help`], while there is room for what it helps with.
+    /// [`suggest::help`], while more problems are kept.
     pub(crate) fn help<'w>(&self, word: &str, known: impl IntoIterator<Item = &'w str>) -> Option<String> {
         if self.is_full() { None } else { suggest::help(word, known) }
     }
 
-    /// [`suggest::nearest`], while there is room for what it helps with.
+    /// [`suggest::nearest`], while more problems are kept.
     pub(crate) fn nearest<'w>(
         &self,
         word: &str,
@@ -59,7 +55,7 @@ impl Problems {
         if self.is_full() { None } else { suggest::nearest(word, known) }
     }
 
-    /// Those that are kept, and how many more there were.
+    /// The kept problems, and how many more there were.
     pub(crate) fn into_parts(self) -> (Vec<Problem>, usize) {
         (self.kept, self.further)
     }

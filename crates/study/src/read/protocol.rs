@@ -11,7 +11,6 @@ use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
 
-/// The protocol, with defaults for what is not written.
 pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Protocol {
     let mut protocol = Protocol::default();
     let looks = table.take("stop");

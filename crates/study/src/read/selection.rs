@@ -1,4 +1,4 @@
-//! `[[exclude]]`, `baseline` and `only`: conditions chosen by levels.
+//! `[[exclude]]`, `baseline` and `only`: conditions selected by levels.
 
 use std::collections::HashSet;
 
@@ -14,11 +14,10 @@ use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries, kind};
 use crate::read::value::Value;
 
-/// The factors that a selection may name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope<'f> {
     pub(crate) factors: &'f [Factor],
-    /// Whether all factors of the file could be read. If not, a name that is not there is no news.
+    /// Whether all factors of the file could be read. If not, a missing name is not reported.
     pub(crate) whole: bool,
 }
 
@@ -43,7 +42,6 @@ pub(crate) fn exclusion(
     Some(Exclusion { selection, reason })
 }
 
-/// The value of `baseline` or `only`.
 pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
     match entry.value.get_ref() {
         DeValue::Table(table) => select(entries(table), scope, problems),
@@ -56,7 +54,7 @@ pub(crate) fn inline(entry: &Entry<'_>, scope: Scope<'_>, problems: &mut Problem
     }
 }
 
-/// The selection that entries make; `None` if anything in it is wrong.
+/// The selection of these entries; `None` if anything in it is wrong.
 fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Option<Selection> {
     let mut chosen = Vec::new();
     let mut seen = HashSet::new();
@@ -80,7 +78,7 @@ fn select(rest: Vec<Entry<'_>>, scope: Scope<'_>, problems: &mut Problems) -> Op
     whole.then(|| Selection::new(chosen))
 }
 
-/// The factor that a key names, by whatever of its names.
+/// The factor of a key, by any of its names.
 fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> Option<(usize, &'f Factor)> {
     let subject = match named.full().as_str() {
         "workload" => Some(Subject::Workload),
@@ -101,7 +99,7 @@ fn factor<'f>(named: &Named<'_>, scope: Scope<'f>, problems: &mut Problems) -> O
     found
 }
 
-/// The levels that a value names: one, or a list.
+/// The levels of a value: one, or a list.
 fn levels(
     named: &Named<'_>,
     factor: &Factor,
@@ -111,7 +109,7 @@ fn levels(
     let known: Vec<String> = factor.levels().collect();
     let mut one = |value: &Spanned<DeValue<'_>>| {
         let text = factor.subject().spelling(text(value, named, problems)?);
-        // A kernel goes by its release as well, as labels have it.
+        // A kernel may be named by its release, as in labels.
         let level = known.iter().position(|level| *level == text).or_else(|| factor.called(&text));
         if level.is_none() && scope.whole {
             let message = format!("`{}` has no level `{}`", factor.name(), quoted(&text));
@@ -121,7 +119,7 @@ fn levels(
         level
     };
     match named.value.get_ref() {
-        // Each is looked at, so that all that are wrong are reported.
+        // Reads each, so that all wrong ones are reported.
         DeValue::Array(array) => {
             let levels: Vec<Option<usize>> = array.iter().map(one).collect();
             let levels: Option<Vec<usize>> = levels.into_iter().collect();
@@ -136,7 +134,7 @@ fn levels(
     }
 }
 
-/// A level as the file writes it, in the spelling of [`Factor::levels`].
+/// A level in the spelling of [`Factor::levels`].
 fn text(value: &Spanned<DeValue<'_>>, named: &Named<'_>, problems: &mut Problems) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),

@@ -47,12 +47,11 @@ impl Study {
     }
 }
 
-/// A mistake in TOML itself.
 fn syntax(error: &toml::de::Error) -> Problem {
     Problem::new(error.span().unwrap_or(0..0), error.message()).label("not valid TOML from here")
 }
 
-/// The study, if it can be had; `problems` tells whether it is valid.
+/// The study, as far as it can be read; `problems` tells whether it is valid.
 fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Study> {
     let name = root.require("name", "`name = \"my-study\"`", problems);
     let name = name.and_then(|entry| Value::of(&entry).identifier(problems));
@@ -84,7 +83,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let factors_whole = factors_whole && designed.is_some() == asked_for_design;
     let (design, rows) = match designed {
         Some(read) => {
-            // Behind all others, so that their combinations vary fastest.
+            // After all others, so that their combinations vary fastest.
             factors.extend(read.factors);
             (Some(read.design), read.rows)
         }
@@ -134,6 +133,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let offer = comparison::Offer {
         kinds: &kinds,
         both_ways: flows_both_ways(&workloads, &factors),
+        searches: workloads.iter().any(|read| read.workload.traffic.find_rate),
         scenarios: &scenarios,
         exact,
     };
@@ -174,7 +174,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         looks_dropped: None,
         text: text.to_owned(),
     };
-    // What only shows when everything is combined is worth looking at when all the parts are right.
+    // Checks of the whole need parts that are all right.
     if problems.is_empty() {
         let places = check::Places { exclusions: &places, comparisons: &comparisons, stop: stop_place };
         check::plan(&study, &workloads, &factors, &places, problems);
@@ -182,7 +182,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     Some(study)
 }
 
-/// The kinds of testbed: the levels of the factor, or the one that the study has.
+/// The kinds of testbed: the levels of the factor, or the study's one.
 fn scenarios(root: &mut Table<'_>, factors: &[factor::Read], problems: &mut Problems) -> Vec<Scenario> {
     let factor = factors.iter().find(|read| *read.factor.subject() == Subject::Scenario);
     let Some(factor) = factor else {
@@ -202,7 +202,7 @@ fn flows_both_ways(workloads: &[workload::Read], factors: &[factor::Read]) -> bo
         || workloads.iter().any(|read| read.workload.traffic.direction == Direction::Both)
 }
 
-/// The factors, with several workloads as the first of them.
+/// The factors; several workloads come first, as a factor.
 fn with_workloads(workloads: &[workload::Read], factors: &[factor::Read]) -> Vec<Factor> {
     let several = (workloads.len() > 1).then(|| {
         let name = |read: &workload::Read| read.workload.name.clone();

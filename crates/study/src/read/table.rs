@@ -1,4 +1,4 @@
-//! A table of the file, from which keys are taken until only unknown ones are left.
+//! A table of a file: keys are taken until only unknown ones are left.
 
 use std::ops::Range;
 
@@ -9,7 +9,6 @@ use words::suggest;
 use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 
-/// A key with its value.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry<'t> {
     /// The key as written; of a dotted key, its last part.
@@ -19,18 +18,16 @@ pub(crate) struct Entry<'t> {
 }
 
 impl Entry<'_> {
-    /// The place of the value.
     pub(crate) fn span(&self) -> Range<usize> {
         self.value.span()
     }
 }
 
-/// A table whose keys are being read.
 #[derive(Debug)]
 pub(crate) struct Table<'t> {
     /// What messages call it: `[protocol]`.
     pub(crate) name: &'static str,
-    /// Its place, for what is missing from it.
+    /// Its place, for missing keys.
     pub(crate) span: Range<usize>,
     entries: Vec<Entry<'t>>,
 }
@@ -40,7 +37,7 @@ impl<'t> Table<'t> {
         Self { name, span, entries: entries(table) }
     }
 
-    /// The value of an entry as a table; anything else is reported.
+    /// An entry as a table; reports anything else.
     pub(crate) fn of(name: &'static str, entry: &Entry<'t>, problems: &mut Problems) -> Option<Self> {
         match entry.value.get_ref() {
             DeValue::Table(table) => Some(Self::new(name, entry.span(), table)),
@@ -53,7 +50,7 @@ impl<'t> Table<'t> {
         }
     }
 
-    /// The tables of an entry that may be there several times (`[[workload]]`).
+    /// The tables of an entry that may occur several times (`[[workload]]`).
     pub(crate) fn all(
         name: &'static str,
         entry: &Entry<'t>,
@@ -91,37 +88,34 @@ impl<'t> Table<'t> {
         tables
     }
 
-    /// Takes a table out of this one by its header, `[guest]`.
+    /// Takes a table by its header, `[guest]`.
     pub(crate) fn table(&mut self, header: &'static str, problems: &mut Problems) -> Option<Self> {
         let entry = self.take(header.trim_matches(['[', ']']))?;
         Self::of(header, &entry, problems)
     }
 
-    /// Takes the tables of a header that may be there several times, `[[exclude]]`.
+    /// Takes the tables of a header that may occur several times, `[[exclude]]`.
     pub(crate) fn tables(&mut self, header: &'static str, most: usize, problems: &mut Problems) -> Vec<Self> {
         let entry = self.take(header.trim_matches(['[', ']']));
         entry.map_or_else(Vec::new, |entry| Self::all(header, &entry, most, problems))
     }
 
-    /// Takes a key out of the table.
     pub(crate) fn take(&mut self, key: &str) -> Option<Entry<'t>> {
         let place = self.entries.iter().position(|entry| entry.key == key)?;
         Some(self.entries.remove(place))
     }
 
-    /// Where a key is written, if it is there.
     pub(crate) fn place_of(&self, key: &str) -> Option<Range<usize>> {
         self.entries.iter().find(|entry| entry.key == key).map(|entry| entry.key_span.clone())
     }
 
-    /// Where a key of a table in this one is written, if it is there.
     pub(crate) fn place_within(&self, table: &str, key: &str) -> Option<Range<usize>> {
         let outer = self.entries.iter().find(|entry| entry.key == table)?;
         let DeValue::Table(inner) = outer.value.get_ref() else { return None };
         entries(inner).into_iter().find(|entry| entry.key == key).map(|entry| entry.key_span)
     }
 
-    /// Takes a key that must be there.
+    /// Takes a key that must be present.
     pub(crate) fn require(&mut self, key: &str, example: &str, problems: &mut Problems) -> Option<Entry<'t>> {
         let entry = self.take(key);
         if entry.is_none() {
@@ -131,12 +125,12 @@ impl<'t> Table<'t> {
         entry
     }
 
-    /// All that is left, in file order.
+    /// All keys that are left, in file order.
     pub(crate) fn rest(self) -> Vec<Entry<'t>> {
         self.entries
     }
 
-    /// Reports all that is left as unknown.
+    /// Reports all keys that are left as unknown.
     pub(crate) fn finish(self, known: &[&str], problems: &mut Problems) {
         for entry in self.entries {
             let message = format!("unknown key `{}` in {}", suggest::quoted(entry.key), self.name);
@@ -146,7 +140,6 @@ impl<'t> Table<'t> {
     }
 }
 
-/// The entries of a table in file order.
 pub(crate) fn entries<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
     let mut entries: Vec<Entry<'t>> =
         table.iter().map(|(key, value)| Entry { key: key.get_ref(), key_span: key.span(), value }).collect();

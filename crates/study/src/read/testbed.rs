@@ -1,4 +1,4 @@
-//! What of a study's testbed does not go together: virtual machines, tunnels, exact mode.
+//! Settings of a testbed that conflict: virtual machines, tunnels, exact mode.
 
 use std::ops::Range;
 
@@ -10,34 +10,26 @@ use crate::read::factor;
 use crate::read::part::{self, Written};
 use crate::read::problems::Problems;
 
-/// What the file says of its testbed, with places.
+/// The file's settings of its testbed, with places.
 #[derive(Debug)]
 pub(crate) struct Testbed<'r> {
-    /// The scenarios that could be read.
     pub(crate) scenarios: &'r [Scenario],
-    /// The place of `inside`, if it is written.
     pub(crate) inside: Option<Range<usize>>,
-    /// The place of `exact`, if it is on.
     pub(crate) exact: Option<Range<usize>>,
-    /// What is written of `[guest]`.
     pub(crate) guest: &'r [Written],
-    /// The place of `[guest]`, if it is written.
     pub(crate) guest_place: Option<Range<usize>>,
-    /// What is written of `[underlay]`.
     pub(crate) underlay: &'r [Written],
-    /// The place of `[underlay]`, if it is written.
     pub(crate) underlay_place: Option<Range<usize>>,
     pub(crate) factors: &'r [factor::Read],
 }
 
 impl Testbed<'_> {
-    /// Whether everything stands inside one virtual machine: exact mode counts the instructions of
-    /// one.
+    /// Whether the whole testbed is inside one virtual machine, as in exact mode.
     pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some() || self.exact.is_some()
     }
 
-    /// The virtual machine that `[guest]` asks for, with defaults for what is not written.
+    /// The virtual machine of `[guest]`, with defaults for missing keys.
     pub(crate) fn guest(&self) -> Guest {
         let mut guest = Guest::default();
         let values = self.guest.iter().filter_map(|one| Some((one.key, one.value.as_ref()?)));
@@ -45,10 +37,9 @@ impl Testbed<'_> {
         guest
     }
 
-    /// Reports all that does not go together.
     pub(crate) fn check(&self, problems: &mut Problems) {
         self.overridden(problems);
-        // A message names one scenario: the first that it is true of.
+        // A message names one scenario: the first with the problem.
         let Some(&first) = self.scenarios.first() else { return };
         let with_guests = self.scenarios.iter().copied().find(|scenario| scenario.has_guests());
         if let Some(scenario) = with_guests {
@@ -69,7 +60,7 @@ impl Testbed<'_> {
         }
     }
 
-    /// Values that are never used, because a factor of the same name is.
+    /// Values that a factor of the same name overrides.
     fn overridden(&self, problems: &mut Problems) {
         let in_guest = self.guest.iter().map(|one| (Subject::Guest(one.key), &one.place));
         let in_underlay = self.underlay.iter().map(|one| (Subject::Underlay(one.key), &one.place));
@@ -80,12 +71,10 @@ impl Testbed<'_> {
         }
     }
 
-    /// The factor of a subject.
     fn factor(&self, subject: &Subject) -> Option<&factor::Read> {
         self.factors.iter().find(|read| read.factor.subject() == subject)
     }
 
-    /// Where a key of `[guest]` is written: as a factor, or in the table.
     fn place_of(&self, key: &'static str) -> Option<Range<usize>> {
         let factor = self.factor(&Subject::Guest(key)).map(|read| read.name.clone());
         factor.or_else(|| part::place_of(self.guest, key))
@@ -121,7 +110,7 @@ impl Testbed<'_> {
         }
     }
 
-    /// One guest has nobody to be joined with.
+    /// A single guest has no other to connect to.
     fn one_guest(&self, scenario: Scenario, problems: &mut Problems) {
         if let Some(place) = self.place_of("nic") {
             let message = format!("`nic` joins two guests, and `{scenario}` runs inside one");
@@ -129,7 +118,7 @@ impl Testbed<'_> {
         }
     }
 
-    /// How copies are counted, where nothing is.
+    /// `copies` without exact mode.
     fn copies_of_time(&self, problems: &mut Problems) {
         if let Some(place) = self.place_of("copies") {
             let message = "`copies` is how exact mode counts copies, and this study measures time";
@@ -155,7 +144,6 @@ impl Testbed<'_> {
         }
     }
 
-    /// Exact mode: one CPU, emulated.
     fn exactly_one(&self, problems: &mut Problems) {
         const WHY: &str = "exact mode counts the instructions of one CPU";
         let guest = self.guest();

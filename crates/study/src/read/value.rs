@@ -1,4 +1,4 @@
-//! Single values: words, numbers, durations, texts. What is wrong is reported and reads as `None`.
+//! Single values: words, numbers, durations, texts. Invalid ones are reported and read as `None`.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -14,10 +14,9 @@ use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, kind};
 
-/// A value with what messages call it.
+/// A value with its name for messages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Value<'v> {
-    /// The name of the key it belongs to.
     pub(crate) name: &'v str,
     pub(crate) value: &'v Spanned<DeValue<'v>>,
 }
@@ -27,12 +26,10 @@ impl<'v> Value<'v> {
         Self { name: entry.key, value: entry.value }
     }
 
-    /// The place of the value.
     pub(crate) fn span(&self) -> Range<usize> {
         self.value.span()
     }
 
-    /// A text.
     pub(crate) fn text(&self, problems: &mut Problems) -> Option<&'v str> {
         match self.value.get_ref() {
             DeValue::String(text) => Some(text),
@@ -40,14 +37,14 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// An integer in decimal, however it is written; one beyond all ranges as it is written.
+    /// An integer in decimal, however it is written; one out of range as it is written.
     pub(crate) fn decimal(&self) -> Option<String> {
         let DeValue::Integer(integer) = self.value.get_ref() else { return None };
         let number = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
         Some(number.map_or_else(|| integer.to_string(), |number| number.to_string()))
     }
 
-    /// The items of an array; of another value itself.
+    /// The items of an array; another value counts as one item.
     pub(crate) fn items(value: &'v Spanned<DeValue<'v>>) -> &'v [Spanned<DeValue<'v>>] {
         match value.get_ref() {
             DeValue::Array(array) => array,
@@ -55,12 +52,10 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// A value of a vocabulary.
     pub(crate) fn word<W: Word>(&self, problems: &mut Problems) -> Option<W> {
         self.one_of(&W::VOCABULARY, problems).and_then(W::from_word)
     }
 
-    /// One of the words of a vocabulary.
     pub(crate) fn one_of(&self, vocabulary: &Vocabulary, problems: &mut Problems) -> Option<&'static str> {
         let text = self.text(problems)?;
         let known = || vocabulary.words.iter().map(|(word, _)| *word);
@@ -72,7 +67,7 @@ impl<'v> Value<'v> {
             return self.unknown(text, &message, known(), problems);
         }
         let known: Vec<&str> = known().collect();
-        let problem = Problem::new(self.span(), format!("`{text}` is not built yet"));
+        let problem = Problem::new(self.span(), format!("`{text}` is not supported yet"));
         problems.push(problem.help(format!("this version has {}", suggest::list(&known))));
         None
     }
@@ -91,7 +86,6 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// A whole number within a range.
     pub(crate) fn number(&self, range: RangeInclusive<u64>, problems: &mut Problems) -> Option<u64> {
         if !matches!(self.value.get_ref(), DeValue::Integer(_)) {
             return self.wrong_type("a whole number", problems);
@@ -106,12 +100,10 @@ impl<'v> Value<'v> {
         number
     }
 
-    /// A whole number within a range that `u32` holds.
     pub(crate) fn small(&self, range: RangeInclusive<u64>, problems: &mut Problems) -> Option<u32> {
         self.number(range, problems).and_then(|number| u32::try_from(number).ok())
     }
 
-    /// The value of a key of the traffic.
     pub(crate) fn of_key(&self, key: &Key, problems: &mut Problems) -> Option<words::Value> {
         let text = match (self.value.get_ref(), key.shape) {
             (DeValue::Integer(_), Shape::Number(..)) => self.decimal()?,
@@ -134,7 +126,6 @@ impl<'v> Value<'v> {
         self.report(key.parse(&text), problems)
     }
 
-    /// A share in percent.
     pub(crate) fn percent(&self, problems: &mut Problems) -> Option<Percent> {
         let DeValue::String(text) = self.value.get_ref() else {
             return self.wrong_type("a share in percent such as \"2%\"", problems);
@@ -142,7 +133,7 @@ impl<'v> Value<'v> {
         self.report(Percent::read(self.name, text), problems)
     }
 
-    /// What a text was read as, or what is wrong with it.
+    /// The value of a text, or a report of what is wrong with it.
     fn report<T>(&self, read: Result<T, Mistake>, problems: &mut Problems) -> Option<T> {
         read.map_err(|Mistake { message, help, out_of_range }| {
             let problem = Problem::new(self.span(), message).maybe_help(help);
@@ -166,7 +157,7 @@ impl<'v> Value<'v> {
         None
     }
 
-    /// A sentence for people: one line that holds nothing invisible.
+    /// A sentence for people: one line without invisible characters.
     pub(crate) fn sentence(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
         if text.trim().is_empty() || text.len() > limit::SENTENCE || !text::is_plain(text) {
@@ -178,14 +169,13 @@ impl<'v> Value<'v> {
         Some(text.trim().to_owned())
     }
 
-    /// Reports a wrong type. The return type is the caller's, to be returned.
+    /// Reports a wrong type. `T` is the caller's type.
     pub(crate) fn wrong_type<T>(&self, wanted: &str, problems: &mut Problems) -> Option<T> {
         let message = format!("`{}` must be {wanted}, not {}", quoted(self.name), kind(self.value.get_ref()));
         problems.push(Problem::new(self.span(), message));
         None
     }
 
-    /// Reports a word that is not among the known ones.
     pub(crate) fn unknown<'w, T>(
         &self,
         text: &str,
@@ -199,7 +189,6 @@ impl<'v> Value<'v> {
     }
 }
 
-/// Whether a text can name a study or a workload.
 pub(crate) fn is_identifier(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     text.len() <= limit::NAME

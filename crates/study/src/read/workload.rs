@@ -8,29 +8,26 @@ use crate::read::problems::Problems;
 use crate::read::table::Table;
 use crate::read::value::Value;
 
-/// The keys of `[[workload]]`.
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     ["name", "kind"].into_iter().chain(KEYS.iter().map(|key| key.name))
 }
 
-/// A workload with the places of what later checks may find wrong.
+/// A workload with the places that later checks may report.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) workload: Workload,
     pub(crate) place: Range<usize>,
     pub(crate) name: Range<usize>,
     pub(crate) kind: Range<usize>,
-    /// The keys that are written, with their places.
     pub(crate) written: Vec<(&'static str, Range<usize>)>,
 }
 
 impl Read {
-    /// Whether a key is written.
     pub(crate) fn writes(&self, key: &str) -> bool {
         self.written.iter().any(|(known, _)| *known == key)
     }
 
-    /// Where a key is written; where its workload is, if it is not.
+    /// The place of a key, or of its workload if the key is not written.
     pub(crate) fn place_of(&self, key: &str) -> Range<usize> {
         let written = self.written.iter().find(|(known, _)| *known == key);
         written.map_or(self.place.clone(), |(_, place)| place.clone())
@@ -46,7 +43,7 @@ pub(crate) fn read(tables: Vec<Table<'_>>, problems: &mut Problems) -> (Vec<Read
         let name = read.workload.name.to_lowercase();
         if names.contains(&name) {
             let message = format!("two workloads are called `{}`", read.workload.name);
-            problems.report(read.name.clone(), message, "give each a `name` of its own");
+            problems.report(read.name.clone(), message, "give each a different `name`");
         }
         names.push(name);
     }
@@ -91,10 +88,9 @@ fn one(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
     Some(read)
 }
 
-/// Reports keys that a factor overrides, so that nobody believes in a value that is never used.
-/// Where the message is a factor and the response is not written, the response follows it, which is
-/// kept as 0. Without such factors, the keys must go together; with them, the plan leaves out the
-/// conditions whose keys do not.
+/// Reports keys that a factor overrides. Where the message is a factor and the response is not
+/// written, the response follows it (kept as 0). Without such factors the keys must agree; with
+/// them, the plan leaves out conditions whose keys do not.
 pub(crate) fn yield_to_factors(read: &mut Read, factors: &[&Key], family: Family, problems: &mut Problems) {
     for key in factors.iter().filter(|key| read.writes(key.name)) {
         let message = format!("`{}` is a factor, so this value is never used", key.name);

@@ -46,8 +46,8 @@ impl Parts {
         schema
     }
 
-    /// A table of all factors, with those of a side under the side (`transmitter.tso`) or as a
-    /// quoted key.
+    /// A table of all factors; those of a side under the side (`transmitter.tso`) or as a quoted
+    /// key.
     fn factors_but_workloads(&mut self, description: &str) -> Value {
         let mut schema = self.table_of(description, Subject::names());
         let under_side =
@@ -75,13 +75,11 @@ impl Parts {
         schema
     }
 
-    /// A table of these factors.
     fn table_of(&mut self, description: &str, names: impl Iterator<Item = &'static str>) -> Value {
         let levels = |name: &'static str| Some((name.to_owned(), self.of_subject(&Subject::of(name)?)));
         object(description, names.filter_map(levels).collect())
     }
 
-    /// The levels of a factor.
     fn of_subject(&mut self, subject: &Subject) -> Value {
         let of_table = |table: &Table, key: &str| {
             (format!("{}.{key}", table.name), table.row(key).map_or("", |row| row.help))
@@ -117,7 +115,6 @@ fn one_or_list(description: &str, one: Value) -> Value {
     })
 }
 
-/// The features that a side can have of its own.
 fn features() -> Vec<&'static str> {
     Subject::names_in(SIDE).filter(|name| *name != "offloads").collect()
 }

@@ -1,5 +1,4 @@
-//! The JSON schema of a study file, for editors and other tools: made from the tables that the
-//! reader goes by.
+//! The JSON schema of a study file, for editors and other tools: made from the reader's tables.
 
 mod levels;
 mod part;
@@ -8,16 +7,16 @@ use serde_json::{Map, Value, json};
 
 use crate::model::tables::{STUDY, Table};
 
-/// The JSON schema of a study file (draft 2020-12), indented, with a newline at its end. The same
-/// in every build.
+/// The JSON schema of a study file (draft 2020-12), indented, with a final newline. The same in
+/// every build.
 pub fn schema() -> String {
     let mut parts = Parts::default();
     let mut schema = parts.table(&STUDY);
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     schema["title"] = STUDY.name.into();
     schema["$defs"] = Value::Object(parts.0);
-    // Whether maps keep their order of insertion is up to other crates in the build; the text must
-    // not be.
+    // Other crates of the build decide whether maps keep their insertion order; the text must not
+    // depend on that.
     schema.sort_all_objects();
     let text = serde_json::to_string_pretty(&schema);
     format!("{}\n", text.expect("a schema is plain JSON"))
@@ -28,13 +27,11 @@ pub fn schema() -> String {
 struct Parts(Map<String, Value>);
 
 impl Parts {
-    /// A part by its name.
     fn named(&mut self, name: &str, schema: Value) -> Value {
         self.0.insert(name.to_owned(), schema);
         json!({ "$ref": format!("#/$defs/{name}") })
     }
 
-    /// A table of these keys.
     fn table(&mut self, table: &Table) -> Value {
         let rows = table.rows.iter();
         let properties = rows.map(|row| (row.name.to_owned(), described(self.part(&row.part), row.help)));
@@ -48,7 +45,6 @@ impl Parts {
     }
 }
 
-/// A table with these keys and no others.
 fn object(description: &str, properties: Map<String, Value>) -> Value {
     json!({
         "description": description,
@@ -83,7 +79,7 @@ mod tests {
         ];
         for (header, table) in tables {
             for key in table.keys().into_iter().chain(["wombat"]) {
-                // A date is no value of any key, so that each says what is wrong with it.
+                // No key has a date as its value, so each key reports it.
                 let text = format!("{header}\n{key} = 1979-05-27\n");
                 let problems = Study::parse("x.toml", &text).unwrap_err().to_string();
                 assert_eq!(problems.contains("unknown key"), key == "wombat", "{text}{problems}");
@@ -103,7 +99,6 @@ mod tests {
         ] {
             assert_eq!(schema["$defs"][table]["required"], required, "{table}");
         }
-        // What the reader takes beside a number.
         let mtu = &schema["$defs"]["Underlay"]["properties"]["mtu"];
         assert_eq!(mtu["anyOf"][1]["const"], "default", "{mtu}");
     }

@@ -1,5 +1,3 @@
-//! The values of a study file, with their limits.
-
 use serde_json::{Map, Value, json};
 use words::{KEYS, Key, Shape, Vocabulary, metric};
 
@@ -8,7 +6,6 @@ use crate::model::limit;
 use crate::model::tables::{KIND, Part, Table};
 
 impl Parts {
-    /// What a key may be.
     pub(super) fn part(&mut self, part: &Part) -> Value {
         match part {
             Part::Name => {
@@ -46,7 +43,7 @@ impl Parts {
             Part::Levels => self.levels(),
             Part::Offloads => self.offloads(),
             Part::Sysctls => {
-                // A value, or a table of sysctls whose names begin alike.
+                // A value, or a table of sysctls with a common prefix.
                 let value = json!({ "type": ["integer", "string", "object"] });
                 by_name(self.named("SysctlValue", value))
             }
@@ -63,7 +60,6 @@ impl Parts {
         self.named(table.name, schema)
     }
 
-    /// A table `[[workload]]`.
     fn workload(&mut self) -> Value {
         let (name, kind) = (self.part(&Part::Name), self.part(&KIND));
         let mut properties = Map::new();
@@ -78,14 +74,12 @@ impl Parts {
     }
 }
 
-/// One of these words.
 fn one_of(vocabulary: &Vocabulary) -> Value {
     let word = |(word, meaning): &(&str, &[&str])| json!({ "const": word, "description": Vocabulary::sentences(meaning), "type": "string" });
     let words: Vec<Value> = vocabulary.words.iter().map(word).collect();
     json!({ "description": Vocabulary::sentences(vocabulary.about), "oneOf": words })
 }
 
-/// On or off.
 fn switch() -> Value {
     json!({ "enum": ["on", "off", true, false] })
 }

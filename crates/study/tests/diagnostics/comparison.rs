@@ -84,3 +84,14 @@ fn a_direction_has_a_throughput_of_its_own_where_there_are_two() {
     let both = VALID.replace("\"tcp_stream\"", "\"tcp_stream\"\ndirection = \"both\"");
     assert_eq!(problems(&format!("{both}[[comparison]]\nmetric = \"throughput_reverse\"\n")), "no problem");
 }
+
+#[test]
+fn a_rate_is_compared_where_a_workload_searches_for_one() {
+    let searched = |more: &str| {
+        let study = VALID.replace("\"tcp_stream\"", &format!("\"udp_stream\"\n{more}"));
+        problems(&format!("{study}[[comparison]]\nmetric = \"found_rate\"\n"))
+    };
+    let refused = searched("");
+    assert!(refused.contains("no workload searches for a rate: set `find_rate = true`"), "{refused}");
+    assert_eq!(searched("find_rate = true"), "no problem");
+}

@@ -179,7 +179,7 @@ fn kernels_and_command_lines_have_names_that_read_well() {
 }
 
 #[test]
-fn what_leaves_a_whole_design_out_is_said_once() {
+fn what_leaves_a_whole_design_out_is_reported_once() {
     let plan = plan(
         &["tcp_stream", "udp_stream"],
         "mtu = [1500, 9000]\n[design]\nkind = \"ladder\"\noffloads = [\"tso\", \"gso\"]\n\
@@ -191,7 +191,7 @@ fn what_leaves_a_whole_design_out_is_said_once() {
         [
             "tcp_stream mtu=1500 without tso",
             "tcp_stream mtu=1500 all off",
-            "udp_stream mtu=9000 whatever is on"
+            "udp_stream mtu=9000 with any offloads"
         ]
     );
     assert_eq!(plan.conditions.len(), 1 + 3 + 3);

@@ -38,14 +38,14 @@ fn what_cannot_be_measured_here_is_left_out_with_its_reason() {
     let why = Some("lacking".to_owned());
     let plan = study.plan().without(&[None, why.clone(), None, None]);
     assert_eq!(plan.conditions.iter().map(|condition| condition.index).collect::<Vec<_>>(), [0, 1, 2]);
-    assert_eq!((plan.excluded.len(), plan.excluded[0].why.as_str()), (1, "lacking"));
-    assert_eq!(plan.excluded[0].label, study.plan().conditions[1].label);
+    assert_eq!((plan.lacking.len(), plan.lacking[0].why.as_str()), (1, "lacking"));
+    assert_eq!(plan.lacking[0].label, *study.plan().conditions[1].label);
     assert_eq!((plan.comparisons[0].baseline, &plan.comparisons[0].conditions), (2, &vec![0, 1]));
     // A comparison with what cannot be measured is none, and that is said.
     let plan = study.plan().without(&[None, None, None, why]);
     assert_eq!((plan.conditions.len(), plan.comparisons.len()), (3, 0));
-    assert_eq!(plan.excluded[1].label, "the comparison of throughput with tso=off gso=off");
-    assert_eq!(plan.excluded[1].why, "its baseline is not measured");
+    assert_eq!(plan.lacking[1].label, "the comparison of throughput with tso=off gso=off");
+    assert_eq!(plan.lacking[1].why, "its baseline is not measured");
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn a_scenario_that_cannot_carry_a_workload_is_left_out() {
 }
 
 #[test]
-fn a_scenario_is_said_once() {
+fn a_scenario_is_reported_once() {
     let of = |text: &str| Study::parse("x.toml", text).unwrap_err().to_string();
     let rest = "[[workload]]\nkind = \"tcp_stream\"\n";
     let error = of(&format!(

@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(&plan.excluded, &before.excluded);
 
         let state = |label: &str| {
-            let old = before.conditions.iter().find(|condition| condition.label == label).unwrap();
+            let old = before.conditions.iter().find(|condition| *condition.label == *label).unwrap();
             let fingerprint = fingerprints.get(old.index).cloned().unwrap_or(format!("own {}", old.index));
             (fingerprint, format!("{:?} {}", old.workload, old.family))
         };

@@ -5,11 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use study::{BySide, Family};
 
-/// The lengths of the prefixes that go with them.
+/// The lengths of their prefixes.
 const PREFIX_IPV4: u8 = 24;
 const PREFIX_IPV6: u8 = 64;
 
-/// The addresses of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Addresses {
     pub(crate) ipv4: IpAddr,
@@ -36,7 +35,7 @@ impl Addresses {
         }
     }
 
-    /// The one of a version of IP.
+    /// The address of a family.
     pub(crate) fn of(self, family: Family) -> IpAddr {
         match family {
             Family::Ipv4 => self.ipv4,
@@ -44,7 +43,7 @@ impl Addresses {
         }
     }
 
-    /// The one of a version of IP with its prefix's length.
+    /// The same with its prefix length.
     pub(crate) fn with_prefix(self, family: Family) -> (IpAddr, u8) {
         let prefix = match family {
             Family::Ipv4 => PREFIX_IPV4,
@@ -53,7 +52,7 @@ impl Addresses {
         (self.of(family), prefix)
     }
 
-    /// Both with their prefixes' lengths.
+    /// Both with their prefix lengths.
     pub(crate) fn with_prefixes(self) -> Vec<(IpAddr, u8)> {
         vec![self.with_prefix(Family::Ipv4), self.with_prefix(Family::Ipv6)]
     }

@@ -1,4 +1,4 @@
-//! An interface that throws everything away.
+//! An interface that discards all packets.
 
 use std::net::SocketAddr;
 
@@ -10,14 +10,13 @@ use crate::error::Error;
 use crate::launched::Launched;
 use crate::path::address::TRAFFIC;
 
-/// The interface of the traffic.
 pub(crate) const DISCARD: &str = "discard0";
 
-/// The port of the discard service (RFC 863), which nobody serves here.
+/// The port of the discard service (RFC 863), where nothing listens here.
 const PORT: u16 = 9;
 
 /// Creates the interface, of this kind or of the first that the kernel has. Routes come with its
-/// addresses, and the neighbour behind it is a permanent one: the kernel never has to ask.
+/// addresses, and its neighbour is permanent: the kernel never has to resolve it.
 pub(crate) fn create_discard(host: &mut Launched, device: Option<DiscardDevice>) -> Result<Discard, Error> {
     let create = Request::CreateDiscard {
         name: DISCARD.to_owned(),
@@ -31,8 +30,8 @@ pub(crate) fn create_discard(host: &mut Launched, device: Option<DiscardDevice>)
     }
 }
 
-/// Whom the flows of a workload send to where nobody is: the one port, or those from the one that
-/// was asked for.
+/// The destinations of a workload's flows without a receiver: the discard port, or ports from the
+/// requested one.
 pub(crate) fn nobody(family: Family, flows: u32, port: Option<u16>) -> Vec<SocketAddr> {
     let address = TRAFFIC.receiver.of(family);
     let step = u16::from(port.is_some());

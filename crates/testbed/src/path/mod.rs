@@ -1,5 +1,5 @@
-//! What lies between the hosts: links, a tunnel over them, the nodes of virtual machines, or what
-//! throws packets away.
+//! The path between the hosts: links, a tunnel over them, the nodes of virtual machines, or a
+//! device that discards packets.
 
 pub(crate) mod address;
 pub(crate) mod discard;
@@ -13,35 +13,35 @@ use study::{Family, Scenario, Side};
 
 use crate::path::node::Node;
 
-/// What lies between the hosts, as far as a run and its switches need to know it.
+/// The path between the hosts, for runs and switches.
 #[derive(Debug)]
 pub(crate) struct Path {
-    /// The scenario that composed it: its name, and the MTU that its interfaces come up with.
+    /// Its scenario, which gives its name and its default MTU.
     pub(crate) scenario: Scenario,
     pub(crate) receive_work: ReceiveWork,
-    /// What carries the tunnel, where there is one.
+    /// The IP version that carries the tunnel, if there is one.
     pub(crate) tunnel: Option<Family>,
     /// The host's side of virtual machines: one node for both, or one for each.
     pub(crate) nodes: Vec<Node>,
-    /// What throws the packets away, where something does.
+    /// The device that discards packets, if there is one.
     pub(crate) discard: Option<Discard>,
 }
 
-/// Where packets that arrive are worked on.
+/// Where received packets are processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReceiveWork {
-    /// On CPUs of the host that receives, where the kernel lets it be steered there.
+    /// On CPUs of the receiving host, where the kernel allows steering.
     Steered,
-    /// On the CPU that sends: both ends are one interface.
+    /// On the sending CPU: both ends are one interface.
     AtTheSender,
-    /// On a virtual CPU of the guest that receives: its network card has one queue.
+    /// On a virtual CPU of the receiving guest: its network card has one queue.
     InGuests,
-    /// Nowhere: nobody receives.
+    /// Nowhere: there is no receiver.
     Nowhere,
 }
 
 impl Path {
-    /// With nothing but links between the hosts.
+    /// A path of links only.
     pub(crate) fn new(scenario: Scenario, receive_work: ReceiveWork) -> Self {
         Self { scenario, receive_work, tunnel: None, nodes: Vec::new(), discard: None }
     }
@@ -51,7 +51,7 @@ impl Path {
         self.receive_work == ReceiveWork::AtTheSender
     }
 
-    /// The node of this side's virtual machine, and which of its guests that is.
+    /// The node of this side's virtual machine, and the index of its guest there.
     pub(crate) fn node(&self, side: Side) -> Option<(usize, usize)> {
         self.nodes.iter().enumerate().find_map(|(number, node)| Some((number, node.guest_of(side)?)))
     }

@@ -1,5 +1,5 @@
 //! Nodes: the host's side of virtual machines, each an agent in a network namespace with a bridge
-//! and what is joined to it.
+//! and its ports.
 
 use agent::message::{Answer, Request, Watched};
 use study::{BySide, Side};
@@ -7,48 +7,43 @@ use study::{BySide, Side};
 use crate::error::Error;
 use crate::launched::Launched;
 
-/// The bridge of every node.
 pub(crate) const BRIDGE: &str = "bridge0";
 
-/// The taps of guests.
 pub(crate) const TAPS: BySide<&str> = BySide { transmitter: "tap-transmit", receiver: "tap-receive" };
 
-/// A node.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) agent: Launched,
     /// The bridge's ports.
     pub(crate) ports: Vec<String>,
-    /// The guests here.
     pub(crate) guests: Vec<NodeGuest>,
     /// The interface under the tunnel, if there is one.
     pub(crate) underlay: Option<String>,
 }
 
-/// A guest of a node, seen from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodeGuest {
-    /// Whose host it is; `None`: both are inside it.
+    /// The side whose host it is; `None`: both are inside it.
     pub(crate) side: Option<Side>,
     /// QEMU's process.
     pub(crate) process: u32,
-    /// The node's CPUs that are its own.
+    /// Its own CPUs of the node.
     pub(crate) cpus: Vec<u32>,
 }
 
 impl Node {
-    /// Of an agent in a namespace that has a bridge, with nothing joined to it yet.
+    /// A node with a bridge that has no ports yet.
     pub(crate) fn new(mut agent: Launched) -> Result<Self, Error> {
         agent.order(&Request::CreateBridge { name: BRIDGE.to_owned() })?;
         Ok(Self { agent, ports: Vec::new(), guests: Vec::new(), underlay: None })
     }
 
-    /// Of an agent that only watches a guest from outside.
+    /// A node that only watches a guest from outside.
     pub(crate) fn watching(agent: Launched, guest: NodeGuest) -> Self {
         Self { agent, ports: Vec::new(), guests: vec![guest], underlay: None }
     }
 
-    /// Which of its guests is this side's host.
+    /// The index of this side's guest.
     pub(crate) fn guest_of(&self, side: Side) -> Option<usize> {
         self.guests.iter().position(|guest| guest.side == Some(side))
     }
@@ -60,8 +55,8 @@ impl Node {
         Ok(())
     }
 
-    /// Has the bridge carry packets of this size: it throws away those that are too long for the
-    /// port that they leave by.
+    /// Sets the MTU of the bridge and its ports: a bridge drops packets that are too long for the
+    /// outgoing port.
     pub(crate) fn set_mtu(&mut self, mtu: u32) -> Result<(), Error> {
         for interface in self.ports.clone() {
             self.agent.order(&Request::SetMtu { interface, mtu })?;
@@ -69,7 +64,7 @@ impl Node {
         Ok(())
     }
 
-    /// Has its agent watch over a window; [`Node::watched`] has the answer.
+    /// Starts watching a window; [`Node::watched`] returns the result.
     pub(crate) fn watch(&mut self, ramp_ns: u64, window_ns: u64) -> Result<(), Error> {
         let processes = self.guests.iter().map(|guest| guest.process).collect();
         let cpus = self.guests.iter().flat_map(|guest| &guest.cpus).copied().collect();
@@ -79,7 +74,6 @@ impl Node {
         Ok(self.agent.client.send(&watch, patience)?)
     }
 
-    /// What it saw.
     pub(crate) fn watched(&mut self) -> Result<Watched, Error> {
         match self.agent.client.receive(self.agent.patience()) {
             Ok(Answer::Watched(watched)) => Ok(*watched),

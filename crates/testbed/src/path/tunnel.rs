@@ -11,20 +11,18 @@ use crate::launched::Launched;
 use crate::path::address::UNDERLAY;
 use crate::path::veth::{VETH, VethEnd, await_running, create_veth};
 
-/// The name of either end of the tunnel.
 pub(crate) const TUNNEL: &str = "vxlan0";
 
-/// The network's number: any would do where there is only one.
+/// The number of the network: arbitrary, there is only one.
 const ID: u32 = 42;
 
-/// What the ends of a tunnel have.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TunnelEnd {
-    /// Addresses with their prefixes' lengths.
+    /// Addresses with their prefix lengths.
     pub(crate) addresses: Vec<(IpAddr, u8)>,
-    /// The bridge of its host that it is a port of.
+    /// Its bridge, if it is a port of one.
     pub(crate) bridge: Option<&'static str>,
-    /// The CPUs that do its receive work; none where it is not steered.
+    /// The CPUs of its receive work; empty where that is not steered.
     pub(crate) steered: Vec<u32>,
 }
 

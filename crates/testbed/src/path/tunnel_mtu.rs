@@ -1,25 +1,24 @@
-//! The MTUs of a tunnel and of what lies under it.
+//! The MTUs of a tunnel and of its underlay.
 
 use host::Vxlan;
 use study::{Family, Fragments};
 
-/// The MTU that an underlay comes up with, in bytes: that of Ethernet.
+/// The default MTU of an underlay, in bytes: that of Ethernet.
 const UNDERLAY: u32 = 1_500;
 
 /// The MTUs of a tunnel, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TunnelMtu {
-    /// Of the packets inside.
+    /// Of the inner packets.
     pub(crate) inner: u32,
-    /// Of the packets that carry them.
+    /// Of the outer packets.
     pub(crate) outer: u32,
-    /// What an outer packet has to hold for the largest inner one.
+    /// The outer packet of the largest inner one.
     needed: u32,
 }
 
 impl TunnelMtu {
-    /// What is asked for, and what follows from it: the outer MTU is Ethernet's if nothing is said,
-    /// the inner one what fits.
+    /// The requested MTUs and their defaults: Ethernet's outside, and what fits inside.
     pub(crate) fn of(inner: Option<u32>, outer: Option<u32>, family: Family) -> Self {
         let outer = outer.unwrap_or(UNDERLAY);
         let overhead = Vxlan::overhead(family == Family::Ipv6);
@@ -27,13 +26,13 @@ impl TunnelMtu {
         Self { inner, outer, needed: inner.saturating_add(overhead) }
     }
 
-    /// The outer MTU under which the kernel takes this inner one: it refuses a tunnel larger than
-    /// its underlay, but lets the underlay shrink afterwards.
+    /// The outer MTU under which the kernel accepts this inner one: it rejects a tunnel larger than
+    /// its underlay, but the underlay may shrink afterwards.
     pub(crate) fn roomy(&self) -> u32 {
         self.outer.max(self.needed)
     }
 
-    /// Where full packets do not fit.
+    /// The packet sizes, if full packets do not fit.
     pub(crate) fn fragments(&self) -> Option<Fragments> {
         let Self { inner, outer, needed } = *self;
         (needed > outer).then_some(Fragments { inner, needed, outer })
@@ -47,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_inner_follows_the_outer_and_what_does_not_fit_is_said() {
+    fn the_inner_follows_the_outer_and_what_does_not_fit_is_reported() {
         let mtu = TunnelMtu::of(None, None, Family::Ipv4);
         assert_eq!((mtu.inner, mtu.outer, mtu.roomy(), mtu.fragments()), (1450, 1500, 1500, None));
         assert_eq!(TunnelMtu::of(None, Some(9000), Family::Ipv6).inner, 8930);

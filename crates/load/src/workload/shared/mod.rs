@@ -1,7 +1,7 @@
 //! One thread that serves several lanes and waits for all of them at once (epoll(7)).
 //!
-//! A thread with one lane waits in its calls and has a loop of its own; here no call on a socket
-//! waits. What a lane needs between two turns is small, and buffers are the thread's.
+//! A thread with one lane waits in its calls; here no call on a socket waits. The state of a lane
+//! between two turns is small, and the thread owns the buffers.
 
 mod patience;
 mod poll;
@@ -15,32 +15,29 @@ use crate::error::Result;
 use crate::lane::{Lane, Next, QUIET};
 use crate::sys;
 
-/// How long a thread sleeps at most before it looks at the phase.
+/// The longest sleep of a thread; then it checks the phase.
 const TICK: Duration = Duration::from_millis(50);
-/// Lanes that begin before those that have begun are served again: what all of them send at once
-/// would find no room.
+/// Lanes that begin before earlier ones are served: there is no room for the data of all.
 const BEGIN: usize = 64;
-/// Turns between two looks at the clock.
+/// Turns between two readings of the clock.
 const TURNS: u32 = 256;
 
-/// What a thread does for its lanes, known by their place among them.
+/// A thread's work for its lanes, by their index.
 pub(crate) trait Work {
-    /// The first thing done for a lane.
     fn begin(&mut self, _at: usize) -> Result<()> {
         Ok(())
     }
 
-    /// Does what can be done for a lane whose socket is ready, or may be.
+    /// Serves a lane whose socket is ready, or may be.
     fn serve(&mut self, at: usize) -> Result<Next>;
 
-    /// Looks after lanes whose sockets are silent; called now and then before senders end. `now` is
-    /// that of [`sys::now`].
+    /// Checks lanes with silent sockets; called now and then before senders end. `now` is that of
+    /// [`sys::now`].
     fn look(&mut self, _now: u64) -> Result<()> {
         Ok(())
     }
 }
 
-/// Serves the lanes until all have ended, or until the phase `over`.
 pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl Work) -> Result<()> {
     let phase = lanes[0].phase();
     let mut poll = Poll::new(lanes, wake)?;
@@ -60,7 +57,7 @@ pub(crate) fn run(lanes: &[Lane], wake: Wake, over: u8, work: &mut impl Work) ->
             if phase.load() < QUIET {
                 work.look(sys::now())?;
             } else if ready == 0 {
-                // An end that came with the last bytes woke this thread for those only.
+                // The end of a stream may come with its last bytes, in one wake-up.
                 for (at, lane) in lanes.iter().enumerate() {
                     if !poll.has_ended(at) && work.serve(at)? == Next::End {
                         poll.remove(at, lane);

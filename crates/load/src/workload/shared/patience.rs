@@ -1,16 +1,16 @@
-//! Telling a lane on which nothing moves from those that only wait their turn.
+//! Distinguishes a stalled lane from one that waits for its turn.
 
 use crate::error::Result;
 use crate::lane::Lane;
 use crate::socket::stall;
 
-/// Looks at every lane now and then, and fails for one that has made no progress for too long.
+/// Checks every lane now and then, and fails if one makes no progress for too long.
 pub(crate) struct Patience {
-    /// How long that is, ns.
+    /// The limit, ns.
     limit: u64,
-    /// When the lanes are looked at next.
+    /// The time of the next check.
     next: u64,
-    /// Each lane's progress, and when it was first seen so.
+    /// Each lane's progress, and when it was first seen.
     seen: Vec<(u64, u64)>,
 }
 
@@ -20,7 +20,7 @@ impl Patience {
         Self { limit, next: 0, seen: vec![(u64::MAX, 0); lanes.len()] }
     }
 
-    /// `progress` is a count that grows with everything that a lane's peer does.
+    /// `progress` is a count that grows with every action of a lane's peer.
     pub(crate) fn look(
         &mut self,
         lanes: &[Lane],

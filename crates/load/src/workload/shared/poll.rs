@@ -1,4 +1,4 @@
-//! Waiting for many sockets at once.
+//! Waits for many sockets at once.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -12,15 +12,15 @@ use crate::sys;
 /// cache.
 const EVENTS: usize = 128;
 
-/// What a socket wakes its thread for.
+/// The events that wake a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// As long as there is something to receive.
+    /// While there is something to receive.
     Readable,
-    /// As long as there is room to send.
+    /// While there is room to send.
     Writable,
-    /// Each time that something arrives, or room is made after there was none: a thread that waits
-    /// so must have tried in vain.
+    /// Each time that data arrive, or that room appears: a thread must have tried without success
+    /// before it waits.
     Changed,
 }
 
@@ -35,7 +35,6 @@ impl Wake {
     }
 }
 
-/// The sockets of a thread's lanes, each known by its place among them.
 pub(crate) struct Poll {
     epoll: OwnedFd,
     events: Box<[libc::epoll_event]>,
@@ -49,7 +48,7 @@ impl Poll {
         // SAFETY: the call takes a number.
         let epoll = sys::check(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) });
         let epoll = epoll.map_err(failed("epoll_create1"))?;
-        // SAFETY: the descriptor was opened just now, and nobody else has it.
+        // SAFETY: the descriptor was just opened, and nothing else has it.
         let epoll = unsafe { OwnedFd::from_raw_fd(epoll) };
         for (at, lane) in lanes.iter().enumerate() {
             let mut event = libc::epoll_event { events: wake.events(), u64: at as u64 };
@@ -67,7 +66,7 @@ impl Poll {
         self.left
     }
 
-    /// Waits until a socket is ready, but not longer than `time`; gives how many are.
+    /// Waits until a socket is ready, at most `time`; returns how many are.
     #[inline(always)]
     pub(crate) fn wait(&mut self, time: Duration) -> Result<usize> {
         let millis = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
@@ -87,20 +86,19 @@ impl Poll {
         self.ended[at]
     }
 
-    /// Waits for a lane no more.
+    /// Stops waiting for a lane.
     #[cold]
     pub(crate) fn remove(&mut self, at: usize, lane: &Lane) {
         self.left -= usize::from(!self.ended[at]);
         self.ended[at] = true;
-        // SAFETY: removing needs no event. A socket that cannot be removed wakes this thread in
-        // vain.
+        // SAFETY: removing needs no event. A socket that stays only wakes this thread in vain.
         unsafe {
             libc::epoll_ctl(self.epoll.as_raw_fd(), libc::EPOLL_CTL_DEL, lane.fd, std::ptr::null_mut())
         };
     }
 }
 
-/// A signal ends a wait, nothing else does.
+/// Only a signal may interrupt a wait.
 #[cold]
 fn interrupted() -> Result<usize> {
     match sys::errno() {

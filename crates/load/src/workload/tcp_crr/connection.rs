@@ -1,4 +1,4 @@
-//! One connection, in the hands of the thread that opened or accepted it.
+//! One connection, used by the thread that opened or accepted it.
 
 use std::os::fd::AsRawFd;
 
@@ -10,20 +10,20 @@ use crate::lane::{ABORT, Call, Lane, TAIL, Tally};
 use crate::socket::stall;
 use crate::sys;
 
-/// What became of moving some bytes.
+/// The result of moving some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
     All,
-    /// The other end closed, or reset the connection, after so many.
+    /// The other end closed, or reset the connection, after this many bytes.
     Cut(usize),
     Over,
 }
 
-/// A connection. It closes when it is dropped, which must stay the last thing that happens to it.
+/// A connection. It closes when it is dropped, which must be its last step.
 pub(super) struct Connection<'a> {
     pub(super) socket: Socket,
     pub(super) lane: &'a Lane,
-    /// The phase from which waiting is given up.
+    /// The phase that ends waiting.
     pub(super) over: u8,
 }
 
@@ -48,16 +48,16 @@ impl Connection<'_> {
                 if done == room.len() { Some(Moved::All) } else { (got == 0).then_some(Moved::Cut(done)) };
             (got, end)
         })?;
-        // A reset tells no number.
+        // A reset has no count.
         Ok(if matches!(moved, Moved::Cut(_)) { Moved::Cut(done) } else { moved })
     }
 
-    /// The other end broke a transaction off, which it may do once the window is over.
+    /// The other end broke off a transaction, which is allowed after the window.
     pub(super) fn cut(&self) -> Result<()> {
         if self.lane.phase().load() < TAIL { Err(self.lane.closed()) } else { Ok(()) }
     }
 
-    /// Repeats `call` until it says that it is over; `moved` is how many bytes it moved, or -1.
+    /// Repeats `call` until it is over; `moved` is its number of bytes, or -1.
     #[inline(always)]
     fn repeat(
         &self,
@@ -86,7 +86,7 @@ impl Connection<'_> {
         match errno {
             libc::EINTR => Ok(None),
             libc::EPIPE | libc::ECONNRESET => Ok(Some(Moved::Cut(0))),
-            // Nothing happened for a while, or, where the thread spins, not yet.
+            // A timeout, or, for a thread that spins, nothing yet.
             libc::EAGAIN => {
                 if self.lane.phase().load() >= self.over {
                     return Ok(Some(Moved::Over));
@@ -106,7 +106,7 @@ impl Connection<'_> {
     }
 }
 
-/// How a thread receives: waiting until all is there, or, if it spins, receiving what is there.
+/// How a thread receives: it waits for all bytes, or, if it spins, takes what is there.
 pub(super) fn wait_flags(lane: &Lane) -> libc::c_int {
     if spins(lane) { libc::MSG_DONTWAIT } else { libc::MSG_WAITALL }
 }

@@ -15,8 +15,8 @@ use crate::sys;
 
 /// The receiver's loop, until nothing has come for a while after the stop.
 pub(crate) fn receive(lane: &Lane) -> Result<End> {
-    // SAFETY: the lane's socket is open for as long as this thread lives, and is not closed here:
-    // it is only borrowed.
+    // SAFETY: the lane's socket is open while this thread lives, and is only borrowed here, not
+    // closed.
     let listener = ManuallyDrop::new(unsafe { Socket::from_raw_fd(lane.fd) });
     let mut request = Buffer::room(lane.message);
     let answer = Buffer::pattern(lane.response);
@@ -59,8 +59,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
     Ok(end)
 }
 
-/// Serves one connection and closes it: what a client that waits for the end of the stream takes
-/// for the end.
+/// Serves one connection and closes it: the client reads until the end of the stream.
 fn serve(
     connection: Connection,
     request: &mut [u8],
@@ -79,8 +78,7 @@ fn serve(
         Moved::All => tally.arrived(1, request.len() as u64),
         Moved::Over => return Ok(()),
         Moved::Cut(0) => {
-            // It asked for nothing: a port scanner, or a transmitter that ended between connecting
-            // and asking.
+            // It sent no request: a port scanner, or a transmitter that ended after connecting.
             end.rejected += u64::from(lane.phase().load() < TAIL);
             return Ok(());
         }
@@ -100,8 +98,7 @@ fn serve(
     Ok(())
 }
 
-/// A close with a reset tells the other process at once that it is rejected, and leaves nothing
-/// behind.
+/// A close with a reset informs the other process at once, and leaves no state.
 fn refuse(socket: &Socket) {
     let _ = socket.set_linger(Some(Duration::ZERO));
 }

@@ -16,7 +16,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     let caller = Caller {
         lane,
         request: Buffer::pattern(lane.message),
-        // One byte more than an answer, so that receiving ends with the stream and not before.
+        // One byte more than an answer, so that receiving ends only with the stream.
         answer: Buffer::room(lane.response + 1),
         peer: lane.peer.into(),
         tally: lane.tally(),
@@ -26,15 +26,14 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
     lane.ready();
     match lane.traffic.rate {
         None => run(caller, Closed),
-        Some(rate) => {
+        Some(_) => {
             sys::sharpen_timers();
-            run(caller, Open::new(lane, rate))
+            run(caller, Open::begin(lane))
         }
     }
 }
 
-/// Transactions one after the other. A transaction whose time has come while another one goes on
-/// waits for its end.
+/// Transactions in sequence. One that is due during another waits for its end.
 fn run(mut caller: Caller, mut source: impl Source) -> Result<End> {
     let lane = caller.lane;
     let mut latencies = Recorder::new(lane.flows());
@@ -48,7 +47,7 @@ fn run(mut caller: Caller, mut source: impl Source) -> Result<End> {
             now = sys::now();
             continue;
         }
-        // In a closed loop each is meant for now.
+        // In a closed loop each is due now.
         let meant = if meant == 0 { now } else { meant };
         source.sent();
         if !caller.transact()? {
@@ -82,11 +81,10 @@ struct Caller<'a> {
 }
 
 impl Caller<'_> {
-    /// A whole transaction; `false` if the run ended meanwhile.
     fn transact(&mut self) -> Result<bool> {
         let (lane, tally) = (self.lane, &mut self.tally);
         let socket = open(lane)?;
-        // Once it was not applied, it is not tried again for each connection.
+        // If it was not applied once, it is not tried for each connection.
         if let Some(time) = lane.traffic.busy_poll.filter(|_| !self.end.slept) {
             self.end.sleeps(options::poll_busily(&socket, time));
         }
@@ -125,7 +123,6 @@ impl Caller<'_> {
     }
 }
 
-/// A socket that is about to connect from this end's address.
 fn open(lane: &Lane) -> Result<Socket> {
     const WHAT: &str = "a connection";
     let socket = socket::open(&lane.traffic, lane.local, WHAT)?;
@@ -147,7 +144,7 @@ fn connect(connection: &Connection, peer: &SockAddr, tally: &mut Tally) -> Resul
         match Errno::of(&error).0 {
             libc::EISCONN => return Ok(true),
             libc::EADDRNOTAVAIL => return Err(Error::no_port(lane.flow, lane.peer)),
-            // Under way: it goes on with the next call, and that one waits for it.
+            // In progress: the next call waits for it.
             libc::EINPROGRESS | libc::EALREADY => {
                 if connection.judge(Call::Connect, libc::EAGAIN, &mut waiting_since)?.is_some() {
                     return Ok(false);

@@ -10,9 +10,8 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::lane::{ABORT, End, Lane, QUIET};
 use crate::socket::stall;
-use crate::sys;
 use crate::workload::port::{Connected, Loop, Port, through};
-use crate::workload::source::{Closed, Open};
+use crate::workload::source::{Closed, Open, ask};
 
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     through(lane, Connected(lane.fd), (QUIET, stall(lane.flows())), Asking)
@@ -26,14 +25,7 @@ struct Asking;
 
 impl Loop for Asking {
     fn run(self, lane: &Lane, port: &impl Port) -> Result<End> {
-        match lane.traffic.rate {
-            Some(rate) => {
-                sys::sharpen_timers();
-                pipeline::send(lane, port, |lane| Open::new(lane, rate))
-            }
-            None if lane.traffic.in_flight > 1 => pipeline::send(lane, port, |_| Closed),
-            None => plain::send(lane, port),
-        }
+        ask(lane, port, [pipeline::send::<Open>, pipeline::send::<Closed>, plain::send])
     }
 }
 

@@ -1,14 +1,14 @@
-//! Messages in a stream of bytes: which begin and end where, and which wait for an answer.
+//! Messages in a stream of bytes: their borders, and those that wait for an answer.
 
 use std::collections::VecDeque;
 
-/// The requests under way, in the order in which they will be answered.
+/// The requests under way, in the order of their answers.
 pub(super) struct Outstanding {
-    /// When each was meant to be sent, ns.
+    /// When each was due, ns.
     meant: VecDeque<u64>,
     limit: usize,
     answer: u64,
-    /// Bytes of the first one's answer that have come.
+    /// Received bytes of the first one's answer.
     part: u64,
 }
 
@@ -30,21 +30,20 @@ impl Outstanding {
         self.meant.push_back(meant);
     }
 
-    /// `bytes` of answers came: when the requests that they complete were meant to be sent; `None`
-    /// in it for an answer to nothing.
+    /// Counts `bytes` of answers: returns when the requests that they complete were due; `None` for
+    /// an answer without a request.
     pub(super) fn answered(&mut self, bytes: u64) -> impl Iterator<Item = Option<u64>> {
         let all = self.part + bytes;
         self.part = all % self.answer;
         (0..all / self.answer).map(|_| self.meant.pop_front())
     }
 
-    /// When each request not yet answered was meant to be sent.
     pub(super) fn under_way(&self) -> impl Iterator<Item = u64> {
         self.meant.iter().copied()
     }
 }
 
-/// Whole messages to send from a buffer that holds some of them one behind the other.
+/// Whole messages to send from a buffer that holds some of them in sequence.
 pub(super) struct Queue {
     message: usize,
     /// Messages that the buffer holds.
@@ -53,7 +52,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// From a buffer of `bytes`, or of one message if that is larger, and of no more than
+    /// A queue with a buffer of `bytes`, or of one message if that is larger, and of at most
     /// `messages`.
     pub(super) fn new(message: usize, messages: u32, bytes: usize) -> Self {
         let batch = (bytes / message).clamp(1, messages.max(1) as usize);
@@ -73,10 +72,10 @@ impl Queue {
         self.left == 0
     }
 
-    /// Where in the buffer the next call sends from.
+    /// The part of the buffer for the next call.
     pub(super) fn next(&self) -> std::ops::Range<usize> {
         let message = self.message as u64;
-        // A message that was sent in part goes on where it was cut.
+        // A message that was sent in part continues where it was cut.
         let begin = ((message - self.left % message) % message) as usize;
         let room = self.room() - begin;
         begin..begin + usize::try_from(self.left).map_or(room, |left| left.min(room))
@@ -98,8 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is cut where, whole messages come out, each counted once, none beyond the
-        /// buffer.
+        /// However writes are cut, whole messages come out, each counted once, within the buffer.
         #[test]
         fn a_queue_sends_whole_messages(
             message in 1usize..5000, messages in 1u32..1025, room in 0usize..70_000, steps in proptest::collection::vec((0u64..20, 1u64..70_000), 1..60),

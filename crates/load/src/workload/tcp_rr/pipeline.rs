@@ -1,5 +1,4 @@
-//! Several transactions under way, asked for one another's answers or by the clock. TCP answers
-//! them in order.
+//! Several transactions under way, triggered by answers or by the clock. TCP answers them in order.
 
 use super::outstanding::{Outstanding, Queue};
 use words::{MAX_IN_FLIGHT, Reader};
@@ -10,13 +9,13 @@ use crate::message::{Buffer, first_damage};
 use crate::socket::stall;
 use crate::sys;
 use crate::workload::port::Port;
-use crate::workload::source::Source;
+use crate::workload::source::{Source, end_of};
 
-/// How long a wait may take, ns: then the phase is looked at.
+/// The longest wait, ns; then the phase is checked.
 const LOOK: u64 = 50_000_000;
-/// Bytes that are sent or asked for at once, at most, and at least where there are many flows.
+/// The most bytes of one send or receive, and the least with many flows.
 const ROOM: std::ops::RangeInclusive<usize> = (8 << 10)..=(64 << 10);
-/// What all flows together take for that, each way, unless [`ROOM`] says more.
+/// The memory of all flows for that, each way, unless [`ROOM`] needs more.
 const ROOM_FOR_ALL: usize = 4 << 20;
 
 fn room(lane: &Lane) -> usize {
@@ -25,7 +24,7 @@ fn room(lane: &Lane) -> usize {
 
 /// The transmitter's loop. It never waits for room while there are answers to receive: both
 /// ends could then wait for each other, each with its buffers full.
-pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port, source: impl Fn(&Lane) -> S) -> Result<End> {
+pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<End> {
     let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let queue = Queue::new(lane.message, limit, room(lane));
     let asker = Asker {
@@ -38,7 +37,7 @@ pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port, source: impl Fn(&La
         heard: 0,
     };
     lane.ready();
-    asker.run(port, source(lane))
+    asker.run(port, S::begin(lane))
 }
 
 struct Asker<'a> {
@@ -48,7 +47,7 @@ struct Asker<'a> {
     outstanding: Outstanding,
     latencies: Recorder,
     tally: Tally<'a>,
-    /// When something moved last, or there was nothing to wait for.
+    /// When data moved last, or there was nothing to wait for.
     heard: u64,
 }
 
@@ -61,7 +60,7 @@ impl Asker<'_> {
         self.heard = now;
         while phase.load() < QUIET {
             while self.outstanding.has_room() && source.next() <= now {
-                // In a closed loop each is meant for now.
+                // In a closed loop each is due now.
                 self.outstanding.asked(if source.next() == 0 { now } else { source.next() });
                 self.requests.queue.put(1);
                 source.sent();
@@ -69,7 +68,7 @@ impl Asker<'_> {
             if self.requests.send(lane, libc::MSG_DONTWAIT, &mut self.tally, true)? == Next::End {
                 break;
             }
-            // A closed loop with nothing left to send has answers to wait for, and nothing else.
+            // A closed loop with nothing left to send only waits for answers.
             let sleeps = !clocked && !spins && self.requests.queue.is_empty();
             let got = port.receive(self.answers.room(), if sleeps { 0 } else { libc::MSG_DONTWAIT });
             now = sys::now();
@@ -86,14 +85,15 @@ impl Asker<'_> {
                 break;
             }
         }
-        self.end(source, clocked)
+        let end = end_of(lane, source, self.outstanding.under_way(), self.latencies);
+        Ok(End { verified: self.answers.verify(lane)?, ..end })
     }
 
     fn take<S: Source>(&mut self, got: usize, now: u64) -> Result<()> {
         self.tally.call();
         self.answers.took(self.lane, got)?;
         for meant in self.outstanding.answered(got as u64) {
-            // An answer to nothing is nothing that was ever sent.
+            // An answer without a request is corrupt data.
             let meant = meant.ok_or_else(|| self.lane.damaged(0, got))?;
             self.tally.transaction();
             if S::counts(self.lane.phase(), meant) {
@@ -122,19 +122,6 @@ impl Asker<'_> {
             return Err(self.lane.stalled(Call::Recv.silence()));
         }
         Ok(())
-    }
-
-    /// The account. Of an open loop's window, what is still under way has taken until now.
-    fn end<S: Source>(mut self, source: S, clocked: bool) -> Result<End> {
-        let (phase, now) = (self.lane.phase(), sys::now());
-        let mut unanswered = 0;
-        for meant in self.outstanding.under_way().filter(|meant| clocked && phase.window_holds(*meant)) {
-            self.latencies.record(now - meant);
-            unanswered += 1;
-        }
-        let unsent = source.end(now, phase, &mut self.latencies);
-        let verified = self.answers.verify(self.lane)?;
-        Ok(End { latencies: Some(self.latencies), verified, unsent, unanswered, ..End::default() })
     }
 }
 
@@ -179,9 +166,8 @@ impl Messages {
         Self { bytes, queue }
     }
 
-    /// Sends what is queued, in one call for each fill of the buffer, as far as the socket takes
-    /// it. `asks` if these are what this end counts as its messages; else each is the end of a
-    /// transaction.
+    /// Sends the queue, in one call for each fill of the buffer, as far as the socket accepts it.
+    /// `asks` if these are this end's messages; else each is the end of a transaction.
     #[inline(always)]
     fn send(&mut self, lane: &Lane, flags: libc::c_int, tally: &mut Tally, asks: bool) -> Result<Next> {
         while !self.queue.is_empty() {
@@ -204,11 +190,11 @@ impl Messages {
     }
 }
 
-/// A stream of messages that is received, and the memory for it.
+/// A received stream of messages, and the memory for it.
 struct Taken {
     bytes: Buffer,
     message: usize,
-    /// Where in the stream the bytes that came last begin, and how many there are.
+    /// The place in the stream and the number of the last received bytes.
     offset: u64,
     last: usize,
 }
@@ -222,8 +208,8 @@ impl Taken {
         self.bytes.as_mut()
     }
 
-    /// `got` bytes came; returns how many messages they complete. With `verify` all of them are
-    /// checked.
+    /// Counts `got` received bytes; returns how many messages they complete. With `verify` all of
+    /// them are checked.
     #[inline(always)]
     fn took(&mut self, lane: &Lane, got: usize) -> Result<u64> {
         let message = self.message as u64;

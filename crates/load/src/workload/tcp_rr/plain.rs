@@ -65,7 +65,7 @@ fn answer<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     Ok(End { verified, ..End::default() })
 }
 
-/// Sends all of `bytes`; `own` if they are what this end counts as its messages.
+/// Sends all of `bytes`; `own` if they count as this end's messages.
 #[inline(always)]
 fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, own: bool) -> Result<Next> {
     let sent = port.send(bytes);
@@ -76,7 +76,7 @@ fn send_whole(lane: &Lane, port: &impl Port, bytes: &[u8], tally: &mut Tally, ow
     piecewise(lane, Call::Send, sent, bytes.len(), tally, own, |done| port.send(&bytes[done..]))
 }
 
-/// Receives until `room` is full; `own` if that is what this end counts as its messages.
+/// Receives until `room` is full; `own` if that counts as this end's messages.
 #[inline(always)]
 fn receive_whole(
     lane: &Lane,
@@ -101,7 +101,7 @@ fn whole(tally: &mut Tally, bytes: usize, own: bool) {
     if own { tally.message(bytes as u64) } else { tally.call() }
 }
 
-/// Goes on after a call that moved only a part, or nothing.
+/// Continues after a call that moved only a part, or nothing.
 #[cold]
 #[inline(never)]
 fn piecewise(

@@ -1,8 +1,7 @@
 //! One transaction in flight on each of several lanes that one thread serves.
 //!
-//! A socket wakes the thread when something arrives: each side then receives what the other has
-//! sent, answers or asks again, and knows that nothing more can come before that. So nothing is
-//! received in vain.
+//! A socket wakes the thread when data arrive: each side then receives them, answers or asks again,
+//! and knows that nothing more can come before that. So no receive is in vain.
 
 use crate::error::Result;
 use crate::lane::{ABORT, Call, End, Lane, Next, QUIET, Recorder, TAIL, Tally};
@@ -28,13 +27,13 @@ fn serve<const ASKS: bool>(lanes: &[Lane], over: u8) -> Result<Vec<End>> {
     Ok(ends)
 }
 
-/// What a thread that asks, or answers, has in its hands.
+/// The state of a thread that asks, or answers.
 struct Transactions<'a, const ASKS: bool> {
     lanes: &'a [Lane],
     flows: Vec<Flow<'a>>,
     outgoing: Buffer,
     incoming: Buffer,
-    /// What arrives, if it is right.
+    /// The correct content of arriving messages.
     expected: Buffer,
     verify: bool,
     latencies: Recorder,
@@ -43,9 +42,9 @@ struct Transactions<'a, const ASKS: bool> {
 
 struct Flow<'a> {
     tally: Tally<'a>,
-    /// Whether the next thing is to send.
+    /// Whether the next step is to send.
     sends: bool,
-    /// Bytes of the message under way that have moved.
+    /// Moved bytes of the message under way.
     done: usize,
     begun: Begun,
     /// Bytes of all messages, both ways.
@@ -112,7 +111,7 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
                 return lane.idle(Call::Recv, got, &mut flow.tally);
             }
             let phase = lane.phase().load();
-            // With the last messages of all flows one knows as much as with each flow's last.
+            // The last messages of all flows are as good a sample as each flow's last.
             if self.verify || phase >= TAIL {
                 let part = &rest[..got as usize];
                 if let Some(at) = first_difference(part, flow.done as u64, self.expected.as_ref()) {
@@ -145,8 +144,8 @@ impl<const ASKS: bool> Work for Transactions<'_, ASKS> {
 }
 
 impl Flow<'_> {
-    /// Counts what a call moved of the `rest` of a message; whether that was all of it. `own` if it
-    /// is what this end counts as its messages.
+    /// Counts what a call moved of the `rest` of a message; returns whether that was all of it.
+    /// `own` if it counts as this end's messages.
     #[inline(always)]
     fn count(&mut self, bytes: usize, rest: usize, own: bool) -> bool {
         let (whole, piece) = (bytes == rest, self.done > 0 || bytes < rest);

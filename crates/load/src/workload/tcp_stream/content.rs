@@ -1,19 +1,18 @@
-//! What a receiver does with a stream's bytes beyond counting them.
+//! A receiver's checks of a stream's bytes.
 
 use crate::error::Result;
 use crate::lane::Lane;
 use crate::message::{Buffer, first_difference};
 
 pub(super) trait Content {
-    /// Called with all that arrives, in its order.
+    /// Called with all received bytes, in order.
     fn bytes(&mut self, lane: &Lane, bytes: &[u8]) -> Result<()>;
 
-    /// How many bytes were found right; `last` are those received last, `total` is how many there
-    /// were in all.
+    /// The number of verified bytes; `last` are those received last, `total` is the number of all.
     fn end(self, lane: &Lane, last: &[u8], total: u64) -> Result<u64>;
 }
 
-/// Looks at what came last, at the end.
+/// Checks the last bytes, at the end.
 pub(super) struct Unexamined;
 
 impl Content for Unexamined {
@@ -27,7 +26,7 @@ impl Content for Unexamined {
     }
 }
 
-/// Thrown away by the kernel (`MSG_TRUNC`, tcp(7)): the program does not see it, so nothing is
+/// Discarded by the kernel (`MSG_TRUNC`, tcp(7)): the program does not see them, so nothing is
 /// verified.
 pub(super) struct Discarded;
 

@@ -1,11 +1,10 @@
-//! How much must have arrived before the receiver of a TCP stream is woken (`SO_RCVLOWAT`).
+//! The bytes that must have arrived before the receiver of a TCP stream wakes (`SO_RCVLOWAT`).
 //!
-//! A receiver asks to be woken when there is enough to fill half of what it has room for: over
-//! loopback always, elsewhere where a write is of [`LARGE`] bytes at least. There that was faster
-//! than no mark, or as fast; over veth it made writes of 1 and 4 KiB slower, with more and smaller
-//! packets. `bench/README.md` has the experiments, under a congestion control that paces and one
-//! that does not. The rule looks at no rate, so that it favours no condition of the same message
-//! size.
+//! A receiver wakes when there is enough to fill half of its room: over loopback always, elsewhere
+//! if writes have at least [`LARGE`] bytes. That was as fast as without a mark, or faster; over
+//! veth it made writes of 1 and 4 KiB slower, with more and smaller packets. `bench/README.md` has
+//! the experiments, under a congestion control that paces and one that does not. The rule does not
+//! depend on a rate, so it favours no condition of the same message size.
 
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
@@ -28,15 +27,15 @@ pub(crate) fn of(traffic: &Traffic, local: IpAddr) -> Option<u32> {
     (traffic.kind == Kind::TcpStream && sleeps && helps).then(|| room(traffic.lanes()) / 2)
 }
 
-/// Sets it. The kernel sets less where the receive buffer is small (`tcp_set_rcvlowat` in
+/// Sets it. The kernel limits it with a small receive buffer (`tcp_set_rcvlowat` in
 /// net/ipv4/tcp.c).
 pub(crate) fn set(socket: &Socket, bytes: u32) -> std::io::Result<()> {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes)
 }
 
-/// What has arrived, in bytes, and is not worth waking the receiver yet. It counts as received:
-/// without it a slow stream would be seen in lumps.
+/// Arrived bytes that do not wake the receiver yet. They count as received: otherwise a slow stream
+/// would seem to come in lumps.
 pub(crate) fn below(socket: &Socket, mark: u32) -> u64 {
     queue::unread(socket.as_raw_fd()).unwrap_or(0).min(u64::from(mark))
 }

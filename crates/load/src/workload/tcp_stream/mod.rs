@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::lane::{End, Lane};
 use crate::message::Buffer;
 
-/// The sending thread of a flow. (The kernel keeps a TCP connection's pace, `SO_MAX_PACING_RATE`.)
+/// The sending thread of a flow. (The kernel paces a TCP connection, `SO_MAX_PACING_RATE`.)
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     match lane.traffic.sender {
         Sender::Sendfile => send::send(lane, FromFile::new(lane.message, lane.flow)?),
@@ -39,7 +39,7 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
     }
 }
 
-/// Each reader's loop is compiled for content that is examined, and for content that is not.
+/// Each reader's loop is compiled with and without checks of the content.
 fn receive_content(lane: &Lane, content: impl Content) -> Result<End> {
     match lane.traffic.reader {
         Reader::Spin => receive::receive::<{ libc::MSG_DONTWAIT }>(lane, content),

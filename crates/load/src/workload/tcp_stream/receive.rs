@@ -7,13 +7,13 @@ use crate::lane::{ABORT, Call, End, Lane, Next};
 use crate::message::Buffer;
 use crate::sys;
 
-/// `FLAGS` go with every call; with `MSG_DONTWAIT` among them the thread never sleeps.
+/// `FLAGS` apply to every call; with `MSG_DONTWAIT` the thread never sleeps.
 pub(super) fn receive<const FLAGS: libc::c_int>(lane: &Lane, mut content: impl Content) -> Result<End> {
     let mut room = Buffer::room(room(lane.traffic.lanes()) as usize);
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     let mut last = 0;
     lane.ready();
-    // Not `Stop` but the end of the stream ends this loop, so that all that was sent is received.
+    // The end of the stream ends this loop, not `Stop`, so that all sent data are received.
     while phase.load() < ABORT {
         let got = sys::receive(fd, room.as_mut(), FLAGS);
         if got > 0 {

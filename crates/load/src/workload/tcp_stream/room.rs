@@ -1,13 +1,13 @@
-//! How much a receiver asks for at once.
+//! The size of a receiver's reads.
 
-/// Bytes that a receiver asks for at once, at most: more do not stay in a CPU's own cache.
+/// The most bytes of one read: more do not stay in a CPU's own cache.
 const ROOM: u32 = 256 << 10;
-/// With many flows each asks for less, but never for less than a segment.
+/// The least bytes of one read with many flows: a segment.
 const LEAST_ROOM: u32 = 64 << 10;
-/// What the receivers of all flows together ask for.
+/// The memory of all flows' reads.
 const ROOM_FOR_ALL: u32 = 4 << 20;
 
-/// The bytes that each of so many receivers asks for at once.
+/// The size of a read with this many receivers.
 pub(super) fn room(lanes: u32) -> u32 {
     (ROOM_FOR_ALL / lanes.max(1)).clamp(LEAST_ROOM, ROOM)
 }

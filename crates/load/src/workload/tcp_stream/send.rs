@@ -15,23 +15,22 @@ use crate::message::Buffer;
 use crate::socket;
 use crate::sys;
 
-/// The largest pipe that needs no privilege (`fs.pipe-max-size` where nobody changed it).
+/// The largest pipe without a privilege (the default of `fs.pipe-max-size`).
 const PIPE: usize = 1 << 20;
 
-/// A way to write the same message again and again to a connection. The next write begins where one
-/// that was cut short ended, so that the stream stays whole messages.
+/// A way to write the same message repeatedly to a connection. The next write continues after a
+/// partial one, so that the stream has whole messages.
 pub(crate) trait Writer {
-    /// The call that is made next.
+    /// The next call.
     fn call(&self) -> Call;
 
     fn len(&self) -> usize;
 
-    /// Writes what follows, as far as there is room. Returns bytes, or what the kernel returned
-    /// instead.
+    /// Writes what follows, as far as there is room. Returns bytes, or another result of the
+    /// kernel.
     fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize;
 }
 
-/// Copied by the kernel.
 pub(crate) struct Copied<'a> {
     message: &'a [u8],
     rest: &'a [u8],
@@ -65,7 +64,7 @@ impl Writer for Copied<'_> {
     }
 }
 
-/// What follows the first `done` bytes of the `rest` of a message: at its end all of it again.
+/// The bytes after the first `done` of the `rest` of a message: at its end the whole message.
 #[inline(always)]
 fn after<'a>(rest: &'a [u8], done: usize, message: &'a [u8]) -> &'a [u8] {
     match rest.get(done..) {
@@ -78,7 +77,7 @@ fn after<'a>(rest: &'a [u8], done: usize, message: &'a [u8]) -> &'a [u8] {
 pub(crate) struct FromFile {
     file: File,
     len: usize,
-    /// Where the next write begins.
+    /// The place of the next write.
     offset: libc::off_t,
 }
 
@@ -88,7 +87,7 @@ impl FromFile {
         let file = memfd_create(c"message", MFdFlags::MFD_CLOEXEC).or_setup("memfd_create", &what)?;
         let mut file = File::from(file);
         file.write_all(Buffer::pattern(len).as_ref()).or_setup("write of a message", &what)?;
-        // The call has no flag against the signal for a connection that is gone.
+        // The call has no flag against the signal of a closed connection.
         block_pipe_signal();
         Ok(Self { file, len, offset: 0 })
     }
@@ -107,7 +106,7 @@ impl Writer for FromFile {
     #[inline(always)]
     fn write(&mut self, calls: &mut impl Calls, fd: RawFd) -> isize {
         let rest = self.len - self.offset as usize;
-        // The call moves the offset on.
+        // The call advances the offset.
         let sent = calls.around(|| sys::send_file(fd, self.file.as_raw_fd(), &mut self.offset, rest));
         if self.offset as usize == self.len {
             self.offset = 0;
@@ -130,9 +129,9 @@ pub(crate) struct ThroughPipe<'a> {
 impl<'a> ThroughPipe<'a> {
     pub(crate) fn new(message: &'a [u8], flow: usize) -> Result<Self> {
         let (out, into) = std::io::pipe().or_setup("pipe", socket::flow(flow))?;
-        // A smaller pipe only takes more calls.
+        // A smaller pipe only needs more calls.
         let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(message.len().min(PIPE) as libc::c_int));
-        // The calls have no flag against the signal for a connection that is gone.
+        // The calls have no flag against the signal of a closed connection.
         block_pipe_signal();
         Ok(Self { message, rest: message, out, into, held: 0 })
     }
@@ -164,11 +163,10 @@ impl Writer for ThroughPipe<'_> {
     }
 }
 
-/// Keeps `SIGPIPE` from the calling thread: the error of the call says the same.
+/// Blocks `SIGPIPE` in the calling thread: the error of the call is enough.
 fn block_pipe_signal() {
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGPIPE);
-    // It cannot fail: the set is valid.
     let _ = signals.thread_block();
 }
 

@@ -1,7 +1,7 @@
 //! Several connections kept full, or emptied, by one thread.
 //!
-//! A socket wakes the thread as long as there is room, or something to receive. Each turn of a lane
-//! is bounded, so that none waits long for the others.
+//! A socket wakes the thread while there is room, or something to receive. Each turn of a lane is
+//! bounded, so that none waits long for the others.
 
 use super::room::room;
 use crate::error::Result;
@@ -10,15 +10,14 @@ use crate::message::{Buffer, first_difference};
 use crate::sys;
 use crate::workload::shared::{self, Patience, Wake, Work};
 
-/// Writes of this many bytes, and larger ones, are made one in a turn: a connection whose write has
-/// been acknowledged before its next turn never waits for the timer of a congestion control that
-/// paces (`bench/README.md`, many flows).
+/// A turn has one write of at least this many bytes: a connection whose write was acknowledged
+/// before its next turn never waits for the timer of a congestion control that paces
+/// (`bench/README.md`, many flows).
 const WHOLE_TURN: usize = 16 << 10;
-/// The most writes in a turn.
 const WRITES: usize = 64;
 
-/// How many writes of a message of `bytes` make a turn. Small ones are many, so that waiting for
-/// all connections is paid for.
+/// The writes of `bytes` in a turn: many small ones, to make up for the cost of waiting for all
+/// connections.
 fn writes(bytes: usize) -> usize {
     match bytes {
         0..4096 => WRITES,
@@ -40,7 +39,7 @@ pub(crate) fn send(lanes: &[Lane]) -> Result<Vec<End>> {
 
 struct Sending<'a> {
     lanes: &'a [Lane],
-    /// What each lane counts, and the bytes of its message under way that have gone.
+    /// Each lane's counts, and the sent bytes of its current message.
     flows: Vec<(Tally<'a>, usize)>,
     message: Buffer,
     writes: usize,
@@ -61,8 +60,7 @@ impl Work for Sending<'_> {
                 return lane.idle(Call::Send, sent, tally);
             }
             tally.stream(sent as u64);
-            // A write cut short is taken up where it ended, so that the stream stays whole
-            // messages.
+            // A partial write continues where it ended, so that the stream has whole messages.
             *done = if sent as usize == rest.len() { 0 } else { *done + sent as usize };
         }
         Ok(Next::Again)
@@ -83,7 +81,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
         expected: Buffer::pattern(lanes[0].message),
         verify: traffic.verify,
     };
-    // Not `Stop` but the ends of the streams end this, so that all that was sent is received.
+    // The ends of the streams end this, not `Stop`, so that all sent data are received.
     shared::run(lanes, Wake::Readable, ABORT, &mut receiving)?;
     let ends = receiving.flows.iter().map(|(_, verified)| End { verified: *verified, ..End::default() });
     Ok(ends.collect())
@@ -91,7 +89,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
 
 struct Receiving<'a> {
     lanes: &'a [Lane],
-    /// What each lane counts, and its bytes found right.
+    /// Each lane's counts, and its verified bytes.
     flows: Vec<(Tally<'a>, u64)>,
     room: Buffer,
     /// The message that the stream repeats.
@@ -106,7 +104,7 @@ impl Work for Receiving<'_> {
         if got <= 0 {
             return lane.idle(Call::Recv, got, tally);
         }
-        // Without `verify` the last bytes of all lanes are the sample, since the room is shared.
+        // Without `verify` the last bytes of all lanes are the sample, since they share the room.
         if self.verify || lane.phase().load() >= TAIL {
             let part = &self.room.as_ref()[..got as usize];
             if let Some(at) = first_difference(part, tally.bytes, self.expected.as_ref()) {

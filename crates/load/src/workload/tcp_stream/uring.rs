@@ -12,41 +12,42 @@ use crate::workload::uring::{
     Incoming, LAST, PATIENCE, REPORT_USAGE, Ring, SOCKET, Size, errno, push, was_copied,
 };
 
-/// Bytes that one system call hands over, in whole messages.
+/// The most bytes of one system call, in whole messages.
 const BATCH: usize = 256 << 10;
-/// Messages that one system call hands over, at most.
+/// The most messages of one system call.
 const MESSAGES: usize = 64;
-/// Sends whose pages the kernel may have, at most: beyond them one waits.
+/// The most sends whose pages the kernel may hold.
 const LENT: isize = 512;
-/// Buffers of a receiver, and what they are in units of what others ask for at once.
+/// The buffers of a receiver, and their size in units of the others' reads.
 const BUFFERS: u16 = 16;
 const ROOMS: usize = 4;
 
 pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
     let message = lane.message;
-    // Declared before the ring, it goes after it.
+    // Declared before the ring, so that it is dropped after it.
     let buffer = Buffer::pattern(message);
     let count = (BATCH / message).clamp(1, MESSAGES);
     let mut ring = Ring::open(lane, count, 2 * (LENT as usize + MESSAGES))?;
     if zerocopy {
-        // SAFETY: the buffer goes after the ring.
+        // SAFETY: the buffer is dropped after the ring.
         unsafe { ring.register_memory(lane, buffer.start(), message)? };
     }
     let request = |from: usize| request(buffer.start().wrapping_add(from), message - from, zerocopy);
     let (phase, mut tally) = (lane.phase(), lane.tally());
     let mut account = Zerocopy::default();
-    // Sends whose pages the kernel has, which may tell of them in either order; and where in a
-    // message the stream stands.
+    // Sends whose pages the kernel holds, which it may report in either order; and the place in the
+    // message.
     let (mut lent, mut at) = (0isize, 0);
     lane.ready();
     while phase.load() < QUIET {
-        // Each starts when the one before is through: a short write would tear the stream, so it
-        // ends the chain.
+        // Each starts after the one before is complete: a short write ends the chain, because it
+        // would tear the stream.
         let mut queue = ring.queue();
         for number in 0..count {
             let request = request(if number == 0 { at } else { 0 });
             let link = if number + 1 < count { squeue::Flags::IO_LINK } else { squeue::Flags::empty() };
-            // SAFETY: the buffer goes after the ring, and never changes. No request is under way.
+            // SAFETY: the buffer is dropped after the ring, and never changes. No request is under
+            // way.
             unsafe { push(&mut queue, &request.flags(link)) };
         }
         drop(queue);
@@ -65,7 +66,7 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
                 open -= 1;
                 lent += isize::from(cqueue::more(flags));
                 bytes += result.max(0) as usize;
-                // What the failed one's successors say follows from it.
+                // The errors of the failed one's successors follow from it.
                 if errno(result) != 0 && errno(result) != libc::ECANCELED {
                     trouble = errno(result);
                 }
@@ -83,7 +84,7 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
             give_back(lane, &mut ring, &mut lent, &mut account)?;
         }
     }
-    // The rest come back when the other end has taken all; nothing is wrong if they do not in time.
+    // The rest are returned when the other end has received everything; a timeout is no error.
     let deadline = sys::now() + LAST;
     while lent > 0 && phase.load() < ABORT && sys::now() < deadline {
         give_back(lane, &mut ring, &mut lent, &mut account)?;
@@ -91,7 +92,7 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
     Ok(End { zerocopy: zerocopy.then_some(account), ..End::default() })
 }
 
-/// Waits until the kernel has given back pages.
+/// Waits until the kernel has returned pages.
 #[cold]
 fn give_back(lane: &Lane, ring: &mut Ring, lent: &mut isize, account: &mut Zerocopy) -> Result<()> {
     ring.enter_for(lane, 1, PATIENCE)?;
@@ -104,8 +105,8 @@ fn give_back(lane: &Lane, ring: &mut Ring, lent: &mut isize, account: &mut Zeroc
 
 fn request(start: *const u8, len: usize, zerocopy: bool) -> squeue::Entry {
     let len = u32::try_from(len).unwrap_or(u32::MAX);
-    // Without it a send that fills the buffer is through, and the next one, finding room, would go
-    // out of turn.
+    // Without it a send that fills the buffer is complete, and the next one could overtake its
+    // rest.
     let flags = libc::MSG_WAITALL;
     if zerocopy {
         opcode::SendZc::new(SOCKET, start, len).flags(flags).buf_index(Some(0)).zc_flags(REPORT_USAGE).build()
@@ -114,7 +115,7 @@ fn request(start: *const u8, len: usize, zerocopy: bool) -> squeue::Entry {
     }
 }
 
-/// One request that goes on receiving.
+/// One multishot request.
 pub(super) fn receive(lane: &Lane, mut content: impl Content) -> Result<End> {
     let bytes = room(lane.traffic.lanes()) as usize * ROOMS / usize::from(BUFFERS);
     let mut incoming = Incoming::open(lane, Size { buffers: BUFFERS, bytes })?;

@@ -1,8 +1,7 @@
 //! Requests and their answers over UDP, over a path that may lose either.
 //!
 //! The first eight bytes of a request, or as many as both directions have room for, carry its
-//! number, which the answer repeats: an answer that comes after its transaction was given up is not
-//! taken for another one's.
+//! number, which the answer repeats: so a late answer is not mistaken for that to another request.
 
 mod number;
 mod pipeline;
@@ -16,9 +15,8 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::lane::{End, Lane, QUIET, STOP};
 use crate::socket::answer_time;
-use crate::sys;
 use crate::workload::port::{Addressed, Connected, Loop, Port, through};
-use crate::workload::source::{Closed, Open};
+use crate::workload::source::{Closed, Open, ask};
 
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     run(lane, (QUIET, answer_time(lane.flows())), Asking)
@@ -40,14 +38,7 @@ struct Asking;
 
 impl Loop for Asking {
     fn run(self, lane: &Lane, port: &impl Port) -> Result<End> {
-        match lane.traffic.rate {
-            Some(rate) => {
-                sys::sharpen_timers();
-                pipeline::send(lane, port, |lane| Open::new(lane, rate))
-            }
-            None if lane.traffic.in_flight > 1 => pipeline::send(lane, port, |_| Closed),
-            None => plain::send(lane, port),
-        }
+        ask(lane, port, [pipeline::send::<Open>, pipeline::send::<Closed>, plain::send])
     }
 }
 

@@ -4,10 +4,10 @@ use crate::error::Result;
 use crate::lane::Lane;
 use crate::message::first_damage;
 
-/// Bytes of a number where there is room for it.
+/// The bytes of a number, where there is room.
 pub(super) const NUMBER: usize = 8;
 
-/// Those bits of a number that messages of so many bytes carry.
+/// The bits of a number in messages of this size.
 pub(super) fn mask(bytes: usize) -> u64 {
     if bytes >= NUMBER { u64::MAX } else { (1 << (8 * bytes)) - 1 }
 }

@@ -1,4 +1,4 @@
-//! Several transactions under way, asked for one another's answers or by the clock.
+//! Several transactions under way, triggered by answers or by the clock.
 
 use super::number;
 use super::slots::Slots;
@@ -10,16 +10,16 @@ use crate::message::Buffer;
 use crate::socket::{answer_time, stall};
 use crate::sys;
 use crate::workload::port::Port;
-use crate::workload::source::Source;
+use crate::workload::source::{Source, end_of};
 
-/// How long an open loop waits for an answer, ns: its requests do not wait for one another, and an
-/// answer that comes late is to show as a latency rather than as a loss. Where a closed loop's
-/// `answer_time` is over and there is no room for another request, that is enough.
+/// How long an open loop waits for an answer, ns: its requests do not wait for each other, and a
+/// late answer must show as a latency, not as a loss. A closed loop waits for `answer_time`, which
+/// is enough if there is no room for another request.
 const PATIENCE: u64 = 1_000_000_000;
-/// How often requests that nobody answers are looked for, ns; also how long a wait may take.
+/// How often unanswered requests are checked, ns; also the longest wait.
 const LOOK: u64 = 10_000_000;
 
-pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port, source: impl Fn(&Lane) -> S) -> Result<End> {
+pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port) -> Result<End> {
     let limit = if lane.traffic.rate.is_some() { MAX_IN_FLIGHT } else { lane.traffic.in_flight };
     let asker = Asker {
         lane,
@@ -32,7 +32,7 @@ pub(super) fn send<S: Source>(lane: &Lane, port: &impl Port, source: impl Fn(&La
         heard: 0,
     };
     lane.ready();
-    asker.run(port, source(lane))
+    asker.run(port, S::begin(lane))
 }
 
 struct Asker<'a> {
@@ -50,7 +50,7 @@ struct Asker<'a> {
 impl Asker<'_> {
     fn run<S: Source>(mut self, port: &impl Port, mut source: S) -> Result<End> {
         let (lane, phase) = (self.lane, self.lane.phase());
-        // Who sleeps in a receive until its timeout serves no clock.
+        // A receive that sleeps until its timeout cannot follow a clock.
         let clocked = lane.traffic.rate.is_some();
         let spins = lane.traffic.reader == Reader::Spin;
         let flags = if clocked || spins { libc::MSG_DONTWAIT } else { 0 };
@@ -79,10 +79,13 @@ impl Asker<'_> {
                 look = now + LOOK;
             }
         }
-        self.end(source, clocked)
+        let end = end_of(lane, source, self.slots.under_way(), self.latencies);
+        let answer = self.answer.as_ref();
+        let verified = if self.answered { number::verify(lane, answer, lane.response)? } else { 0 };
+        Ok(End { verified, ..end })
     }
 
-    /// Sends what is due, as far as there is room.
+    /// Sends due requests, as far as there is room.
     #[inline(always)]
     fn ask(&mut self, port: &impl Port, source: &mut impl Source, now: u64) -> Result<Next> {
         while let Some(number) = self.slots.next() {
@@ -94,12 +97,12 @@ impl Asker<'_> {
             let sent = port.send(&self.request.as_ref()[..self.lane.message]);
             if sent > 0 {
                 self.tally.message(sent as u64);
-                // In a closed loop each is meant for now.
+                // In a closed loop each is due now.
                 self.slots.sent(if meant == 0 { now } else { meant }, now);
                 source.sent();
             } else if sys::errno() == libc::ENOBUFS {
-                // This end's own queue is full: the request was never under way, and is sent when
-                // answers have come.
+                // This end's own queue is full: the request was never under way, and is sent after
+                // the next answers.
                 self.tally.no_buffers();
                 break;
             } else {
@@ -134,8 +137,7 @@ impl Asker<'_> {
         Ok(Next::Again)
     }
 
-    /// A receive gave nothing: there was none in time, which is looked into elsewhere, or there
-    /// will be no more.
+    /// A receive returned nothing: a timeout, which is handled elsewhere, or the end.
     fn nothing(&mut self, got: isize) -> Result<Next> {
         if self.lane.phase().load() >= QUIET {
             return Ok(Next::End);
@@ -146,7 +148,7 @@ impl Asker<'_> {
         self.lane.trouble(Call::Recv, got)
     }
 
-    /// Gives up what was not answered in time.
+    /// Gives up requests that were not answered in time.
     #[cold]
     fn give_up(&mut self, now: u64, clocked: bool) -> Result<()> {
         let answer = answer_time(self.lane.flows()).as_nanos() as u64;
@@ -163,19 +165,5 @@ impl Asker<'_> {
             return Err(self.lane.stalled(Call::Recv.silence()));
         }
         Ok(())
-    }
-
-    /// The account. Of an open loop's window, what is still under way has taken until now.
-    fn end<S: Source>(mut self, source: S, clocked: bool) -> Result<End> {
-        let (lane, phase, now) = (self.lane, self.lane.phase(), sys::now());
-        let mut unanswered = 0;
-        for meant in self.slots.under_way().filter(|meant| clocked && phase.window_holds(*meant)) {
-            self.latencies.record(now - meant);
-            unanswered += 1;
-        }
-        let unsent = source.end(now, phase, &mut self.latencies);
-        let verified =
-            if self.answered { number::verify(lane, self.answer.as_ref(), lane.response)? } else { 0 };
-        Ok(End { latencies: Some(self.latencies), verified, unsent, unanswered, ..End::default() })
     }
 }

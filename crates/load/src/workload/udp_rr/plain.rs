@@ -1,6 +1,6 @@
-//! One transaction in flight: asks, waits for the answer to just that, reads the clock once.
+//! One transaction in flight: asks, waits for its answer, reads the clock once.
 //!
-//! Of one byte there are only 256 numbers, so the socket is emptied after a loss as well.
+//! One byte has only 256 numbers, so the socket is also emptied after a loss.
 
 use super::number;
 use crate::error::Result;
@@ -74,8 +74,7 @@ fn ask(lane: &Lane, port: &impl Port, request: &[u8], tally: &mut Tally) -> Resu
             return Ok(Reply::Came);
         }
         if sys::errno() == libc::ENOBUFS {
-            // This end's own queue is full: the request was never under way, so it is not lost
-            // either.
+            // This end's own queue is full: the request was never under way, so it is not lost.
             tally.no_buffers();
             if lane.phase().load() >= QUIET {
                 return Ok(Reply::End);

@@ -52,8 +52,8 @@ fn run<const VERIFY: bool>(lane: &Lane, port: &impl Port) -> Result<End> {
     Ok(End { verified, ..End::default() })
 }
 
-/// Counts an answer: what the call that was to send it `returned` says whether it was sent. One
-/// that this end's own queue refused is lost.
+/// Counts an answer by the result of its send, `returned`. One that this end's own queue rejected
+/// is lost.
 #[inline(always)]
 pub(super) fn answered(lane: &Lane, returned: isize, tally: &mut Tally) -> Result<Next> {
     if returned > 0 {

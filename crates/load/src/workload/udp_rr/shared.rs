@@ -28,13 +28,12 @@ struct Asking<'a> {
     mask: u64,
     verify: bool,
     latencies: Recorder,
-    /// How long an answer may take, and how long nothing may be answered, ns.
+    /// The time limits of an answer, and of silence, ns.
     patience: (u64, u64),
-    /// When the lanes are looked at next.
+    /// The time of the next check.
     look: u64,
 }
 
-/// The transaction that a lane has in flight.
 struct Asked<'a> {
     tally: Tally<'a>,
     number: u64,
@@ -44,12 +43,12 @@ struct Asked<'a> {
     verified: u64,
 }
 
-/// What has become of a transaction's request.
+/// The state of a transaction's request.
 #[derive(Clone, Copy)]
 enum Request {
     /// The lane has not begun.
     None,
-    /// This end's own queue refused it: it was never under way, so it cannot be lost either.
+    /// This end's own queue rejected it: it was never under way, so it cannot be lost.
     Refused,
     /// When it was sent.
     Sent(u64),
@@ -80,7 +79,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Sends a lane's request, for the first time or again after it was refused.
+    /// Sends a lane's request, for the first time or after a rejection.
     #[inline(always)]
     fn ask(&mut self, at: usize, now: u64) -> Result<Next> {
         let (lane, flow) = (&self.lanes[at], &mut self.flows[at]);
@@ -133,7 +132,7 @@ impl Work for Asking<'_> {
         self.ask(at, end)
     }
 
-    /// Sends again what was refused. Gives up transactions whose answer is late, and begins others.
+    /// Sends rejected requests again. Gives up transactions with late answers, and begins others.
     fn look(&mut self, now: u64) -> Result<()> {
         if now < self.look {
             return Ok(());
@@ -156,7 +155,7 @@ impl Work for Asking<'_> {
                 return Err(lane.stalled(Call::Recv.silence()));
             }
             flow.number = flow.number.wrapping_add(1);
-            // Of one byte there are only 256 numbers, so what came late is thrown away.
+            // One byte has only 256 numbers, so late answers are discarded.
             while sys::receive(lane.fd, self.answer.as_mut(), libc::MSG_DONTWAIT) > 0 {
                 flow.tally.late();
             }
@@ -177,7 +176,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
         answers: true,
     };
     shared::run(lanes, Wake::Readable, STOP, &mut answering)?;
-    // The transmitter has ended: what is still queued is counted.
+    // After the transmitter has ended, queued requests are counted.
     answering.answers = false;
     drain_with(lane, || {
         let mut came = false;
@@ -192,7 +191,7 @@ pub(crate) fn receive(lanes: &[Lane]) -> Result<Vec<End>> {
 
 struct Answering<'a> {
     lanes: &'a [Lane],
-    /// What each lane counts, and its bytes found right.
+    /// Each lane's counts, and its verified bytes.
     flows: Vec<(Tally<'a>, u64)>,
     request: Buffer,
     answer: Buffer,

@@ -1,29 +1,28 @@
-//! Which requests are under way.
+//! The requests under way.
 
 use std::collections::VecDeque;
 
-/// Places for requests under way. Each place has its own numbers, one for each time that it is
-/// used: an answer names its request, and one that comes after its request was given up names none.
-/// Numbers wrap as messages cut them.
+/// Places for requests under way. Each place has its own numbers, one for each use: an answer names
+/// its request, and an answer to a given-up request names none. Numbers wrap at the bits of a
+/// message.
 pub(super) struct Slots {
     places: Vec<Place>,
-    /// The places that are free, the one longest so first: so long does it take for a number to
-    /// come again.
+    /// The free places, the longest free first, so that a number comes again as late as possible.
     free: VecDeque<u32>,
-    /// Those bits of a number that messages carry.
+    /// The bits of a number in a message.
     mask: u64,
 }
 
 struct Place {
     number: u64,
-    /// When its request was meant to be sent, and when it was, ns.
+    /// When its request was due, and when it was sent, ns.
     meant: u64,
     sent: u64,
     open: bool,
 }
 
 impl Slots {
-    /// Room for `limit` requests under way, or as many as the bits of `mask` tell apart twice over.
+    /// Room for `limit` requests under way, or for as many as the bits of `mask` distinguish twice.
     pub(super) fn new(limit: u32, mask: u64) -> Self {
         let limit = u64::from(limit.max(1)).min(mask / 2 + 1);
         // A number's lower bits are its place.
@@ -37,12 +36,11 @@ impl Slots {
         !self.free.is_empty()
     }
 
-    /// The number of the next request, if there is room for one.
+    /// The number of the next request, if there is room.
     pub(super) fn next(&self) -> Option<u64> {
         self.free.front().map(|place| self.places[*place as usize].number)
     }
 
-    /// The request of the number that [`Slots::next`] gave was sent.
     pub(super) fn sent(&mut self, meant: u64, now: u64) {
         if let Some(place) = self.free.pop_front() {
             let place = &mut self.places[place as usize];
@@ -50,7 +48,7 @@ impl Slots {
         }
     }
 
-    /// An answer came: when its request was meant to be sent, if it is one under way.
+    /// Ends the request of an answer: returns when it was due, if it is under way.
     pub(super) fn answered(&mut self, number: u64) -> Option<u64> {
         let at = number & (self.places.len() as u64 - 1);
         let place = &mut self.places[at as usize];
@@ -74,7 +72,6 @@ impl Slots {
         given_up
     }
 
-    /// When each request still under way was meant to be sent.
     pub(super) fn under_way(&self) -> impl Iterator<Item = u64> {
         self.places.iter().filter(|place| place.open).map(|place| place.meant)
     }
@@ -100,7 +97,6 @@ mod tests {
         Send,
         /// The answer to one of the requests under way, by its position.
         Answer(usize),
-        /// An answer with any number at all.
         Stray(u64),
         GiveUp(u64),
     }
@@ -116,7 +112,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list of what is under way.
+        /// Compares with a plain list.
         #[test]
         fn answers_find_their_requests(limit in 1u32..1025, bytes in 1usize..10, steps in steps()) {
             let mask = number::mask(bytes);

@@ -1,4 +1,4 @@
-//! What a receiver does with datagrams beyond counting them.
+//! A receiver's checks of datagrams.
 
 use super::stamp::NUMBER;
 use crate::error::Result;
@@ -8,11 +8,11 @@ use crate::message::{Buffer, Sequence, Window, first_damage};
 pub(crate) trait Check {
     fn datagram(&mut self, lane: &Lane, datagram: &[u8]) -> Result<()>;
 
-    /// Bytes found right, and what the numbers say; `last` is the last datagram received.
+    /// The verified bytes, and the evaluation of the numbers; `last` is the last datagram received.
     fn end(self, lane: &Lane, last: &[u8]) -> Result<(u64, Option<Sequence>)>;
 }
 
-/// Looks at the last datagram only.
+/// Checks the last datagram only.
 pub(crate) struct Unchecked;
 
 impl Check for Unchecked {
@@ -26,10 +26,10 @@ impl Check for Unchecked {
     }
 }
 
-/// Looks at every byte and every number.
+/// Checks every byte and every number.
 pub(crate) struct Checked {
     pattern: Buffer,
-    /// Bytes of the number at the front; 0 where there is no room for one.
+    /// Bytes of the number at the front; 0 without room for one.
     number: usize,
     seen: Window,
     verified: u64,

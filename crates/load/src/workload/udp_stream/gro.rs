@@ -14,19 +14,18 @@ use crate::sys::{self, headers};
 
 /// More than any buffer of datagrams holds.
 const ROOM: usize = 1 << 16;
-/// One control message, as the kernel writes it for a buffer of datagrams: its header, and their
-/// size.
+/// The control message of a buffer of datagrams: its header, and their size.
 #[repr(C)]
 struct Control {
     header: libc::cmsghdr,
     size: libc::c_int,
 }
 
-/// Room for one buffer of datagrams, and for what the kernel says of it.
+/// Room for one buffer of datagrams and its control message.
 pub(crate) struct Merged {
     room: Buffer,
     header: libc::msghdr,
-    /// What the header points to, beside the room: they stay where they are while this value moves.
+    /// The header points to these and to the room; they do not move with this value.
     control: Vec<Control>,
     _place: Vec<libc::iovec>,
 }
@@ -48,19 +47,19 @@ impl Merged {
         Self { room, header, control, _place: place }
     }
 
-    /// Makes the kernel merge datagrams that arrive at a flow's socket.
+    /// Makes the kernel merge datagrams for a flow's socket.
     pub(crate) fn enable(fd: RawFd, flow: usize) -> Result<()> {
         sys::set_option(fd, libc::SOL_UDP, sys::UDP_GRO, 1).or_setup("setsockopt UDP_GRO", socket::flow(flow))
     }
 
-    /// The bytes of each datagram in the last buffer, which has `len`; its last datagram may have
-    /// fewer.
+    /// The bytes of each datagram in the last buffer, which has `len`; its last datagram may be
+    /// shorter.
     #[inline(always)]
     fn size(&self, len: usize) -> usize {
-        // SAFETY: `control` is there; the kernel has written to it behind this function's back.
+        // SAFETY: `control` exists; the kernel has written to it through the header.
         let told = unsafe { self.header.msg_control.cast::<Control>().read() };
         let is_size = told.header.cmsg_level == libc::SOL_UDP && told.header.cmsg_type == sys::UDP_GRO;
-        // A datagram on its own comes without a size.
+        // A single datagram comes without a size.
         if self.header.msg_controllen >= size_of::<libc::cmsghdr>() && is_size && told.size > 0 {
             told.size as usize
         } else {
@@ -75,8 +74,7 @@ impl Reader for Merged {
     #[inline(always)]
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
         self.header.msg_controllen = size_of_val(self.control.as_slice());
-        // SAFETY: the header points to this value's own place, room and control, and says how large
-        // they are.
+        // SAFETY: the header points to this value's own place, room and control, with their sizes.
         unsafe { headers::receive_message(fd, &mut self.header, flags) }
     }
 
@@ -96,7 +94,7 @@ impl Reader for Merged {
     }
 }
 
-/// What must be known of the socket's own count of drops, if there are any.
+/// A note on the socket's own count of drops, if there are any.
 pub(super) fn drops_note(lane: &Lane) -> Option<Note> {
     // SAFETY: the flow's socket outlives its thread.
     let socket = unsafe { BorrowedFd::borrow_raw(lane.fd) };

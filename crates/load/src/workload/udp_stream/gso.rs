@@ -9,21 +9,21 @@ use crate::sys;
 /// The most datagrams of one buffer (`UDP_MAX_SEGMENTS` of linux/udp.h before 6.9, which doubled
 /// it).
 const MOST_SEGMENTS: usize = 64;
-/// The most bytes of one buffer: what one datagram over IPv4 carries.
+/// The most bytes of one buffer: those of a datagram over IPv4.
 const MOST_BYTES: usize = 65_507;
 
 pub(crate) fn segments(message: usize) -> usize {
     (MOST_BYTES / message).clamp(1, MOST_SEGMENTS)
 }
 
-/// Makes the kernel split all that a flow's socket sends into datagrams of `message` bytes.
+/// Makes the kernel split all buffers of a flow's socket into datagrams of `message` bytes.
 pub(crate) fn enable(fd: RawFd, message: usize, flow: usize) -> Result<()> {
     let size = libc::c_int::try_from(message).unwrap_or(libc::c_int::MAX);
     sys::set_option(fd, libc::SOL_UDP, libc::UDP_SEGMENT, size)
         .or_setup("setsockopt UDP_SEGMENT", crate::socket::flow(flow))
 }
 
-/// Judges a call that sent nothing: an error of the splitting is told with the path's MTU.
+/// Judges a call that sent nothing: an error of the splitting names the path's MTU.
 #[cold]
 #[inline(never)]
 pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<Next> {
@@ -42,8 +42,8 @@ pub(super) fn trouble(lane: &Lane, call: Call, returned: isize) -> Result<Next> 
     if returned < 0 { lane.judge(call, errno) } else { lane.trouble(call, returned) }
 }
 
-/// Datagrams that were split from one buffer are never fragmented, so the MTU limits each. `most`
-/// is what [`path_mtu`] returned.
+/// Datagrams of a split buffer are never fragmented, so the MTU limits each. `most` is the result
+/// of [`path_mtu`].
 fn way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
     match most {
         Some((mtu, most)) if message > most as usize => format!(
@@ -61,7 +61,7 @@ fn way_out(message: usize, most: Option<(u32, u32)>, errno: Errno) -> String {
 /// The path's MTU, and the payload of the largest datagram that fits it.
 fn path_mtu(lane: &Lane) -> Option<(u32, u32)> {
     let ipv6 = lane.peer.is_ipv6();
-    // The flow's own socket may not be connected, and only a connected one knows its path.
+    // Only a connected socket knows its path, and the flow's may not be connected.
     let any = if ipv6 { "[::]:0" } else { "0.0.0.0:0" };
     let probe = std::net::UdpSocket::bind(any).ok()?;
     probe.connect(lane.peer).ok()?;

@@ -12,11 +12,10 @@ use crate::message::Buffer;
 use crate::sys::{self, headers};
 use crate::workload::drain::drain_with;
 
-/// What a receiver's datagrams of one call may take in memory; there are a few in any case.
+/// The memory for the datagrams of one call; there are always a few.
 const ROOM: usize = 1 << 20;
 const LEAST: usize = 8;
 
-/// A way to receive datagrams.
 pub(crate) trait Reader {
     const CALL: Call;
     /// The flag of a call that waits for the first datagram only.
@@ -25,13 +24,13 @@ pub(crate) trait Reader {
     /// Receives. Returns what the kernel returns, or -1 with `errno` set.
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize;
 
-    /// Hands over each datagram of the last call, which returned `got`.
+    /// Calls `take` with each datagram of the last call, which returned `got`.
     fn each(&self, got: usize, take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came>;
 
     fn room(&self) -> &[u8];
 }
 
-/// What came with one call: how many datagrams, their bytes, and the place of the last one.
+/// The result of one call: the number of datagrams, their bytes, and the place of the last one.
 pub(crate) struct Came {
     pub(crate) messages: u64,
     pub(crate) bytes: u64,
@@ -43,7 +42,7 @@ pub(crate) struct One(pub(super) Buffer);
 
 impl One {
     pub(crate) fn new(message: usize) -> Self {
-        // One byte more than a message, so that one too large shows.
+        // One byte more than a message, to detect a larger one.
         Self(Buffer::room(message + 1))
     }
 }
@@ -58,7 +57,8 @@ impl Reader for One {
 
     #[inline(always)]
     fn each(&self, got: usize, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<Came> {
-        // Without a check that could panic: nothing is left of this where nobody looks at it.
+        // Without a check that could panic: the compiler removes it where nobody reads the
+        // datagram.
         take(self.0.as_ref().get(..got).unwrap_or_default())?;
         Ok(Came { messages: 1, bytes: got as u64, last: 0..got })
     }
@@ -70,11 +70,11 @@ impl Reader for One {
 
 /// Many datagrams for each `recvmmsg`.
 pub(crate) struct Many {
-    /// Bytes of each place: one more than a message, so that one too large shows.
+    /// Bytes of each place: one more than a message, to detect a larger one.
     size: usize,
     room: Buffer,
     headers: Vec<libc::mmsghdr>,
-    /// What the headers point to, beside the room: they stay where they are while this value moves.
+    /// The headers point to these and to the room; they do not move with this value.
     _places: Vec<libc::iovec>,
 }
 
@@ -102,8 +102,7 @@ impl Reader for Many {
 
     #[inline(always)]
     fn receive(&mut self, fd: RawFd, flags: libc::c_int) -> isize {
-        // SAFETY: the headers point to this value's own room and places, and the kernel writes to
-        // no more of it than each place has.
+        // SAFETY: the headers point to this value's own room and places, with their sizes.
         unsafe { headers::receive_many(fd, &mut self.headers, flags) }
     }
 
@@ -114,7 +113,7 @@ impl Reader for Many {
             let len = header.msg_len as usize;
             came.messages += u64::from(len > 0);
             came.bytes += len as u64;
-            // What is empty is no datagram of ours, but the end of a socket that is shut.
+            // An empty result is the end of a closed socket, not one of our datagrams.
             if len > 0 {
                 came.last = number * self.size..number * self.size + len;
                 take(&self.room.as_ref()[came.last.clone()])?;
@@ -128,7 +127,7 @@ impl Reader for Many {
     }
 }
 
-/// Receives until the stop, and then what is still queued. A thread that `SPINS` never sleeps.
+/// Receives until the stop, and then queued data. A thread that `SPINS` never sleeps.
 pub(super) fn receive<const SPINS: bool, R: Reader>(
     lane: &Lane,
     mut reader: R,
@@ -154,7 +153,7 @@ pub(super) fn receive<const SPINS: bool, R: Reader>(
     drain(lane, reader, check, tally, last)
 }
 
-/// Receives what is still queued, and draws up the account; `last` is where the last datagram lies.
+/// Receives queued data, and makes the account; `last` is the place of the last datagram.
 pub(super) fn drain(
     lane: &Lane,
     mut reader: impl Reader,
@@ -167,7 +166,7 @@ pub(super) fn drain(
     account(lane, &tally, check, &reader.room()[last])
 }
 
-/// Makes one call. Returns how many datagrams came, or what the kernel returned instead.
+/// Makes one call. Returns the number of datagrams, or another result of the kernel.
 #[inline(always)]
 fn take(
     lane: &Lane,

@@ -1,5 +1,5 @@
-//! The senders that hand datagrams over and have them copied: one system call after the other.
-//! Each is this loop, compiled for its [`Writer`].
+//! The senders whose datagrams the kernel copies: one system call after the other. Each is this
+//! loop, compiled for its [`Writer`].
 
 use std::os::fd::RawFd;
 
@@ -14,13 +14,13 @@ use crate::sys::error_queue::{self, Notice};
 use crate::sys::{self, Target, headers};
 use crate::workload::pace::Pace;
 
-/// Datagrams per call: more gain nothing that can be measured.
+/// Datagrams per call: more have no measurable gain.
 pub(super) const DATAGRAMS: usize = 64;
 /// Buffers of datagrams per call: each is up to 64 KiB, and the socket's buffer holds a few of
 /// them.
 const BUFFERS: usize = 4;
 
-/// How many buffers a sender hands over in one call, and how many datagrams each of them is.
+/// The buffers of one call, and the datagrams of each of them.
 pub(crate) fn shape(sender: Sender, message: usize) -> (usize, usize) {
     let count = match sender {
         Sender::Sendmmsg => DATAGRAMS,
@@ -30,24 +30,22 @@ pub(crate) fn shape(sender: Sender, message: usize) -> (usize, usize) {
     (count, if sender.segments() { gso::segments(message) } else { 1 })
 }
 
-/// A way to hand datagrams over.
 pub(crate) trait Writer {
     const CALL: Call;
 
-    /// How many buffers one call hands over, and how many datagrams each of them is.
+    /// The buffers of one call, and the datagrams of each of them.
     fn shape(&self) -> (usize, usize);
 
-    /// The datagrams, one behind the other.
     fn bytes(&mut self) -> &mut [u8];
 
-    /// Hands them over. Returns what the kernel returns, or -1 with `errno` set.
+    /// Sends them. Returns the kernel's result, or -1 with `errno` set.
     fn write(&mut self, fd: RawFd) -> isize;
 
-    /// How many buffers the kernel took where it returned `wrote`, more than 0.
+    /// How many buffers the kernel took when it returned `wrote`, more than 0.
     fn taken(&self, wrote: isize) -> usize;
 }
 
-/// One buffer for each `send`: a datagram, or several that the kernel or the device splits it into.
+/// One buffer for each `send`: a datagram, or several that the kernel or the device splits.
 pub(crate) struct One<'d> {
     buffer: Buffer,
     datagrams: usize,
@@ -87,16 +85,15 @@ impl Writer for One<'_> {
 pub(crate) struct Many<'d> {
     buffer: Buffer,
     headers: Vec<libc::mmsghdr>,
-    /// What the headers point to, beside the buffer: they stay where they are while this value
-    /// moves.
+    /// The headers point to these and to the buffer; they do not move with this value.
     _places: Vec<libc::iovec>,
     _to: Target<'d>,
     shape: (usize, usize),
 }
 
 impl<'d> Many<'d> {
-    /// Of a [`shape`]. All are the same buffer, which stays in the CPU's cache, unless they are
-    /// `apart`, because they change.
+    /// A writer of this [`shape`]. All buffers are one, which stays in the CPU's cache, unless they
+    /// are `apart`, because they change.
     pub(crate) fn new(message: usize, shape: (usize, usize), apart: bool, to: Target<'d>) -> Self {
         let (count, each) = shape;
         let buffer = Buffer::messages(message, if apart { each * count } else { each });
@@ -174,9 +171,9 @@ pub(super) fn send<W: Writer>(
     Ok(End::default())
 }
 
-/// Finds out why a call took only a part. The kernel forgets the error of the buffer that it
-/// stopped at: what the path said is still in the error queue, and all that is not of this moment
-/// meets the next call again. Else the queue was full.
+/// Finds out why a call took only a part. The kernel forgets the error at the buffer where it
+/// stopped: an error of the path is still in the error queue, and a lasting error recurs at the
+/// next call. Otherwise the queue was full.
 #[cold]
 #[inline(never)]
 fn cut_short(lane: &Lane, tally: &mut Tally, datagrams: u64) -> Result<Next> {

@@ -68,7 +68,7 @@ fn checked<C: Check>(lanes: &[Lane], check: impl Fn() -> C) -> Result<Vec<End>> 
     let mut receiving = Receiving {
         lanes,
         flows: lanes.iter().map(|lane| Flow { tally: lane.tally(), check: check(), verified: 0 }).collect(),
-        // One byte more than a message, so that one too large shows.
+        // One byte more than a message, to detect a larger one.
         room: Buffer::room(lanes[0].message + 1),
         expected: Buffer::pattern(lanes[0].message),
     };
@@ -99,7 +99,7 @@ struct Receiving<'a, C> {
 struct Flow<'a, C> {
     tally: Tally<'a>,
     check: C,
-    /// Bytes found right beside those of the check.
+    /// Verified bytes beside those of the check.
     verified: u64,
 }
 
@@ -114,8 +114,8 @@ impl<C: Check> Work for Receiving<'_, C> {
             flow.tally.message(got as u64);
             let datagram = &self.room.as_ref()[..got as usize];
             flow.check.datagram(lane, datagram)?;
-            // Without `verify` the last datagrams of all lanes are the sample, since the room is
-            // shared.
+            // Without `verify` the last datagrams of all lanes are the sample, since they share the
+            // room.
             if !lane.traffic.verify && lane.phase().load() >= TAIL {
                 flow.verified += lane.compare(datagram, self.expected.as_ref())?;
             }

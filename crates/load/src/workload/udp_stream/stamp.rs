@@ -1,22 +1,20 @@
-//! Numbers in datagrams, as the sender writes them.
+//! The sender's numbers in datagrams.
 //!
-//! With `verify` the first eight bytes of a datagram that has room for them are its number,
-//! little-endian, counted from 0 in each flow; the pattern follows. Without `verify` nothing is
-//! written and nothing is read, and the loops, which are compiled for both, hold no instruction for
-//! it.
+//! With `verify` the first eight bytes of a datagram with room for them are its number,
+//! little-endian, counted from 0 in each flow; the pattern follows. Without `verify` no number is
+//! written or read, and the loops, which are compiled for both, have no instruction for it.
 
 pub(super) const NUMBER: usize = 8;
 
 pub(crate) trait Stamp {
-    /// Whether it writes anything: then datagrams that wait side by side each need memory of their
-    /// own.
+    /// Whether it writes: then waiting datagrams each need their own memory.
     const WRITES: bool;
 
-    /// Numbers datagrams of `message` bytes that lie one behind the other. Repeated, it writes the
-    /// same numbers.
+    /// Numbers datagrams of `message` bytes that lie in sequence. Repeated, it writes the same
+    /// numbers.
     fn stamp(&self, datagrams: &mut [u8], message: usize);
 
-    /// `datagrams` have gone.
+    /// Counts `datagrams` sent ones.
     fn advance(&mut self, datagrams: u64);
 }
 

@@ -14,20 +14,19 @@ use crate::workload::uring::{
     Incoming, LAST, PATIENCE, REPORT_USAGE, Ring, SOCKET, Size, errno, push, was_copied,
 };
 
-/// Datagrams under way, at most. More gain nothing that can be measured.
+/// The most datagrams under way. More have no measurable gain.
 const DEPTH: usize = 64;
-/// Completions that a call waits for: the other half keeps the socket busy meanwhile.
+/// Completions that a call waits for: meanwhile the other half keeps the socket busy.
 const WANT: usize = DEPTH / 2;
-/// What a receiver's buffers may take in memory, and how many they are.
+/// The memory of a receiver's buffers, and their number.
 const ROOM: usize = 1 << 20;
 const BUFFERS: std::ops::RangeInclusive<usize> = 8..=256;
 
-/// A flow's requests: one for each datagram that may be under way.
 struct Requests {
     ring: Ring,
     requests: Vec<squeue::Entry>,
     idle: Vec<usize>,
-    /// Those whose datagram the queue refused: it keeps its number, and goes again.
+    /// Those whose datagram the queue rejected: it keeps its number, and is sent again.
     refused: Vec<bool>,
     zerocopy: Zerocopy,
 }
@@ -39,14 +38,14 @@ pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
     mut pace: P,
 ) -> Result<End> {
     let size = lane.message;
-    // Datagrams that are numbered must not change while they are under way. Declared before the
-    // ring, it goes after it.
+    // Numbered datagrams must not change while they are under way. Declared before the ring, so
+    // that it is dropped after it.
     let mut buffer = Buffer::messages(size, if S::WRITES { DEPTH } else { 1 });
     let destination = lane.destination();
     let place = |number: usize| if S::WRITES { number * size } else { 0 };
     let ring = Ring::open(lane, DEPTH, 4 * DEPTH)?;
     if ZEROCOPY {
-        // SAFETY: the buffer goes after the ring.
+        // SAFETY: the buffer is dropped after the ring.
         unsafe { ring.register_memory(lane, buffer.start(), buffer.as_ref().len())? };
     }
     let to = destination.target();
@@ -72,7 +71,7 @@ pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
                 stamp.stamp(&mut buffer.as_mut()[place(number)..place(number) + size], size);
                 stamp.advance(1);
             }
-            // SAFETY: what requests point to goes after the ring; this one is not under way.
+            // SAFETY: the memory of requests is dropped after the ring; this one is not under way.
             unsafe { push(&mut queue, &sends.requests[number]) };
         }
         drop(queue);
@@ -81,11 +80,11 @@ pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
             break;
         }
     }
-    // Nothing is wrong if a device does not give back pages in time.
+    // A device that does not return pages in time is no error.
     let deadline = if ZEROCOPY { sys::now() + LAST } else { u64::MAX };
     while sends.idle.len() < DEPTH && phase.load() < ABORT && sys::now() < deadline {
         sends.ring.enter_for(lane, DEPTH - sends.idle.len(), PATIENCE)?;
-        // What fails now, after the end, is no failure.
+        // An error after the end is no failure.
         sends.account::<ZEROCOPY>(lane, &mut tally)?;
     }
     Ok(End { zerocopy: ZEROCOPY.then_some(sends.zerocopy), ..End::default() })
@@ -106,7 +105,6 @@ fn request(start: *const u8, size: usize, to: Target<'_>, zerocopy: bool) -> squ
 }
 
 impl Requests {
-    /// Counts one system call, and what completed with it.
     #[inline(always)]
     fn account<const ZEROCOPY: bool>(&mut self, lane: &Lane, tally: &mut Tally) -> Result<Next> {
         tally.call();
@@ -136,9 +134,9 @@ impl Requests {
     }
 }
 
-/// One request that goes on receiving.
+/// One multishot request.
 pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
-    // One byte more than a message, so that one too large shows.
+    // One byte more than a message, to detect a larger one.
     let bytes = lane.message + 1;
     let buffers = (ROOM / bytes).clamp(*BUFFERS.start(), *BUFFERS.end());
     let buffers = if buffers.is_power_of_two() { buffers } else { buffers.next_power_of_two() / 2 };

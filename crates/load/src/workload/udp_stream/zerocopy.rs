@@ -10,7 +10,7 @@ use crate::workload::pace::Pace;
 
 pub(super) fn send<S: Stamp>(lane: &Lane, mut stamp: S, mut pace: impl Pace) -> Result<End> {
     let mut lent = Lent::new(lane)?;
-    // Datagrams that change must not do so while the kernel has their pages.
+    // Changing datagrams must not change while the kernel holds their pages.
     let mut buffer = Buffer::messages(lane.message, if S::WRITES { SLOTS } else { 1 });
     let destination = lane.destination();
     let to = destination.target();

@@ -1,5 +1,4 @@
-//! Data that arrive in a ring: one request that goes on receiving, into buffers provided
-//! beforehand.
+//! Data received by a ring: one multishot request, into provided buffers.
 
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -14,7 +13,7 @@ use crate::socket;
 
 const GROUP: u16 = 0;
 
-/// Marks the completion of a request that watches for the socket being shut.
+/// Marks the completion of a request that watches for the socket's shutdown.
 const WATCH: u64 = 1;
 
 /// How many buffers, a power of two, and the bytes of each.
@@ -26,12 +25,12 @@ pub(crate) struct Size {
 
 /// A flow's ring and its buffers.
 pub(crate) struct Incoming {
-    // The ring goes first, and with it whatever could still be written to the buffers.
+    // The ring is dropped first; after that nothing writes to the buffers.
     ring: Ring,
     buffers: Buffers,
 }
 
-/// Buffers, and a ring of their own that says which of them the kernel may fill, in turn.
+/// Buffers, and a ring of those that the kernel may fill, in order.
 struct Buffers {
     room: Buffer,
     provided: Buffer,
@@ -44,7 +43,7 @@ impl Incoming {
         let ring = Ring::open(lane, 2, 2 * usize::from(size.buffers))?;
         let mut buffers = Buffers::new(size);
         let what = "io_uring_register of buffers";
-        // SAFETY: the entries lie on whole pages that go after the ring.
+        // SAFETY: the entries lie on whole pages that are dropped after the ring.
         unsafe {
             let entries = buffers.provided.start() as u64;
             ring.submitter().register_buf_ring_with_flags(entries, size.buffers, GROUP, 0)
@@ -57,8 +56,8 @@ impl Incoming {
         Ok(Self { ring, buffers })
     }
 
-    /// Hands over all that arrives to `take`, until the socket is shut or the stream has ended.
-    /// Returns what was received last, where it still lies.
+    /// Calls `take` with all received data, until the socket is shut or the stream has ended.
+    /// Returns the last received data in place.
     pub(crate) fn run(
         &mut self,
         lane: &Lane,
@@ -67,7 +66,7 @@ impl Incoming {
     ) -> Result<&[u8]> {
         let phase = lane.phase();
         let mut last = 0..0;
-        // Whether the request goes on, and whether it is to end.
+        // Whether the request is active, and whether it must end.
         let (mut armed, mut shut) = (false, false);
         if lane.traffic.kind.is_udp() {
             self.watch();
@@ -113,12 +112,12 @@ impl Incoming {
                 shut |= self.is_over(lane, result)? == Next::End;
             }
         }
-        // Cut off: what lies there may be newer than what was taken.
+        // The place may hold newer data than `take` has seen.
         Ok(&[])
     }
 
-    /// Asks to be told when the socket is shut: a datagram socket that is does not end a request to
-    /// receive.
+    /// Requests a report of the socket's shutdown, which does not end a receive request of a
+    /// datagram socket.
     fn watch(&mut self) {
         let request = opcode::PollAdd::new(SOCKET, libc::POLLRDHUP as u32).build().user_data(WATCH);
         // SAFETY: it points to nothing, and the one before it has ended.
@@ -131,7 +130,7 @@ impl Incoming {
         match errno(result) {
             // The stream's end; too soon it is an error.
             0 if result == 0 && !lane.traffic.kind.is_udp() => lane.trouble(Call::Recv, 0),
-            // All buffers were full, and are free again; the kernel wants to be asked anew; or this
+            // All buffers were full, and are free again; the kernel requires a new request; or this
             // end has cancelled it.
             0 | libc::ENOBUFS | libc::ECANCELED => Ok(Next::Again),
             errno => lane.judge(Call::Recv, errno),
@@ -140,8 +139,8 @@ impl Incoming {
 
     fn arm(&mut self) {
         let request = opcode::RecvMulti::new(SOCKET, GROUP).build();
-        // SAFETY: the buffers of the group go after the ring. It is the only request, and the one
-        // before it has ended.
+        // SAFETY: the buffers of the group are dropped after the ring. It is the only request, and
+        // the one before it has ended.
         unsafe { push(&mut self.ring.queue(), &request) };
     }
 }
@@ -154,12 +153,12 @@ impl Buffers {
         Self { room: Buffer::room(buffers * size.bytes), provided, size, tail: 0 }
     }
 
-    /// Gives a buffer to the kernel, once [`Buffers::publish`] tells it.
+    /// Adds a buffer for the kernel, effective after [`Buffers::publish`].
     #[inline(always)]
     fn provide(&mut self, buffer: u16) {
         let place = usize::from(self.tail & (self.size.buffers - 1));
         let start = self.room.start().wrapping_add(usize::from(buffer) * self.size.bytes);
-        // SAFETY: the place is one of the entries, of which the kernel reads none beyond the tail.
+        // SAFETY: the place is one of the entries; the kernel reads none beyond the tail.
         let entry = unsafe { &mut *self.provided.start().cast::<BufRingEntry>().add(place) };
         entry.set_addr(start as u64);
         entry.set_len(self.size.bytes as u32);
@@ -169,8 +168,8 @@ impl Buffers {
 
     #[inline(always)]
     fn publish(&mut self) {
-        // SAFETY: the tail is a part of the first entry, aligned to its size, which nobody else
-        // here refers to, and which the kernel reads as an atomic number.
+        // SAFETY: the tail is a part of the first entry, aligned to its size; nothing else here
+        // refers to it, and the kernel reads it as an atomic number.
         let tail = unsafe { &*BufRingEntry::tail(self.provided.start().cast()).cast::<AtomicU16>() };
         tail.store(self.tail, Ordering::Release);
     }

@@ -1,5 +1,4 @@
-//! A ring shared with the kernel: requests go in, completions come out, many of each with one
-//! system call (io_uring(7)).
+//! A ring shared with the kernel: many requests and completions with one system call (io_uring(7)).
 
 mod incoming;
 mod probe;
@@ -14,16 +13,16 @@ use crate::socket;
 pub(crate) use incoming::{Incoming, Size};
 pub(crate) use probe::lacking;
 
-/// The flow's socket, as a ring of ours knows it: taking a reference to it once is cheaper than for
-/// every request.
+/// The flow's socket as registered in our ring: one reference to it is cheaper than one for every
+/// request.
 pub(crate) const SOCKET: Fixed = Fixed(0);
 
-/// How long one wait for pages that the kernel has is, in ms; then the phase is looked at.
+/// The longest wait for pages, in ms; then the phase is checked.
 pub(crate) const PATIENCE: u32 = 100;
-/// How long pages are waited for once the flow has ended, in ns.
+/// The longest wait for pages after the flow has ended, in ns.
 pub(crate) const LAST: u64 = 1_000_000_000;
 
-/// How long the end of a ring waits for the requests that it cancels, in seconds.
+/// The longest wait for cancelled requests at the end of a ring, in seconds.
 const CANCEL: u64 = 1;
 
 /// A ring that one thread uses for one socket.
@@ -42,24 +41,24 @@ impl Ring {
         Ok(Self { ring })
     }
 
-    /// Lets requests name these bytes as memory that the kernel has looked up once.
+    /// Registers these bytes, so that the kernel looks them up once.
     ///
     /// # Safety
     /// The bytes outlive the ring.
     pub(crate) unsafe fn register_memory(&self, lane: &Lane, start: *mut u8, len: usize) -> Result<()> {
         let place = libc::iovec { iov_base: start.cast(), iov_len: len };
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees it.
         unsafe { self.ring.submitter().register_buffers(&[place]) }
             .or_setup("io_uring_register of memory", socket::flow(lane.flow))
     }
 
-    /// Where requests queue up: once it is dropped, [`Ring::enter`] hands them over.
+    /// The queue of requests: after it is dropped, [`Ring::enter`] submits them.
     #[inline(always)]
     pub(crate) fn queue(&mut self) -> squeue::SubmissionQueue<'_> {
         self.ring.submission()
     }
 
-    /// Hands over what is queued, and waits for `want` completions.
+    /// Submits queued requests, and waits for `want` completions.
     #[inline(always)]
     pub(crate) fn enter(&self, lane: &Lane, want: usize) -> Result<Next> {
         match self.ring.submit_and_wait(want) {
@@ -68,7 +67,7 @@ impl Ring {
         }
     }
 
-    /// The same, but not for longer than `ms` milliseconds.
+    /// The same, for at most `ms` milliseconds.
     pub(crate) fn enter_for(&self, lane: &Lane, want: usize, ms: u32) -> Result<Next> {
         let time = Timespec::new().nsec(ms * 1_000_000);
         match self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time)) {
@@ -97,26 +96,25 @@ impl Ring {
 /// Queues a request.
 ///
 /// # Safety
-/// What the request points to outlives the ring, and is left alone until its completion has come.
+/// What the request points to outlives the ring, and is not used until its completion has come.
 /// There is room for it.
 #[inline(always)]
 pub(crate) unsafe fn push(queue: &mut squeue::SubmissionQueue<'_>, request: &squeue::Entry) {
-    // SAFETY: the caller's word. A full queue, which the callers' counts rule out, would lose the
-    // request.
+    // SAFETY: the caller guarantees it. A full queue, which the callers' counts rule out, would
+    // lose the request.
     let _full = unsafe { queue.push(request) };
     debug_assert!(_full.is_ok());
 }
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // Nothing may be written to, or sent from, memory that goes with the thread.
+        // No memory of the thread may be written to, or sent from, after this.
         self.cancel_all();
     }
 }
 
-/// A ring as cheap as this kernel has it: used by one thread only, which runs what completes when
-/// it asks for completions (6.1), else one that needs no interrupts for that (5.19), else a plain
-/// one.
+/// The cheapest ring of this kernel: used by one thread only, which runs completions when it asks
+/// for them (6.1), else one without interrupts for that (5.19), else a plain one.
 fn build(requests: usize, completions: usize) -> std::io::Result<IoUring> {
     let requests = u32::try_from(requests).unwrap_or(u32::MAX);
     let completions = u32::try_from(completions).unwrap_or(u32::MAX);
@@ -135,13 +133,13 @@ fn build(requests: usize, completions: usize) -> std::io::Result<IoUring> {
     }
 }
 
-/// The error number in a completion's result; 0 if it is none.
+/// The error number in a completion's result; 0 without an error.
 #[inline(always)]
 pub(crate) fn errno(result: i32) -> i32 {
     if result < 0 { -result } else { 0 }
 }
 
-/// What became of one send without copying, as its last completion tells
+/// Whether the kernel copied a zerocopy send, from its last completion
 /// (`IORING_SEND_ZC_REPORT_USAGE`).
 #[inline(always)]
 pub(crate) fn was_copied(result: i32) -> bool {
@@ -149,5 +147,5 @@ pub(crate) fn was_copied(result: i32) -> bool {
     result as u32 & 1 << 31 != 0
 }
 
-/// Has a send without copying tell whether the kernel copied after all (linux/io_uring.h).
+/// Makes a zerocopy send report whether the kernel copied (linux/io_uring.h).
 pub(crate) const REPORT_USAGE: u16 = 1 << 3;

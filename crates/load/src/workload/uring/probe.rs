@@ -1,4 +1,4 @@
-//! Whether this kernel has the rings that a workload needs, found out by trying.
+//! Whether this kernel has the rings that a workload needs, found by trying.
 
 use std::os::fd::{AsRawFd, RawFd};
 
@@ -12,8 +12,8 @@ use words::{Reader, Sender, Traffic};
 use crate::error::Errno;
 use crate::message::Buffer;
 
-/// What is missing, in words. `socket` is one of the traffic's kind that is not connected; nothing
-/// is sent.
+/// What is missing, in words. `socket` is an unconnected one of the traffic's kind; nothing is
+/// sent.
 pub(crate) fn lacking(traffic: &Traffic, socket: &Socket) -> Option<String> {
     let sends = matches!(traffic.sender, Sender::IoUring | Sender::IoUringZerocopy);
     let takes = traffic.reader == Reader::IoUring;
@@ -67,7 +67,7 @@ fn no_ring(error: &std::io::Error) -> String {
 fn no_zerocopy(ring: &IoUring, message: usize) -> Option<String> {
     let buffer = Buffer::room(message);
     let place = libc::iovec { iov_base: buffer.start().cast(), iov_len: message };
-    // SAFETY: the buffer is there until the memory is unregistered, right below.
+    // SAFETY: the buffer exists until the memory is unregistered, right below.
     let registered = unsafe { ring.submitter().register_buffers(&[place]) };
     match registered.and_then(|()| ring.submitter().unregister_buffers()) {
         Ok(()) => None,
@@ -78,7 +78,7 @@ fn no_zerocopy(ring: &IoUring, message: usize) -> Option<String> {
     }
 }
 
-/// Receiving with one request needs a group of buffers (5.19) and the request (6.0).
+/// A multishot receive needs a group of buffers (5.19) and the request (6.0).
 fn no_multishot(fd: RawFd) -> Option<String> {
     let ring = match open(fd) {
         Ok(ring) => ring,
@@ -86,7 +86,7 @@ fn no_multishot(fd: RawFd) -> Option<String> {
     };
     let mut entries = Buffer::room(size_of::<BufRingEntry>());
     entries.as_mut().fill(0);
-    // SAFETY: the entries lie on a page that goes after the ring, which `refuses` takes.
+    // SAFETY: the entries lie on a page that is dropped after the ring, which `refuses` takes.
     let registered =
         unsafe { ring.submitter().register_buf_ring_with_flags(entries.start() as u64, 1, 0, 0) };
     if let Err(error) = registered {
@@ -100,11 +100,11 @@ fn no_multishot(fd: RawFd) -> Option<String> {
         .then(|| "multishot receive of io_uring not supported: it needs Linux 6.0".to_owned())
 }
 
-/// Whether the kernel does not know such a request. What it knows fails for other reasons, or waits
+/// Whether the kernel does not know such a request. A known one fails for other reasons, or waits
 /// for data.
 fn refuses(mut ring: IoUring, request: &squeue::Entry) -> bool {
-    // SAFETY: requests here point to nothing, or to what goes after the ring; there is room for
-    // one.
+    // SAFETY: requests here point to nothing, or to memory that is dropped after the ring; there is
+    // room for one.
     let pushed = unsafe { ring.submission().push(request) };
     let entered = ring.submit();
     let result = ring.completion().next().map_or(0, |completion| completion.result());
@@ -128,8 +128,8 @@ mod tests {
             step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
         ];
         let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
-        // SAFETY: numbers, and a program that is there for the length of the call. It holds for
-        // this thread only.
+        // SAFETY: numbers, and a program that is valid during the call. It holds for this thread
+        // only.
         let done = unsafe {
             libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
             libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn forbidden_rings_are_told_with_the_setting_that_allows_them() {
+    fn forbidden_rings_are_reported_with_the_setting_that_allows_them() {
         let words = std::thread::spawn(|| {
             forbid_rings();
             let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).unwrap();

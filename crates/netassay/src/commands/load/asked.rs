@@ -1,4 +1,4 @@
-//! What the command line asks for: a study of one condition.
+//! The command line as a study of one condition.
 
 use agent::Interrupt;
 use study::{Condition, CongestionControl, Diagnostics, Scenario, Study};
@@ -19,7 +19,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Reads the command line as the study that says the same.
+    /// Reads the command line as a study.
     ///
     /// # Errors
     /// [`Failure::Usage`] naming what is not supported, why, and the remedy.
@@ -57,13 +57,12 @@ impl Asked {
         })
     }
 
-    /// Whether TCP's congestion control is for the testbed to choose.
+    /// Whether the testbed chooses TCP's congestion control.
     pub(super) fn leaves_congestion_control_open(&self) -> bool {
         let traffic = &self.order.traffic;
         traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced
     }
 
-    /// How the testbed is built.
     pub(super) fn options(&self, rootless: bool, interrupt: &Interrupt) -> Result<Options, Failure> {
         Ok(Options {
             discard_device: self.discard_device,
@@ -74,7 +73,7 @@ impl Asked {
     }
 }
 
-/// What is wrong with the options; the lines of the study that stands for them are not the user's.
+/// What is wrong with the options, without the lines of the study: the user did not write it.
 fn refused(diagnostics: &Diagnostics) -> Failure {
     let sentences = diagnostics.problems().iter().map(|problem| match &problem.help {
         Some(help) => format!("{}; {help}", problem.message),

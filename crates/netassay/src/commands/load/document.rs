@@ -1,13 +1,15 @@
-//! What a run gave, as one JSON object.
+//! The result of a run as one JSON object.
 
 use load::{Direction, Kind};
 use record::{Limit, Note, RunAccount, SideAccount};
+use runner::Judged;
 use serde_json::{Map, Value, json};
-use study::{Effective, Side, metric};
+use study::metric::{self, Group, Metric};
+use study::{Effective, Side};
 
 use crate::commands::load::asked::Asked;
 
-/// One run: what was asked for, what was got, and what it gave.
+/// One run: its request, its applied state, and its result.
 #[derive(Debug)]
 pub(super) struct Document {
     pub(super) asked: Asked,
@@ -16,7 +18,7 @@ pub(super) struct Document {
     metrics: Vec<(String, f64)>,
     pub(super) limited_by: Limit,
     pub(super) disturbed: Vec<String>,
-    /// What could not be had and what was done instead, each once.
+    /// Requests that could not be applied and the replacement, each once.
     pub(super) notes: Vec<String>,
     pub(super) account: RunAccount,
 }
@@ -27,15 +29,13 @@ impl Document {
         effective: Effective,
         discard_device: Option<host::DiscardDevice>,
         of_testbed: &[Note],
-        account: RunAccount,
+        Judged { account, limit, disturbed }: Judged,
     ) -> Self {
         let traffic = &asked.order.traffic;
         let mut metrics = runner::metrics(traffic, &account);
         if traffic.direction == Direction::Both {
             metrics.extend(runner::directions(&account));
         }
-        let limited_by = runner::limit(&asked.order, &account);
-        let disturbed = runner::disturbances(&account, &asked.order);
         let mut disturbed: Vec<String> = disturbed.iter().map(ToString::to_string).collect();
         disturbed.splice(0..0, runner::nothing_arrived(&asked.order, &account));
         let mut notes: Vec<String> = of_testbed.iter().map(Note::to_string).collect();
@@ -51,7 +51,7 @@ impl Document {
                 notes.push(format!("{side}: {note}"));
             }
         }
-        Self { asked, effective, discard_device, metrics, limited_by, disturbed, notes, account }
+        Self { asked, effective, discard_device, metrics, limited_by: limit, disturbed, notes, account }
     }
 
     /// The value of a metric by its key in the vocabulary.
@@ -59,8 +59,7 @@ impl Document {
         self.metrics.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
     }
 
-    /// TCP: the congestion control that the sockets of a run read back, the system's where none was
-    /// asked for.
+    /// TCP: the congestion control that the sockets read back.
     pub(super) fn congestion_control(&self) -> Option<String> {
         let of = |own: &SideAccount| {
             own.whole
@@ -82,15 +81,15 @@ impl Document {
         }
     }
 
-    /// `pps`: datagrams per second that the sending program handed over, beside what the interface
-    /// counted.
+    /// `pps`: datagrams per second that the sending program handed over, beside the interface's
+    /// count.
     pub(super) fn handed_over(&self) -> Option<f64> {
         let window = &self.account.transmitter.window;
         let rate = window.load.sent.messages as f64 * 1e9 / window.elapsed_ns.max(1) as f64;
         (self.asked.order.traffic.kind == Kind::Pps).then_some(rate)
     }
 
-    /// `pps`: what became of the datagrams of the whole run, by name.
+    /// `pps`: where the datagrams of the whole run ended, by name.
     pub(super) fn discarded(&self) -> Option<[(&'static str, u64); 5]> {
         let whole = &self.account.transmitter.whole;
         let (sent, counters) = (whole.outcome.sent, &whole.counters);
@@ -104,7 +103,6 @@ impl Document {
         (self.asked.order.traffic.kind == Kind::Pps).then_some(account)
     }
 
-    /// Everything as one JSON object.
     pub(super) fn json(&self) -> Value {
         let order = &self.asked.order;
         json!({
@@ -124,6 +122,7 @@ impl Document {
                 .collect::<Map<_, _>>(),
             "discard_device": self.discard_device,
             "metrics": self.metrics(),
+            "search": self.account.search,
             "limited_by": self.limited_by.label.to_string(),
             "evidence": self.limited_by.evidence.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "disturbed": self.disturbed,
@@ -134,17 +133,17 @@ impl Document {
         })
     }
 
-    /// The metrics by what they are about: rates by themselves, tables of latencies, CPU use and
-    /// losses, and for each side what its kernel counted.
+    /// The metrics by topic: rates, tables of latencies, CPU use and losses, and for each side the
+    /// kernel's counters.
     fn metrics(&self) -> Value {
         let mut metrics = Map::new();
         for (key, value) in &self.metrics {
-            let unit = metric::find(key).map_or("", |metric| metric.unit);
-            let (table, name) = place(key);
-            let entry = amount(*value, unit);
+            let metric = metric::find(key).expect("a run yields metrics of the vocabulary");
+            let (table, name) = place(metric);
+            let entry = amount(*value, metric.unit);
             match table {
                 None => metrics.insert(name, entry),
-                Some(table) => table_of(&mut metrics, &table).insert(name, entry),
+                Some(table) => table_of(&mut metrics, table).insert(name, entry),
             };
         }
         if let Some(latency) = &self.account.transmitter.whole.outcome.latency {
@@ -170,35 +169,20 @@ impl Document {
     }
 }
 
-/// The sides that took part.
 pub(super) fn sides(account: &RunAccount) -> impl Iterator<Item = (Side, &SideAccount)> {
     let receiver = account.receiver.as_ref().map(|own| (Side::Receiver, own));
     std::iter::once((Side::Transmitter, &account.transmitter)).chain(receiver)
 }
 
-/// Where a metric of the vocabulary stands: in which table, and under which name.
-fn place(key: &str) -> (Option<String>, String) {
-    const LOSSES: [&str; 9] = [
-        "loss",
-        "offered",
-        "sent",
-        "received",
-        "lost",
-        "lost_queue",
-        "lost_device",
-        "lost_socket",
-        "lost_unaccounted",
-    ];
-    if let Some((side, name)) = key.split_once('.') {
-        return match name.strip_prefix("cpu") {
-            Some(part) => (Some("cpu".to_owned()), format!("{side}{part}")),
-            None => (Some(side.to_owned()), name.to_owned()),
-        };
-    }
-    match key.strip_prefix("latency_") {
-        Some(name) => (Some("latency".to_owned()), name.to_owned()),
-        None if LOSSES.contains(&key) => (Some("messages".to_owned()), key.to_owned()),
-        None => (None, key.to_owned()),
+/// Where a metric stands: in which table, and under which name.
+fn place(metric: &Metric) -> (Option<&'static str>, String) {
+    match (metric.group, metric.side) {
+        (Group::Cpu, Some(side)) if metric.part.is_empty() => (Some("cpu"), side.to_string()),
+        (Group::Cpu, Some(side)) => (Some("cpu"), format!("{side}_{}", metric.part)),
+        (_, Some(side)) => (Some(side.word()), metric.own.to_owned()),
+        (Group::Latency, None) => (Some("latency"), metric.part.to_owned()),
+        (Group::Messages, None) => (Some("messages"), metric.own.to_owned()),
+        (_, None) => (None, metric.own.to_owned()),
     }
 }
 
@@ -217,10 +201,11 @@ mod tests {
 
     #[test]
     fn every_metric_has_a_place_of_its_own() {
-        let mut places: Vec<_> = metric::METRICS.iter().map(|metric| place(metric.key)).collect();
-        assert_eq!(place("transmitter.cpu"), (Some("cpu".to_owned()), "transmitter".to_owned()));
-        assert_eq!(place("receiver.cpu_softirq"), (Some("cpu".to_owned()), "receiver_softirq".to_owned()));
-        assert_eq!(place("latency_p99_99"), (Some("latency".to_owned()), "p99_99".to_owned()));
+        let mut places: Vec<_> = metric::METRICS.iter().map(place).collect();
+        let place = |key| place(metric::find(key).unwrap());
+        assert_eq!(place("transmitter.cpu"), (Some("cpu"), "transmitter".to_owned()));
+        assert_eq!(place("receiver.cpu_softirq"), (Some("cpu"), "receiver_softirq".to_owned()));
+        assert_eq!(place("latency_p99_99"), (Some("latency"), "p99_99".to_owned()));
         assert_eq!(place("throughput"), (None, "throughput".to_owned()));
         places.sort();
         places.dedup();

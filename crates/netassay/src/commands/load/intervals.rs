@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use agent::message::Series;
+use record::{Column, Counts, Series};
 use report::{Layout, Table, figure, percent};
 
-/// What happened between two instants of a run, of those counters that the traffic moves.
+/// The time between two instants of a run, and the counters that the traffic moves.
 #[derive(Debug, PartialEq)]
 struct Part {
     from: f64,
@@ -14,7 +14,7 @@ struct Part {
     before: Option<usize>,
 }
 
-/// A line for each part of this length. Rows are taken as they were read, so a part may be a step
+/// A line for each part of this length. A part ends at a row of the series, so it may be a step
 /// longer or shorter.
 pub(super) fn table(series: &Series, cpus: usize, interval: Duration, layout: Layout) -> String {
     let parts = parts(&series.at_ns, interval);
@@ -23,20 +23,21 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration, layout: La
         at(Some(part.row)).saturating_sub(at(part.before)) as f64
     };
     let columns = series.columns();
-    let shown: Vec<_> = columns.iter().filter(|(_, column)| column.iter().any(|value| *value > 0)).collect();
-    let head: Vec<String> = shown.iter().map(|(name, _)| heading(name)).collect();
+    let shown: Vec<_> =
+        columns.iter().filter(|column| column.values.iter().any(|value| *value > 0)).collect();
+    let head: Vec<String> = shown.iter().map(|column| heading(column)).collect();
     let head: Vec<&str> = ["from s", "to s"].into_iter().chain(head.iter().map(String::as_str)).collect();
     let mut table = Table::new(&head);
     for part in &parts {
         let seconds = part.to - part.from;
         let mut cells = vec![format!("{:.2}", part.from), format!("{:.2}", part.to)];
-        for (name, column) in &shown {
-            let amount = moved(column, part);
-            cells.push(match *name {
-                "bytes_sent" | "bytes_received" => figure(amount * 8.0 / 1e6 / seconds),
-                "cpu_busy_ns" => percent(amount / 1e7 / seconds / cpus.max(1) as f64),
-                name if name.ends_with("drops") => format!("{amount:.0}"),
-                _ => format!("{:.0}", amount / seconds),
+        for column in &shown {
+            let amount = moved(column.values, part);
+            cells.push(match column.counts {
+                Counts::Bytes => figure(amount * 8.0 / 1e6 / seconds),
+                Counts::CpuTime => percent(amount / 1e7 / seconds / cpus.max(1) as f64),
+                Counts::Drops => format!("{amount:.0}"),
+                Counts::Work => format!("{:.0}", amount / seconds),
             });
         }
         table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
@@ -45,17 +46,17 @@ pub(super) fn table(series: &Series, cpus: usize, interval: Duration, layout: La
 }
 
 /// What a counter is shown as.
-fn heading(name: &str) -> String {
-    match name {
-        "bytes_sent" => "Mbit/s sent".to_owned(),
-        "bytes_received" => "Mbit/s received".to_owned(),
-        "cpu_busy_ns" => "CPU %".to_owned(),
-        name if name.ends_with("drops") => name.replace('_', " "),
-        name => format!("{}/s", name.replace('_', " ")),
+fn heading(column: &Column<'_>) -> String {
+    let spoken = column.name.replace('_', " ");
+    match column.counts {
+        Counts::Bytes => spoken.replace("bytes", "Mbit/s"),
+        Counts::CpuTime => "CPU %".to_owned(),
+        Counts::Drops => spoken,
+        Counts::Work => format!("{spoken}/s"),
     }
 }
 
-/// Parts the instants of a series, in ns, at the first of them at or after each multiple of
+/// Divides the instants of a series, in ns, at the first of them at or after each multiple of
 /// `interval`. The last part ends with the series; a rest of less than half an interval belongs to
 /// the part before it.
 fn parts(at_ns: &[u64], interval: Duration) -> Vec<Part> {

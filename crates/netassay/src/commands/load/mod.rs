@@ -1,12 +1,14 @@
 //! `netassay load`: one workload, without a study.
 
 mod asked;
+mod curve;
 mod document;
+mod found;
 mod intervals;
 mod text;
 
 use study::CongestionControl;
-use testbed::{RunAccount, Testbed};
+use testbed::Testbed;
 
 use crate::cli::Load;
 use crate::failure::Failure;
@@ -19,6 +21,9 @@ use document::Document;
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let mut asked = Asked::read(flags)?;
+    if flags.latency_curve {
+        curve::check(&asked)?;
+    }
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
@@ -30,6 +35,10 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     if asked.leaves_congestion_control_open() {
         let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
         asked.order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
+    }
+    if flags.latency_curve {
+        let curve = curve::measure(&asked, &mut testbed, session.disturbance().is_some())?;
+        return output::show(&curve, &flags.output, flags.tables.wide, |curve, layout| curve.text(layout));
     }
     let mut document = measure(&asked, &mut testbed)?;
     document.disturbed.extend(session.disturbance().map(|cause| cause.to_string()));
@@ -47,7 +56,7 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
         )));
     }
     let effective = testbed.settle(&runner::switches_of(&asked.condition))?;
-    let account: RunAccount = testbed.run(&asked.order, &mut || {})?;
+    let judged = runner::carry_out(&asked.order, &mut |order| testbed.run(order, &mut || {}))?;
     let device = testbed.discard_device();
-    Ok(Document::new(asked.clone(), effective, device, testbed.notes(), account))
+    Ok(Document::new(asked.clone(), effective, device, testbed.notes(), judged))
 }

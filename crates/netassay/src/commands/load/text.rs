@@ -1,4 +1,4 @@
-//! What a run gave, for people.
+//! The result of a run for people.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::commands::load::document::{Document, sides};
 use crate::commands::load::intervals;
 
 impl Document {
-    /// A few lines, each with its word; `interval` asks for a table of the run's parts as well.
+    /// A few lines, each with its word; `interval` adds a table of the run's parts.
     pub(super) fn text(&self, interval: Option<Duration>, layout: Layout) -> String {
         let mut text = format!("{}\n", self.heading());
         if let Some(interval) = interval {
@@ -30,7 +30,7 @@ impl Document {
     }
 
     fn lines(&self) -> Vec<(&'static str, String)> {
-        let mut lines = Vec::new();
+        let mut lines = self.found();
         if let Some(rate) = self.metric("throughput") {
             lines.push(("throughput", format!("{} Mbit/s {}", figure(rate), self.received_at())));
         }
@@ -101,7 +101,6 @@ impl Document {
         )
     }
 
-    /// Where the stream was received.
     fn received_at(&self) -> String {
         let directions = [("forward", "throughput_forward"), ("reverse", "throughput_reverse")];
         match self.asked.order.traffic.direction {
@@ -116,7 +115,6 @@ impl Document {
         }
     }
 
-    /// Where the packets were counted.
     fn counter(&self) -> String {
         match self.discard_device {
             Some(device) => {
@@ -147,7 +145,7 @@ impl Document {
         ))
     }
 
-    /// The account of what was sent; its parts add up.
+    /// The account of sent messages; its parts add up.
     fn losses(&self) -> Option<String> {
         let count = |key| self.metric(key).map(|value| value as u64);
         let (offered, received) = (count("offered")?, count("received")?);
@@ -163,7 +161,6 @@ impl Document {
         Some(format!("{offered} offered = {received} received + {}{loss}", parts.join(" + ")))
     }
 
-    /// How many threads served the flows.
     fn threads(&self) -> String {
         let of =
             sides(&self.account).map(|(side, own)| format!("{side} {}", own.whole.outcome.threads.len()));
@@ -188,7 +185,7 @@ impl Document {
     }
 }
 
-/// The traffic in words: sizes, and what is not as it is by itself.
+/// The traffic in words: sizes, and values that are not the default.
 fn described(traffic: &Traffic) -> Vec<String> {
     let mut words = vec![counted(traffic.flows as usize, "flow"), counted(traffic.message as usize, "byte")];
     if traffic.kind.is_rr() {
@@ -200,7 +197,7 @@ fn described(traffic: &Traffic) -> Vec<String> {
     if traffic.kind != Kind::Pps {
         words.push(format!("reader {}", traffic.reader));
     }
-    // What stands above, or is told as it was read back.
+    // Told above, or as read back.
     const TOLD: &[&str] =
         &["message", "response", "flows", "duration", "ramp", "sender", "reader", "congestion_control"];
     let workload = Workload { traffic: traffic.clone(), ..Workload::new(traffic.kind) };
@@ -218,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_plain_is_said() {
+    fn what_is_not_plain_is_reported() {
         let described = |traffic: &Traffic| described(traffic).join(", ");
         assert_eq!(described(&Traffic::new(Kind::TcpRr)), "1 flow, 1 byte, answered by 1, reader recv");
         let mut traffic = Traffic::new(Kind::Pps);

@@ -1,4 +1,4 @@
-//! One file in blocks: read one after the other, parsed on all processors, summed up in order.
+//! One file in blocks: read in sequence, parsed on all processors, summed in order.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,21 +9,20 @@ use std::thread;
 
 use ministat::{Format, InvalidData, Values};
 
-/// How much is read at once.
+/// Bytes of one read.
 const BLOCK: usize = 1 << 18;
 
-/// How much is read before it is worth starting threads.
+/// Bytes after which threads are worth starting.
 const WORTH_THREADS: usize = 1 << 20;
 
-/// More do not help: the sums are the work of one.
+/// More do not help: one thread sums.
 const MOST_THREADS: usize = 8;
 
-/// The most values of a file: 1 GiB of memory. More is no file of measurements, but a stream
-/// without end.
+/// The most values of a file: 1 GiB of memory. More is an endless stream, not a file of
+/// measurements.
 const MOST_VALUES: usize = 1 << 27;
 
-/// The longest line, in bytes. ministat(1) reads a line of more than 8191 bytes as several, however
-/// long it is.
+/// The longest line, in bytes. ministat(1) splits lines at 8191 bytes.
 const LONGEST_LINE: usize = 1 << 20;
 
 /// The most bytes after the last value: comments, empty lines.
@@ -32,17 +31,16 @@ const MOST_WITHOUT_VALUE: usize = 1 << 26;
 /// The most bytes of a file.
 const MOST_BYTES: usize = 1 << 36;
 
-/// Why a file's values are not known.
+/// Why a file has no values.
 #[derive(Debug)]
 pub(super) enum ReadError {
-    /// A line is not as it should be, counted from 1.
+    /// An invalid line, counted from 1.
     InvalidData {
         line: u64,
     },
     Io(io::Error),
 }
 
-/// All values of a file.
 pub(super) fn read(file: File, format: &Format) -> Result<Values, ReadError> {
     let mut source = Source { file, format, rest: Vec::new(), taken: 0, bytes: 0, line: 0, has_ended: false };
     let mut sums = Sums { next: 0, lines: 0, values: Values::new(), without_value: 0, error: None };
@@ -77,7 +75,7 @@ fn on_all_processors(source: Source<'_>, sums: Sums, format: &Format, first: Wor
     work.sums.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What threads share.
+/// The state that threads share.
 struct Work<'a> {
     source: Mutex<Source<'a>>,
     sums: Mutex<Sums>,
@@ -92,8 +90,7 @@ impl Work<'_> {
                 return;
             }
             worker.parse(format);
-            // Nobody takes a second block before the first one is summed up, which bounds the
-            // memory.
+            // Nobody takes a second block before the first one is summed, which bounds the memory.
             let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
             while sums.next != worker.block {
                 sums = self.turn.wait(sums).unwrap_or_else(PoisonError::into_inner);
@@ -110,20 +107,20 @@ impl Work<'_> {
 struct Source<'a> {
     file: File,
     format: &'a Format,
-    /// The start of a line whose end has not been read.
+    /// The start of a line whose end was not read yet.
     rest: Vec<u8>,
-    /// How many blocks have been taken.
+    /// Blocks taken.
     taken: u64,
-    /// How many bytes have been read.
+    /// Bytes read.
     bytes: usize,
-    /// How many bytes have been taken of the line that goes on in the next block.
+    /// Bytes of the line that continues in the next block.
     line: usize,
     has_ended: bool,
 }
 
 impl Source<'_> {
-    /// Reads at least one line, unless there is none left, and tells how many of the bytes in
-    /// `buffer` are lines.
+    /// Reads at least one line, unless none is left; returns how many of the bytes in `buffer` are
+    /// whole lines.
     fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut length = self.rest.len();
         buffer[..length].copy_from_slice(&self.rest);
@@ -142,7 +139,7 @@ impl Source<'_> {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // A directory is opened like a file and has nothing to read.
+                // A directory can be opened, but has nothing to read.
                 Err(error) if error.kind() == io::ErrorKind::IsADirectory => self.has_ended = true,
                 Err(error) => {
                     self.has_ended = true;
@@ -153,7 +150,7 @@ impl Source<'_> {
         Ok(length)
     }
 
-    /// Refuses what goes on without end, at the end of a block.
+    /// Rejects endless input, at the end of a block.
     fn bound(&mut self, block: &[u8]) -> io::Result<()> {
         self.line = match block.iter().rposition(|byte| *byte == b'\n') {
             Some(newline) => block.len() - newline - 1,
@@ -175,18 +172,18 @@ fn endless(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("{what}: not a file of measurements"))
 }
 
-/// What all blocks come to.
+/// The results of all blocks.
 struct Sums {
-    /// The block whose turn it is.
+    /// The block that is summed next.
     next: u64,
     lines: u64,
     values: Values,
-    /// How many bytes came in the blocks after the last one with a value.
+    /// Bytes of the blocks after the last one with a value.
     without_value: usize,
     error: Option<ReadError>,
 }
 
-/// A block on its way through: taken, parsed, handed in.
+/// A thread with its block: taken, parsed, summed.
 struct Worker {
     buffer: Vec<u8>,
     length: usize,
@@ -200,7 +197,7 @@ impl Worker {
         Worker { buffer: vec![0; BLOCK], length: 0, block: 0, values: Vec::new(), lines: Ok(0) }
     }
 
-    /// False if there is nothing left.
+    /// False if nothing is left.
     fn take(&mut self, source: &mut Source<'_>) -> bool {
         if source.has_ended {
             return false;
@@ -223,10 +220,10 @@ impl Worker {
         }
     }
 
-    /// To be called when it is the block's turn.
+    /// Called when it is the block's turn.
     fn hand_in(&mut self, sums: &mut Sums) {
         sums.next += 1;
-        // After an error nothing counts any more.
+        // After an error nothing counts.
         if sums.error.is_some() {
             return;
         }

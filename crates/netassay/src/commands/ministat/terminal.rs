@@ -1,4 +1,4 @@
-//! Standard output, and how wide it is.
+//! Standard output, and its width.
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -10,12 +10,12 @@ use ministat::columns;
 /// A plot's width where there is no terminal.
 const WIDTH: usize = 74;
 
-/// Standard output without the line buffer that Rust puts before it.
+/// Standard output without Rust's line buffer.
 pub(super) fn standard_output() -> io::Result<File> {
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
-/// As wide as the terminal: as `COLUMNS` says, else as the terminal does, less the plot's frame.
+/// The terminal's width (`COLUMNS`, else what the terminal reports) less the plot's frame.
 pub(super) fn plot_width() -> usize {
     if !io::stdout().is_terminal() {
         return WIDTH;
@@ -24,16 +24,15 @@ pub(super) fn plot_width() -> usize {
     told.or_else(|| terminal_columns().map(|columns| columns - 2)).unwrap_or(WIDTH)
 }
 
-/// How many columns the terminal has, if there is room for a plot.
+/// The terminal's columns, if a plot fits.
 fn terminal_columns() -> Option<usize> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: the kernel writes a winsize, and that is where the pointer leads.
+    // SAFETY: the kernel writes a winsize, which the pointer points to.
     let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
     (result == 0 && size.ws_col > 3).then_some(usize::from(size.ws_col))
 }
 
-/// A reader who leaves ends the program silently, as it does other filters. Rust turns that off
-/// before `main`.
+/// A closed pipe ends the program silently, as other filters. Rust turns that off before `main`.
 pub(super) fn end_on_broken_pipe() {
     // SAFETY: the default action runs no code of this program, and no other thread runs yet.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };

@@ -16,11 +16,10 @@ use crate::failure::Failure;
 use crate::output;
 use world::Origin;
 
-/// What was simulated, and what came of it.
 #[derive(Debug, Serialize)]
 pub(super) struct Simulation {
     plan: Plan,
-    /// What the numbers are of.
+    /// The origin of its figures.
     origin: Origin,
     #[serde(flatten)]
     outcome: Outcome,
@@ -31,7 +30,7 @@ pub(crate) fn simulate(flags: &Simulate) -> Result<(), Failure> {
     let (origin, plan) = plan(flags)?;
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let refuse = |error: SimulateError| Failure::Usage(error.to_string());
-    // Both are checked before either takes its time.
+    // Both are checked before the long work starts.
     let sequential = flags.sequential.map(|sequential| {
         let world = World { boots: sequential.boots.unwrap_or(plan.world.boots), ..plan.world };
         look_often(&Plan { world, methods: Vec::new(), ..plan.clone() }, sequential.looks, threads)
@@ -45,7 +44,7 @@ pub(crate) fn simulate(flags: &Simulate) -> Result<(), Failure> {
 fn plan(flags: &Simulate) -> Result<(Origin, Plan), Failure> {
     let origin = Origin::of(flags)?;
     let world = origin.world;
-    // The command line knows no other words than those of these lists.
+    // The command line accepts only words of these lists.
     let methods: Vec<Method> = match flags.methods.as_slice() {
         [] => Method::of(world.design),
         words => {

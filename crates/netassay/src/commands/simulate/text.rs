@@ -27,7 +27,7 @@ impl Simulation {
             text.push_str(&self.table(&self.method_names(), &rates, layout));
         }
         if !self.plan.differences.is_empty() {
-            text.push_str("\nA method that has too many false positives has no power: judge the lower tables by the first.\n");
+            text.push_str("\nThe power of a method with too many false positives has no meaning: read the first table first.\n");
         }
         if let Some(sequential) = &self.sequential {
             text.push_str(&self.sequential_text(sequential, layout));
@@ -47,7 +47,7 @@ impl Simulation {
         };
         let of = match (self.origin.study, &self.origin.metric) {
             (Some(study), Some(metric)) => format!(
-                "As study {study} spreads in {metric}; between boots: the ends of the 95 % interval, and the estimate between them.\n"
+                "Spread of {metric} as in study {study}; between boots: the ends of the 95 % interval, and the estimate between them.\n"
             ),
             _ => String::new(),
         };
@@ -90,7 +90,7 @@ impl Simulation {
         text
     }
 
-    /// By how much the differences that experiments ended with are off.
+    /// The bias of the differences that the experiments ended with.
     fn estimates_text(
         &self,
         cells: &[SequentialCell],
@@ -113,7 +113,7 @@ impl Simulation {
         )
     }
 
-    /// What is said of the rates' intervals: the widest of them where each has none beside it.
+    /// The note on the rates' intervals: the widest of them, if the table has none.
     fn intervals(&self, layout: Layout) -> String {
         if layout.wide {
             return " (95 % interval of the rate)".to_owned();
@@ -131,7 +131,6 @@ impl Simulation {
         self.plan.methods.iter().map(|method| method.as_str()).collect()
     }
 
-    /// A row for each name, a column for each spread between boots.
     fn table(&self, names: &[&str], columns: &[&[Rate]], layout: Layout) -> String {
         let mut table = self.empty("method");
         for (place, name) in names.iter().enumerate() {
@@ -140,7 +139,6 @@ impl Simulation {
         table.fit(layout)
     }
 
-    /// A table with a column for each spread between boots.
     fn empty(&self, first: &str) -> Table {
         let first = format!("{first}; sd between boots:");
         let spreads = self.plan.between.iter().map(|between| self.figure(*between));
@@ -153,7 +151,7 @@ impl Simulation {
         if unit.is_empty() { self.figure(value) } else { format!("{} {unit}", self.figure(value)) }
     }
 
-    /// What was stated is shown as it was, what was measured with the digits that mean something.
+    /// A stated value in full, a measured one in its significant digits.
     fn figure(&self, value: f64) -> String {
         if self.origin.study.is_some() { figure(value) } else { value.to_string() }
     }
@@ -164,7 +162,7 @@ fn row(table: &mut Table, name: &str, cells: impl Iterator<Item = String>) {
     table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
-/// A rate in %; with its 95 % interval where there is room for everything.
+/// A rate in %; with its 95 % interval if the page is wide.
 fn shown(rate: &Rate, layout: Layout) -> String {
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
     let own = percent(rate.rate);

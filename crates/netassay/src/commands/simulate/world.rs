@@ -1,4 +1,4 @@
-//! The world that is simulated: stated on the command line, or as a stored study shows it.
+//! The simulated experiment: stated on the command line, or taken from a stored study.
 
 use serde::Serialize;
 use stats::simulate::{Shape, World};
@@ -9,18 +9,17 @@ use crate::cli::Simulate;
 use crate::commands::stored::load;
 use crate::failure::Failure;
 
-/// A world, and where its figures come from.
+/// The parameters of the experiment, and where they come from.
 #[derive(Debug, Serialize)]
 pub(super) struct Origin {
     #[serde(skip)]
     pub(super) world: World,
-    /// The spreads between boots to go through.
     #[serde(skip)]
     pub(super) between: Vec<f64>,
-    /// The differences to look for, if none are asked for.
+    /// The differences to look for by default.
     #[serde(skip)]
     pub(super) differences: Vec<f64>,
-    /// The stored study; none if all was stated.
+    /// The stored study; `None` if all is stated.
     pub(super) study: Option<i64>,
     pub(super) metric: Option<String>,
     pub(super) unit: &'static str,
@@ -28,9 +27,9 @@ pub(super) struct Origin {
 
 impl Origin {
     pub(super) fn of(flags: &Simulate) -> Result<Origin, Failure> {
-        let mut origin = match flags.from_study {
-            Some(id) => {
-                Origin::measured(&load(&flags.stored.database.db, Some(id))?, flags.metric.as_deref())?
+        let mut origin = match flags.from_study.as_deref() {
+            Some(word) => {
+                Origin::measured(&load(&flags.stored.database.db, Some(word))?, flags.metric.as_deref())?
             }
             None => Origin::stated(flags),
         };
@@ -48,7 +47,7 @@ impl Origin {
         let within = flags.within.unwrap_or(1.0);
         let between =
             if flags.between.is_empty() { vec![0.0, 0.25, 0.5, 1.0, 2.0] } else { flags.between.clone() };
-        // Far from zero, so that a ratio has a meaning.
+        // Far from zero, so that ratios have a meaning.
         let spread = between.iter().copied().fold(within, f64::max);
         let world = World {
             design: Design::Nested,
@@ -65,7 +64,7 @@ impl Origin {
         Origin { world, between, differences, study: None, metric: None, unit: "" }
     }
 
-    /// As a stored study's first comparison shows it.
+    /// The parameters of a stored study's first comparison.
     fn measured(stored: &StoredStudy, metric: Option<&str>) -> Result<Origin, Failure> {
         let comparison = stored.plan.comparisons.first();
         let word = metric.or(comparison.map(|comparison| comparison.metric.as_str())).unwrap_or("throughput");

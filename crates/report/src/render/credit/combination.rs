@@ -1,5 +1,4 @@
-//! The conditions of a design under the same levels of all other factors: what credit is shared
-//! among.
+//! The conditions of a design under the same levels of all other factors: their credit is divided.
 
 use std::collections::BTreeSet;
 
@@ -11,37 +10,35 @@ use study::{Condition, Design, Kind, Plan};
 
 use crate::data::missing::why_without;
 
-/// A state that the plan has and no run measured. What cannot be reached is none: it is not in the
-/// plan.
+/// A state of the plan that no run measured. Unreachable states are not in the plan.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Missing {
     /// In words: `all off`, `without tso`.
     pub(super) state: String,
-    /// The offloads that are on in it.
+    /// Its offloads that are on.
     on: Vec<String>,
-    /// Whether it is all on or all off.
+    /// Whether all are on or all off.
     #[serde(skip)]
     pub(super) is_end: bool,
     /// Why no run of it counts.
     pub(super) why: String,
 }
 
-/// One combination of the levels of the factors that are not the design's.
+/// One combination of the levels of the factors outside the design.
 pub(super) struct Combination<'a> {
     pub(super) design: &'a Design,
     pub(super) workload: &'a str,
     pub(super) kind: Kind,
     /// The levels of the other factors, `family=ipv4 mtu=1500`; empty if there are none.
     pub(super) at: String,
-    /// Its conditions, by their numbers in the plan. Effects and shares count by places in this
-    /// list.
+    /// Its conditions, by their numbers in the plan. Effects and shares use positions in this list.
     pub(super) conditions: Vec<usize>,
     /// For each of them whether each of the design's factors is on (1).
     levels: Vec<Vec<usize>>,
 }
 
 impl<'a> Combination<'a> {
-    /// All combinations that the plan has, in its order; none without a design.
+    /// All combinations of the plan, in its order; empty without a design.
     pub(super) fn all(plan: &'a Plan) -> Vec<Self> {
         let Some(design) = &plan.design else { return Vec::new() };
         let mut combinations: Vec<Self> = Vec::new();
@@ -72,7 +69,7 @@ impl<'a> Combination<'a> {
         Layout { factors: &self.design.factors, levels: &self.levels }
     }
 
-    /// The runs of its conditions, these by their places.
+    /// The runs of its conditions, by position.
     pub(super) fn observations(&self, stored: &StoredStudy, metric: &str) -> Vec<Observation> {
         let place = |condition| self.conditions.iter().position(|one| *one == condition);
         let values = stored.values(metric);
@@ -83,8 +80,8 @@ impl<'a> Combination<'a> {
             .collect()
     }
 
-    /// The places whose state no run measured in a metric, with the names of what is on there, and
-    /// why.
+    /// The positions whose state no run measured in a metric, with the names of the factors that
+    /// are on, and why.
     pub(super) fn missing(&self, stored: &StoredStudy, metric: &str) -> Vec<Missing> {
         let measured: BTreeSet<usize> = stored.values(metric).map(|(condition, ..)| condition).collect();
         let missing = self.places().filter(|place| !measured.contains(&self.conditions[*place]));
@@ -101,7 +98,7 @@ impl<'a> Combination<'a> {
             .collect()
     }
 
-    /// The place of the condition with just these factors on.
+    /// The position of the condition with exactly these factors on.
     pub(super) fn place(&self, is_on: impl Fn(usize) -> bool) -> Option<usize> {
         let wanted: Vec<usize> =
             (0..self.design.factors.len()).map(|factor| usize::from(is_on(factor))).collect();
@@ -113,7 +110,7 @@ impl<'a> Combination<'a> {
         self.place(|_| true).is_some() && self.place(|_| false).is_some()
     }
 
-    /// The names of the factors that are on, or off, at a place.
+    /// The names of the factors that are on, or off, at a position.
     pub(super) fn names(&self, place: usize, level: usize) -> Vec<&'a str> {
         let factors = self.design.factors.iter().zip(&self.levels[place]);
         factors.filter(|(_, own)| **own == level).map(|(name, _)| name.as_str()).collect()
@@ -124,7 +121,7 @@ impl<'a> Combination<'a> {
     }
 }
 
-/// Whether each of the design's factors is on; none for a condition that is no combination of them.
+/// Whether each of the design's factors is on; `None` for a condition outside every combination.
 fn levels(design: &Design, condition: &Condition) -> Option<Vec<usize>> {
     let level = |factor: &String| {
         let (_, level) = condition.levels.iter().find(|(name, _)| name == factor)?;
@@ -137,7 +134,7 @@ fn levels(design: &Design, condition: &Condition) -> Option<Vec<usize>> {
     design.factors.iter().map(level).collect()
 }
 
-/// The levels of the factors that are neither the design's nor the workload.
+/// The levels of the factors, except the design's and the workload.
 fn others(design: &Design, condition: &Condition) -> String {
     let is_other = |name: &String| name != "workload" && !design.factors.contains(name);
     let others = condition.levels.iter().filter(|(name, _)| is_other(name));

@@ -1,11 +1,11 @@
-//! A gain in words. It always names its base: what is +148 % over one end is -60 % from the other.
+//! A gain in words, always with its base: +148 % over one end is -60 % from the other.
 
 use stats::effects::Estimated;
 
 use crate::words::number::{figure, percent, plain, range};
 
-/// A change with its base: `+147.7 % over off`, `-59.6 % from on`; in the metric's unit where there
-/// is no percentage.
+/// A change with its base: `+147.7 % over off`, `-59.6 % from on`; in the metric's unit if there is
+/// no percentage.
 pub(super) fn gain(change: &Estimated, unit: &str, base: &str) -> String {
     let (size, shown) = match change.relative {
         Some(relative) => (relative, format!("{} %", percent(relative.abs()))),
@@ -13,14 +13,14 @@ pub(super) fn gain(change: &Estimated, unit: &str, base: &str) -> String {
             (change.value, format!("{} {}", figure(change.value.abs()), plain(unit)).trim_end().to_owned())
         }
     };
-    // What is shown as nothing has no sign.
+    // What is shown as zero has no sign.
     if !shown.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
         return format!("no change against {base}");
     }
     if size > 0.0 { format!("+{shown} over {base}") } else { format!("-{shown} from {base}") }
 }
 
-/// Its interval in the same unit, with its level: `95 % interval 140 to 156 %`; none for too few
+/// Its interval in the same unit, with its level: `95 % interval 140 to 156 %`; `None` for too few
 /// boots.
 pub(super) fn interval(change: &Estimated, unit: &str, confidence: f64) -> Option<String> {
     let confidence = stats::confidence(confidence);

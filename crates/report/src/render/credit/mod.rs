@@ -1,5 +1,5 @@
-//! Fair credit: what each offload of a study's design brings, for every combination of the other
-//! factors, in the rate and in CPU per unit of work, both sides apart.
+//! Fair credit: the effect of each offload of a study's design, for every combination of the other
+//! factors, in the rate and in CPU per unit of work on each side.
 
 mod combination;
 mod gain;
@@ -16,26 +16,26 @@ use crate::data::truth::truth;
 use combination::{Combination, Missing};
 use parts::{EffectView, Orders, Part, Parts, Whole};
 
-/// The credit that a study with a design gives.
+/// The credit of a study with a design.
 #[derive(Debug, Serialize)]
 pub(crate) struct Credits {
     design: DesignKind,
-    /// Combinations of the design that cannot be had here, each once.
+    /// Combinations of the design that are not possible here, each once.
     unreachable: Vec<Unreachable>,
-    /// Offloads that left the design because nothing here can switch them.
+    /// Offloads that left the design because they cannot be switched here.
     dropped: Vec<Dropped>,
-    /// Which kind of truth the figures are, if not time on a machine.
+    /// The kind of the figures, if not time on a machine.
     #[serde(skip)]
     truth: Option<&'static str>,
     credits: Vec<Credit>,
 }
 
-/// A combination that cannot be had.
+/// A combination that is not possible.
 #[derive(Debug, PartialEq, Serialize)]
 struct Unreachable {
-    /// The offloads that were asked to be on; the others were asked to be off.
+    /// The offloads that were set on; the others were set off.
     asked: Vec<String>,
-    /// Those that then read back as on.
+    /// Those that read back as on.
     reads: Vec<String>,
 }
 
@@ -48,30 +48,29 @@ struct Credit {
     metric: &'static str,
     unit: &'static str,
     level: f64,
-    /// Whether counts without noise are judged by the resolution instead of intervals.
+    /// Whether counts without noise are judged by the resolution, not by intervals.
     exact: bool,
-    /// States whose counts are not the same each time: while there are any, nothing is proven.
+    /// States whose counts do not repeat: with any, nothing is proven.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unlike: Vec<Unlike>,
-    /// Everything on against everything off; none where one of them is not planned or was not
-    /// measured.
+    /// All on against all off; `None` if one of them was not planned or not measured.
     whole: Option<Whole>,
-    /// Why the plan's whole is not known.
+    /// Why that is unknown.
     whole_is_not_known: Option<String>,
     /// By offload, or by step.
     parts: Vec<Part>,
     adds_up: bool,
-    /// Of shares: how many orders of switching on they are averaged over, and how many there are.
+    /// Of shares: the number of orders of switching on in the average, and of all orders.
     orders: Option<Orders>,
-    /// How many states the plan has here.
+    /// The number of planned states here.
     planned_states: usize,
-    /// Those of them that no run measured. What cannot be reached is not planned.
+    /// Those that no run measured. Unreachable states are not planned.
     missing: Vec<Missing>,
     effects: Vec<EffectView>,
-    /// What set the rate at both ends of the whole, if something outside the hosts did: nothing can
-    /// be gained then.
+    /// What set the rate both with all on and with all off, if it was outside the hosts: nothing
+    /// can be gained then.
     saturated: Option<&'static str>,
-    /// Parts of which the same is true, by name.
+    /// Parts for which the same is true, by name.
     saturated_parts: Vec<String>,
     remarks: Vec<String>,
     /// The credit, in sentences.
@@ -79,12 +78,12 @@ struct Credit {
 }
 
 impl Credits {
-    /// States whose counts are not the same each time.
+    /// States whose counts do not repeat.
     pub(crate) fn unlike(&self) -> impl Iterator<Item = &Unlike> {
         self.credits.iter().flat_map(|credit| &credit.unlike)
     }
 
-    /// None for a study without a design. `metric`: none for the rate and CPU per unit of work.
+    /// `None` for a study without a design. `metric` `None`: the rate and CPU per unit of work.
     pub(crate) fn of(stored: &StoredStudy, metric: Option<&'static Metric>, level: f64) -> Option<Self> {
         let design = stored.plan.design.as_ref()?;
         let mut credits = Vec::new();
@@ -119,9 +118,8 @@ fn unreachable(design: &Design) -> Vec<Unreachable> {
     unreachable
 }
 
-/// What credit is given in: the rate, and the CPU for a unit of work on each side; of guests the
-/// host's too. In exact mode the instructions for a unit of work, as time means nothing there. What
-/// was not recorded gives none.
+/// The metrics of credit: the rate, and the CPU per unit of work on each side, for guests also the
+/// host's; in exact mode the instructions per unit of work. Unrecorded metrics are left out.
 fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
     if exact {
         let per = exact::counted_unit(kind);
@@ -161,7 +159,7 @@ impl Credit {
         let is_saturated = |part: &&Part| part.ends.is_some_and(|ends| outside(ends).is_some());
         let saturated_parts = parts.iter().filter(is_saturated).map(|part| part.name.clone()).collect();
         let exact = stored.plan.exact && exact::is_count(metric);
-        let label = |place: usize| stored.plan.conditions[combination.conditions[place]].label.clone();
+        let label = |place: usize| stored.plan.conditions[combination.conditions[place]].label.to_string();
         let mut credit = Self {
             workload: combination.workload.to_owned(),
             at: combination.at.clone(),
@@ -193,7 +191,7 @@ impl Credit {
         Some(credit)
     }
 
-    /// Is the change more than chance, or of counts without noise more than their resolution?
+    /// Is the change more than chance, or, for counts without noise, more than their resolution?
     fn is_proven(&self, change: &stats::effects::Estimated) -> bool {
         if self.exact {
             return self.unlike.is_empty()
@@ -203,7 +201,7 @@ impl Credit {
     }
 }
 
-/// What keeps a whole that the plan has from being known.
+/// Why a planned whole is unknown.
 fn unknown(combination: &Combination, whole: Option<&Whole>, missing: &[Missing]) -> Option<String> {
     if whole.is_some() || !combination.plans_the_whole() {
         return None;
@@ -216,8 +214,7 @@ fn unknown(combination: &Combination, whole: Option<&Whole>, missing: &[Missing]
     })
 }
 
-/// What must be said where only some of the states ran at a limit from outside: averages over them
-/// hide what it cut off.
+/// The remark where only some of the states were limited from outside: averages over them hide it.
 fn limited_states(stored: &StoredStudy, combination: &Combination, metric: &Metric) -> Option<String> {
     let limits: Vec<&str> = combination
         .conditions

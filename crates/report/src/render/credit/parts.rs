@@ -1,4 +1,4 @@
-//! What each offload of a combination is credited with, by the kind of the design.
+//! The credit of each offload of a combination, by the kind of the design.
 
 use serde::Serialize;
 use stats::Observation;
@@ -9,33 +9,31 @@ use study::DesignKind;
 
 use super::combination::{Combination, Missing};
 
-/// Interactions of so many factors are estimated: those of more are hard to read, and harder to
-/// tell apart.
+/// The most factors of an estimated interaction: larger ones are hard to read and to separate.
 const ORDER: usize = 2;
 
-/// What one offload, or one step, is credited with.
+/// The credit of one offload, or one step.
 #[derive(Debug, Serialize)]
 pub(crate) struct Part {
     /// `tso`, `without tso`, `tso off`.
     pub(crate) name: String,
-    /// What the percentage is of: `off`, `on`, `the step before`.
+    /// The base of the percentage: `off`, `on`, `the step before`.
     pub(crate) base: &'static str,
     #[serde(flatten)]
     pub(crate) change: Estimated,
-    /// The conditions at both ends, by their places in the combination; none for what is averaged
-    /// over several.
+    /// The conditions at both ends, by position; `None` for an average over several.
     #[serde(skip)]
     pub(super) ends: Option<[usize; 2]>,
 }
 
-/// Everything on against everything off.
+/// All on against all off.
 #[derive(Debug, Serialize)]
 pub(crate) struct Whole {
-    /// On less off; percentages are of off.
+    /// On minus off; percentages are of off.
     pub(crate) gain: Estimated,
-    /// Off less on; percentages are of on.
+    /// Off minus on; percentages are of on.
     pub(crate) loss: Estimated,
-    /// The places of the conditions: off, on.
+    /// The positions of the conditions: off, on.
     #[serde(skip)]
     pub(super) ends: [usize; 2],
 }
@@ -43,17 +41,17 @@ pub(crate) struct Whole {
 /// Orders of switching on.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Orders {
-    /// Those that lead through measured states only: the shares are averaged over them.
+    /// Those with measured states only: the shares are averaged over them.
     pub(crate) used: u64,
-    /// Those that would, if every planned state had been measured. The others lead through states
-    /// that cannot be reached or were not asked for.
+    /// Those with planned states only. The others need states that are unreachable or were not
+    /// asked for.
     pub(crate) planned: u64,
-    /// Those that there are.
+    /// All orders.
     pub(crate) all: u64,
 }
 
 impl Orders {
-    /// How many of them there are fewer than the plan has: `7 of 24 orders`; none if there are not.
+    /// If fewer are measured than planned: `7 of 24 orders`.
     pub(super) fn lacking(&self) -> Option<String> {
         let of = if self.planned == self.all {
             format!("{} orders", self.all)
@@ -83,7 +81,7 @@ pub(super) struct Parts {
     pub(super) adds_up: bool,
     pub(super) orders: Option<Orders>,
     pub(super) effects: Vec<EffectView>,
-    /// What a reader must know.
+    /// Notes for the reader.
     pub(super) remarks: Vec<String>,
 }
 
@@ -115,14 +113,13 @@ impl Parts {
         runs: &[Observation],
         level: f64,
     ) -> Result<(), EffectsError> {
-        // The effects do not depend on an order of switching on, so they may be had where shares
-        // are not.
+        // Effects need no order of switching on, so they may be known where shares are not.
         match factorial(runs, &combination.layout(), ORDER, None, level) {
             Ok(found) => self.effects = effects(combination, &found),
             Err(why) => self.remarks.push(format!("no main effects: {why}")),
         }
         if self.whole.is_none() && combination.plans_the_whole() {
-            // Said with the whole.
+            // Reported with the whole.
             return Ok(());
         }
         let shares = shapley(runs, &combination.layout(), effects::Orders::Reachable, None, level)?;
@@ -173,7 +170,7 @@ impl Parts {
             "main effects: the mean with an offload on less that with it off, over the measured fraction of the states; interactions are taken as zero"
                 .to_owned(),
         );
-        self.remarks.extend(combination.design.aliases.iter().cloned());
+        self.remarks.extend(combination.design.aliases());
         Ok(())
     }
 
@@ -207,7 +204,7 @@ impl Parts {
         Ok(())
     }
 
-    /// All on and one of them off, or all off and one of them on.
+    /// All on except one, or all off except one.
     fn singles(
         &mut self,
         combination: &Combination,
@@ -252,7 +249,7 @@ impl Parts {
     }
 }
 
-/// What rests on fewer states than were planned, but for shares, which tell of their orders.
+/// What rests on fewer states than planned; shares report their orders instead.
 fn from_fewer(combination: &Combination, missing: &[Missing]) -> Option<String> {
     let planned = combination.conditions.len();
     let measured = planned - missing.len();
@@ -262,14 +259,14 @@ fn from_fewer(combination: &Combination, missing: &[Missing]) -> Option<String> 
             "main effects and interactions are estimated from {measured} of {planned} states, by least squares"
         )),
         DesignKind::Ladder => Some(
-            "a step over a state that was not measured is of all that goes off between its neighbours"
+            "a step over a state that was not measured contains all that is switched off between its neighbours"
                 .to_owned(),
         ),
         DesignKind::OneOut | DesignKind::OneIn => None,
     }
 }
 
-/// Everything on against everything off, where both were measured.
+/// All on against all off, if both were measured.
 fn whole(combination: &Combination, runs: &[Observation], level: f64) -> Option<Whole> {
     let (off, on) = (combination.place(|_| false)?, combination.place(|_| true)?);
     let Ladder { total, back, .. } = ladder(runs, &[off, on], None, level).ok()?;

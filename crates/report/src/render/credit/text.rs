@@ -11,10 +11,10 @@ use super::{Credit, Credits};
 use crate::data::truth;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, percent, plain, range};
-use crate::words::phrases::{list, short_words};
+use crate::words::phrases::{heading, list, short_words};
 use crate::words::table::Table;
 
-/// So many states that cannot be reached are listed; the JSON has all.
+/// The most unreachable states that are listed; the JSON has all.
 const LISTED: usize = 12;
 
 impl Credits {
@@ -35,7 +35,7 @@ impl Credits {
         text + &self.unreachable()
     }
 
-    /// All figures of one metric after the other: also the conditions' own units, and interactions.
+    /// The figures of each metric, with the conditions' own units and interactions.
     pub(crate) fn details(&self) -> String {
         let mut text = String::new();
         for credit in &self.credits {
@@ -96,11 +96,7 @@ fn table(group: &[Credit], layout: Layout) -> String {
     let first = group.iter().find(|credit| !credit.parts.is_empty());
     let Some(base) = first.and_then(Credit::base) else { return String::new() };
     let unit = format!("% of {base}");
-    let said = |credit: &Credit| {
-        let said = short_words(credit.metric).replace("the ", "");
-        if layout.wide { said } else { said.replace("transmitter's", "tx").replace("receiver's", "rx") }
-    };
-    let heads: Vec<String> = group.iter().map(said).collect();
+    let heads: Vec<String> = group.iter().map(|credit| heading(credit.metric, layout.wide)).collect();
     let (mut head, mut under) = (vec![""], vec![""]);
     for name in &heads {
         head.extend([name.as_str(), confidence.as_str()]);
@@ -128,7 +124,7 @@ fn table(group: &[Credit], layout: Layout) -> String {
     table.fit(layout)
 }
 
-/// A change in %; where there is no percentage, in the metric's unit.
+/// A change in %, or in the metric's unit if there is no percentage.
 fn sized(change: Option<&Estimated>, unit: &str) -> [String; 2] {
     match change {
         Some(change) if change.relative.is_none() => {
@@ -147,8 +143,7 @@ fn cells(change: Option<&Estimated>) -> [String; 2] {
     ]
 }
 
-/// Over how many orders shares are averaged, where those are fewer than planned: ` from 7 of 24
-/// orders`.
+/// The number of orders in the average of shares, if fewer than planned: ` from 7 of 24 orders`.
 fn from_orders(group: &[Credit]) -> String {
     let mut lacking: Vec<String> =
         group.iter().filter_map(|credit| credit.orders.as_ref()?.lacking()).collect();
@@ -156,8 +151,7 @@ fn from_orders(group: &[Credit]) -> String {
     if lacking.is_empty() { String::new() } else { format!(" from {}", list(&lacking)) }
 }
 
-/// The sentences of all metrics of a combination, what was not measured, then what to know of them,
-/// each once.
+/// The sentences of all metrics of a combination, what was not measured, then the notes, each once.
 fn sentences(group: &[Credit]) -> String {
     let mut text = String::new();
     for sentence in group.iter().flat_map(|credit| &credit.sentences) {
@@ -211,7 +205,7 @@ impl Credit {
                 format!("{metric}: no difference between all on and all off is proven, {there}{interval}")
             });
         }
-        // Shares of a whole were said with it.
+        // Shares of a whole are in its sentence.
         let has_gain = self.whole.as_ref().is_some_and(|whole| self.is_proven(&whole.gain));
         let is_said = self.base() == Some("off") && self.adds_up && has_gain;
         let proven: Vec<String> = self
@@ -243,8 +237,8 @@ impl Credit {
         sentences
     }
 
-    /// How much of a whole that is proven each part is, where they add up: `; of this tso 61.2 %,
-    /// gro 38.8 %`.
+    /// The part of a proven whole that each offload has, where the parts add up: `; of this tso
+    /// 61.2 %, gro 38.8 %`.
     fn of_whole(&self, whole: &super::Whole) -> String {
         // A ladder's steps go down, from on to off.
         let total: f64 = self.parts.iter().map(|part| part.change.value).sum();
@@ -252,7 +246,7 @@ impl Credit {
             return String::new();
         }
         let of_total = |part: &super::Part| 100.0 * part.change.value / total;
-        // Parts that work against each other are no shares of a whole, though they add up to it.
+        // Parts of opposite signs are no shares, though they add up.
         let are_shares = self.parts.iter().all(|part| (0.0..=100.0).contains(&of_total(part)));
         let size = |part: &super::Part| match (are_shares, plain(self.unit)) {
             (true, _) => format!("{} %", percent(of_total(part))),
@@ -268,7 +262,7 @@ impl Credit {
         format!("; of this {orders}{}", list(&self.parts.iter().map(share).collect::<Vec<_>>()))
     }
 
-    /// What the percentages of its parts are of.
+    /// The base of the percentages of its parts.
     fn base(&self) -> Option<&'static str> {
         self.parts.first().map(|part| part.base)
     }

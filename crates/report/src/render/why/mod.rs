@@ -28,7 +28,7 @@ pub(crate) fn reasons(metric: &Metric, rises: bool, boots: &[Boots; 2]) -> Vec<W
         Better::Lower => rises,
         Better::Neither => return Vec::new(),
     };
-    let rules = RULES.iter().filter(|rule| rule.explains.iter().any(|begin| metric.own.starts_with(begin)));
+    let rules = RULES.iter().filter(|rule| (rule.explains)(metric));
     let sides = || study::Side::BOTH.into_iter().filter(|side| metric.side.is_none_or(|own| own == *side));
     let mut found: Vec<(About, f64, Why)> = rules
         .flat_map(|rule| sides().filter_map(|side| rule.reason(&side.to_string(), is_worse, boots)))
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_cause_is_told_with_its_figures() {
+    fn a_planted_cause_is_reported_with_its_figures() {
         let slow = boots(
             2_200.0,
             &[("transmitter.timer_interrupts", 41_000.0), ("transmitter.softirqs_hrtimer", 40_000.0)],
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn needless_retransmissions_are_told_as_reordering() {
+    fn needless_retransmissions_are_reported_as_reordering() {
         let of = |again: f64| {
             let keys = [("segments", 1e6), ("retransmits", again), ("retransmits_needless", again * 0.96)];
             let keys = keys.map(|(key, value)| (format!("transmitter.{key}"), value));
@@ -150,7 +150,7 @@ mod tests {
         }
 
         #[test]
-        fn a_planted_factor_is_told(factor in 3.5f64..1e4, base in 2_000.0f64..1e5) {
+        fn a_planted_factor_is_reported(factor in 3.5f64..1e4, base in 2_000.0f64..1e5) {
             let slow = boots(1_000.0, &[("receiver.reschedule_interrupts", base * factor)]);
             let fast = boots(3_000.0, &[("receiver.reschedule_interrupts", base)]);
             let found = reasons(find("throughput").unwrap(), false, &[slow, fast]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stats::mean;
-use study::metric::find;
+use study::metric::{Metric, find};
 
 use super::reason::Why;
 use crate::words::number::{percent, rounded};
@@ -47,8 +47,8 @@ pub(super) struct Rule {
     pub(super) factor: f64,
     /// A metric that counts a part of this one, and how that part is told after its share.
     pub(super) part: Option<(&'static str, &'static str)>,
-    /// How the keys begin, without the side, of the metrics that it may explain.
-    pub(super) explains: &'static [&'static str],
+    /// Whether it may explain a metric.
+    pub(super) explains: fn(&Metric) -> bool,
 }
 
 /// The metrics' means of each boot of a condition.

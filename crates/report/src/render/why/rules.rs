@@ -1,11 +1,21 @@
 //! Which counters may explain which effects.
 
+use study::metric::{Group, Metric};
+
 use super::rule::{About, More, PERCENT, Rule};
 
-const ALL: &[&str] =
-    &["throughput", "packets", "transactions", "latency_", "service_demand_", "host_service_demand_"];
-const BYTES: &[&str] = &["throughput", "service_demand_byte", "host_service_demand_byte"];
-const ROUND_TRIPS: &[&str] = &["transactions", "latency_"];
+/// Not the rate that a search found: counters are those of one of its trials.
+fn any(metric: &Metric) -> bool {
+    matches!(metric.group, Group::Rate | Group::Latency | Group::ServiceDemand) && !metric.is_of_search()
+}
+
+fn bytes(metric: &Metric) -> bool {
+    any(metric) && metric.is_of_streams()
+}
+
+fn round_trips(metric: &Metric) -> bool {
+    matches!(metric.group, Group::Rate | Group::Latency) && metric.is_of_transactions()
+}
 
 /// Every rule of each side. `counter` and `per` are given without the side, which `@` stands for in
 /// words.
@@ -19,7 +29,7 @@ pub(super) const RULES: &[Rule] = &[
         floor: 1.0,
         factor: 1.5,
         part: None,
-        explains: ALL,
+        explains: any,
     },
     Rule {
         about: About::Batches,
@@ -30,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
         floor: 1.0,
         factor: 1.5,
         part: None,
-        explains: ALL,
+        explains: any,
     },
     Rule {
         about: About::Batches,
@@ -41,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
         floor: 64.0,
         factor: 1.5,
         part: None,
-        explains: BYTES,
+        explains: bytes,
     },
     Rule {
         about: About::Timers,
@@ -52,7 +62,7 @@ pub(super) const RULES: &[Rule] = &[
         floor: 2_000.0,
         factor: 3.0,
         part: Some(("softirqs_hrtimer", "ran timers such as those of TCP's pacing")),
-        explains: ALL,
+        explains: any,
     },
     Rule {
         about: About::OtherCpus,
@@ -63,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
         floor: 2_000.0,
         factor: 3.0,
         part: None,
-        explains: ALL,
+        explains: any,
     },
     Rule {
         about: About::OtherCpus,
@@ -74,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
         floor: 2_000.0,
         factor: 3.0,
         part: None,
-        explains: ALL,
+        explains: any,
     },
     Rule {
         about: About::Losses,
@@ -85,7 +95,7 @@ pub(super) const RULES: &[Rule] = &[
         floor: 0.1,
         factor: 3.0,
         part: Some(("retransmits_needless", "had arrived: reordering")),
-        explains: ALL,
+        explains: any,
     },
     Rule {
         about: About::Losses,
@@ -96,7 +106,7 @@ pub(super) const RULES: &[Rule] = &[
         floor: 0.5,
         factor: 3.0,
         part: None,
-        explains: ALL,
+        explains: any,
     },
     Rule {
         about: About::Losses,
@@ -107,7 +117,7 @@ pub(super) const RULES: &[Rule] = &[
         floor: 1.0,
         factor: 3.0,
         part: None,
-        explains: ALL,
+        explains: any,
     },
     Rule {
         about: About::Waits,
@@ -118,15 +128,50 @@ pub(super) const RULES: &[Rule] = &[
         floor: 0.1,
         factor: 1.5,
         part: None,
-        explains: ROUND_TRIPS,
+        explains: round_trips,
     },
 ];
 
 #[cfg(test)]
 mod tests {
-    use study::metric::find;
+    use study::metric::{METRICS, find};
 
     use super::*;
+
+    #[test]
+    fn rules_explain_what_the_traffic_is_about() {
+        let explained = |explains: fn(&Metric) -> bool| -> Vec<&str> {
+            let of_a_side = |metric: &&Metric| metric.side != Some(study::Side::Receiver);
+            METRICS.iter().filter(of_a_side).filter(|one| explains(one)).map(|one| one.own).collect()
+        };
+        assert_eq!(
+            explained(bytes),
+            [
+                "throughput",
+                "throughput_forward",
+                "throughput_reverse",
+                "service_demand_byte",
+                "host_service_demand_byte"
+            ]
+        );
+        let latencies =
+            ["mean", "p50", "p90", "p99", "p99_9", "p99_99", "max"].map(|part| format!("latency_{part}"));
+        assert_eq!(explained(round_trips), [&["transactions".to_owned()], &latencies[..]].concat());
+        let others: Vec<&str> = explained(any)
+            .into_iter()
+            .filter(|own| !explained(bytes).contains(own) && !explained(round_trips).contains(own))
+            .collect();
+        assert_eq!(
+            others,
+            [
+                "packets",
+                "service_demand_packet",
+                "service_demand_transaction",
+                "host_service_demand_packet",
+                "host_service_demand_transaction"
+            ]
+        );
+    }
 
     #[test]
     fn every_rule_names_metrics_of_the_vocabulary() {

@@ -4,8 +4,7 @@ use super::*;
 use record::sample::guest;
 use study::BySide;
 
-/// Another process that had so many ms of the transmitter's CPU, of which the window's own account
-/// has them too.
+/// Another process that had so many ms of the transmitter's CPU, counted in the window too.
 fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
     let ns = ms * 1_000_000;
     let window = &mut case.1.transmitter.window;
@@ -18,7 +17,7 @@ fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
 #[test]
 fn a_cpu_that_others_had_is_contended_and_not_the_path() {
     for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
-        // As it was seen: the sender waits 45 % of the time, others have 34 %.
+        // Measured: the sender waits 45 % of the time, others have 34 %.
         let mut case = quiet(kind);
         works(&mut case.1.transmitter, 300, 450, 0);
         assert_eq!(limit(&case.0, &case.1).label, Label::Path, "{kind}: it may be another thread of the run");
@@ -73,7 +72,7 @@ fn guests_are_contended_by_what_their_host_tells() {
         ..guest(cpu, &[(500, 320)])
     };
     case.1.hosts = Some(BySide { transmitter: host(2), receiver: host(3) });
-    // What moves the packets had 200 ms. Nobody is seen who had the rest.
+    // What moves the packets had 200 ms. Who had the rest was not seen.
     expect(
         &case,
         Label::Contended,
@@ -120,7 +119,7 @@ fn guests_that_wait_for_each_other_are_limited_by_their_hosts_cpus() {
     let dd = |cpu| host::Spent { pid: 7, name: "dd".to_owned(), kernel: false, cpu, ns: 190_000_000 };
     both.1.others = Some(host::Others { elapsed_ns: SECOND, complete: true, spent: vec![dd(2), dd(3)] });
     assert_eq!(limit(&both.0, &both.1).label, Label::Contended);
-    // What a guest is told by its hypervisor is told on.
+    // A guest's own reading of its stolen time is evidence.
     let mut inside = quiet(Kind::TcpStream);
     inside.1.around = Some(guest(2, &[(700, 150)]));
     inside.1.receiver.as_mut().unwrap().window.cpu_each[0].steal = 140_000_000;

@@ -1,4 +1,4 @@
-//! The first record: which column is what.
+//! The first record: the names of the columns.
 
 use std::io::Read;
 
@@ -6,11 +6,11 @@ use super::records::Records;
 use crate::error::{Fault, Place};
 use crate::options::{Column, Options};
 
-/// The columns that matter, from 0.
+/// The columns that are used, from 0.
 #[derive(Debug)]
 pub(super) struct Heading {
     pub(super) value: usize,
-    /// The name of the value's column, where it says what is measured.
+    /// The name of the value's column, where it names the metric.
     pub(super) value_name: Option<String>,
     pub(super) condition: Option<usize>,
     pub(super) boot: Option<usize>,

@@ -12,7 +12,6 @@ use crate::word::{separator, without_mark};
 
 const BLOCK: usize = 1 << 16;
 
-/// A file's records, one at a time.
 pub(super) struct Records<R> {
     input: R,
     parser: Reader,
@@ -20,14 +19,14 @@ pub(super) struct Records<R> {
     start: usize,
     end: usize,
     has_ended: bool,
-    /// Where the next byte stands.
+    /// The place of the next byte.
     place: Place,
-    /// The fields of the current record, one after the other.
+    /// The fields of the current record, concatenated.
     bytes: Vec<u8>,
-    /// How many of `bytes` are the record's.
+    /// How many of `bytes` belong to the record.
     length: usize,
     fields: Vec<Field>,
-    /// How many fields the first record had.
+    /// The number of fields of the first record.
     columns: Option<usize>,
 }
 
@@ -59,7 +58,7 @@ impl<R: Read> Records<R> {
         Ok(records)
     }
 
-    /// Reads the next record that is not empty; false at the end.
+    /// Reads the next non-empty record; false at the end.
     pub(super) fn next(&mut self) -> Result<bool, Fault> {
         while self.record()? {
             let is_blank = matches!(self.fields[..], [Field { start, end, .. }] if start == end);
@@ -80,18 +79,17 @@ impl<R: Read> Records<R> {
         Ok(false)
     }
 
-    /// How many fields the record has.
+    /// The number of fields.
     pub(super) fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// A field of the record, and where it stands.
+    /// A field of the record, and its place.
     pub(super) fn field(&self, column: usize) -> (&[u8], Place) {
         let field = self.fields[column];
         (&self.bytes[field.start..field.end], field.place)
     }
 
-    /// A field of the current record as text.
     pub(super) fn text(&self, column: usize) -> Result<&str, Fault> {
         let (field, place) = self.field(column);
         bounded(field, place)?;
@@ -108,7 +106,7 @@ impl<R: Read> Records<R> {
         &self.block[self.start..self.end]
     }
 
-    /// Comments before the names of the columns, and a byte order mark.
+    /// Skips comments before the names of the columns, and a byte order mark.
     fn skip_comments(&mut self) -> Result<(), Fault> {
         self.fill()?;
         self.start += self.rest().len() - without_mark(self.rest()).len();
@@ -122,7 +120,6 @@ impl<R: Read> Records<R> {
         Ok(())
     }
 
-    /// One record, whatever it holds.
     fn record(&mut self) -> Result<bool, Fault> {
         self.fields.clear();
         self.length = 0;
@@ -135,7 +132,7 @@ impl<R: Read> Records<R> {
             let rest = &self.block[self.start..self.end];
             let (result, read, written) = self.parser.read_field(rest, &mut self.bytes[self.length..]);
             if read > 0 {
-                // Ends of empty lines come before a record's first byte.
+                // Empty lines end before a record's first byte.
                 let skipped = if self.fields.is_empty() && place.is_none() {
                     rest[..read].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
                 } else {
@@ -171,7 +168,6 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Counts lines and columns over bytes of the block.
     fn advance(&mut self, from: usize, to: usize) {
         let bytes = &self.block[from..to];
         match bytes.iter().rposition(|byte| *byte == b'\n') {

@@ -2,8 +2,7 @@
 //!
 //! The rules are those of `netdev_fix_features` (`net/core/dev.c`, Linux 6.18; that of
 //! `tx-udp-segmentation` since 6.11, "net: Make USO depend on CSUM offload"). They only suggest an
-//! order here: what an interface really does is found by setting and reading back, since drivers
-//! have rules of their own (`ndo_fix_features`).
+//! order: drivers have rules of their own (`ndo_fix_features`), so the real state is read back.
 
 /// A feature, and what it needs: at least one of each of these sets.
 struct Needs {
@@ -27,7 +26,7 @@ const NEEDS: &[Needs] = &[
         one_of_each: &[
             SCATTER_GATHER,
             CHECKSUM_IPV4,
-            // Any other kind of TSO will do.
+            // Any other kind of TSO is enough.
             &["tx-tcp-segmentation", "tx-tcp6-segmentation", "tx-tcp-mangleid-segmentation"],
         ],
     },
@@ -38,10 +37,10 @@ const NEEDS: &[Needs] = &[
     Needs { feature: "tls-hw-rx-offload", one_of_each: &[RX_CHECKSUM] },
 ];
 
-/// Whether, on one interface, turning off all of `other` takes some of `features` with it.
+/// Whether, on one interface, turning off all of `other` turns off some of `features` too.
 ///
-/// An interface computes checksums either for every protocol or for those over IPv4 and IPv6 (both
-/// at once the kernel refuses), so the one that `other` names counts as the one there is.
+/// An interface computes checksums either for every protocol or for IPv4 and IPv6 (the kernel
+/// rejects both at once), so the one that `other` names counts as present.
 pub(crate) fn needs(features: &[&str], other: &[&str]) -> bool {
     let apart = !features.iter().any(|feature| other.contains(feature));
     let falls = |needs: &Needs| {

@@ -51,14 +51,13 @@ impl Fraction {
         FRACTIONS.iter().find(|one| one.factors == factors && one.runs() <= most).copied()
     }
 
-    /// The fewest combinations of this many factors that still keep them apart: of so few that no
-    /// fraction does, all.
+    /// The fewest combinations of this many factors that still keep them apart; all, where no
+    /// fraction does.
     pub(crate) fn fewest(factors: usize) -> usize {
         let runs = FRACTIONS.iter().filter(|one| one.factors == factors).map(Self::runs).min();
         runs.unwrap_or(1 << factors.min(20))
     }
 
-    /// How many combinations it has.
     pub(crate) fn runs(&self) -> usize {
         1 << self.base
     }
@@ -76,8 +75,7 @@ impl Fraction {
         rows
     }
 
-    /// The pairs of factors (by index) whose joint effects it cannot tell apart, in groups of two
-    /// or more.
+    /// Groups of two or more pairs of factors (by index) whose joint effects it cannot tell apart.
     pub(crate) fn aliased_pairs(&self) -> Vec<Vec<(usize, usize)>> {
         let mut groups: Vec<(u32, Vec<(usize, usize)>)> = Vec::new();
         for one in 0..self.factors {
@@ -92,7 +90,7 @@ impl Fraction {
         groups.into_iter().map(|(_, pairs)| pairs).filter(|pairs| pairs.len() > 1).collect()
     }
 
-    /// A factor as a product of base factors: a bit for each.
+    /// A factor as a product of base factors: one bit for each.
     fn column(&self, factor: usize) -> u32 {
         match factor.checked_sub(self.base) {
             None => 1 << factor,

@@ -13,32 +13,32 @@ pub(crate) mod spelling;
 
 pub use offload::Offload;
 
-/// A choice among the on and off states of some offloads. Every condition of the plan has the level
-/// `on` or `off` of each of [`Design::factors`] among its levels, and reads back so.
+/// Chosen on and off states of some offloads. Every condition of the plan has the level `on` or
+/// `off` of each of [`Design::factors`], and reads back as that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Design {
     /// Which combinations.
     pub kind: DesignKind,
     /// The names of its factors; those of a ladder in the order in which they go off.
     pub factors: Vec<String>,
-    /// Of a fraction: what cannot be told from what, in words.
+    /// Of a fraction: pairs of factors whose joint effects cannot be told from each other, in
+    /// groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub aliases: Vec<String>,
+    pub aliases: Vec<Vec<[String; 2]>>,
     /// Combinations that were asked for and read back as others; known once the switches were tried
     /// out. Where conditions differ in more than the design (two network interfaces, say), one
     /// combination may be here more than once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreachable: Vec<Unreachable>,
-    /// Factors that are no longer part of it, because no interface here has them or can switch
-    /// them.
+    /// Factors that left the design, because no interface here can switch them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<Dropped>,
 }
 
-/// A combination that cannot be had.
+/// A combination that cannot be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreachable {
-    /// What was asked of each of [`Design::factors`]; `true` is on.
+    /// The requested state of each of [`Design::factors`]; `true` is on.
     pub asked: Vec<bool>,
     /// What they read back.
     pub reads: Vec<bool>,

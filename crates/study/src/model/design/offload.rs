@@ -9,7 +9,7 @@ use crate::model::factor::Subject;
 pub struct Offload {
     /// The side; `None`: both.
     pub side: Option<Side>,
-    /// Whether it is of the interfaces under the tunnel.
+    /// Whether it is about the interfaces under the tunnel.
     pub underlay: bool,
     /// The features, by kernel name.
     pub features: Vec<&'static str>,
@@ -17,7 +17,7 @@ pub struct Offload {
 
 impl Offload {
     /// What a factor's name means: `tso`, `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if
-    /// that is no feature.
+    /// that is not a feature.
     pub fn named(factor: &str) -> Option<Self> {
         match Subject::of(factor)? {
             Subject::Feature(scope, features) => {
@@ -27,12 +27,11 @@ impl Offload {
         }
     }
 
-    /// Whether some feature of some interface is of both.
+    /// Whether both switch the same feature of the same interface.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.meets(other) && self.features.iter().any(|feature| other.features.contains(feature))
     }
 
-    /// Whether some interface is of both.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         let sides = match (self.side, other.side) {
             (Some(one), Some(other)) => one == other,

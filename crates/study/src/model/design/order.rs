@@ -1,17 +1,16 @@
-//! The order in which the offloads of a ladder go off, from what the kernel lets depend on what.
+//! The order in which the offloads of a ladder go off, from the kernel's dependencies.
 
 use crate::model::design::dependency;
 use crate::model::design::offload::Offload;
 
-/// The offloads in an order in which none goes off before another that needs it; otherwise in the
-/// order given.
+/// The offloads, each before those that it needs; otherwise in the order given.
 pub(crate) fn by_dependencies(offloads: &[Offload]) -> Vec<usize> {
     let mut left: Vec<usize> = (0..offloads.len()).collect();
     let mut order = Vec::with_capacity(left.len());
     while !left.is_empty() {
         let is_needed = |one: &usize| left.iter().any(|other| needs(&offloads[*other], &offloads[*one]));
-        // The kernel's rules go round in no circle, but groups of features might: then the order
-        // given decides.
+        // The kernel's rules have no circle, but groups of features might: then the given order
+        // decides.
         let place = left.iter().position(|one| !is_needed(one)).unwrap_or(0);
         order.push(left.remove(place));
     }

@@ -3,9 +3,8 @@
 use crate::model::design::DesignKind;
 use crate::model::design::fraction::{Fraction, factorial};
 
-/// The combinations of a design over this many offloads, all on first where it is among them. A
-/// fraction takes all of them where they are at most `most`, and none where even its smallest has
-/// more.
+/// The combinations of a design over this many offloads; all on comes first where it is among them.
+/// A fraction takes all of them if they are at most `most`, and none if even its smallest has more.
 pub(crate) fn rows(kind: DesignKind, offloads: usize, most: usize) -> Vec<Vec<bool>> {
     match kind {
         DesignKind::Ladder => {
@@ -21,7 +20,6 @@ pub(crate) fn rows(kind: DesignKind, offloads: usize, most: usize) -> Vec<Vec<bo
     }
 }
 
-/// Whether a fraction may take all combinations.
 pub(crate) fn is_whole(offloads: usize, most: usize) -> bool {
     u32::try_from(offloads)
         .ok()
@@ -29,7 +27,7 @@ pub(crate) fn is_whole(offloads: usize, most: usize) -> bool {
         .is_some_and(|all| all <= most)
 }
 
-/// How many combinations a design has; `None` if they cannot even be counted.
+/// How many combinations a design has; `None` if more than can be counted.
 pub(crate) fn count(kind: DesignKind, offloads: usize, most: usize) -> Option<usize> {
     match kind {
         DesignKind::Ladder | DesignKind::OneOut | DesignKind::OneIn => Some(offloads + 1),

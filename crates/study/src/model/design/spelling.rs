@@ -1,23 +1,39 @@
-//! What combinations of a design are called.
+//! Names of a design's combinations.
 
 use crate::model::design::{Design, DesignKind};
+use crate::model::name::NameWord;
 use crate::model::scope::Scope;
 
 impl Design {
     /// A combination in words, for labels: `all on`, `without transmitter.tso,tx receiver.gro`.
     pub fn words(&self, on: &[bool]) -> String {
-        match self.named(on) {
-            Named::One(factor, on) => format!("{factor}={}", if on { "on" } else { "off" }),
-            Named::AllOn => "all on".to_owned(),
-            Named::AllOff => "all off".to_owned(),
-            Named::Only(groups) => format!("only {}", joined(&groups, Scope::to_string, ",", " ")),
-            Named::Without(groups) => format!("without {}", joined(&groups, Scope::to_string, ",", " ")),
-        }
+        self.word(on).to_string()
     }
 
-    /// The words of a combination that they say what it is without; none of another.
-    pub fn words_without(&self, on: &[bool]) -> Option<String> {
-        matches!(self.named(on), Named::Without(_)).then(|| self.words(on))
+    /// The same as a part of a name.
+    pub(crate) fn word(&self, on: &[bool]) -> NameWord {
+        let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::to_string, ",", " ");
+        NameWord::alone(match self.named(on) {
+            Named::One(factor, on) => {
+                let level = if on { "on" } else { "off" }.to_owned();
+                return NameWord { factor: Some(factor.to_owned()), level };
+            }
+            Named::AllOn => "all on".to_owned(),
+            Named::AllOff => "all off".to_owned(),
+            Named::Only(on) => format!("only {}", groups(&on)),
+            Named::Without(off) => format!("without {}", groups(&off)),
+        })
+    }
+
+    /// What a fraction cannot tell apart, each group as `gso x receiver.gro = receiver.rx x tso`.
+    pub fn aliases(&self) -> impl Iterator<Item = String> {
+        let joined = |group: &Vec<[String; 2]>| group.iter().map(|pair| pair.join(" x ")).collect::<Vec<_>>();
+        self.aliases.iter().map(move |group| joined(group).join(" = "))
+    }
+
+    /// Whether a combination is named by what it is without.
+    pub fn is_without(&self, on: &[bool]) -> bool {
+        matches!(self.named(on), Named::Without(_))
     }
 
     /// The same for slugs: `all-on`, `no-tx-tso.tx_rx-gro`.
@@ -57,7 +73,6 @@ impl Design {
     }
 }
 
-/// What is worth saying of a combination.
 enum Named<'d> {
     One(&'d str, bool),
     AllOn,

@@ -1,0 +1,99 @@
+//! What the colours and signs of a drawing mean.
+
+use crate::colour::stroke;
+use crate::drawing::{Anchor, Area, Drawing, Path};
+use crate::measure::{LINE, fit, width};
+
+/// A sign and its meaning.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Sign {
+    /// Runs, in a colour.
+    Dot(&'static str),
+    /// What is filled with a colour.
+    Block(&'static str),
+    /// The line of a series, by its number.
+    Line(usize),
+    /// A mean of a boot.
+    Mean,
+    /// An estimate with its interval.
+    Interval,
+    /// A shaded stretch.
+    Band,
+    /// A dot that does not count.
+    Hollow,
+    /// A line with dashes.
+    Dashed,
+}
+
+const SIGN: f64 = 20.0;
+const GAP: f64 = 18.0;
+
+/// Draws signs with their meanings in as many lines as they need, from `y` on; gives where it ends.
+pub(crate) fn legend(drawing: &mut Drawing, y: f64, items: &[(Sign, String)]) -> f64 {
+    let (mut x, mut line) = (0.0, y);
+    for (sign, meaning) in items {
+        let meaning = fit(meaning, drawing.width - SIGN);
+        let room = SIGN + width(&meaning);
+        if x > 0.0 && x + room > drawing.width {
+            (x, line) = (0.0, line + LINE + 2.0);
+        }
+        sign.draw(drawing, x, line + 7.0);
+        drawing.text("muted", Anchor::Start, x + SIGN, line + 11.0, &meaning);
+        x += room + GAP;
+    }
+    if items.is_empty() { y } else { line + LINE + 9.0 }
+}
+
+impl Sign {
+    fn draw(self, drawing: &mut Drawing, x: f64, y: f64) {
+        let across = |drawing: &mut Drawing, class: &str| drawing.line(class, (x, y), (x + 15.0, y));
+        match self {
+            Self::Dot(class) => {
+                let mut path = Path::new();
+                path.dot(x + 7.0, y);
+                drawing.path(&format!("dots {class}"), &path);
+            }
+            Self::Block(class) => {
+                let area = Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 };
+                drawing.rect(&format!("fill {class}"), area);
+            }
+            Self::Line(index) => across(drawing, &stroke(index)),
+            Self::Mean => drawing.line("stroke ink", (x + 7.0, y - 6.0), (x + 7.0, y + 6.0)),
+            Self::Interval => interval(drawing, "ink", y, x + 7.5, [Some(x), Some(x + 15.0)], [x, x + 15.0]),
+            Self::Band => {
+                drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });
+            }
+            Self::Hollow => drawing.circle("hollow soft", x + 7.0, y, 3.0),
+            Self::Dashed => across(drawing, "thin soft dashed"),
+        }
+    }
+}
+
+/// An estimate with the ends of its interval, at `y`; an end that nothing bounds is an arrow to the
+/// edge of the plot.
+pub(crate) fn interval(
+    drawing: &mut Drawing,
+    class: &str,
+    y: f64,
+    estimate: f64,
+    ends: [Option<f64>; 2],
+    edges: [f64; 2],
+) {
+    let stroke = format!("thin {class}");
+    let reached = [ends[0].unwrap_or(edges[0]), ends[1].unwrap_or(edges[1])];
+    drawing.line(&stroke, (reached[0], y), (reached[1], y));
+    for ((end, x), inwards) in ends.into_iter().zip(reached).zip([6.0, -6.0]) {
+        match end {
+            Some(_) => drawing.line(&stroke, (x, y - 4.0), (x, y + 4.0)),
+            None => {
+                let mut head = Path::new();
+                head.to(x + inwards, y - 4.0).to(x, y).to(x + inwards, y + 4.0);
+                drawing.path(&stroke, &head);
+            }
+        }
+    }
+    let mut diamond = Path::new();
+    diamond.to(estimate - 5.0, y).to(estimate, y - 5.0).to(estimate + 5.0, y).to(estimate, y + 5.0);
+    diamond.close();
+    drawing.path(&format!("fill {class}"), &diamond);
+}

@@ -1,0 +1,44 @@
+//! Statistical graphics as SVG, with a table behind each.
+//!
+//! A plot is plain data ([`Dots`], [`Bars`], [`Forest`] …); a [`Figure`] says in words what one or
+//! several of them show, and writes them as markup. Drawings are measured before any browser has
+//! seen them ([`Drawing::labels`]), at one width for wide screens and one for narrow ones. Nothing
+//! is read or written here, and no text of others becomes markup but through [`Markup`].
+
+mod axis;
+mod colour;
+mod drawing;
+mod figure;
+mod finite;
+mod frame;
+mod id;
+mod legend;
+mod markup;
+mod measure;
+mod plane;
+mod plots;
+mod print;
+mod quantity;
+mod table;
+mod thin;
+
+pub use axis::{Axis, Scale, Tick};
+pub use colour::{COLOURS, Colour, SERIES, Theme, stylesheet};
+pub use drawing::{Area, Drawing, Label};
+pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, WIDE};
+pub use finite::{Finite, Interval};
+pub use id::Id;
+pub use markup::{Attribute, Markup};
+pub use plots::bars::{Bar, Bars, Group};
+pub use plots::curves::{Curve, Curves};
+pub use plots::dots::{Boot, Condition, Dots};
+pub use plots::flow::{Flow, Passage};
+pub use plots::forest::{Effect, Forest};
+pub use plots::histogram::{Bin, Histogram, Series};
+pub use plots::history::{History, Level, Point};
+pub use plots::lanes::{Arrow, Cost, Lanes, LanesError, Stage};
+pub use plots::matrix::{Interaction, Matrix};
+pub use plots::timeline::{Run, Start, Timeline};
+pub use plots::waterfall::{Step, Waterfall};
+pub use quantity::Quantity;
+pub use table::{Cell, Table};

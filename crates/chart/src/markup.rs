@@ -1,0 +1,156 @@
+//! Markup into which no text of others gets but through the escaping of the place where it stands.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use crate::id::Id;
+
+/// Well-formed markup: HTML or SVG. It is made of names that stand in the source, of text, numbers
+/// and JSON, each escaped for its place; of no raw string.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Markup(String);
+
+/// The value of an attribute.
+#[derive(Debug, Clone, Copy)]
+pub enum Attribute<'a> {
+    /// Text. An address, a style or a script is none: [`Markup`] refuses their names.
+    Text(&'a str),
+    /// A number as SVG writes it: to hundredths; what is not finite is 0.
+    Number(f64),
+    /// A link to an element of the same page.
+    Link(&'a Id),
+}
+
+impl<'a> From<&'a str> for Attribute<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<f64> for Attribute<'_> {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl Markup {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an element, with what `inside` adds.
+    ///
+    /// # Panics
+    /// Where text is given as an address, a style or a script: a mistake of the source.
+    pub fn element(
+        &mut self,
+        name: &'static str,
+        attributes: &[(&'static str, Attribute<'_>)],
+        inside: impl FnOnce(&mut Self),
+    ) {
+        self.open(name, attributes);
+        self.0.push('>');
+        inside(self);
+        write!(self.0, "</{name}>").expect("writing to a string cannot fail");
+    }
+
+    /// Adds an element that can hold nothing.
+    ///
+    /// # Panics
+    /// As [`Self::element`].
+    pub fn empty(&mut self, name: &'static str, attributes: &[(&'static str, Attribute<'_>)]) {
+        self.open(name, attributes);
+        self.0.push_str("/>");
+    }
+
+    /// Adds text; its lines and tabs stay.
+    pub fn text(&mut self, text: &str) {
+        escape(&text::lines(text), &mut self.0);
+    }
+
+    /// Adds JSON, for a script element that holds data: nothing in it ends that element, or begins
+    /// a comment in it.
+    pub fn json(&mut self, value: &serde_json::Value) {
+        let json = value.to_string();
+        for letter in text::escaped_json(&json).chars() {
+            match letter {
+                // They stand in strings only, where an escape means the same.
+                '<' | '>' | '&' => {
+                    write!(self.0, "\\u{:04x}", u32::from(letter)).expect("writing to a string cannot fail");
+                }
+                other => self.0.push(other),
+            }
+        }
+    }
+
+    /// Adds markup that stands in the source.
+    pub fn fixed(&mut self, markup: &'static str) {
+        self.0.push_str(markup);
+    }
+
+    /// Adds other markup.
+    pub fn append(&mut self, other: &Self) {
+        self.0.push_str(&other.0);
+    }
+
+    /// The markup as it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn open(&mut self, name: &'static str, attributes: &[(&'static str, Attribute<'_>)]) {
+        write!(self.0, "<{name}").expect("writing to a string cannot fail");
+        for (name, value) in attributes {
+            write!(self.0, " {name}=\"").expect("writing to a string cannot fail");
+            match value {
+                Attribute::Text(text) => {
+                    assert!(!commands(name), "the attribute {name} takes no text");
+                    escape(&text::line(text), &mut self.0);
+                }
+                Attribute::Number(value) => self.0.push_str(&number(*value)),
+                Attribute::Link(id) => write!(self.0, "#{id}").expect("writing to a string cannot fail"),
+            }
+            self.0.push('"');
+        }
+    }
+}
+
+impl fmt::Display for Markup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether a browser follows, runs or applies what the attribute holds.
+fn commands(name: &str) -> bool {
+    name.starts_with("on") || matches!(name, "href" | "xlink:href" | "src" | "srcdoc" | "action" | "style")
+}
+
+/// Text for an element or an attribute in double quotes.
+fn escape(text: &str, out: &mut String) {
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // XML has none of the two last code points of the first plane.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            other => out.push(other),
+        }
+    }
+}
+
+/// A number as SVG writes it, to hundredths; what is not finite is 0.
+pub(crate) fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "0".to_owned();
+    }
+    let shown = format!("{:.2}", value);
+    let short = shown.trim_end_matches('0').trim_end_matches('.');
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}

@@ -1,0 +1,110 @@
+//! Differences with their intervals, and what would matter.
+
+use crate::axis::Scale;
+use crate::drawing::Drawing;
+use crate::figure::Plot;
+use crate::finite::{Finite, Interval};
+use crate::frame::Frame;
+use crate::legend::{Sign, legend};
+use crate::quantity::Quantity;
+use crate::table::{Cell, Table};
+
+/// Effects, one below the other, around zero.
+#[derive(Debug, Clone)]
+pub struct Forest {
+    /// What differs, relative to what.
+    pub quantity: Quantity,
+    /// What the intervals are: `95 % simultaneous interval`.
+    pub interval: String,
+    /// A difference smaller than this, either way, does not matter in practice.
+    pub margin: Option<Finite>,
+    /// From top to bottom.
+    pub effects: Vec<Effect>,
+}
+
+/// A difference.
+#[derive(Debug, Clone)]
+pub struct Effect {
+    /// What differs from what.
+    pub name: String,
+    /// How much; none where nothing can be said.
+    pub interval: Option<Interval>,
+    /// What that proves: `higher`, `no difference proven`.
+    pub verdict: String,
+}
+
+const HEIGHT: f64 = 16.0;
+
+impl Forest {
+    /// An effect in words: `+31 (+28 to +34) %, higher`.
+    pub(crate) fn words(&self, effect: &Effect) -> String {
+        let words =
+            effect.interval.map(|shown| self.quantity.interval(&shown, |value| self.quantity.signed(value)));
+        let words: Vec<&str> = [words.as_deref(), Some(effect.verdict.as_str())]
+            .into_iter()
+            .flatten()
+            .filter(|word| !word.is_empty())
+            .collect();
+        words.join(", ")
+    }
+
+    /// The margin as it is written: `less than 2 %`.
+    pub(crate) fn practical(&self) -> Option<String> {
+        let margin = self.margin?;
+        Some(format!("less than {} does not matter in practice", self.quantity.shown(margin)))
+    }
+
+    /// What the axis must reach.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Finite> {
+        let margins = self.margin.into_iter().flat_map(|margin| [Some(margin), Finite::new(-margin.value())]);
+        let effects = self.effects.iter().filter_map(|effect| effect.interval);
+        margins.flatten().chain(effects.flat_map(|shown| shown.points()))
+    }
+}
+
+impl Plot for Forest {
+    fn draw(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let mut signs = vec![(Sign::Interval, self.interval.clone())];
+        signs.extend(self.practical().map(|words| (Sign::Band, words)));
+        let top = legend(&mut drawing, 0.0, &signs);
+        let names = self.effects.iter().map(|effect| effect.name.as_str());
+        let mut frame =
+            Frame::new(width, top, names, self.effects.iter().map(|effect| self.words(effect)), [0.0, 0.0]);
+        let axis = frame.axis(Scale::FromZero, self.values(), &self.quantity);
+        for effect in &self.effects {
+            let words = self.words(effect);
+            let height = if effect.interval.is_some() { HEIGHT } else { 0.0 };
+            let y = frame.row(&mut drawing, &effect.name, &words, height);
+            if let Some(shown) = &effect.interval {
+                drawing.mark(&format!("{}: {words}", effect.name), |mark| {
+                    frame.interval(mark, "c0", &axis, y + HEIGHT / 2.0, shown);
+                });
+            }
+        }
+        if let Some(margin) = self.margin {
+            let below = Finite::new(-margin.value()).unwrap_or(Finite::ZERO);
+            frame.band(&mut drawing, &axis, below, margin);
+        }
+        frame.close(&mut drawing, &axis, &self.quantity, true, &[]);
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let quantity = self.quantity.title(0);
+        let mut table = Table::new(&["effect", &quantity, "lower end", "upper end", "verdict"]);
+        for effect in &self.effects {
+            let of = |pick: fn(&Interval) -> Option<Finite>| {
+                Cell::number(effect.interval.as_ref().and_then(pick), |value| self.quantity.signed(value))
+            };
+            table.row([
+                Cell::text(&effect.name),
+                of(|shown| Some(shown.estimate)),
+                of(|shown| shown.low),
+                of(|shown| shown.high),
+                Cell::text(&effect.verdict),
+            ]);
+        }
+        table
+    }
+}

@@ -1,0 +1,108 @@
+//! A value over versions, and where it changed.
+
+use crate::axis::Scale;
+use crate::drawing::{Drawing, Path};
+use crate::figure::Plot;
+use crate::finite::{Finite, Interval};
+use crate::legend::{Sign, legend};
+use crate::plane::{Along, Plane};
+use crate::quantity::Quantity;
+use crate::table::{Cell, Table};
+
+/// One value per tagged study, with the levels that were found in them.
+#[derive(Debug, Clone)]
+pub struct History {
+    /// What the points are: `kernel`.
+    pub tags: String,
+    /// What was measured.
+    pub quantity: Quantity,
+    /// What the intervals are: `95 % interval`.
+    pub interval: String,
+    /// From the oldest to the newest.
+    pub points: Vec<Point>,
+    /// The levels, the first one from the oldest point on.
+    pub levels: Vec<Level>,
+}
+
+/// A study.
+#[derive(Debug, Clone)]
+pub struct Point {
+    /// Its tag.
+    pub name: String,
+    /// What it measured.
+    pub value: Interval,
+}
+
+/// Points that do not differ.
+#[derive(Debug, Clone)]
+pub struct Level {
+    /// The number of its first point, from 0.
+    pub first: usize,
+    /// Their mean.
+    pub value: Finite,
+    /// How it differs from the level before, and how sure that is; empty for the first.
+    pub change: String,
+}
+
+impl Plot for History {
+    fn draw(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let mut signs = vec![(Sign::Interval, self.interval.clone())];
+        if self.levels.len() > 1 {
+            signs.push((Sign::Dashed, "change".to_owned()));
+        }
+        let top = legend(&mut drawing, 0.0, &signs);
+        let names: Vec<String> = self.points.iter().map(|point| point.name.clone()).collect();
+        let tags = Quantity::new(&self.tags, "", self.quantity.show);
+        let across = Along { quantity: &tags, scale: Scale::Linear, values: Vec::new(), names: &names };
+        let levels = self.levels.iter().map(|level| level.value);
+        let values = self.points.iter().flat_map(|point| point.value.points()).chain(levels).collect();
+        let up = Along { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
+        let at = |index: f64| Finite::new(index).unwrap_or(Finite::ZERO);
+        let changes = self.levels.iter().skip(1);
+        let flags: Vec<_> =
+            changes.map(|level| (at(level.first as f64 - 0.5), level.change.clone())).collect();
+        let plane = Plane::new(&mut drawing, top, &across, &up, 0.0, &flags);
+        for (index, level) in self.levels.iter().enumerate() {
+            let next = self.levels.get(index + 1).map_or(self.points.len(), |next| next.first);
+            let ends = [level.first, next].map(|end| plane.place(at(end as f64 - 0.5), level.value));
+            drawing.line("stroke c1", ends[0], ends[1]);
+        }
+        let (top, bottom) = plane.up();
+        for (index, point) in self.points.iter().enumerate() {
+            let words = self.quantity.interval(&point.value, |value| self.quantity.plain(value));
+            let (x, y) = plane.place(at(index as f64), point.value.estimate);
+            let end = |value: Option<Finite>, edge| {
+                value.map_or(edge, |value| plane.place(at(index as f64), value).1)
+            };
+            let (low, high) = (end(point.value.low, bottom), end(point.value.high, top));
+            drawing.mark(&format!("{}: {words}", point.name), |mark| {
+                mark.line("thin c0", (x, low), (x, high));
+                let mut diamond = Path::new();
+                diamond.to(x - 4.0, y).to(x, y - 4.0).to(x + 4.0, y).to(x, y + 4.0);
+                diamond.close();
+                mark.path("fill c0", &diamond);
+            });
+        }
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let quantity = self.quantity.title(0);
+        let mut table = Table::new(&[&self.tags, &quantity, "lower end", "upper end", "level", "change"]);
+        for (index, point) in self.points.iter().enumerate() {
+            let level = self.levels.iter().rfind(|level| level.first <= index);
+            let change = level.filter(|level| level.first == index).map_or("", |level| &level.change);
+            let number = |value| Cell::number(value, |value| self.quantity.plain(value));
+            table.row([
+                Cell::text(&point.name),
+                number(Some(point.value.estimate)),
+                number(point.value.low),
+                number(point.value.high),
+                number(level.map(|level| level.value)),
+                Cell::text(change),
+            ]);
+        }
+        table
+    }
+}

@@ -1,0 +1,292 @@
+//! The way of a packet through the layers of a kernel.
+
+use crate::drawing::{Anchor, Area, Drawing, Path};
+use crate::figure::Plot;
+use crate::finite::Interval;
+use crate::legend::{Sign, legend};
+use crate::measure::{self, LINE, wrap};
+use crate::plane::remark;
+use crate::quantity::Quantity;
+use crate::table::{Cell, Table};
+
+/// A flow chart: stages in the order in which a packet passes them, each in the lane of its layer,
+/// and what the ways between them cost.
+#[derive(Debug, Clone)]
+pub struct Lanes {
+    quantity: Quantity,
+    lanes: Vec<String>,
+    stages: Vec<Stage>,
+    arrows: Vec<Arrow>,
+}
+
+/// A place in the kernel.
+#[derive(Debug, Clone)]
+pub struct Stage {
+    /// Its name: mostly a function.
+    pub name: String,
+    /// The number of its lane, from 0.
+    pub lane: usize,
+}
+
+/// A way from one stage to another.
+#[derive(Debug, Clone)]
+pub struct Arrow {
+    /// The numbers of both stages, from 0.
+    pub ends: [usize; 2],
+    /// What it costs; per size of the message where that matters.
+    pub costs: Vec<Cost>,
+    /// The packet waits there for somebody to be woken.
+    pub wakes: bool,
+}
+
+/// A cost.
+#[derive(Debug, Clone)]
+pub struct Cost {
+    /// What it is the cost of: `1400 bytes`; empty for any.
+    pub name: String,
+    /// How much, with its interval or range.
+    pub value: Interval,
+}
+
+/// Why lanes cannot be drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LanesError {
+    /// A stage is in no lane.
+    #[error("stage {stage} is in lane {lane}: there are {lanes}")]
+    NoLane {
+        /// The stage's number.
+        stage: usize,
+        /// The lane's number.
+        lane: usize,
+        /// How many there are.
+        lanes: usize,
+    },
+    /// An arrow begins or ends nowhere.
+    #[error("an arrow joins stages {from} and {to}: there are {stages}")]
+    NoStage {
+        /// Where it begins.
+        from: usize,
+        /// Where it ends.
+        to: usize,
+        /// How many there are.
+        stages: usize,
+    },
+}
+
+const BOX: f64 = 24.0;
+const GAP: f64 = 16.0;
+/// Drawings so wide have a column for each lane; in others lanes are steps to the right.
+const COLUMNS: f64 = 600.0;
+const STEP: f64 = 15.0;
+/// From the left edge of a box to what enters it, in px.
+const ENTRY: f64 = 14.0;
+/// What a cost needs, in px.
+const COST: f64 = 130.0;
+
+impl Lanes {
+    /// A chart whose stages are all in lanes, and whose arrows all join stages.
+    ///
+    /// # Errors
+    /// [`LanesError`] where they do not.
+    pub fn new(
+        quantity: Quantity,
+        lanes: Vec<String>,
+        stages: Vec<Stage>,
+        arrows: Vec<Arrow>,
+    ) -> Result<Self, LanesError> {
+        let count = lanes.len();
+        if let Some((stage, one)) = stages.iter().enumerate().find(|(_, stage)| stage.lane >= count) {
+            return Err(LanesError::NoLane { stage, lane: one.lane, lanes: count });
+        }
+        let count = stages.len();
+        if let Some(Arrow { ends: [from, to], .. }) =
+            arrows.iter().find(|arrow| arrow.ends.iter().any(|end| *end >= count))
+        {
+            return Err(LanesError::NoStage { from: *from, to: *to, stages: count });
+        }
+        Ok(Self { quantity, lanes, stages, arrows })
+    }
+
+    /// What an arrow costs, a line for each size.
+    fn costs(&self, arrow: &Arrow) -> Vec<String> {
+        let cost = |cost: &Cost| {
+            let gap = if cost.name.is_empty() { "" } else { ": " };
+            let value = self.quantity.interval(&cost.value, |value| self.quantity.plain(value));
+            format!("{}{gap}{value}", cost.name)
+        };
+        arrow.costs.iter().map(cost).collect()
+    }
+
+    fn about(&self, arrow: &Arrow) -> String {
+        let [from, to] = arrow.ends.map(|end| self.stages[end].name.as_str());
+        let wakes = if arrow.wakes { ", wakes up" } else { "" };
+        format!("{from} to {to}{wakes}: {}", self.costs(arrow).join("; "))
+    }
+}
+
+/// Where a stage is drawn.
+struct Place {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+}
+
+impl Place {
+    /// The middle of what enters and leaves it.
+    fn x(&self) -> f64 {
+        self.left + ENTRY
+    }
+
+    /// Where a way to `x` leaves downwards.
+    fn bend(&self, x: f64) -> f64 {
+        x.clamp(self.x(), (self.right - 6.0).max(self.x()))
+    }
+}
+
+impl Plot for Lanes {
+    fn draw(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let top = self.head(&mut drawing);
+        let (gutter, places, bottom) = self.stages(&mut drawing, top);
+        for (number, lane) in self.lanes.iter().enumerate() {
+            let x = gutter + number as f64 * step(width, gutter, self.lanes.len());
+            let class = if width >= COLUMNS { "grid" } else { "grid dotted" };
+            drawing.behind(|back| back.line(class, (x, top), (x, bottom)));
+            if width >= COLUMNS {
+                let room = step(width, gutter, self.lanes.len()) - 8.0;
+                let name = measure::fit(lane, room);
+                drawing.text_if_free("muted", Anchor::Start, x + 4.0, top - 4.0, &name);
+            }
+        }
+        self.arrows(&mut drawing, &places);
+        drawing.height = bottom + 4.0;
+        let unit = self.quantity.title(0);
+        let unit = if self.arrows.is_empty() { Vec::new() } else { vec![format!("At each arrow: {unit}")] };
+        remark(&mut drawing, &unit);
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let quantity = self.quantity.title(0);
+        let mut table = Table::new(&["from", "to", "wakes up", "for", &quantity, "lower end", "upper end"]);
+        for arrow in &self.arrows {
+            let [from, to] = arrow.ends.map(|end| Cell::text(&self.stages[end].name));
+            for cost in &arrow.costs {
+                let number = |value| Cell::number(value, |value| self.quantity.plain(value));
+                table.row([
+                    from.clone(),
+                    to.clone(),
+                    Cell::text(if arrow.wakes { "yes" } else { "no" }),
+                    Cell::text(&cost.name),
+                    number(Some(cost.value.estimate)),
+                    number(cost.value.low),
+                    number(cost.value.high),
+                ]);
+            }
+        }
+        table
+    }
+}
+
+/// From one lane to the next, in px.
+fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
+    if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
+}
+
+impl Lanes {
+    /// Signs, and on narrow drawings the lanes' names; gives where the chart begins.
+    fn head(&self, drawing: &mut Drawing) -> f64 {
+        let wakes = self.arrows.iter().any(|arrow| arrow.wakes);
+        let signs = if wakes { vec![(Sign::Dashed, "wakes up somebody".to_owned())] } else { Vec::new() };
+        let y = legend(drawing, 0.0, &signs);
+        if drawing.width >= COLUMNS {
+            return y + LINE + 4.0;
+        }
+        let lines = wrap(&format!("From left to right: {}", self.lanes.join(", ")), drawing.width, 4);
+        drawing.lines("muted", Anchor::Start, 0.0, y + 11.0, &lines);
+        y + lines.len() as f64 * LINE + 8.0
+    }
+
+    /// The arrows that do not simply go down to the next stage: each has a track of its own.
+    fn detours(&self) -> Vec<&Arrow> {
+        self.arrows.iter().filter(|arrow| arrow.ends[1] != arrow.ends[0] + 1).collect()
+    }
+
+    /// Draws the stages with what leads to each above it; gives the width of the tracks, the places
+    /// and where the chart ends.
+    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<Place>, f64) {
+        let width = drawing.width;
+        let gutter = (self.detours().len() as f64 * 8.0 + 4.0).min(width / 4.0);
+        let lane = step(width, gutter, self.lanes.len());
+        let mut y = top + 6.0;
+        let mut places: Vec<Place> = Vec::new();
+        for (number, stage) in self.stages.iter().enumerate() {
+            let left = gutter + 4.0 + stage.lane as f64 * lane;
+            let left = left.min(width - (measure::width(&stage.name) + 12.0).min(width / 2.0));
+            let from = places.last().map_or(0.0, Place::x).max(left + ENTRY) + 12.0;
+            // Where there is little room at the right edge, costs stand left of the arrow.
+            let beside = width - from >= COST;
+            let (anchor, from, room) = if beside {
+                (Anchor::Start, from, width - from)
+            } else {
+                let arrow = places.last().map_or(left, |last| last.bend(left + ENTRY)).min(left + ENTRY);
+                (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter)
+            };
+            let mut told = Vec::new();
+            for arrow in self.arrows.iter().filter(|arrow| arrow.ends[1] == number) {
+                let from_here = arrow.ends[0] + 1 == number;
+                let origin = (!from_here).then(|| format!("from {}:", self.stages[arrow.ends[0]].name));
+                for line in origin.into_iter().chain(self.costs(arrow)) {
+                    told.extend(wrap(&line, room, 3));
+                }
+            }
+            if number > 0 {
+                y += GAP / 2.0;
+            }
+            drawing.lines("muted over", anchor, from, y + 11.0, &told);
+            y += told.len() as f64 * LINE + GAP / 2.0;
+            let lines = wrap(&stage.name, width - left - 12.0, 2);
+            let wide = lines.iter().map(|line| measure::width(line)).fold(20.0, f64::max) + 12.0;
+            let high = BOX + (lines.len() - 1) as f64 * LINE;
+            drawing.mark(&format!("{}, {}", stage.name, self.lanes[stage.lane]), |mark| {
+                mark.rect("box", Area { left, top: y, right: left + wide, bottom: y + high });
+                mark.lines("", Anchor::Start, left + 6.0, y + 16.0, &lines);
+            });
+            places.push(Place { left, top: y, right: left + wide, bottom: y + high });
+            y += high;
+        }
+        (gutter, places, y + GAP / 2.0)
+    }
+
+    fn arrows(&self, drawing: &mut Drawing, places: &[Place]) {
+        let detours = self.detours();
+        for arrow in &self.arrows {
+            let [from, to] = arrow.ends.map(|end| &places[end]);
+            let class = if arrow.wakes { "thin soft dashed" } else { "thin soft" };
+            let track = detours.iter().position(|other| std::ptr::eq(*other, arrow));
+            drawing.mark(&self.about(arrow), |mark| {
+                let mut path = Path::new();
+                let mut head = Path::new();
+                if let Some(track) = track {
+                    let x = (track as f64).mul_add(8.0, 4.0).min(mark.width / 4.0 - 2.0);
+                    let (start, end) = (from.top + 6.0, to.top + 16.0);
+                    path.to(from.left, start).to(x, start).to(x, end).to(to.left, end);
+                    head.to(to.left - 6.0, end - 4.0).to(to.left, end).to(to.left - 6.0, end + 4.0);
+                } else {
+                    // Straight down where that meets the next box, else around the corner.
+                    let x = from.bend(to.x());
+                    let corner = to.top - GAP / 2.0;
+                    path.to(x, from.bottom);
+                    if (x - to.x()).abs() > 1.0 {
+                        path.to(x, corner).to(to.x(), corner);
+                    }
+                    path.to(to.x(), to.top);
+                    head.to(to.x() - 4.0, to.top - 6.0).to(to.x(), to.top).to(to.x() + 4.0, to.top - 6.0);
+                }
+                mark.path(class, &path);
+                mark.path("thin soft", &head);
+            });
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! What can be drawn: a file for each kind of drawing.
+
+pub(crate) mod bars;
+pub(crate) mod curves;
+pub(crate) mod dots;
+pub(crate) mod flow;
+pub(crate) mod forest;
+pub(crate) mod histogram;
+pub(crate) mod history;
+pub(crate) mod lanes;
+pub(crate) mod matrix;
+pub(crate) mod timeline;
+pub(crate) mod waterfall;

@@ -1,0 +1,162 @@
+//! Runs in the order of time.
+
+use crate::axis::Scale;
+use crate::colour::series;
+use crate::drawing::{Drawing, Path};
+use crate::figure::Plot;
+use crate::finite::Finite;
+use crate::legend::{Sign, legend};
+use crate::plane::{Along, Plane, remark};
+use crate::quantity::Quantity;
+use crate::table::{Cell, Table};
+use crate::thin;
+
+/// Every run of a campaign when it was, coloured by boot: drift, and boots that differ.
+#[derive(Debug, Clone)]
+pub struct Timeline {
+    /// Time since the campaign began.
+    pub time: Quantity,
+    /// What was measured: of several conditions best relative to the mean of each.
+    pub quantity: Quantity,
+    /// What a value would be if nothing differed: drawn as a line.
+    pub reference: Option<Finite>,
+    /// When each boot began, in order of time.
+    pub starts: Vec<Start>,
+    /// The runs.
+    pub runs: Vec<Run>,
+}
+
+/// The beginning of a boot.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// The boot's name.
+    pub name: String,
+    /// When it was.
+    pub at: Finite,
+}
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Its condition.
+    pub name: String,
+    /// When it began.
+    pub at: Finite,
+    /// What it measured.
+    pub value: Finite,
+    /// It counts: it is valid.
+    pub counts: bool,
+}
+
+/// With more runs each has no words of its own.
+const TOLD: usize = 200;
+
+impl Timeline {
+    /// The runs of a boot.
+    fn of(&self, boot: usize) -> impl Iterator<Item = &Run> {
+        let from = if boot == 0 { None } else { self.starts.get(boot).map(|start| start.at) };
+        let to = self.starts.get(boot + 1).map(|start| start.at);
+        self.runs
+            .iter()
+            .filter(move |run| from.is_none_or(|from| run.at >= from) && to.is_none_or(|to| run.at < to))
+    }
+
+    fn name(&self, boot: usize) -> &str {
+        self.starts.get(boot).map_or("all runs", |start| &start.name)
+    }
+
+    fn words(&self, run: &Run) -> String {
+        let counts = if run.counts { "" } else { ", does not count" };
+        format!("{}, {}: {}{counts}", run.name, self.time.shown(run.at), self.quantity.shown(run.value))
+    }
+}
+
+impl Plot for Timeline {
+    fn draw(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let mut signs = vec![
+            (Sign::Dot(series(0)), "run, coloured by boot".to_owned()),
+            (Sign::Line(0), "mean of a boot".to_owned()),
+        ];
+        if self.runs.iter().any(|run| !run.counts) {
+            signs.push((Sign::Hollow, "run that does not count".to_owned()));
+        }
+        let top = legend(&mut drawing, 0.0, &signs);
+        let starts = self.starts.iter().map(|start| start.at);
+        let times = self.runs.iter().map(|run| run.at).chain(starts).collect();
+        let across = Along { quantity: &self.time, scale: Scale::Linear, values: times, names: &[] };
+        let values = self.runs.iter().map(|run| run.value).chain(self.reference).collect();
+        let up = Along { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
+        let flags: Vec<_> = self.starts.iter().map(|start| (start.at, start.name.clone())).collect();
+        let plane = Plane::new(&mut drawing, top, &across, &up, 0.0, &flags);
+        if let Some(reference) = self.reference {
+            plane.level(&mut drawing, "axis", reference);
+        }
+        let mut drawn = 0;
+        for boot in 0..self.starts.len().max(1) {
+            let runs: Vec<&Run> = self.of(boot).collect();
+            let counted: Vec<&Run> = runs.iter().copied().filter(|run| run.counts).collect();
+            let share = |run: &&Run| run.value.value() / counted.len() as f64;
+            let mean = Finite::new(counted.iter().map(share).sum()).filter(|_| !counted.is_empty());
+            let about = mean.map_or_else(String::new, |mean| format!(", mean {}", self.quantity.shown(mean)));
+            if runs.is_empty() {
+                continue;
+            }
+            let class = series(boot);
+            drawing.mark(&format!("{}: {} runs{about}", self.name(boot), runs.len()), |mark| {
+                let place = |run: &&Run| plane.place(run.at, run.value);
+                let mut many = Vec::new();
+                for run in &runs {
+                    let (x, y) = place(run);
+                    if run.counts && self.runs.len() > TOLD {
+                        many.push((x, y));
+                        continue;
+                    }
+                    drawn += 1;
+                    mark.hint(&self.words(run), |hint| {
+                        let mut dot = Path::new();
+                        dot.dot(x, y);
+                        if run.counts {
+                            hint.path(&format!("dots {class}"), &dot);
+                        } else {
+                            hint.circle(&format!("hollow {class}"), x, y, 3.0);
+                        }
+                    });
+                }
+                let kept = thin::dots(&many);
+                drawn += kept.len();
+                let mut path = Path::new();
+                kept.iter().for_each(|(x, y)| path.dot(*x, *y));
+                if !kept.is_empty() {
+                    mark.path(&format!("dots {class}"), &path);
+                }
+                if let (Some(mean), Some(first), Some(last)) = (mean, counted.first(), counted.last()) {
+                    let ((from, y), (to, _)) = (plane.place(first.at, mean), plane.place(last.at, mean));
+                    let (from, to) = (from.min(to - 4.0), to.max(from + 4.0));
+                    mark.line("halo", (from, y), (to, y));
+                    mark.line(&format!("stroke {class}"), (from, y), (to, y));
+                }
+            });
+        }
+        let said = thin::said(drawn, self.runs.len(), "runs");
+        remark(&mut drawing, &said.into_iter().collect::<Vec<_>>());
+        drawing
+    }
+
+    fn table(&self) -> Table {
+        let mut table =
+            Table::new(&["boot", &self.time.title(0), "condition", &self.quantity.title(0), "counts"]);
+        for boot in 0..self.starts.len().max(1) {
+            for run in self.of(boot) {
+                table.row([
+                    Cell::text(self.name(boot)),
+                    Cell::number(Some(run.at), |value| self.time.plain(value)),
+                    Cell::text(&run.name),
+                    Cell::number(Some(run.value), |value| self.quantity.plain(value)),
+                    Cell::text(if run.counts { "yes" } else { "no" }),
+                ]);
+            }
+        }
+        table
+    }
+}

@@ -1,0 +1,74 @@
+//! What an axis measures.
+
+use crate::finite::{Finite, Interval};
+
+/// What is measured, its unit and its base, and how its values are written.
+#[derive(Debug, Clone)]
+pub struct Quantity {
+    /// `throughput`.
+    pub name: String,
+    /// `Mbit/s`; empty for a plain number.
+    pub unit: String,
+    /// What the values are relative to: `of udp4 default`, `per received byte`; empty where the
+    /// unit says all.
+    pub base: String,
+    /// How a value is written, without its unit.
+    pub show: fn(f64) -> String,
+    /// What the axis reaches at least: panels that are compared reach the same.
+    pub reach: Vec<Finite>,
+}
+
+impl Quantity {
+    /// A quantity without a base, on an axis that reaches what its values reach.
+    #[must_use]
+    pub fn new(name: &str, unit: &str, show: fn(f64) -> String) -> Self {
+        Self { name: name.to_owned(), unit: unit.to_owned(), base: String::new(), show, reach: Vec::new() }
+    }
+
+    /// The same, relative to `base`: `of udp4 default`.
+    #[must_use]
+    pub fn relative(mut self, base: &str) -> Self {
+        base.clone_into(&mut self.base);
+        self
+    }
+
+    /// The name with unit and base, in units of so many powers of ten.
+    pub(crate) fn title(&self, factor: i32) -> String {
+        let power = if factor == 0 { String::new() } else { format!("10^{factor} ") };
+        let unit = format!("{power}{} {}", self.unit, self.base);
+        match unit.trim() {
+            "" => self.name.clone(),
+            unit => format!("{}, {unit}", self.name),
+        }
+    }
+
+    /// A value as it is written, without its unit.
+    pub(crate) fn plain(&self, value: Finite) -> String {
+        (self.show)(value.value())
+    }
+
+    /// A value with its unit.
+    pub(crate) fn shown(&self, value: Finite) -> String {
+        self.with_unit(self.plain(value))
+    }
+
+    /// A difference, with its sign, without its unit.
+    pub(crate) fn signed(&self, value: Finite) -> String {
+        let plain = self.plain(value);
+        if value.value() > 0.0 && !plain.starts_with('+') { format!("+{plain}") } else { plain }
+    }
+
+    /// A difference, with its sign and unit.
+    pub(crate) fn difference(&self, value: Finite) -> String {
+        self.with_unit(self.signed(value))
+    }
+
+    /// `12 (10 to 14) Mbit/s`.
+    pub(crate) fn interval(&self, interval: &Interval, write: impl Fn(Finite) -> String) -> String {
+        self.with_unit(format!("{} ({})", write(interval.estimate), interval.range(write)))
+    }
+
+    fn with_unit(&self, value: String) -> String {
+        if self.unit.is_empty() { value } else { format!("{value} {}", self.unit) }
+    }
+}

@@ -1,0 +1,74 @@
+//! Every kind of figure: as it is, in any width, with any values and names.
+
+mod check;
+mod colours;
+#[path = "../../examples/gallery/figures.rs"]
+mod figures;
+mod labels;
+mod markup;
+mod odd;
+
+use insta::assert_snapshot;
+use netassay_chart::{Figure, NARROW, Plot as _, Theme, WIDE};
+
+/// An element a line, so that a change shows where it is.
+fn lines(figure: &Figure, width: f64) -> String {
+    figure.file(width, Theme::Light).as_str().replace("><", ">\n<")
+}
+
+#[test]
+fn every_kind_of_figure_is_drawn() {
+    for figure in figures::all() {
+        let id = figure.id.as_str().to_owned();
+        assert_snapshot!(format!("{id}-narrow"), lines(&figure, NARROW));
+        // What has very many marks is the same again.
+        if !["loopback", "strip"].contains(&id.as_str()) {
+            assert_snapshot!(format!("{id}-wide"), lines(&figure, WIDE));
+        }
+    }
+}
+
+#[test]
+fn the_tables_have_the_same_figures() {
+    let tables = figures::all().into_iter().flat_map(|figure| {
+        let id = figure.id.to_string();
+        figure.panels.into_iter().map(move |panel| {
+            let csv = panel.plot.table().csv();
+            let rows: Vec<&str> = csv.lines().collect();
+            format!("{id}, {} rows\n{}\n\n", rows.len() - 1, rows[..rows.len().min(6)].join("\n"))
+        })
+    });
+    assert_snapshot!(tables.collect::<String>());
+}
+
+#[test]
+fn dots_and_forests_are_drawn_as_text_too() {
+    let text =
+        [figures::dots_plot().text(80), figures::forest_plot().text(80), figures::forest_plot().text(0)];
+    assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn a_thousand_runs_take_little_room() {
+    let size = |figure: &Figure| figure.html().as_str().len();
+    let mut dots = figures::dots_plot();
+    for boot in dots.conditions.iter_mut().flat_map(|condition| &mut condition.boots) {
+        boot.runs = boot.runs.iter().cycle().take(112).copied().collect();
+    }
+    let csv = dots.table().csv();
+    let figure = Figure::new(netassay_chart::Id::new("many"), "Many", "Many runs.", dots);
+    assert!(csv.len() < 20_000, "{} bytes of values", csv.len());
+    assert!(size(&figure) < 60_000, "{} bytes", size(&figure));
+}
+
+#[test]
+fn what_is_thinned_is_said() {
+    let strip = figures::all().into_iter().find(|figure| figure.id.as_str() == "strip").unwrap();
+    let remark = |width| {
+        let labels = strip.draw(width).labels;
+        let said: Vec<String> = labels.into_iter().map(|label| label.text).collect();
+        let said = said.join(" ");
+        said.contains("of 3000 points are drawn: the others would cover these.")
+    };
+    assert!(remark(NARROW));
+}

@@ -1,0 +1,90 @@
+//! Changes that are made and undone by one process.
+
+use super::*;
+
+#[test]
+fn changes_are_undone_in_reverse_order_and_nothing_is_left() {
+    let world = World::new(&[("a", "1\n"), ("b", "x\ty\n")]);
+    let mut journal = world.journal();
+    assert_eq!(world.journals(), 0, "nothing is written before anything is changed");
+    journal.change(&[to("a", "2"), to("b", "z  z")].concat()).unwrap();
+    journal.change(&to("a", "0x3")).unwrap();
+    assert_eq!((world.value("a"), world.value("b")), ("0x3".to_owned(), "z z".to_owned()));
+    assert_eq!(fates(&world.restore(FORCE)), [&Fate::InUse], "it is not for others to undo");
+    let done = journal.undo().unwrap();
+    let numbers: Vec<u32> = done.iter().map(|one| one.change.number).collect();
+    assert_eq!(numbers, [3, 2, 1]);
+    assert_eq!((world.bytes("a"), world.bytes("b")), (b"1\n".to_vec(), b"x\ty\n".to_vec()));
+    assert_eq!(world.journals(), 0);
+}
+
+#[test]
+fn a_journal_that_is_dropped_undoes_its_changes() {
+    let world = World::new(&[("a", "1")]);
+    let mut journal = world.journal();
+    journal.change(&to("a", "2")).unwrap();
+    assert!(journal.change(&to("net.core.wmem_max", "2")).is_err());
+    drop(journal);
+    assert_eq!(world.value("a"), "1");
+    assert_eq!(world.journals(), 0);
+}
+
+#[test]
+fn nothing_is_changed_if_one_of_the_values_could_not_be_written_back() {
+    let world = World::new(&[("a", "1\n"), ("b", "1 2 3\n")]);
+    let there = world.root.path().join("proc/sys/net/ipv4/tcp_rmem");
+    std::fs::remove_file(&there).unwrap();
+    // The kernel takes the name of this program with its end of line, and gives it with another.
+    std::fs::write("/proc/self/comm", "short").unwrap();
+    symlink("/proc/self/comm", &there).unwrap();
+    let refused = world.journal().change(&[to("a", "2"), to("b", "4")].concat()).unwrap_err().to_string();
+    assert!(
+        refused.contains("net.ipv4.tcp_rmem is not changed") && refused.contains("reads back"),
+        "{refused}"
+    );
+    assert_eq!(world.bytes("a"), b"1\n");
+}
+
+#[test]
+fn a_setting_that_somebody_changes_meanwhile_is_told() {
+    let world = World::new(&[("a", "1\n"), ("b", "1\n")]);
+    let mut journal = world.journal();
+    journal.change(&[to("a", "2"), to("a", "3"), to("b", "1")].concat()).unwrap();
+    assert_eq!(journal.differences(), []);
+    world.set("a", "2\n");
+    world.set("b", "5\n");
+    assert_eq!(
+        journal.differences().iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [
+            "net.core.rmem_max was set to 3 for the study and is 2: something changed it",
+            "net.ipv4.tcp_rmem was set to 1 for the study and is 5: something changed it"
+        ]
+    );
+}
+
+#[test]
+fn one_process_at_a_time_changes_the_machine() {
+    let world = World::new(&[("a", "1\n"), ("b", "1\n")]);
+    let mut first = world.journal();
+    first.change(&to("a", "2")).unwrap();
+    let refused = world.journal().change(&to("b", "2")).unwrap_err().to_string();
+    assert!(refused.contains("another session changes this machine"), "{refused}");
+    assert_eq!(world.bytes("b"), b"1\n");
+    // Nor is anything restored under it.
+    world.leave("1.journal", dead(), &[("b", "0", "1\n")]);
+    assert_eq!(fates(&world.restore(FORCE)), [&Fate::InUse, &Fate::InUse]);
+    first.undo().unwrap();
+    let left = world.journal().change(&to("b", "2")).unwrap_err().to_string();
+    assert!(left.contains("are not undone") && left.contains("1.journal"), "{left}");
+    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone]);
+    world.journal().change(&to("b", "2")).unwrap();
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_prevents_the_change() {
+    let world = World::new(&[("a", "1")]);
+    world.file("state/undo", "a file where the directory should be");
+    let error = world.journal().change(&to("a", "2")).unwrap_err().to_string();
+    assert!(error.contains("the undo journal"), "{error}");
+    assert_eq!(world.value("a"), "1");
+}

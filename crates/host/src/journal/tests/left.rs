@@ -1,0 +1,178 @@
+//! What processes that are gone left.
+
+use super::*;
+
+#[test]
+fn what_a_dead_process_left_is_undone_the_newest_first() {
+    let world = World::new(&[("a", "3")]);
+    world.leave("1.journal", dead(), &[("a", "1", "2")]);
+    world.leave("2.journal", dead(), &[("a", "2", "3")]);
+    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone, &Fate::Undone]);
+    assert_eq!(world.value("a"), "1");
+    assert_eq!(world.journals(), 0);
+    assert_eq!(world.restore(Manner::default()), []);
+}
+
+#[test]
+fn what_somebody_else_changed_is_left_unless_forced_or_forgotten() {
+    let world = World::new(&[("a", "7"), ("b", "2")]);
+    let path = world.leave("1.journal", dead(), &[("a", "1", "2"), ("b", "1", "2")]);
+    let reports = world.restore(Manner::default());
+    assert_eq!(reports[0].changes[0].outcome, Outcome::Undone);
+    assert_eq!(reports[0].changes[1].outcome, Outcome::ChangedMeanwhile { now: "7".into() });
+    assert!(reports[0].needs_a_look());
+    assert_eq!((world.value("a"), world.value("b")), ("7".to_owned(), "1".to_owned()));
+    // What is undone is not looked at again, whatever becomes of it.
+    world.set("b", "2");
+    let reports = world.restore(FORCE);
+    assert_eq!(reports[0].changes.len(), 1);
+    assert_eq!((world.value("a"), world.value("b")), ("1".to_owned(), "2".to_owned()));
+    assert!(!path.exists());
+
+    world.set("a", "7");
+    world.leave("2.journal", dead(), &[("a", "1", "2")]);
+    assert!(matches!(world.restore(FORGET)[0].fate, Fate::SetAside { .. }));
+    assert_eq!(world.value("a"), "7");
+    assert!(world.undo().join("2.set-aside").exists(), "nothing is lost");
+    assert_eq!(world.restore(Manner::default()), []);
+}
+
+#[test]
+fn a_dry_run_tells_the_same_and_touches_nothing() {
+    let world = World::new(&[("a", "3")]);
+    let path = world.leave("1.journal", dead(), &[("a", "1", "2"), ("a", "2", "3")]);
+    let before = std::fs::read(&path).unwrap();
+    let told = world.restore(DRY);
+    assert_eq!(world.value("a"), "3");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!(world.restore(Manner::default()), told);
+    assert_eq!(world.value("a"), "1");
+}
+
+#[test]
+fn a_damaged_line_is_told_with_its_place_and_nothing_is_lost() {
+    let world = World::new(&[("a", "2"), ("b", "2")]);
+    let path = world.leave("1.journal", dead(), &[("a", "1", "2"), ("b", "1", "2")]);
+    let text = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &text[..text.len() - 9]).unwrap();
+    let reports = world.restore(Manner::default());
+    assert_eq!(reports[0].damaged[0].line, 5);
+    assert_eq!(reports[0].fate, Fate::Kept);
+    // What the value after was is lost, so that any is set back.
+    assert_eq!((world.value("a"), world.value("b")), ("1".to_owned(), "1".to_owned()));
+    // What was noted meanwhile stands behind the half line, and is read.
+    let again = world.restore(Manner::default());
+    assert_eq!((again[0].changes.len(), again[0].damaged.len()), (0, 1));
+    assert_eq!(again[0].damaged[0].line, 5);
+    assert!(matches!(world.restore(FORGET)[0].fate, Fate::SetAside { .. }));
+}
+
+#[test]
+fn a_journal_is_followed_in_its_own_boot_and_network_namespace_only() {
+    let another_boot = Header { boot: "another".to_owned(), ..dead() };
+    let another_network = Header { network: "net:[2]".to_owned(), ..dead() };
+    let elsewhere = Fate::Elsewhere { network: "net:[2]".to_owned() };
+    for (header, now, manner, fate, value, left) in [
+        // It is what the machine started with.
+        (another_boot, "2", Manner::default(), Fate::Restarted, "2", 0),
+        (another_network, "2", FORCE, elsewhere, "2", 1),
+        (dead(), "2", Manner::default(), Fate::Undone, "1", 0),
+        // The change was announced and never made.
+        (dead(), "1", Manner::default(), Fate::Undone, "1", 0),
+    ] {
+        let world = World::new(&[("a", now)]);
+        world.leave("1.journal", header, &[("a", "1", "2")]);
+        let reports = world.restore(manner);
+        assert_eq!(fates(&reports), [&fate]);
+        assert_eq!((world.value("a").as_str(), world.journals()), (value, left));
+        let same = reports[0].changes.first().is_some_and(|one| one.outcome == Outcome::AlreadySo);
+        assert_eq!(same, now == "1");
+    }
+}
+
+#[test]
+fn a_living_process_keeps_its_journal_even_unlocked() {
+    let world = World::new(&[("a", "2")]);
+    let pid = std::process::id();
+    let start = restore::start_of(pid).unwrap();
+    world.leave("1.journal", Header { pid, start, ..dead() }, &[("a", "1", "2")]);
+    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::InUse]);
+    // Its number alone is not it: another process may have it by now.
+    world.leave("2.journal", Header { pid, start: start + 1, ..dead() }, &[("a", "1", "2")]);
+    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone, &Fate::InUse]);
+}
+
+#[test]
+fn what_is_no_journal_of_ours_is_reported_and_the_others_are_followed() {
+    let world = World::new(&[("a", "2")]);
+    let odd = |name: &str| world.undo().join(format!("{name}.journal"));
+    world.leave("5.journal", dead(), &[("a", "1", "2")]);
+    std::fs::set_permissions(
+        world.leave("9.journal", dead(), &[("a", "0", "2")]),
+        PermissionsExt::from_mode(0o666),
+    )
+    .unwrap();
+    std::fs::rename(world.leave("8.journal", dead(), &[("a", "0", "2")]), world.root.path().join("x"))
+        .unwrap();
+    symlink(world.root.path().join("x"), odd("8")).unwrap();
+    std::fs::create_dir(odd("7")).unwrap();
+    nix::unistd::mkfifo(&odd("6"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    std::fs::File::create(odd("4")).unwrap().set_len(1 << 30).unwrap();
+    let reports = world.restore(Manner::default());
+    let told: Vec<String> = reports
+        .iter()
+        .map(|report| match &report.fate {
+            Fate::NotFollowed { why } => why.clone(),
+            fate => format!("{fate:?}"),
+        })
+        .collect();
+    for (told, why) in told.iter().zip([
+        "others may write it: mode 666",
+        "symbolic link",
+        "Is a directory",
+        "not a regular file of at most",
+        "Undone",
+        "not a regular file of at most 16777216 bytes",
+    ]) {
+        assert!(told.contains(why), "{why}: {told}");
+    }
+    assert_eq!(told.len(), 6);
+    assert!(reports[0].needs_a_look());
+    assert_eq!(world.value("a"), "1");
+    // They do not keep others from changing the machine, either.
+    world.journal().change(&to("a", "3")).unwrap();
+    assert!(world.restore(FORGET).iter().all(|report| matches!(report.fate, Fate::SetAside { .. })));
+    assert_eq!(world.restore(Manner::default()), []);
+    assert!(world.root.path().join("x").exists(), "what a link leads to is left");
+}
+
+#[test]
+fn without_a_header_nothing_is_followed() {
+    let world = World::new(&[("a", "2")]);
+    let elsewhere = Header { network: "net:[2]".to_owned(), ..dead() };
+    let path = world.leave("1.journal", elsewhere, &[("a", "1", "2")]);
+    let mut text = std::fs::read(&path).unwrap();
+    text[30] ^= 1;
+    std::fs::write(&path, text).unwrap();
+    for manner in [Manner::default(), FORCE] {
+        let reports = world.restore(manner);
+        assert_eq!(fates(&reports), [&Fate::Kept]);
+        assert_eq!(reports[0].damaged[0].line, 1);
+        assert_eq!(world.value("a"), "2", "it may be of another namespace");
+    }
+}
+
+#[test]
+fn an_unknown_boot_is_no_restart() {
+    let world = World::new(&[("a", "2")]);
+    let path = world.leave("1.journal", dead(), &[("a", "1", "2")]);
+    for file in ["proc/sys/kernel/random/boot_id", "proc/thread-self/ns/net"] {
+        let file = world.root.path().join(file);
+        std::fs::rename(&file, file.with_extension("hidden")).unwrap();
+        let error = restore(&world.undo(), &world.machine(), Manner::default()).unwrap_err().to_string();
+        assert!(error.contains("cannot identify this machine and its boot"), "{error}");
+        assert!(path.exists());
+        std::fs::rename(file.with_extension("hidden"), &file).unwrap();
+    }
+    assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone]);
+}

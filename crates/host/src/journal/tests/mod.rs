@@ -1,0 +1,117 @@
+//! Journals on a made-up machine: a tree of files.
+
+mod any;
+mod changes;
+mod left;
+mod trust;
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::file::JournalFile;
+use super::line::{Announced, Header, Record, write};
+use super::*;
+use crate::machine::{Machine, SYSCTLS, Target, Value};
+
+/// No process has such a number: `PID_MAX_LIMIT` is 2^22.
+const NOBODY: u32 = u32::MAX;
+
+struct World {
+    root: tempfile::TempDir,
+}
+
+impl World {
+    fn new(settings: &[(&str, &str)]) -> Self {
+        let world = Self { root: tempfile::tempdir().unwrap() };
+        world.file("proc/sys/kernel/random/boot_id", "this-boot");
+        std::fs::create_dir_all(world.root.path().join("proc/thread-self/ns")).unwrap();
+        symlink("net:[1]", world.root.path().join("proc/thread-self/ns/net")).unwrap();
+        for (name, value) in settings {
+            world.set(name, value);
+        }
+        world
+    }
+
+    fn file(&self, path: &str, text: &str) {
+        let path = self.root.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn set(&self, name: &str, value: &str) {
+        let Target::Sysctl { name } = target(name) else { panic!("a sysctl") };
+        self.file(&format!("proc/sys/{}", name.replace('.', "/")), value);
+    }
+
+    fn value(&self, name: &str) -> String {
+        self.machine().read(&target(name)).unwrap().to_string()
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        self.machine().read(&target(name)).unwrap().bytes().to_vec()
+    }
+
+    fn machine(&self) -> Machine {
+        Machine::below(self.root.path())
+    }
+
+    fn undo(&self) -> PathBuf {
+        self.root.path().join("state/undo")
+    }
+
+    fn journal(&self) -> Journal {
+        Journal::new(&self.undo(), self.machine())
+    }
+
+    fn restore(&self, manner: Manner) -> Vec<Report> {
+        restore(&self.undo(), &self.machine(), manner).unwrap()
+    }
+
+    fn journals(&self) -> usize {
+        let names =
+            std::fs::read_dir(self.undo()).into_iter().flatten().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name != "lock").count()
+    }
+
+    /// What a process that was killed leaves behind.
+    fn leave(&self, name: &str, header: Header, changes: &[(&str, &str, &str)]) -> PathBuf {
+        place::make(&self.undo()).unwrap();
+        let path = self.undo().join(name);
+        let mut file = JournalFile::make(&path, &Record::Begun(header)).unwrap();
+        for (number, (name, before, after)) in (1..).zip(changes) {
+            let before = (*before).into();
+            file.add(&Record::Change(Announced { number, target: target(name), before })).unwrap();
+            file.add(&Record::Made(number, (*after).into())).unwrap();
+        }
+        path
+    }
+}
+
+/// Three settings by short names, or one by its own.
+fn target(name: &str) -> Target {
+    let name = match name {
+        "a" => "net.core.rmem_max",
+        "b" => "net.ipv4.tcp_rmem",
+        "c" => "vm.swappiness",
+        name => name,
+    };
+    Target::Sysctl { name: name.to_owned() }
+}
+
+fn to(name: &str, value: &str) -> Vec<(Target, String)> {
+    vec![(target(name), value.to_owned())]
+}
+
+fn dead() -> Header {
+    Header::new(NOBODY, 1, "this-boot".to_owned(), "net:[1]".to_owned())
+}
+
+const FORCE: Manner = Manner { dry_run: false, force: true, forget: false };
+const FORGET: Manner = Manner { dry_run: false, force: false, forget: true };
+const DRY: Manner = Manner { dry_run: true, force: false, forget: false };
+
+fn fates(reports: &[Report]) -> Vec<&Fate> {
+    reports.iter().map(|report| &report.fate).collect()
+}

@@ -1,0 +1,149 @@
+//! `netassay tag`, `note`, `remove`, `pack` and `unpack`: stored studies as a person keeps them.
+
+use store::{Contents, Identities, Moved, Store, StudyId};
+
+use crate::cli::{Format, NoteStudy, Pack, Remove, TagStudy, Unpack};
+use crate::commands::stored::{newest_called, open_read_only};
+use crate::failure::{Failure, say};
+use crate::output::{named, print, print_json};
+
+pub(crate) fn tag(flags: &TagStudy) -> Result<(), Failure> {
+    let mut store = Store::open_existing(&flags.database.db)?;
+    if let Some(tag) = &flags.remove {
+        store.untag(tag)?;
+        say(&format!("the tag {tag} is removed"));
+    }
+    if let (Some(study), Some(tag)) = (&flags.study, &flags.name) {
+        let id = newest_called(&store, study)?;
+        store.tag(id, tag, flags.moves)?;
+        say(&format!("{tag} is study {id}"));
+    }
+    Ok(())
+}
+
+pub(crate) fn note(flags: &NoteStudy) -> Result<(), Failure> {
+    let mut store = Store::open_existing(&flags.database.db)?;
+    let id = newest_called(&store, &flags.study)?;
+    if flags.remove {
+        let removed = store.remove_notes(id)?;
+        say(&format!("{} of study {id} removed", report::counted(removed, "note")));
+        return Ok(());
+    }
+    store.note(id, &flags.text.join(" "))?;
+    say(&format!("study {id} has a new note"));
+    Ok(())
+}
+
+pub(crate) fn remove(flags: &Remove) -> Result<(), Failure> {
+    let db = &flags.database.db;
+    if flags.dry_run {
+        let store = open_read_only(db)?;
+        let id = only_called(&store, &flags.study)?;
+        let contents = store.contents(id)?;
+        return told(flags, id, &contents, "would be removed");
+    }
+    let mut store = Store::open_existing(db)?;
+    let id = only_called(&store, &flags.study)?;
+    let contents = store.remove(id)?;
+    told(flags, id, &contents, "removed")
+}
+
+/// The one study that a word means: what is removed is gone.
+fn only_called(store: &Store, word: &str) -> Result<StudyId, Failure> {
+    match store.called(word)?.as_slice() {
+        [one] => Ok(*one),
+        several => {
+            let numbers: Vec<String> = several.iter().map(StudyId::to_string).collect();
+            Err(Failure::Usage(format!(
+                "{word:?} is the name of several studies ({}): give the number of one",
+                numbers.join(", ")
+            )))
+        }
+    }
+}
+
+fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<(), Failure> {
+    if flags.output.format == Format::Json {
+        return print_json(&serde_json::json!({
+            "study": id, "removed": !flags.dry_run, "contents": contents
+        }));
+    }
+    let Contents { boots, runs, values, series, environments, tags, notes } = *contents;
+    let parts = [
+        (boots, "boot"),
+        (runs, "run"),
+        (values, "value"),
+        (series, "table of counters over time"),
+        (environments, "description of hosts"),
+        (tags, "tag"),
+        (notes, "note"),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| several(*count, noun)).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(" with {}", parts.join(", ")) };
+    print(&format!("study {id}{parts}: {what}\n"))
+}
+
+fn several(count: u32, noun: &str) -> String {
+    match noun.split_once(' ') {
+        Some((head, rest)) => format!("{} {rest}", report::counted(count as usize, head)),
+        None => report::counted(count as usize, noun),
+    }
+}
+
+pub(crate) fn pack(flags: &Pack) -> Result<(), Failure> {
+    let store = open_read_only(&flags.database.db)?;
+    let studies: Vec<StudyId> =
+        flags.studies.iter().map(|word| newest_called(&store, word)).collect::<Result<_, _>>()?;
+    let identities = flags.redact.then(|| identities(&flags.also));
+    let packed = store.pack(&studies, &flags.output, identities)?;
+    let list = list(&packed, |one| format!("{} as {}", one.from, one.to));
+    say(&format!("packed {list} into {}", named(&flags.output)));
+    Ok(())
+}
+
+pub(crate) fn unpack(flags: &Unpack) -> Result<(), Failure> {
+    // Before a database is made for it.
+    let packed = open_read_only(&flags.file)?;
+    let unpacked = Store::open(&flags.database.db)?.unpack(&packed)?;
+    let (file, db) = (named(&flags.file), named(&flags.database.db));
+    for (from, here) in &unpacked.known {
+        say(&format!("study {from} of {file} is in {db} already: study {here}"));
+    }
+    for moved in &unpacked.added {
+        for tag in &moved.tags_taken {
+            say(&format!(
+                "study {} comes without its tag {}: another study has it",
+                moved.to,
+                text::line(tag)
+            ));
+        }
+    }
+    if !unpacked.added.is_empty() {
+        let list = list(&unpacked.added, |one| format!("{} as {}", one.from, one.to));
+        say(&format!("unpacked {list} into {db}"));
+    }
+    if unpacked.added.is_empty() && unpacked.known.is_empty() {
+        return Err(Failure::Nothing(format!("{file} holds no study")));
+    }
+    Ok(())
+}
+
+/// `study 3 as 1, study 4 as 2`.
+fn list(moved: &[Moved], words: impl Fn(&Moved) -> String) -> String {
+    moved.iter().map(|one| format!("study {}", words(one))).collect::<Vec<_>>().join(", ")
+}
+
+/// What this machine and its user are called.
+fn identities(also: &[String]) -> Identities {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = host.trim();
+    // With and without its domain.
+    let short = host.split('.').next().unwrap_or_default();
+    let mut hosts: Vec<String> = [host, short].map(str::to_owned).to_vec();
+    hosts.extend(also.iter().cloned());
+    let home = std::env::var("HOME").ok();
+    let home = home.as_deref().and_then(|home| home.rsplit('/').next()).map(str::to_owned);
+    let users = ["USER", "LOGNAME", "SUDO_USER"].into_iter().filter_map(|name| std::env::var(name).ok());
+    Identities { hosts, users: users.chain(home).collect() }
+}

@@ -1,0 +1,228 @@
+//! `netassay load KIND --latency-curve`: latency against offered load, and the knee of the curve.
+
+use load::Traffic;
+use report::{Layout, Table, counted, figure};
+use serde::Serialize;
+use stats::knee::{Knee, Point, of_repeats};
+use testbed::{RunOrder, Testbed};
+use words::MAX_RATE;
+
+use crate::commands::load::asked::Asked;
+use crate::failure::Failure;
+
+/// How many loads: tenths of the most.
+const LOADS: u32 = 10;
+/// How often each is measured. The least and the largest of six knees hold the median knee with
+/// 96.9 % confidence; of five it would be 93.8 %.
+const REPEATS: u32 = 6;
+
+/// What was measured.
+#[derive(Debug, Serialize)]
+pub(super) struct Curve {
+    netassay: &'static str,
+    asked: Traffic,
+    seconds: f64,
+    repeats: u32,
+    /// Requests per second of the last point: as many as were answered of all that were asked as
+    /// fast as possible, or `rate`.
+    most: u32,
+    /// The medians of the repeats, by rising load.
+    points: Vec<Row>,
+    /// In requests per second.
+    knee: Option<Found>,
+    /// How many windows something disturbed.
+    disturbed: usize,
+}
+
+/// What one window gave, or the medians of several: rates in 1/s, times in ns.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Row {
+    asked: f64,
+    answered: f64,
+    latency_mean: f64,
+    latency_p50: f64,
+    latency_p99: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Found {
+    rate: f64,
+    lower: f64,
+    upper: f64,
+    confidence: f64,
+}
+
+/// What does not go together with a curve.
+pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
+    let traffic = &asked.order.traffic;
+    if !traffic.kind.is_rr() {
+        let kind = traffic.kind;
+        return Err(Failure::Usage(format!(
+            "--latency-curve: `{kind}` measures no latency; use tcp_rr, udp_rr or tcp_crr"
+        )));
+    }
+    let paced = Traffic { rate: traffic.rate.or(Some(MAX_RATE)), ..traffic.clone() };
+    paced.validate(asked.order.family).map_err(|misfit| Failure::Usage(format!("--latency-curve: {misfit}")))
+}
+
+/// Measures the curve: each load as often as any other, rising and falling in turns, so that what
+/// drifts in time meets all alike. Beside another session every window is disturbed.
+pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Result<Curve, Failure> {
+    testbed.settle(&runner::switches_of(&asked.condition))?;
+    let mut disturbed = 0;
+    let mut at = |rate: u32| -> Result<Row, Failure> {
+        let traffic = Traffic { rate: Some(rate), ..asked.order.traffic.clone() };
+        let order = RunOrder { traffic, ..asked.order.clone() };
+        let judged = runner::carry_out(&order, &mut |order| testbed.run(order, &mut || {}))?;
+        disturbed += usize::from(beside || !judged.disturbed.is_empty());
+        let metrics = runner::metrics(&order.traffic, &judged.account);
+        let metric =
+            |key: &str| metrics.iter().find(|(known, _)| known == key).map_or(0.0, |(_, value)| *value);
+        Ok(Row {
+            asked: f64::from(rate),
+            answered: metric("transactions"),
+            latency_mean: metric("latency_mean"),
+            latency_p50: metric("latency_p50"),
+            latency_p99: metric("latency_p99"),
+        })
+    };
+    let most = match asked.order.traffic.rate {
+        Some(rate) => rate,
+        None => at(MAX_RATE)?.answered as u32,
+    };
+    let mut rows: Vec<Vec<Row>> = Vec::new();
+    for repeat in 0..REPEATS {
+        let mut row = Vec::new();
+        for part in 1..=LOADS {
+            let part = if repeat % 2 == 0 { part } else { LOADS + 1 - part };
+            let rate = u64::from(most) * u64::from(part) / u64::from(LOADS);
+            row.push(at(u32::try_from(rate).unwrap_or(MAX_RATE).max(1))?);
+        }
+        row.sort_by(|one, other| one.asked.total_cmp(&other.asked));
+        rows.push(row);
+    }
+    Ok(Curve {
+        netassay: env!("CARGO_PKG_VERSION"),
+        asked: asked.order.traffic.clone(),
+        seconds: asked.order.window.as_secs_f64(),
+        repeats: REPEATS,
+        most,
+        points: (0..LOADS as usize).map(|load| medians(rows.iter().map(|row| row[load]).collect())).collect(),
+        knee: knee(&rows),
+        disturbed,
+    })
+}
+
+fn knee(rows: &[Vec<Row>]) -> Option<Found> {
+    let curve = |row: &Vec<Row>| {
+        let points = row.iter().map(|one| Point {
+            offered: one.asked,
+            served: one.answered,
+            latency: one.latency_mean,
+        });
+        points.collect::<Vec<_>>()
+    };
+    let Knee { load, lower, upper, confidence } = of_repeats(&rows.iter().map(curve).collect::<Vec<_>>())?;
+    Some(Found { rate: load, lower, upper, confidence })
+}
+
+/// Each figure's median, of an even number of rows.
+fn medians(rows: Vec<Row>) -> Row {
+    let median = |of: fn(&Row) -> f64| {
+        let mut values: Vec<f64> = rows.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+    };
+    Row {
+        asked: median(|row| row.asked),
+        answered: median(|row| row.answered),
+        latency_mean: median(|row| row.latency_mean),
+        latency_p50: median(|row| row.latency_p50),
+        latency_p99: median(|row| row.latency_p99),
+    }
+}
+
+impl Curve {
+    pub(super) fn text(&self, layout: Layout) -> String {
+        let mut table = Table::new(&["load %", "asked/s", "answered/s", "mean µs", "p50 µs", "p99 µs"]);
+        for (row, part) in self.points.iter().zip(1..) {
+            let times = [row.latency_mean, row.latency_p50, row.latency_p99].map(|ns| figure(ns / 1e3));
+            let mut cells = vec![(part * 100 / LOADS).to_string(), format!("{:.0}", row.asked)];
+            cells.push(format!("{:.0}", row.answered));
+            cells.extend(times);
+            table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        let mut text = format!(
+            "{}: latency against offered load; medians of {} windows of {} s each\n\n{}\n",
+            self.asked.kind,
+            self.repeats,
+            self.seconds,
+            table.fit(layout)
+        );
+        let mut say = |sentence: String| text.push_str(&layout.hang(&format!("  {sentence}\n"), 4));
+        match &self.knee {
+            Some(knee) if knee.lower >= self.points.last().map_or(0.0, |last| last.asked) => {
+                say("knee: none; up to the highest load each step brings more than it costs in latency"
+                    .to_owned());
+            }
+            Some(knee) => say(format!(
+                "knee: {:.0} requests/s, between {:.0} and {:.0} with {:.1} % confidence: there requests/s divided by the mean latency are at their most",
+                knee.rate,
+                knee.lower,
+                knee.upper,
+                knee.confidence * 100.0
+            )),
+            None => say("knee: none; a window was without any answer".to_owned()),
+        }
+        if self.disturbed > 0 {
+            let all = self.repeats * LOADS + 1;
+            say(format!(
+                "disturbed: {} of {all}; they are in the medians",
+                counted(self.disturbed, "window")
+            ));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(asked: f64, latency: f64) -> Row {
+        Row { asked, answered: asked, latency_mean: latency, latency_p50: latency, latency_p99: latency }
+    }
+
+    #[test]
+    fn the_middle_of_an_even_number_lies_between_two() {
+        let median = medians([4.0, 1.0, 3.0, 100.0].map(|latency| row(10.0, latency)).to_vec());
+        assert!((median.latency_mean - 3.5).abs() < 1e-12 && (median.asked - 10.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_knee_is_told_with_its_interval_or_its_absence() {
+        let text = |latencies: [f64; 3]| {
+            let rows: Vec<Row> = [100.0, 200.0, 300.0]
+                .into_iter()
+                .zip(latencies)
+                .map(|(asked, latency)| row(asked, latency))
+                .collect();
+            let curve = Curve {
+                netassay: "",
+                asked: Traffic::new(load::Kind::UdpRr),
+                seconds: 1.0,
+                repeats: REPEATS,
+                most: 300,
+                knee: knee(&vec![rows.clone(); 6]),
+                points: rows,
+                disturbed: 2,
+            };
+            curve.text(Layout { wide: true, ..Layout::PLAIN })
+        };
+        let bent = text([1e3, 1.2e3, 9e3]);
+        assert!(bent.contains("knee: 200 requests/s, between 200 and 200 with 96.9 % confidence"), "{bent}");
+        assert!(bent.contains("disturbed: 2 windows of 61"), "{bent}");
+        assert!(text([1e3, 1e3, 1e3]).contains("knee: none; up to the highest load"));
+        assert!(text([1e3, 1e3, 0.0]).contains("knee: 200 requests/s"));
+    }
+}

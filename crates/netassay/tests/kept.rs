@@ -1,0 +1,213 @@
+//! Stored studies from outside: called by number, tag or name, noted, removed, packed, compared.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+mod common;
+
+use std::fs;
+
+use common::{Bench, expect, stderr, stdout};
+use record::{Detail, sample};
+use serde_json::Value;
+use store::{NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
+use study::{Plan, bundled};
+
+/// A database of three studies of `quick`: the second is 3 % faster under another kernel, the third
+/// has other traffic.
+fn three(bench: &Bench) {
+    let quick = bundled::find("quick").unwrap();
+    let other = quick.text.replace("tcp_stream", "udp_stream");
+    let udp = study::Study::parse("quick", &other).unwrap().plan();
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    for (plan, kernel, factor) in [(None, "6.18", 1.0), (None, "6.19", 1.03), (Some(udp), "6.19", 1.0)] {
+        let plan = plan.unwrap_or_else(|| quick.study().plan());
+        record(&mut store, quick.text, plan, kernel, factor);
+    }
+}
+
+fn record(store: &mut Store, toml: &str, plan: Plan, kernel: &str, factor: f64) -> StudyId {
+    let conditions = plan.conditions.len();
+    let metric = plan.conditions[0].workload.traffic.kind.primary_metric().key.to_owned();
+    let id = store
+        .begin_study(&NewStudy {
+            name: "quick".to_owned(),
+            toml: toml.to_owned(),
+            plan,
+            seed: 1,
+            scenario: "veth".to_owned(),
+            version: "0.1.0".to_owned(),
+        })
+        .unwrap();
+    let mut environment = sample::environment();
+    environment.transmitter.kernel.release = Some(kernel.to_owned());
+    for number in 1..=5 {
+        let boot = store.begin_boot(id, number, &environment).unwrap();
+        for (repeat, condition) in
+            (1..=3).flat_map(|run| (0..conditions).map(move |condition| (run, condition)))
+        {
+            let wobble = f64::from((number * 7 + repeat * 3 + condition as u32 * 5) % 11) - 5.0;
+            let value = factor * (1000.0 + 100.0 * condition as f64 + wobble);
+            let run = NewRun {
+                block: repeat,
+                repeat,
+                position: 0,
+                warmup: false,
+                condition,
+                started_unix_ms: 1_700_000_000_000,
+                outcome: Outcome::Ok(vec![(metric.clone(), value)]),
+                limited_by: None,
+                series: words::BySide::default(),
+                detail: Detail::Measured(Box::new(sample::account())),
+            };
+            store.record_run(boot, &run).unwrap();
+        }
+        store.end_boot(boot, Some(&environment)).unwrap();
+    }
+    store.finish_study(id, StudyStatus::Complete).unwrap();
+    id
+}
+
+fn json(bench: &Bench, arguments: &[&str]) -> Value {
+    let output = bench.run(&[arguments, &["--format", "json"]].concat());
+    expect(&output, 0);
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+#[test]
+fn a_study_is_tagged_noted_and_called_by_its_tag() {
+    let bench = Bench::new();
+    three(&bench);
+    expect(&bench.run(&["tag", "1", "main"]), 0);
+    expect(&bench.run(&["note", "main", "before", "the", "update"]), 0);
+    let list = json(&bench, &["list"]);
+    assert_eq!(
+        (&list[0]["tags"][0], &list[0]["notes"][0]["text"]),
+        (&"main".into(), &"before the update".into())
+    );
+    let shown = bench.run(&["show", "main"]);
+    expect(&shown, 0);
+    let text = stdout(&shown);
+    assert!(
+        text.contains("Results: study 1, tagged main, in ") || text.contains("study 1, tagged main in"),
+        "{text}"
+    );
+    assert!(text.contains("before the update"), "{text}");
+    // A name is its newest study.
+    assert_eq!(json(&bench, &["show", "quick"])["study"]["id"], 3);
+    let taken = bench.run(&["tag", "2", "main"]);
+    expect(&taken, 2);
+    assert!(stderr(&taken).contains("names study 1 already") && stderr(&taken).contains("--move"));
+    expect(&bench.run(&["tag", "2", "main", "--move"]), 0);
+    assert_eq!(json(&bench, &["show", "main"])["study"]["id"], 2);
+    expect(&bench.run(&["tag", "--remove", "main"]), 0);
+    for (arguments, code) in [
+        (&["show", "main"][..], 4),
+        (&["tag", "--remove", "main"][..], 4),
+        (&["tag", "1", "12"][..], 2),
+        (&["tag", "1", "a/b"][..], 2),
+        (&["tag", "9", "x"][..], 4),
+        (&["note", "1", ""][..], 2),
+        (&["note", "1", "x", "--db", "none.db"][..], 4),
+        (&["export", "mian", "--format", "csv"][..], 4),
+    ] {
+        let output = bench.run(arguments);
+        expect(&output, code);
+        assert!(stdout(&output).is_empty() && !stderr(&output).is_empty(), "{arguments:?}");
+    }
+    expect(&bench.run(&["export", "quick", "--format", "csv"]), 0);
+    expect(&bench.run(&["note", "1", "--remove"]), 0);
+    assert_eq!(json(&bench, &["list"])[0]["notes"], serde_json::json!([]));
+    assert!(!bench.path("none.db").exists());
+}
+
+#[test]
+fn what_would_be_removed_is_said_first() {
+    let bench = Bench::new();
+    three(&bench);
+    let before = json(&bench, &["list"]);
+    let dry = bench.run(&["remove", "1", "--dry-run"]);
+    expect(&dry, 0);
+    assert_eq!(
+        stdout(&dry),
+        "study 1 with 5 boots, 60 runs, 60 values, 1 description of hosts: would be removed\n"
+    );
+    assert_eq!(json(&bench, &["list"]), before);
+    // A name of several studies is no study to remove.
+    let several = bench.run(&["remove", "quick"]);
+    expect(&several, 2);
+    assert!(stderr(&several).contains("(1, 2, 3)"), "{}", stderr(&several));
+    assert_eq!(json(&bench, &["remove", "1"])["contents"]["runs"], 60);
+    let left: Vec<u64> =
+        json(&bench, &["list"]).as_array().unwrap().iter().map(|row| row["id"].as_u64().unwrap()).collect();
+    assert_eq!(left, [2, 3]);
+    expect(&bench.run(&["remove", "1"]), 4);
+}
+
+#[test]
+fn a_packed_study_is_shown_and_compared_like_any_other() {
+    let bench = Bench::new();
+    three(&bench);
+    expect(&bench.run(&["pack", "1", "2", "-o", "packed.netassay", "--redact", "--also", "lab7"]), 0);
+    let again = bench.run(&["pack", "1", "-o", "packed.netassay"]);
+    expect(&again, 3);
+    assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));
+    expect(&bench.run(&["show", "1", "--db", "packed.netassay"]), 0);
+    expect(&bench.run(&["unpack", "packed.netassay", "--db", "new.db"]), 0);
+    let compared = |db: &str| json(&bench, &["compare", "1", "2", "--db", db]);
+    assert_eq!(compared("new.db"), compared("netassay.db"));
+    let twice = bench.run(&["unpack", "packed.netassay", "--db", "new.db"]);
+    expect(&twice, 0);
+    assert!(stderr(&twice).contains("study 1 of packed.netassay is in new.db already"), "{}", stderr(&twice));
+    // What is no database is refused before one is made for it.
+    bench.write("odd", "no database at all");
+    expect(&bench.run(&["unpack", "odd", "--db", "other.db"]), 3);
+    assert!(!bench.path("other.db").exists());
+    let names: Vec<String> = fs::read_dir(bench.path("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("packed"))
+        .collect();
+    assert_eq!(names, ["packed.netassay"], "a packed study is one file");
+}
+
+#[test]
+fn two_studies_are_compared_and_what_cannot_be_is_exit_code_12() {
+    let bench = Bench::new();
+    three(&bench);
+    expect(&bench.run(&["tag", "1", "v6.18"]), 0);
+    let output = bench.run(&["compare", "1", "2"]);
+    expect(&output, 0);
+    let text = stdout(&output);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    insta::assert_snapshot!("compare_two", text);
+    let found = json(&bench, &["compare", "2", "--against", "v6.18"]);
+    assert_eq!(json(&bench, &["compare", "v6.18", "2"]), found);
+    let rows = found["comparisons"][0]["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| row["verdict"] == "higher"), "{found}");
+    assert_eq!(found["differences"][0]["what"], "kernel release (transmitter)");
+    for (arguments, code, words) in [
+        (&["compare", "1", "3"][..], 12, "kind is tcp_stream in study 1 and udp_stream in study 3"),
+        (&["compare", "--against", "1"][..], 12, "study 3 cannot be compared with study 1"),
+        (&["compare", "1", "2", "--metric", "transactions"][..], 12, "gives transactions"),
+        (&["compare", "1", "2", "--metric", "receiver.cpu"][..], 4, "receiver.cpu"),
+        (&["compare", "1", "1"][..], 2, "both are study 1"),
+        (&["compare", "1", "2", "3"][..], 2, "name two"),
+        (&["compare", "1", "2", "--classic"][..], 2, "--classic"),
+        (&["compare", "1", "9"][..], 4, "holds no study \"9\""),
+        (&["compare", "1", "mian"][..], 4, "holds no study \"mian\""),
+    ] {
+        let output = bench.run(arguments);
+        expect(&output, code);
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+    }
+}
+
+#[test]
+fn a_bundled_study_is_printed_as_it_is() {
+    let bench = Bench::new();
+    let output = bench.run(&["studies", "--print", "quick"]);
+    expect(&output, 0);
+    assert_eq!(stdout(&output), bundled::find("quick").unwrap().text);
+    expect(&bench.run(&["studies", "--print", "quikc"]), 2);
+}

@@ -1,0 +1,123 @@
+//! What differs between the machines and testbeds of two studies.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use store::Outline;
+
+use crate::data::leaves::leaves;
+
+/// Something that two studies do not share, with every value that each has of it; none where it is
+/// not recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Difference {
+    pub(crate) what: String,
+    pub(crate) baseline: Vec<String>,
+    pub(crate) study: Vec<String>,
+}
+
+impl Difference {
+    pub(crate) fn new(what: String, baseline: Option<&str>, study: Option<&str>) -> Self {
+        let values = |value: Option<&str>| value.map(str::to_owned).into_iter().collect();
+        Self { what, baseline: values(baseline), study: values(study) }
+    }
+}
+
+/// What each boot of a machine has anew, or what only names it: no part of these paths explains a
+/// difference.
+const PASSING: [&str; 8] =
+    ["boot_id", "load", "index", "address", "counters", "boot_ms", "failed_first", "notes"];
+
+/// What is named first, by the beginning of its path in a host's description.
+const FIRST: [&str; 8] =
+    ["netassay", "kernel.release", "kernel.", "cpu.", "machine.", "guests.", "sysctls.", "interfaces."];
+
+/// The values of a path in all boots of a study.
+type Values = BTreeMap<String, BTreeSet<String>>;
+
+/// The differences between the environments of two studies, the weightiest first.
+pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Difference> {
+    let [one, other] = [baseline, study].map(values);
+    let none = BTreeSet::new();
+    let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+    let mut found: BTreeMap<&str, (&BTreeSet<String>, &BTreeSet<String>)> = BTreeMap::new();
+    for path in paths {
+        let (before, after) = (one.get(path).unwrap_or(&none), other.get(path).unwrap_or(&none));
+        if before != after {
+            found.insert(path, (before, after));
+        }
+    }
+    let mut differences: Vec<(usize, Difference)> = Vec::new();
+    for (path, (before, after)) in &found {
+        let (host, own) = host_of(path);
+        let twin = match host {
+            Some("transmitter") => Some(format!("receiver.{own}")),
+            Some("receiver") => Some(format!("transmitter.{own}")),
+            _ => None,
+        };
+        let is_of_both = twin.is_some_and(|twin| found.get(twin.as_str()) == Some(&(before, after)));
+        if is_of_both && host == Some("receiver") {
+            continue;
+        }
+        let whose = host.filter(|_| !is_of_both).map_or_else(String::new, |host| format!(" ({host})"));
+        let rank = FIRST.iter().position(|first| own.starts_with(first)).unwrap_or(FIRST.len());
+        let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
+        let what = format!("{}{whose}", shown(own));
+        differences.push((rank, Difference { what, baseline: list(before), study: list(after) }));
+    }
+    differences.sort_by_key(|(rank, _)| *rank);
+    differences.into_iter().map(|(_, difference)| difference).collect()
+}
+
+/// What interfaces read back otherwise in conditions that the plans set alike.
+pub(crate) fn of_read_back(baseline: &Outline, study: &Outline, pairs: &[(usize, usize)]) -> Vec<Difference> {
+    let mut found: BTreeMap<(String, Option<String>, Option<String>), usize> = BTreeMap::new();
+    for (before, after) in pairs {
+        let both = baseline.plan.effective.get(*before).zip(study.plan.effective.get(*after));
+        let Some((one, other)) = both.map(|(one, other)| (leaves(one), leaves(other))) else { continue };
+        let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
+        for path in paths.into_iter().filter(|path| path.contains(".active.") || path.ends_with(".mtu")) {
+            let (before, after) = (one.get(path).cloned(), other.get(path).cloned());
+            if before != after {
+                *found.entry((path.replace(".active.", " "), before, after)).or_default() += 1;
+            }
+        }
+    }
+    let said = |((path, before, after), count): ((String, Option<String>, Option<String>), usize)| {
+        let what = format!(
+            "{} read back in {}",
+            path.replace('.', " "),
+            crate::words::number::counted(count, "condition")
+        );
+        Difference::new(what, before.as_deref(), after.as_deref())
+    };
+    found.into_iter().map(said).collect()
+}
+
+fn values(outline: &Outline) -> Values {
+    let mut values = Values::new();
+    for environment in &outline.environments {
+        for (path, value) in leaves(environment) {
+            if !path.split('.').any(|part| PASSING.contains(&part)) {
+                values.entry(path).or_default().insert(value);
+            }
+        }
+    }
+    values
+}
+
+/// The host that a path is of, and its path there.
+fn host_of(path: &str) -> (Option<&str>, &str) {
+    match path.split_once('.') {
+        Some((host @ ("transmitter" | "receiver"), own)) => (Some(host), own),
+        _ => (None, path),
+    }
+}
+
+/// A path as it is said. A sysctl has a name of its own.
+fn shown(path: &str) -> String {
+    match path.strip_prefix("sysctls.") {
+        Some(sysctl) => sysctl.to_owned(),
+        None => path.strip_prefix("interfaces.").unwrap_or(path).replace(['.', '_'], " "),
+    }
+}

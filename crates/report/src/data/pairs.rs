@@ -1,0 +1,179 @@
+//! The conditions that two studies have in common, as subjects: the boots of one study are never
+//! those of the other.
+
+use std::collections::BTreeSet;
+
+use stats::{Against, Correction, Design, Margin, Observation, Question};
+use store::Outline;
+use study::metric::Metric;
+use study::{Name, Plan, Quality};
+
+use crate::data::error::Error;
+use crate::data::exact;
+use crate::data::matched::Matched;
+use crate::data::metric::known;
+use crate::data::subject::{BootNames, Subject};
+use crate::data::target::{ComparisonRequest, own_targets};
+use crate::data::truth;
+
+/// One condition in one metric, in two studies: its index in the baseline's plan and in the
+/// study's, and its runs, of which condition 0 is the baseline's and condition 1 the study's.
+pub(crate) type Pair = ((usize, usize), Subject);
+
+/// The metrics that a comparison with another study takes of a plan: the one asked for, or those
+/// that the study compares in.
+///
+/// # Errors
+/// [`Error::UnknownMetric`].
+pub fn metrics_to_compare(plan: &Plan, request: &ComparisonRequest) -> Result<Vec<String>, Error> {
+    let asked = request.metric.as_deref().map(known).transpose()?;
+    let keys: BTreeSet<&str> = (0..plan.conditions.len())
+        .flat_map(|condition| metrics(plan, condition, asked))
+        .map(|(metric, _)| metric.key)
+        .collect();
+    Ok(keys.into_iter().map(str::to_owned).collect())
+}
+
+/// The metrics that a condition is judged by, each with the margin that the study states.
+fn metrics(
+    plan: &Plan,
+    condition: usize,
+    asked: Option<&'static Metric>,
+) -> Vec<(&'static Metric, Option<Margin>)> {
+    let traffic = &plan.conditions[condition].workload.traffic;
+    let mut found: Vec<(&'static Metric, Option<Margin>)> = Vec::new();
+    for target in own_targets(plan) {
+        let is_in = target.baseline == condition || target.conditions.contains(&condition);
+        if is_in && found.iter().all(|(metric, _)| metric.key != target.metric.key) {
+            found.push((target.metric, target.equivalent.map(|share| Margin::Percent(share.value()))));
+        }
+    }
+    match asked {
+        Some(metric) if !traffic.produces(metric) => Vec::new(),
+        Some(metric) => {
+            let own = found.into_iter().find(|(own, _)| own.key == metric.key);
+            vec![own.unwrap_or((metric, None))]
+        }
+        None if found.is_empty() && plan.exact => vec![(traffic.kind.exact_metric(), None)],
+        None if found.is_empty() => vec![(traffic.kind.primary_metric(), None)],
+        None => found,
+    }
+}
+
+/// What is compared of the matched conditions; those without a value in one of the studies are
+/// left out.
+///
+/// # Errors
+/// [`Error::NotComparable`] where the studies are of different truth, or judged by different
+/// metrics; [`Error::NothingRecorded`] where nothing has a value in both.
+pub(crate) fn pairs(
+    baseline: &Outline,
+    study: &Outline,
+    matched: &Matched,
+    request: &ComparisonRequest,
+) -> Result<Vec<Pair>, Error> {
+    let asked = request.metric.as_deref().map(known).transpose()?;
+    let [one, other] = [baseline, study].map(|of| truth::kind(&of.plan, &of.environments));
+    if one != other {
+        let (one, other) = (one.as_str(), other.as_str());
+        let why = format!("study {} {one}, study {} {other}", baseline.row.id, study.row.id);
+        return Err(Error::not_comparable(baseline, study, why));
+    }
+    let mut shared = Vec::new();
+    for conditions @ (before, after) in &matched.pairs {
+        let theirs = metrics(&baseline.plan, *before, asked);
+        for (metric, margin) in metrics(&study.plan, *after, asked) {
+            let same = theirs.iter().find(|(their, _)| their.key == metric.key);
+            if let Some((_, their)) = same {
+                shared.push((*conditions, metric, margin.filter(|margin| Some(*margin) == *their)));
+            }
+        }
+    }
+    if shared.is_empty() {
+        let of = |outline: &Outline| metrics_to_compare(&outline.plan, request).map(|all| all.join(", "));
+        let why = match asked {
+            Some(metric) => format!("no condition that they have in common gives {}", metric.key),
+            None => format!(
+                "study {} is judged by {}, study {} by {}: name one metric with --metric",
+                baseline.row.id,
+                of(baseline)?,
+                study.row.id,
+                of(study)?
+            ),
+        };
+        return Err(Error::not_comparable(baseline, study, why));
+    }
+    let pair = |(conditions, metric, margin)| {
+        let subject = subject([baseline, study], conditions, metric, request.margin.or(margin), request)?;
+        Some((conditions, subject))
+    };
+    let pairs: Vec<Pair> = shared.iter().copied().filter_map(pair).collect();
+    if pairs.is_empty() {
+        let metrics: BTreeSet<&str> = shared.iter().map(|(_, metric, _)| metric.key).collect();
+        let lacks =
+            |of: &&Outline| metrics.iter().all(|metric| of.values.get(*metric).is_none_or(Vec::is_empty));
+        let lacking = [baseline, study].into_iter().find(lacks).unwrap_or(study).row.id.0;
+        return Err(Error::NothingRecorded {
+            study: lacking,
+            metric: metrics.into_iter().collect::<Vec<_>>().join(", "),
+            hint: format!(
+                "no condition was measured in both studies. Repeat the study with --resume {lacking}; netassay show {lacking} --runs lists every try"
+            ),
+        });
+    }
+    Ok(pairs)
+}
+
+/// The runs of a condition in both studies, each with boots of its own; none if one has no run.
+fn subject(
+    studies: [&Outline; 2],
+    conditions: (usize, usize),
+    metric: &'static Metric,
+    margin: Option<Margin>,
+    request: &ComparisonRequest,
+) -> Option<Subject> {
+    let (mut observations, mut boots, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+    for (side, (outline, condition)) in studies.into_iter().zip([conditions.0, conditions.1]).enumerate() {
+        let values = outline.values.get(metric.key)?.iter().filter(|(of, ..)| *of == condition);
+        let first = boots.len();
+        for (_, boot, value) in values.clone() {
+            let name = format!("{boot} of study {}", outline.row.id);
+            let place = boots[first..].iter().position(|known| *known == name).map(|place| first + place);
+            let place = place.unwrap_or_else(|| {
+                boots.push(name);
+                boots.len() - 1
+            });
+            observations.push(Observation {
+                condition: side,
+                boot: u32::try_from(place).ok()?,
+                value: *value,
+            });
+        }
+        if boots.len() == first {
+            return None;
+        }
+        let label = format!("{} in study {}", outline.plan.conditions[condition].label, outline.row.id);
+        labels.push(Name::from(label.as_str()));
+    }
+    let question = Question {
+        against: Against::Baseline(0),
+        level: request.confidence,
+        margin,
+        design: Some(Design::Nested),
+        correction: Correction::Family,
+        look: None,
+        non_negative: true,
+    };
+    let is_counted = studies[1].plan.exact && exact::is_count(metric);
+    let condition = &studies[1].plan.conditions[conditions.1];
+    let subject =
+        Subject::new(&condition.workload.name, (metric.key, metric.unit), labels, observations, question);
+    Some(Subject {
+        boots: BootNames::Named(boots),
+        quality: Some(Quality::of(metric)),
+        truth: truth::of(&studies[1].plan, &studies[1].environments),
+        resolution: is_counted.then_some(exact::RESOLUTION),
+        copies: is_counted.then(|| condition.copies()),
+        ..subject
+    })
+}

@@ -1,0 +1,300 @@
+//! What differs between two stored studies, and how sure that is.
+
+use serde::{Serialize, Serializer};
+use stats::Correction;
+use store::{Outline, StudyStatus};
+use study::metric::Better;
+
+use crate::data::differences::{Difference, of_environments, of_read_back};
+use crate::data::error::Error;
+use crate::data::exact::{self, Unlike};
+use crate::data::matched::Matched;
+use crate::data::pairs::pairs;
+use crate::data::subject::{Subject, answer_families};
+use crate::data::target::ComparisonRequest;
+use crate::data::truth;
+use crate::render::answer::answered;
+use crate::render::group::Group;
+use crate::render::row::{Row, size};
+use crate::render::summary::{short, style};
+use crate::words::layout::Layout;
+use crate::words::number::{counted, figure, plain};
+use crate::words::phrases::{list, words};
+use crate::words::table::Table;
+
+/// How the differences are judged, without a full stop.
+const METHOD: &str = "boots of different studies are never paired: the boots that measured a condition in one study are compared with those in the other, each group with its own spread (Welch)";
+
+/// So many differences and labels are told where the page is not wide.
+const TOLD: usize = 8;
+
+/// Two stored studies beside each other, worked out.
+#[derive(Debug, Serialize)]
+pub struct BetweenStudies {
+    baseline: Named,
+    study: Named,
+    /// The confidence of all intervals together, as a probability.
+    confidence: f64,
+    /// What their machines, testbeds and plans do not share, the weightiest first.
+    differences: Vec<Difference>,
+    /// One for each metric.
+    #[serde(serialize_with = "judged")]
+    comparisons: Vec<Group>,
+    /// Labels of conditions that only one of them has.
+    only_in_baseline: Vec<String>,
+    only_in_study: Vec<String>,
+    /// Labels of conditions that both have and that were not measured in both.
+    not_measured: Vec<String>,
+    /// How the differences were judged, as sentences without full stops.
+    method: Vec<String>,
+    /// What a reader must know of the studies, as sentences without full stops.
+    notes: Vec<String>,
+}
+
+/// One of the studies.
+#[derive(Debug, Serialize)]
+struct Named {
+    study: i64,
+    name: String,
+    tags: Vec<String>,
+    version: String,
+    status: String,
+}
+
+impl BetweenStudies {
+    /// Compares a study with a baseline. Both hold the values of the metrics that
+    /// [`metrics_to_compare`](crate::metrics_to_compare) names.
+    ///
+    /// # Errors
+    /// [`Error::NotComparable`] for what cannot be compared, [`Error::NothingRecorded`] where
+    /// nothing was measured in both, [`Error::UnknownMetric`].
+    pub fn new(baseline: &Outline, study: &Outline, request: &ComparisonRequest) -> Result<Self, Error> {
+        let matched = Matched::of(baseline, study)?;
+        let pairs = pairs(baseline, study, &matched, request)?;
+        let (conditions, mut subjects): (Vec<(usize, usize)>, Vec<Subject>) = pairs.into_iter().unzip();
+        // Each condition and metric is a family of one comparison, and Holm's steps run over all.
+        let families: Vec<usize> = match request.correction {
+            Correction::Family => (0..subjects.len()).collect(),
+            Correction::None => vec![0; subjects.len()],
+        };
+        let analyses = answer_families(&mut subjects, &families)?;
+        let mut comparisons: Vec<Group> = Vec::new();
+        for ((subject, analysis), conditions) in subjects.iter().zip(analyses).zip(&conditions) {
+            // Its flags are not shown: a drift over the boots of both is none of either.
+            let mut group = Group::of(subject, analysis)?;
+            for row in &mut group.rows {
+                (row.comparison.baseline, row.comparison.condition) = *conditions;
+                row.label = study.plan.conditions[conditions.1].label.to_string();
+                row.against = baseline.plan.conditions[conditions.0].label.to_string();
+            }
+            match comparisons.iter_mut().find(|known| known.metric == group.metric) {
+                Some(known) => {
+                    known.rows.extend(group.rows);
+                    known.unlike.extend(group.unlike);
+                }
+                None => comparisons.push(Group {
+                    baseline: Some(format!("study {}", baseline.row.id)),
+                    level: request.confidence,
+                    conditions: Vec::new(),
+                    ..group
+                }),
+            }
+        }
+        let label = |of: &Outline, indices: &[usize]| -> Vec<String> {
+            indices.iter().map(|index| of.plan.conditions[*index].label.to_string()).collect()
+        };
+        let unmeasured = matched.pairs.iter().filter(|pair| !conditions.contains(pair));
+        let unmeasured: Vec<usize> = unmeasured.map(|(_, condition)| *condition).collect();
+        let mut differences = of_environments(baseline, study);
+        differences.extend(matched.constants);
+        differences.extend(of_read_back(baseline, study, &matched.pairs));
+        Ok(Self {
+            baseline: Named::of(baseline),
+            study: Named::of(study),
+            confidence: request.confidence,
+            differences,
+            method: method(subjects.len(), request),
+            comparisons,
+            only_in_baseline: label(baseline, &matched.only_baseline),
+            only_in_study: label(study, &matched.only_study),
+            not_measured: label(study, &unmeasured),
+            notes: [baseline, study].into_iter().flat_map(notes).collect(),
+        })
+    }
+
+    /// The comparison for people.
+    #[must_use]
+    pub fn text(&self, layout: Layout) -> String {
+        let mut text = format!("{} against {}\n", self.study.words(), self.baseline.words());
+        text.push_str(&exact::head(self.comparisons.iter().flat_map(|group| &group.unlike)));
+        text.push('\n');
+        text.extend(self.comparisons.iter().map(answered));
+        self.differing(&mut text, layout);
+        for group in &self.comparisons {
+            text.push_str(&format!("\n{}", self.table(group, layout)));
+            text.push_str(&truth::line(group.truth));
+            if layout.wide {
+                text.push('\n');
+                text.extend(group.rows.iter().map(|row| format!("{}.\n", row.sentence)));
+            }
+        }
+        text.push('\n');
+        let of = |named: &Named| format!("Only in study {}", named.study);
+        for (head, labels) in [
+            (of(&self.baseline), &self.only_in_baseline),
+            (of(&self.study), &self.only_in_study),
+            ("Not measured in both".to_owned(), &self.not_measured),
+        ] {
+            if !labels.is_empty() {
+                let shown = if layout.wide { labels.len() } else { TOLD };
+                let more = more(labels.len(), shown);
+                text.push_str(&format!("{head}: {}{more}.\n", labels[..shown.min(labels.len())].join("; ")));
+            }
+        }
+        if layout.wide {
+            text.extend(self.method.iter().map(|sentence| format!("Method: {sentence}.\n")));
+        }
+        text.extend(self.notes.iter().map(|note| format!("Note: {note}.\n")));
+        text
+    }
+
+    /// What the studies do not share, before what it may have caused.
+    fn differing(&self, text: &mut String, layout: Layout) {
+        if self.differences.is_empty() {
+            text.push_str("Environments: nothing that is recorded of them differs.\n");
+            return;
+        }
+        text.push_str("Not only the studies differ: what follows may be the cause.\n");
+        let [one, other] = [&self.baseline, &self.study].map(|named| format!("study {}", named.study));
+        let mut table = Table::new(&["differs", &one, &other]).named(0);
+        let value = |values: &[String]| match values {
+            [] => "-".to_owned(),
+            values => values.join(" / "),
+        };
+        let shown = if layout.wide { self.differences.len() } else { TOLD };
+        for Difference { what, baseline, study } in self.differences.iter().take(shown) {
+            table.row(&[what, &value(baseline), &value(study)]);
+        }
+        text.push_str(&table.fit(layout));
+        if self.differences.len() > shown {
+            text.push_str(&format!("(--wide shows {} more)\n", self.differences.len() - shown));
+        }
+    }
+
+    /// A row for each condition.
+    fn table(&self, group: &Group, layout: Layout) -> String {
+        let unit = plain(&group.unit);
+        let is_percent = group.rows.iter().all(|row| row.comparison.relative.is_some());
+        let difference = if is_percent { "diff. %" } else { "difference" };
+        let [one, other] = [&self.baseline, &self.study].map(|named| format!("study {}", named.study));
+        let mut table = Table::new(&["condition", &one, &other, difference, "interval", "verdict"])
+            .named(0)
+            .optional(&[1, 4, 2]);
+        for row in &group.rows {
+            let mut size = size(&row.comparison, unit);
+            let mut difference = std::mem::take(&mut size.difference);
+            if row.comparison.relative.is_some() && !is_percent {
+                difference.push_str(" %");
+            }
+            let (before, after) = (figure(row.comparison.baseline_mean), figure(row.comparison.mean));
+            table.row(&[&row.label, &before, &after, &difference, &size.ends(), short(row)]);
+            table.paint(5, Some(style(row, group.better)));
+        }
+        let metric = words(&group.metric);
+        let in_unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+        let is_interval = group.rows.iter().any(|row| row.comparison.interval.is_some());
+        let intervals = if is_interval {
+            let together = if group.rows.len() > 1 { " together" } else { "" };
+            format!("; {} % intervals{together}", stats::confidence(self.confidence))
+        } else {
+            String::new()
+        };
+        format!("{}{in_unit}{intervals}\n{}", metric.trim_start_matches("the "), table.fit(layout))
+    }
+}
+
+impl Named {
+    fn of(outline: &Outline) -> Self {
+        let row = &outline.row;
+        Self {
+            study: row.id.0,
+            name: row.name.clone(),
+            tags: row.tags.clone(),
+            version: row.version.clone(),
+            status: row.status.to_string(),
+        }
+    }
+
+    /// `study 6 (quick, tagged main)`.
+    fn words(&self) -> String {
+        let tagged =
+            if self.tags.is_empty() { String::new() } else { format!(", tagged {}", list(&self.tags)) };
+        format!("study {} ({}{tagged})", self.study, self.name)
+    }
+}
+
+fn more(all: usize, shown: usize) -> String {
+    if all > shown { format!(" and {} more", all - shown) } else { String::new() }
+}
+
+fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
+    let mut method = vec![METHOD.to_owned()];
+    let count = counted(comparisons, "comparison");
+    method.extend(match request.correction {
+        _ if comparisons < 2 => None,
+        Correction::Family => Some(format!("the {count} hold together (Holm)")),
+        Correction::None => Some(format!(
+            "each of the {count} has its confidence by itself: that one of them errs is likelier"
+        )),
+    });
+    method
+}
+
+/// What a reader must know of one of the studies.
+fn notes(outline: &Outline) -> Vec<String> {
+    let (row, protocol) = (&outline.row, &outline.plan.asked.protocol);
+    let planned = study::schedule(&outline.plan.states_of_conditions(), protocol);
+    let planned = planned.iter().flatten().filter(|run| !run.warmup).count();
+    let recorded = row.recorded_runs as usize;
+    let mut notes = Vec::new();
+    let may_be_less = protocol.stop.is_some() && row.status == StudyStatus::Complete;
+    if recorded < planned && !may_be_less {
+        notes.push(format!(
+            "study {} is {}: it has {recorded} of {}",
+            row.id,
+            row.status,
+            counted(planned, "planned run")
+        ));
+    }
+    if protocol.stop.is_some() {
+        notes.push(format!(
+            "study {} may have stopped at a look at its own comparisons: a difference that made it stop is likelier too large than too small",
+            row.id
+        ));
+    }
+    notes
+}
+
+/// One metric in JSON.
+#[derive(Serialize)]
+struct Judged<'a> {
+    metric: &'a str,
+    unit: &'a str,
+    better: Option<Better>,
+    truth: Option<&'a str>,
+    resolution: Option<f64>,
+    unlike: &'a [Unlike],
+    rows: &'a [Row],
+}
+
+fn judged<S: Serializer>(groups: &[Group], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(groups.iter().map(|group| Judged {
+        metric: &group.metric,
+        unit: &group.unit,
+        better: group.better,
+        truth: group.truth,
+        resolution: group.resolution,
+        unlike: &group.unlike,
+        rows: &group.rows,
+    }))
+}

@@ -1,0 +1,122 @@
+//! Many comparisons at a glance: a table for each metric, with one row for each comparison.
+
+use crate::data::truth;
+use crate::render::group::Group;
+use crate::render::row::{Row, size};
+use crate::render::summary::style;
+use crate::words::layout::Layout;
+use crate::words::number::{counted, figure, plain};
+use crate::words::phrases::words;
+use crate::words::table::Table;
+
+/// Up to this number of comparisons each has a sentence and a table of its own.
+const FEW: usize = 6;
+
+/// Where the colour of the direction goes.
+const DIFFERENCES: usize = 3;
+/// The column of the condition that differs most.
+const LARGEST: usize = 4;
+
+/// Are there too many for a sentence and a table each?
+pub(super) fn is_needed(groups: &[Group]) -> bool {
+    groups.len() > FEW
+}
+
+/// The answer for many comparisons: in how many of them anything differs, then a table for each
+/// metric.
+pub(super) fn overview(groups: &[Group], layout: Layout) -> String {
+    let differ = groups.iter().filter(|group| group.rows.iter().any(Row::is_proven)).count();
+    let mut text = format!(
+        "Answer: a difference from the baseline is proven in {differ} of {}.\n",
+        counted(groups.len(), "comparison")
+    );
+    let mut metrics: Vec<&str> = Vec::new();
+    for group in groups {
+        if !metrics.contains(&group.metric.as_str()) {
+            metrics.push(&group.metric);
+        }
+    }
+    for metric in metrics {
+        let own: Vec<&Group> = groups.iter().filter(|group| group.metric == metric).collect();
+        text.push_str(&format!("\n{}\n{}", title(&own), table(&own).fit(layout)));
+        text.push_str(&truth::line(own[0].truth));
+    }
+    text
+}
+
+/// `throughput: proven differences, 98.33 % confidence`.
+fn title(groups: &[&Group]) -> String {
+    let metric = words(&groups[0].metric);
+    let metric = metric.trim_start_matches("the ");
+    let level = groups[0].level;
+    let is_one = groups.iter().all(|group| group.resolution.is_none() && group.level == level);
+    let level = if is_one { format!(", {} % confidence", stats::confidence(level)) } else { String::new() };
+    format!("{metric}: proven differences{level}")
+}
+
+/// One row for each comparison of a metric.
+fn table(groups: &[&Group]) -> Table {
+    let unit = Some(plain(&groups[0].unit)).filter(|unit| !unit.is_empty()).unwrap_or("value");
+    let has_margin = groups.iter().any(|group| group.rows.iter().any(|row| row.comparison.margin.is_some()));
+    let mut head = vec!["baseline", unit, "proven", "differences", "largest for"];
+    if has_margin {
+        head.push("equivalent");
+    }
+    let mut table = Table::new(&head).named(LARGEST);
+    for group in groups {
+        let baseline = group.baseline.as_deref().unwrap_or("all pairs");
+        let own = group.conditions.iter().find(|one| *one.label == *baseline);
+        let value = own.map_or_else(|| "-".to_owned(), |own| figure(own.estimate.mean));
+        let mut proven: Vec<&Row> = group.rows.iter().filter(|row| row.is_proven()).collect();
+        proven.sort_by(|one, other| one.comparison.difference.total_cmp(&other.comparison.difference));
+        let count = format!("{} of {}", proven.len(), group.rows.len());
+        let equal = |row: &&Row| row.comparison.verdict == stats::Verdict::Equivalent;
+        let equivalent = group.rows.iter().filter(equal).count().to_string();
+        let largest = proven
+            .iter()
+            .max_by(|one, other| {
+                one.comparison.difference.abs().total_cmp(&other.comparison.difference.abs())
+            })
+            .copied();
+        let name = largest.map_or_else(String::new, |row| beside(row, group));
+        table.row(
+            &[baseline, &value, &count, &differences(&proven, &group.unit), &name, &equivalent][..head.len()],
+        );
+        table.paint(DIFFERENCES, largest.map(|row| style(row, group.better)));
+    }
+    table
+}
+
+/// The lowest and the highest of differences in ascending order.
+fn differences(proven: &[&Row], unit: &str) -> String {
+    let shown = |row: &Row| {
+        let percent = if row.comparison.relative.is_some() { " %" } else { "" };
+        size(&row.comparison, unit).difference + percent
+    };
+    match proven {
+        [] => "-".to_owned(),
+        [one] => shown(one),
+        [lowest, .., highest] => {
+            let (lowest, highest) = (shown(lowest), shown(highest));
+            let lowest = match highest.ends_with(" %") {
+                true => lowest.trim_end_matches(" %"),
+                false => &lowest,
+            };
+            format!("{lowest} to {highest}")
+        }
+    }
+}
+
+/// A condition's name without the words that it shares with its baseline from the start.
+fn beside(row: &Row, group: &Group) -> String {
+    if group.baseline.is_none() {
+        return format!("{} against {}", row.label, row.against);
+    }
+    let words = |label: &str| {
+        let condition = group.conditions.iter().find(|one| *one.label == *label);
+        condition.map_or(&[][..], |one| one.label.words())
+    };
+    let (own, other) = (words(&row.label), words(&row.against));
+    let shared = own.iter().zip(other).take_while(|(own, other)| own == other).count();
+    own[shared..].iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,273 @@
+//! A plain-text table: aligned columns, nothing drawn.
+
+mod cell;
+mod fit;
+
+use std::collections::BTreeMap;
+
+use anstyle::Style;
+use study::Name;
+use unicode_width::UnicodeWidthStr as _;
+
+use self::cell::{cut, is_number, owned};
+use crate::words::colour::paint;
+
+/// Rows of text in columns. Columns whose cells are all numbers stand to the right.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Header lines, each with one cell a column; later lines continue the earlier ones.
+    head: Vec<Vec<String>>,
+    rows: Vec<Vec<String>>,
+    /// Cells in colour: row, column, style.
+    styles: BTreeMap<(usize, usize), Style>,
+    /// The column of the conditions' names.
+    names: Option<usize>,
+    /// What is known of the names in it, by row.
+    known: BTreeMap<usize, Name>,
+    /// The columns that are left out where the width does not do, the first of these first.
+    optional: Vec<usize>,
+}
+
+const GAP: &str = "  ";
+
+impl Table {
+    /// A table with one header line.
+    #[must_use]
+    pub fn new(head: &[&str]) -> Self {
+        Self {
+            head: vec![owned(head)],
+            rows: Vec::new(),
+            styles: BTreeMap::new(),
+            names: None,
+            known: BTreeMap::new(),
+            optional: Vec::new(),
+        }
+    }
+
+    /// Adds a header line below the others: units, mostly. Empty cells stay empty.
+    #[must_use]
+    pub fn under(mut self, head: &[&str]) -> Self {
+        self.head.push(owned(head));
+        self
+    }
+
+    /// Says which columns are left out where the width does not do, the first of these first. Then
+    /// the last columns go.
+    #[must_use]
+    pub fn optional(mut self, columns: &[usize]) -> Self {
+        columns.clone_into(&mut self.optional);
+        self
+    }
+
+    /// Says which column has the conditions' names.
+    #[must_use]
+    pub fn named(mut self, column: usize) -> Self {
+        self.names = Some(column);
+        self
+    }
+
+    /// Adds a row. Missing cells are empty.
+    pub fn row(&mut self, cells: &[&str]) {
+        self.rows.push(owned(cells));
+    }
+
+    /// Says which condition the last row is about.
+    pub(crate) fn is_of(&mut self, name: &Name) {
+        if let Some(row) = self.rows.len().checked_sub(1) {
+            self.known.insert(row, name.clone());
+        }
+    }
+
+    /// Colours a cell of the last row.
+    pub(crate) fn paint(&mut self, column: usize, style: Option<Style>) {
+        if let (Some(row), Some(style)) = (self.rows.len().checked_sub(1), style) {
+            self.styles.insert((row, column), style);
+        }
+    }
+
+    /// The table as wide as it is, as lines, each ended by a newline, without trailing blanks: for
+    /// pages of every figure.
+    #[must_use]
+    pub(crate) fn render(&self) -> String {
+        let columns: Vec<usize> = (0..self.widths().len()).collect();
+        self.lines(&columns, &self.widths(), false)
+    }
+
+    /// How wide each column is.
+    fn widths(&self) -> Vec<usize> {
+        let lines = || self.head.iter().chain(&self.rows);
+        let columns = lines().map(Vec::len).max().unwrap_or(0);
+        (0..columns)
+            .map(|c| lines().filter_map(|line| line.get(c)).map(|cell| cell.width()).max().unwrap_or(0))
+            .collect()
+    }
+
+    fn lines(&self, columns: &[usize], widths: &[usize], is_coloured: bool) -> String {
+        let cell = |line: &[String], column: usize| line.get(column).cloned().unwrap_or_default();
+        let heading = |column| self.head.iter().map(|line| cell(line, column)).collect::<Vec<_>>();
+        debug_assert!(
+            columns
+                .iter()
+                .all(|one| is_number(&heading(*one)[0])
+                    || (0..*one).all(|other| heading(*one) != heading(other))),
+            "two columns of the same words in the heading {:?}",
+            self.head
+        );
+        let is_right = |column: usize| self.rows.iter().all(|row| is_number(&cell(row, column)));
+        let right: Vec<bool> = columns.iter().map(|column| is_right(*column)).collect();
+        let mut text = String::new();
+        for (index, line) in self.head.iter().chain(&self.rows).enumerate() {
+            let row = index.checked_sub(self.head.len());
+            let (mut rendered, mut gap) = (String::new(), String::new());
+            for (column, right) in columns.iter().zip(&right) {
+                let cell = cut(&cell(line, *column), widths[*column]);
+                if cell.is_empty() {
+                    gap.push_str(&format!("{:width$}{GAP}", "", width = widths[*column]));
+                    continue;
+                }
+                let pad = " ".repeat(widths[*column] - cell.width());
+                let style = row.filter(|_| is_coloured).and_then(|row| self.styles.get(&(row, *column)));
+                let cell = style.map_or(cell.clone(), |style| paint(&cell, *style));
+                // Blanks are written before the next cell, so that none end a line.
+                let (before, after) = if *right { (pad.as_str(), "") } else { ("", pad.as_str()) };
+                rendered.push_str(&format!("{gap}{before}{cell}"));
+                gap = format!("{after}{GAP}");
+            }
+            text.push_str(rendered.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::words::layout::Layout;
+
+    #[test]
+    fn numbers_stand_right_and_words_left() {
+        let mut table = Table::new(&["condition", "throughput"]).under(&["", "Mbit/s"]);
+        table.row(&["ipv4", "42.1"]);
+        table.row(&["ipv6 offloads=none", "-"]);
+        assert_eq!(
+            table.render(),
+            "condition           throughput\n                        Mbit/s\nipv4                      42.1\nipv6 offloads=none           -\n"
+        );
+    }
+
+    #[test]
+    fn a_hostile_cell_stays_in_its_row() {
+        let mut table = Table::new(&["name", "value"]);
+        table.row(&["a\u{1b}[2K\nverdict", "1"]);
+        assert_eq!(table.render(), "name                value\na\\u{1b}[2K verdict      1\n");
+    }
+
+    #[test]
+    fn what_a_narrow_table_leaves_out_is_reported() {
+        let mut table = Table::new(&["condition", "value", "difference", "verdict"]).named(0).optional(&[2]);
+        table.row(&["a name that is far too long for a row of it", "1000000", "+12.3", "slower"]);
+        table.row(&["b", "7", "-", "baseline"]);
+        let narrow = table.fit(Layout { width: 40, ..Layout::PLAIN });
+        assert_eq!(
+            narrow,
+            "  [a] a name that is far too long for a\n    row of it\n\
+             condition    value  verdict\n\
+             [a]        1000000  slower\n\
+             b                7  baseline\n\
+             (--wide shows also: difference)\n"
+        );
+        assert_eq!(table.fit(Layout { width: 40, ..Layout::WIDE }), table.render());
+    }
+
+    #[test]
+    fn numbers_are_never_cut() {
+        let mut table = Table::new(&["parts of a run", "sent by the transmitter", "received", "drops"]);
+        table.row(&["a", "12345678 Mbit/s", "-12345 to +87654321", "123456789012345"]);
+        assert_eq!(
+            table.fit(Layout { width: 44, ..Layout::PLAIN }),
+            "par…un  sent by…smitter  received\n\
+             a       12345678 Mbit/s  -12345 to +87654321\n\
+             (--wide shows also: drops)\n"
+        );
+    }
+
+    /// Names, values, differences, verdicts and limits as studies may have them.
+    fn tables() -> impl Strategy<Value = Table> {
+        let name = "[a-zé中=,._]{1,40}( [a-z中=,._-]{1,90}){0,5}";
+        let number = prop_oneof![any::<f64>(), -1e6..1e6_f64];
+        let difference = (number.clone(), 0..3).prop_map(|(value, form)| match form {
+            0 => stats::signed(crate::words::number::percent(value)),
+            1 => format!("{} Mbit/s", crate::words::number::figure(value)),
+            _ => format!("{} times", crate::words::number::times(value)),
+        });
+        let interval = (number.clone(), number.clone())
+            .prop_map(|ends| crate::words::number::range(Some(ends), crate::words::number::figure));
+        let row = (name, number, difference, interval, "[a-z ]{0,30}", "[a-zA-Z0-9 /]{0,30}");
+        prop::collection::vec(row, 0..12).prop_map(|rows| {
+            let mut table =
+                Table::new(&["condition", "Mbit/s", "difference", "interval", "verdict", "limited by"])
+                    .named(0)
+                    .optional(&[5, 3, 1]);
+            for (name, value, difference, interval, verdict, limit) in rows {
+                let value = crate::words::number::figure(value);
+                table.row(&[&name, &value, &difference, &interval, &verdict, &limit]);
+            }
+            table
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_its_layout(table in tables(), width in 0_usize..200) {
+            let layout = Layout { width, ..Layout::PLAIN };
+            let text = table.fit(layout);
+            prop_assert!(text.lines().all(|line| line.width() <= layout.columns()), "{width}:\n{text}");
+            // Nothing wraps: each row is one line below the heading.
+            let heading = text.lines().position(|line| line.contains("verdict") || line.contains("diff"));
+            let below = text.lines().skip(heading.unwrap_or(0) + 1).take_while(|line| !line.starts_with("(--wide"));
+            prop_assert_eq!(below.count(), table.rows.len(), "{}", text);
+        }
+
+        #[test]
+        fn other_tables_fit_too(
+            head in prop::collection::vec("[a-z]{1,12}( [a-z]{1,12}){0,3}", 1..9),
+            cells in prop::collection::vec("[a-z0-9 .+-]{0,60}", 0..40),
+            width in 0_usize..200,
+        ) {
+            let head: Vec<String> = head.iter().enumerate().map(|(place, head)| format!("{head} {place}")).collect();
+            let mut table = Table::new(&head.iter().map(String::as_str).collect::<Vec<_>>());
+            for row in cells.chunks(head.len()) {
+                table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+            }
+            let layout = Layout { width, ..Layout::PLAIN };
+            let text = table.fit(layout);
+            prop_assert!(text.lines().all(|line| line.width() <= layout.columns()), "{width}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_cell_without_a_name_is_cut_in_its_middle() {
+        let mut table = Table::new(&["what", "why"]);
+        table.row(&["a", "a reason that is far too long for a row of forty columns"]);
+        let text = table.fit(Layout { width: 40, ..Layout::PLAIN });
+        assert_eq!(text, "what  why\na     a reason that is …of forty columns\n");
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let mut table = Table::new(&["a", "verdict", "b"]);
+        table.row(&["x", "slower", "y"]);
+        table.paint(1, Some(crate::words::colour::WORSE));
+        let layout = Layout { colour: true, ..Layout::PLAIN };
+        assert_eq!(table.fit(layout), "a  verdict  b\nx  \u{1b}[31mslower\u{1b}[0m   y\n");
+        assert_eq!(table.fit(Layout::PLAIN), "a  verdict  b\nx  slower   y\n");
+    }
+
+    #[test]
+    fn an_empty_table_is_its_head() {
+        assert_eq!(Table::new(&["a", "b"]).render(), "a  b\n");
+    }
+}

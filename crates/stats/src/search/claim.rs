@@ -1,0 +1,136 @@
+//! The second part of a search: what is shown of one load.
+//!
+//! Each trial is a bet against "at most half of the trials go this way": it multiplies the stake by
+//! 1 + `BET` or by 1 - `BET`. If that sentence is true, the stake grows beyond 1/a with a chance of
+//! a at most, however long one plays and whenever one stops (Ville's inequality; Shafer, Testing by
+//! betting, J. R. Stat. Soc. A 184, 2021). Attempt number k at an end of the interval may be wrong
+//! with a chance of e 2^-k, so that all of them together are with e at most; e is half of what the
+//! confidence leaves, because the interval has two ends.
+
+use super::trial::{Load, Trial};
+
+/// The share of the stake that is put on each trial. Eight trials of the same outcome show a load
+/// at 95 %; smaller bets need more of them, larger ones do not outlive a contrary trial now and
+/// then. It and the two below were chosen by the number of trials that simulated paths need; the
+/// error is bounded with any.
+const BET: f64 = 0.8;
+
+/// What is left of the stake when an attempt is given up: two contrary trials leave it at the
+/// beginning, and three after four others.
+const HOPELESS: f64 = 0.1;
+
+/// How many times farther each attempt goes than the one before.
+const FARTHER: f64 = 3.0;
+
+/// What is to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Toward {
+    /// That most trials stay within the bound.
+    Within,
+    /// That most exceed it.
+    Exceeded,
+}
+
+/// An end of the interval that is to be shown.
+#[derive(Debug, Clone)]
+pub(super) struct Claim {
+    toward: Toward,
+    state: State,
+    load: Load,
+    /// The chance that this attempt is wrong.
+    error: f64,
+    attempts: i32,
+    stake: f64,
+    /// Trials of all attempts.
+    made: usize,
+    /// What the trials that speak for it offered: their sum, and how many they are.
+    offered: (f64, f64),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Closed,
+    Open,
+    Shown,
+}
+
+impl Claim {
+    pub(super) fn new(toward: Toward, confidence: f64) -> Self {
+        Self {
+            toward,
+            state: State::Closed,
+            load: Load::Most,
+            error: (1.0 - confidence) / 2.0,
+            attempts: 0,
+            stake: 1.0,
+            made: 0,
+            offered: (0.0, 0.0),
+        }
+    }
+
+    /// Begins an attempt at a load.
+    pub(super) fn open(&mut self, load: Load) {
+        self.error /= 2.0;
+        self.attempts += 1;
+        (self.state, self.load) = (State::Open, load);
+        (self.stake, self.offered) = (1.0, (0.0, 0.0));
+    }
+
+    pub(super) fn close(&mut self) {
+        self.state = State::Closed;
+    }
+
+    /// Notes a trial with its load. One that did not reach its load cannot speak for staying within
+    /// the bound there; that it exceeded the bound it can.
+    pub(super) fn tell(&mut self, reached: bool, trial: Trial) {
+        self.made += 1;
+        let speaks = match self.toward {
+            Toward::Within => reached && !trial.exceeded,
+            Toward::Exceeded => trial.exceeded,
+        };
+        if speaks {
+            self.stake *= 1.0 + BET;
+            self.offered.0 += trial.offered;
+            self.offered.1 += 1.0;
+        } else {
+            self.stake *= 1.0 - BET;
+        }
+        if self.stake >= 1.0 / self.error {
+            self.state = State::Shown;
+        }
+    }
+
+    pub(super) fn is(&self, toward: Toward) -> bool {
+        self.toward == toward
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.is_open() && self.stake < HOPELESS
+    }
+
+    pub(super) fn load(&self) -> Load {
+        self.load
+    }
+
+    pub(super) fn made(&self) -> usize {
+        self.made
+    }
+
+    /// How many widths away the next attempt is.
+    pub(super) fn reach(&self) -> f64 {
+        FARTHER.powi(self.attempts.saturating_sub(1))
+    }
+
+    /// The load, if it was shown: of the most that can be offered, what its trials offered.
+    pub(super) fn shown(&self) -> Option<f64> {
+        let (sum, count) = self.offered;
+        (self.state == State::Shown).then(|| match self.load {
+            Load::Of(load) => load,
+            Load::Most => sum / count,
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! The highest load at which trials stay within a bound, as an interval with its confidence.
+//!
+//! A [`Search`] says which trial to make next and is told how it went; whoever makes the trials
+//! knows what the bound is. What is looked for is the load at which half of the trials exceed the
+//! bound: below it most stay within, above it most exceed. (MLRsearch, RFC 9971, calls this a goal
+//! exceed ratio of one half.)
+//!
+//! The search has two parts. The first brackets that load by single trials and claims nothing: each
+//! of them may have been luck. The second makes new trials at both ends of the bracket until each
+//! end is shown, and moves an end outwards where that does not work.
+
+mod bracket;
+mod claim;
+mod trial;
+
+use self::bracket::Bracket;
+use self::claim::{Claim, Toward};
+pub use self::trial::{Goal, Load, Trial};
+
+/// What was found. Where the search is complete, no `upper` means that nothing that can be offered
+/// exceeds the bound, and no `lower` that not even the least load stays within it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answer {
+    /// A load that was shown to stay within the bound.
+    pub lower: Option<f64>,
+    /// A load that was shown to exceed it.
+    pub upper: Option<f64>,
+    /// Whether it ended before its trials were used up.
+    pub complete: bool,
+    /// How many trials were made.
+    pub trials: usize,
+}
+
+/// A search under way.
+#[derive(Debug, Clone)]
+pub struct Search {
+    goal: Goal,
+    trials: usize,
+    /// The most that can be offered, once tried.
+    most: Option<f64>,
+    bracket: Bracket,
+    lower: Claim,
+    upper: Claim,
+}
+
+impl Search {
+    /// A search that has seen nothing.
+    #[must_use]
+    pub fn new(goal: Goal) -> Self {
+        let claim = |toward| Claim::new(toward, goal.confidence);
+        Self {
+            goal,
+            trials: 0,
+            most: None,
+            bracket: Bracket::default(),
+            lower: claim(Toward::Within),
+            upper: claim(Toward::Exceeded),
+        }
+    }
+
+    /// The load of the next trial; `None` if the search is over.
+    #[must_use]
+    pub fn next_load(&self) -> Option<Load> {
+        if self.trials >= self.goal.trials {
+            return None;
+        }
+        if self.most.is_none() {
+            return Some(Load::Most);
+        }
+        if let Some(load) = self.bracket.next_load() {
+            return Some(Load::Of(load));
+        }
+        Some(self.turn()?.load())
+    }
+
+    /// The claim whose turn it is: in turns, so that what drifts in time meets both alike.
+    fn turn(&self) -> Option<&Claim> {
+        let open = [&self.lower, &self.upper].into_iter().filter(|claim| claim.is_open());
+        open.min_by_key(|claim| claim.made())
+    }
+
+    /// Notes how the trial with [`next_load`](Self::next_load) went.
+    pub fn tell(&mut self, trial: Trial) {
+        let Some(asked) = self.next_load() else { return };
+        self.trials += 1;
+        let reached = match asked {
+            Load::Most => true,
+            Load::Of(load) => trial.offered >= load * (1.0 - self.goal.width),
+        };
+        let Some(most) = self.most else {
+            return self.begin(trial);
+        };
+        if self.bracket.next_load().is_some() {
+            self.bracket.tell(reached, trial, &self.goal);
+            if self.bracket.next_load().is_none() {
+                self.claim(most);
+            }
+            return;
+        }
+        let lowers = self.turn().is_some_and(|claim| claim.is(Toward::Within));
+        let claim = if lowers { &mut self.lower } else { &mut self.upper };
+        claim.tell(reached, trial);
+        if claim.is_hopeless() {
+            self.step_outwards(lowers, most);
+        }
+    }
+
+    /// The first trial: where nothing is exceeded, that is what is to be shown.
+    fn begin(&mut self, trial: Trial) {
+        let most = trial.offered.max(self.goal.least);
+        self.most = Some(most);
+        if trial.exceeded {
+            self.bracket = Bracket::below(most, trial.forwarded, &self.goal);
+            if self.bracket.next_load().is_none() {
+                self.claim(most);
+            }
+        } else {
+            self.lower.open(Load::Most);
+        }
+    }
+
+    /// Has both ends of the bracket shown.
+    fn claim(&mut self, most: f64) {
+        if let Some(within) = self.bracket.within {
+            self.lower.open(Load::Of(within));
+        }
+        let exceeded = self.bracket.exceeded;
+        self.upper.open(if exceeded < most { Load::Of(exceeded) } else { Load::Most });
+    }
+
+    /// What could not be shown of one load may be of one farther out.
+    fn step_outwards(&mut self, lowers: bool, most: f64) {
+        let claim = if lowers { &mut self.lower } else { &mut self.upper };
+        let step = (self.goal.width * claim.reach()).min(0.5);
+        let from = claim.load();
+        claim.close();
+        match (from, lowers) {
+            (Load::Of(load), true) => {
+                let next = load * (1.0 - step);
+                if next >= self.goal.least {
+                    self.lower.open(Load::Of(next));
+                }
+            }
+            (Load::Most, true) => {
+                self.lower.open(Load::Of((most * (1.0 - step)).max(self.goal.least)));
+                self.upper.open(Load::Most);
+            }
+            (Load::Of(load), false) => {
+                let next = load * (1.0 + step);
+                self.upper.open(if next < most { Load::Of(next) } else { Load::Most });
+            }
+            (Load::Most, false) => {}
+        }
+    }
+
+    /// What was found; complete once there is no [`next_load`](Self::next_load).
+    #[must_use]
+    pub fn answer(&self) -> Answer {
+        let is_open = self.bracket.next_load().is_some() || self.lower.is_open() || self.upper.is_open();
+        Answer {
+            lower: self.lower.shown(),
+            upper: self.upper.shown(),
+            complete: self.most.is_some() && !is_open,
+            trials: self.trials,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The search for the highest load that stays within a bound, on simulated paths with fixed seeds.
+
+use netassay_stats::search::{Answer, Goal, Load, Search, Trial};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const GOAL: Goal = Goal { confidence: 0.95, width: 0.005, least: 0.1, trials: 100 };
+const EXPERIMENTS: u64 = 2000;
+/// What the sender can offer, and where the edge of most paths is.
+const MOST: f64 = 500.0;
+const EDGE: f64 = 97.2;
+
+/// The chance that a trial with this load exceeds the bound.
+type Path = fn(f64) -> f64;
+
+fn sharp(load: f64) -> f64 {
+    f64::from(u8::from(load > EDGE))
+}
+
+/// From a tenth to nine tenths within some percent around the edge.
+fn soft(load: f64, percent: f64) -> f64 {
+    1.0 / (1.0 + (-(load / EDGE).ln() * 439.4 / percent).exp())
+}
+
+/// Loss that comes now and then at any load.
+fn bursty(load: f64, share: f64) -> f64 {
+    sharp(load).max(share)
+}
+
+/// Lossy in a band of loads, and clean again above it.
+fn banded(load: f64) -> f64 {
+    if (60.0..70.0).contains(&load) { 0.95 } else { sharp(load) }
+}
+
+/// One search. A full path forwards what the edge lets through, and noise of 0.2 % is on it.
+fn search(path: Path, seed: u64, goal: Goal) -> Answer {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut search = Search::new(goal);
+    while let Some(load) = search.next_load() {
+        let offered = match load {
+            Load::Most => MOST,
+            Load::Of(load) => load,
+        };
+        let noise = 1.0 + 0.004 * (random.random::<f64>() - 0.5);
+        let exceeded = random.random::<f64>() < path(offered);
+        search.tell(Trial { offered, forwarded: offered.min(EDGE) * noise, exceeded });
+    }
+    search.answer()
+}
+
+fn searches(path: Path) -> Vec<Answer> {
+    (0..EXPERIMENTS).map(|seed| search(path, seed, GOAL)).collect()
+}
+
+/// The share of the answers for which something holds.
+fn share(answers: &[Answer], holds: impl Fn(&Answer) -> bool) -> f64 {
+    answers.iter().filter(|answer| holds(answer)).count() as f64 / answers.len() as f64
+}
+
+fn holds(answer: &Answer) -> bool {
+    answer.lower.is_none_or(|lower| lower <= EDGE) && answer.upper.is_none_or(|upper| upper >= EDGE)
+}
+
+fn mean_trials(answers: &[Answer]) -> f64 {
+    answers.iter().map(|answer| answer.trials as f64).sum::<f64>() / answers.len() as f64
+}
+
+#[test]
+fn a_sharp_edge_is_found_within_twice_the_width() {
+    let answers = searches(sharp);
+    for answer in &answers {
+        assert!(answer.complete);
+        let (lower, upper) = (answer.lower.unwrap(), answer.upper.unwrap());
+        assert!(lower <= EDGE && EDGE < upper, "{answer:?}");
+        assert!(upper / lower <= 1.0 + 2.0 * GOAL.width, "{answer:?}");
+        assert!(answer.trials <= 22, "{answer:?}");
+    }
+    // Eight trials at each end, the first, and a bracket of a few.
+    assert!((19.0..21.0).contains(&mean_trials(&answers)), "{}", mean_trials(&answers));
+}
+
+#[test]
+fn the_interval_holds_the_edge_as_often_as_it_says() {
+    // Three standard deviations of the share below it.
+    let least = GOAL.confidence - 3.0 * (0.95_f64 * 0.05 / EXPERIMENTS as f64).sqrt();
+    let paths: [(&str, Path, f64); 6] = [
+        ("an edge of 0.2 %", |load| soft(load, 0.2), 0.99),
+        ("an edge of 1 %", |load| soft(load, 1.0), 0.98),
+        ("an edge of 5 %", |load| soft(load, 5.0), 0.9),
+        ("an edge of 20 %", |load| soft(load, 20.0), 0.5),
+        ("bursts in 5 % of the trials", |load| bursty(load, 0.05), 0.99),
+        ("bursts in 20 % of the trials", |load| bursty(load, 0.2), 0.95),
+    ];
+    for (name, path, both_ends) in paths {
+        let answers = searches(path);
+        let (held, found) = (
+            share(&answers, holds),
+            share(&answers, |answer| answer.lower.is_some() && answer.upper.is_some()),
+        );
+        let one_bisection = (0..EXPERIMENTS).filter(|seed| bisection_holds(path, *seed)).count() as f64;
+        assert!(held >= least, "{name}: {held}, {found}, {one_bisection}, {}", mean_trials(&answers));
+        assert!(found >= both_ends, "{name}: {found}");
+        // What the repeats are for.
+        assert!(one_bisection / (EXPERIMENTS as f64) < held, "{name}");
+    }
+}
+
+/// Whether the interval of a plain bisection by single trials, as narrow, holds the edge.
+fn bisection_holds(path: Path, seed: u64) -> bool {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let (mut within, mut exceeded) = (GOAL.least, MOST);
+    while exceeded > within * (1.0 + GOAL.width) {
+        let load = f64::midpoint(within, exceeded);
+        let end = if random.random::<f64>() < path(load) { &mut exceeded } else { &mut within };
+        *end = load;
+    }
+    within <= EDGE && EDGE <= exceeded
+}
+
+#[test]
+fn a_path_without_an_edge_has_neither_end() {
+    // Half of the trials exceed the bound at any load: each end would be an error.
+    let answers = searches(|_| 0.5);
+    assert!(share(&answers, |answer| answer.lower.is_some()) < 0.025);
+    assert!(share(&answers, |answer| answer.upper.is_some()) < 0.025);
+}
+
+#[test]
+fn each_end_is_right_where_loss_is_not_monotonic() {
+    let answers = searches(banded);
+    for answer in &answers {
+        assert!(answer.lower.is_some_and(|lower| banded(lower) < 0.5), "{answer:?}");
+        assert!(answer.upper.is_some_and(|upper| banded(upper) > 0.5), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_sender_that_never_exceeds_is_the_limit() {
+    let answer = search(|_| 0.0, 1, GOAL);
+    assert_eq!(answer, Answer { lower: Some(MOST), upper: None, complete: true, trials: 9 });
+    // A loss now and then does not hide it.
+    let answers = searches(|_| 0.1);
+    assert!(share(&answers, |answer| answer.lower.is_some() && answer.upper.is_none()) > 0.95);
+    assert!(share(&answers, |answer| answer.lower == Some(MOST)) > 0.8);
+}
+
+#[test]
+fn what_is_always_lossy_has_no_rate() {
+    let answer = search(|_| 1.0, 1, GOAL);
+    assert_eq!((answer.lower, answer.upper, answer.complete), (None, Some(GOAL.least), true));
+    assert!(answer.trials < 40, "{answer:?}");
+}
+
+#[test]
+fn a_load_that_cannot_be_offered_is_not_claimed() {
+    // In one piece it offers 500, at a pace only 80.
+    let mut search = Search::new(GOAL);
+    while let Some(load) = search.next_load() {
+        let offered = match load {
+            Load::Most => MOST,
+            Load::Of(load) => load.min(80.0),
+        };
+        search.tell(Trial { offered, forwarded: offered.min(EDGE), exceeded: offered > EDGE });
+    }
+    let answer = search.answer();
+    assert!(answer.lower.is_some_and(|lower| lower <= 80.0 / (1.0 - GOAL.width)), "{answer:?}");
+    assert!(answer.upper.is_some_and(|upper| upper > EDGE), "{answer:?}");
+}
+
+proptest! {
+    #[test]
+    fn any_outcomes_come_to_an_end(
+        outcomes in prop::collection::vec((0.0..2.0f64, 0.0..2.0f64, any::<bool>()), 1..40),
+        confidence in 0.0..0.999f64, width in 0.0001..0.2f64, least in 0.001..10.0f64, trials in 1usize..200,
+    ) {
+        let mut search = Search::new(Goal { confidence, width, least, trials });
+        let mut made = 0;
+        for (offered, forwarded, exceeded) in outcomes.iter().cycle() {
+            let Some(load) = search.next_load() else { break };
+            let asked = match load {
+                Load::Most => 100.0,
+                Load::Of(load) => load,
+            };
+            prop_assert!(asked.is_finite() && asked >= least * 0.999, "{asked}");
+            search.tell(Trial { offered: asked * offered, forwarded: asked * forwarded, exceeded: *exceeded });
+            made += 1;
+            prop_assert!(made <= trials);
+        }
+        let answer = search.answer();
+        prop_assert_eq!(answer.trials, made);
+        // It ends by itself, or with its last trial.
+        prop_assert!(answer.complete || made == trials || search.next_load().is_some());
+        prop_assert!(!answer.complete || search.next_load().is_none());
+        if let (Some(lower), Some(upper)) = (answer.lower, answer.upper) {
+            prop_assert!(lower.is_finite() && upper.is_finite());
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Studies on their way to another file: packed, and unpacked.
+//!
+//! A packed file is a database of the same schema that holds only some studies. Who unpacks one has
+//! it from somebody else: it is opened as every database is, and what it holds is read whole
+//! before any of it stays.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use rusqlite::types::Value;
+use rusqlite::{Transaction, params_from_iter};
+
+use crate::document;
+use crate::error::StoreError;
+use crate::open;
+use crate::record::StudyId;
+use crate::redact::{Identities, Redaction};
+use crate::store::{Failure, Store};
+use crate::stored::StudyRow;
+
+/// A study that went from one file to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Its number in the file that it comes from.
+    pub from: StudyId,
+    /// Its number in the other.
+    pub to: StudyId,
+    /// Tags that stayed behind: another study has them.
+    pub tags_taken: Vec<String>,
+}
+
+/// What became of the studies of a packed file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unpacked {
+    /// Those that were added.
+    pub added: Vec<Moved>,
+    /// Those that were there, as (number in the file, number here).
+    pub known: Vec<(StudyId, StudyId)>,
+}
+
+impl Store {
+    /// Packs studies into a new file. With identities, those that the studies tell of their hosts
+    /// are replaced: names of hosts and users, link-layer and public addresses, ids of machines and
+    /// of their boots, paths.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyThere`], [`StoreError::NoSuchStudy`]; else what reading and writing can
+    /// meet. Then there is no file.
+    pub fn pack(
+        &self,
+        studies: &[StudyId],
+        file: &Path,
+        redacted: Option<Identities>,
+    ) -> Result<Vec<Moved>, StoreError> {
+        let mut packed = open::for_packing(file).map(Store::with)?;
+        let moved = packed.take(self, studies, redacted.map(Redaction::new));
+        if moved.is_err() {
+            drop(packed);
+            let _ = fs::remove_file(file);
+        }
+        moved
+    }
+
+    /// Adds the studies of a packed file that are not here yet: under new numbers, with their tags
+    /// as far as no study here has them.
+    ///
+    /// # Errors
+    /// [`StoreError::CampaignRunning`] while a process records into this file; else what reading
+    /// and writing can meet. Then nothing is added.
+    pub fn unpack(&mut self, packed: &Store) -> Result<Unpacked, StoreError> {
+        let here = self.studies()?;
+        let mut unpacked = Unpacked::default();
+        let mut new = Vec::new();
+        for row in packed.studies()? {
+            match here.iter().find(|known| is_same(known, &row)) {
+                Some(known) => unpacked.known.push((row.id, known.id)),
+                None => new.push(row.id),
+            }
+        }
+        unpacked.added = self.take(packed, &new, None)?;
+        Ok(unpacked)
+    }
+
+    /// Adds studies of another file, all or none.
+    fn take(
+        &mut self,
+        source: &Store,
+        studies: &[StudyId],
+        mut redaction: Option<Redaction>,
+    ) -> Result<Vec<Moved>, StoreError> {
+        // One state of the file, however long it takes.
+        let _snapshot = source
+            .connection
+            .unchecked_transaction()
+            .map_err(|error| StoreError::from_sqlite(&source.place.named, error))?;
+        let mut studies = studies.to_vec();
+        studies.sort_unstable();
+        studies.dedup();
+        // Before the first row is copied: what another program wrote may be no study.
+        for study in &studies {
+            source.readable(*study)?;
+        }
+        let moved = self.campaign(|transaction, _| {
+            let mut copy = Copy { source, transaction, redaction: redaction.as_mut() };
+            studies.iter().map(|study| copy.study(*study)).collect::<Result<Vec<Moved>, Failure>>()
+        });
+        self.campaign = None;
+        let moved = moved?;
+        if redaction.is_some() {
+            moved.iter().try_for_each(|one| self.readable(one.to))?;
+        }
+        Ok(moved)
+    }
+
+    /// Reads everything of a study.
+    ///
+    /// # Errors
+    /// As [`Store::load`]; [`StoreError::Corrupted`] for a value that is no number.
+    fn readable(&self, study: StudyId) -> Result<(), StoreError> {
+        let stored = self.load_within(study)?;
+        let mut values = stored.runs.iter().flat_map(|run| &run.metrics);
+        if let Some((key, value)) = values.find(|(_, value)| !value.is_finite()) {
+            let detail = format!("{} of a run is {value}", text::line(key));
+            return Err(StoreError::Corrupted { path: self.place.named.clone(), detail });
+        }
+        self.series(study).map(drop)
+    }
+}
+
+/// Whether two rows are of one study: begun in the same millisecond with the same seed, and equally
+/// far.
+fn is_same(one: &StudyRow, other: &StudyRow) -> bool {
+    let key = |row: &StudyRow| {
+        let counts = (row.boots, row.recorded_runs, row.failed_runs, row.invalid_runs);
+        (row.name.clone(), row.seed, row.started_unix_ms, counts)
+    };
+    key(one) == key(other)
+}
+
+/// One study's way from a file into a transaction of another.
+struct Copy<'a> {
+    source: &'a Store,
+    transaction: &'a Transaction<'a>,
+    redaction: Option<&'a mut Redaction>,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Holds {
+    /// Numbers and words of ours.
+    Ours,
+    /// Text.
+    Text,
+    /// JSON.
+    Json,
+}
+
+use Holds::{Json, Ours, Text};
+
+const STUDY: &[(&str, Holds)] = &[
+    ("plan", Json),
+    ("name", Text),
+    ("toml", Text),
+    ("seed", Ours),
+    ("scenario", Text),
+    ("version", Ours),
+    ("status", Ours),
+    ("started_unix_ms", Ours),
+    ("finished_unix_ms", Ours),
+];
+
+const BOOT: &[(&str, Holds)] = &[
+    ("environment", Json),
+    ("environment_after", Json),
+    ("number", Ours),
+    ("part", Ours),
+    ("started_unix_ms", Ours),
+    ("ended_unix_ms", Ours),
+];
+
+const RUN: &[(&str, Holds)] = &[
+    ("number", Ours),
+    ("part", Ours),
+    ("block", Ours),
+    ("repeat", Ours),
+    ("position", Ours),
+    ("warmup", Ours),
+    ("condition", Ours),
+    ("started_unix_ms", Ours),
+    ("status", Ours),
+    ("reason", Text),
+    ("limited_by", Ours),
+    ("evidence", Json),
+    ("detail", Json),
+];
+
+type Copied<T> = Result<T, Failure>;
+
+impl Copy<'_> {
+    fn study(&mut self, study: StudyId) -> Copied<Moved> {
+        let columns = names(STUDY, "");
+        // A process that records it here does not record the copy.
+        let columns = columns.replace("status", "iif(status = 'running', 'interrupted', status)");
+        let row = self.rows(&format!("SELECT 0, {columns} FROM study WHERE id = ?1"), study.0)?;
+        let row = row
+            .into_iter()
+            .next()
+            .ok_or_else(|| StoreError::NoSuchStudy { path: self.source.place.named.clone(), study })?;
+        let to = self.insert("study", &[], STUDY, row, &[])?;
+        let boots = self.boots(study.0, to)?;
+        let runs = self.runs(to, &boots)?;
+        self.of_runs(&runs)?;
+        let tags_taken = self.marks(study.0, to)?;
+        Ok(Moved { from: study, to: StudyId(to), tags_taken })
+    }
+
+    fn boots(&mut self, study: i64, to: i64) -> Copied<BTreeMap<i64, i64>> {
+        let documents = "(SELECT json FROM document WHERE document.id = environment),
+                         (SELECT json FROM document WHERE document.id = environment_after)";
+        let columns = names(&BOOT[2..], "");
+        let query = format!("SELECT id, {documents}, {columns} FROM boot WHERE study = ?1 ORDER BY id");
+        let mut new = BTreeMap::new();
+        for mut row in self.rows(&query, study)? {
+            for value in &mut row[1..3] {
+                if let Value::Text(json) = value {
+                    let json = self.replaced(json, Json)?;
+                    *value = Value::Integer(document::intern(self.transaction, &json)?);
+                }
+            }
+            let id = integer(&row[0]);
+            // The documents are numbers now.
+            new.insert(id, self.insert("boot", &["study"], BOOT, row, &[to])?);
+        }
+        Ok(new)
+    }
+
+    fn runs(&mut self, to: i64, boots: &BTreeMap<i64, i64>) -> Copied<BTreeMap<i64, i64>> {
+        let mut new = BTreeMap::new();
+        // Boot by boot: the accounts of a whole campaign are many bytes.
+        for (from, boot) in boots {
+            let columns = names(RUN, "");
+            let query = format!("SELECT id, {columns} FROM run WHERE boot = ?1 ORDER BY id");
+            for row in self.rows(&query, *from)? {
+                let id = integer(&row[0]);
+                new.insert(id, self.insert("run", &["boot", "study"], RUN, row, &[*boot, to])?);
+            }
+        }
+        Ok(new)
+    }
+
+    fn of_runs(&mut self, runs: &BTreeMap<i64, i64>) -> Copied<()> {
+        for (from, to) in runs {
+            for row in self.rows("SELECT 0, key, value FROM metric WHERE run = ?1", *from)? {
+                self.insert("metric", &["run"], &[("key", Ours), ("value", Ours)], row, &[*to])?;
+            }
+            for row in self.rows("SELECT 0, side, columns FROM series WHERE run = ?1", *from)? {
+                self.insert("series", &["run"], &[("side", Ours), ("columns", Ours)], row, &[*to])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tags and notes; the tags that another study has.
+    fn marks(&mut self, study: i64, to: i64) -> Copied<Vec<String>> {
+        for row in
+            self.rows("SELECT 0, written_unix_ms, text FROM note WHERE study = ?1 ORDER BY id", study)?
+        {
+            self.insert("note", &["study"], &[("written_unix_ms", Ours), ("text", Text)], row, &[to])?;
+        }
+        let mut taken = Vec::new();
+        for row in self.rows("SELECT 0, name FROM tag WHERE study = ?1 ORDER BY name", study)? {
+            let Value::Text(tag) = &row[1] else { continue };
+            let is_taken =
+                self.transaction.prepare_cached("SELECT 1 FROM tag WHERE name = ?1")?.exists([tag])?;
+            if is_taken {
+                taken.push(tag.clone());
+            } else {
+                self.insert("tag", &["study"], &[("name", Text)], row, &[to])?;
+            }
+        }
+        Ok(taken)
+    }
+
+    /// Rows of the source: a number first, then the columns of a table.
+    fn rows(&self, query: &str, id: i64) -> Copied<Vec<Vec<Value>>> {
+        let read = |row: &rusqlite::Row<'_>| (0..row.as_ref().column_count()).map(|at| row.get(at)).collect();
+        Ok(self.source.rows(query, [id], read)?)
+    }
+
+    /// Writes a row with its new references before it; its new number.
+    fn insert(
+        &mut self,
+        table: &str,
+        references: &[&str],
+        columns: &[(&str, Holds)],
+        row: Vec<Value>,
+        to: &[i64],
+    ) -> Copied<i64> {
+        let mut values: Vec<Value> = to.iter().map(|id| Value::Integer(*id)).collect();
+        for (value, (_, holds)) in row.into_iter().skip(1).zip(columns) {
+            values.push(match value {
+                Value::Text(text) => Value::Text(self.replaced(&text, *holds)?),
+                other => other,
+            });
+        }
+        let marks = vec!["?"; values.len()].join(", ");
+        let columns = names(columns, &references.iter().map(|name| format!("{name}, ")).collect::<String>());
+        self.transaction
+            .prepare_cached(&format!("INSERT INTO {table} ({columns}) VALUES ({marks})"))?
+            .execute(params_from_iter(values))?;
+        Ok(self.transaction.last_insert_rowid())
+    }
+
+    fn replaced(&mut self, text: &str, holds: Holds) -> Copied<String> {
+        match (&mut self.redaction, holds) {
+            (None, _) | (_, Ours) => Ok(text.to_owned()),
+            (Some(redaction), Text) => Ok(redaction.text(text)),
+            (Some(redaction), Json) => redaction.document(text).map_err(|source| {
+                let (path, what) = (self.source.place.named.clone(), "a stored document".to_owned());
+                StoreError::Json { path, what, field: String::new(), source }.into()
+            }),
+        }
+    }
+}
+
+fn names(columns: &[(&str, Holds)], before: &str) -> String {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    format!("{before}{}", names.join(", "))
+}
+
+fn integer(value: &Value) -> i64 {
+    if let Value::Integer(number) = value { *number } else { 0 }
+}

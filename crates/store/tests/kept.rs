@@ -1,0 +1,279 @@
+//! Stored studies as a person keeps them: tags, notes, removal, packing.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use netassay_store::{
+    BootId, Identities, Moved, NewStudy, Outcome, Store, StoreError, StoredStudy, StudyId, StudyStatus, Tag,
+    Unpacked,
+};
+use record::sample::series;
+use rusqlite::Connection;
+use study::BySide;
+use support::{environment, environment_of, run, study, warmup};
+
+fn tag(word: &str) -> Tag {
+    word.parse().unwrap()
+}
+
+/// A database of two studies of the same name, the second with environments of its own.
+fn two(path: &Path) -> (Store, [StudyId; 2]) {
+    let mut store = Store::open(path).unwrap();
+    let ids = [environment(), environment_of("6.19.0")].map(|own| {
+        let id = store.begin_study(&study()).unwrap();
+        for (number, before) in [(1, &environment()), (2, &own)] {
+            let boot = store.begin_boot(id, number, before).unwrap();
+            record(&mut store, boot);
+            store.end_boot(boot, Some(&own)).unwrap();
+        }
+        store.finish_study(id, StudyStatus::Complete).unwrap();
+        id
+    });
+    (store, ids)
+}
+
+fn record(store: &mut Store, boot: BootId) {
+    store.record_run(boot, &warmup(0)).unwrap();
+    let mut with_series = run(1, 0);
+    with_series.series = BySide { receiver: Some(series()), ..BySide::default() };
+    store.record_run(boot, &with_series).unwrap();
+    let mut failed = run(1, 1);
+    failed.outcome = Outcome::Failed("cannot read /srv/alice/x at 8.8.8.8".to_owned());
+    store.record_run(boot, &failed).unwrap();
+}
+
+fn count(path: &Path, what: &str) -> u32 {
+    let connection = Connection::open(path).unwrap();
+    connection.query_row(&format!("SELECT count(*) FROM {what}"), [], |row| row.get(0)).unwrap()
+}
+
+/// A study without what its file numbers.
+fn without_numbers(mut stored: StoredStudy) -> StoredStudy {
+    stored.row.id = StudyId(0);
+    stored.boots.iter_mut().for_each(|boot| boot.id = BootId(0));
+    stored.runs.iter_mut().for_each(|run| run.id = netassay_store::RunId(0));
+    stored
+}
+
+#[test]
+fn a_study_is_called_by_number_tag_or_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, [first, second]) = two(&directory.path().join("a.db"));
+    store.tag(first, &tag("main"), false).unwrap();
+    assert_eq!(store.called("1").unwrap(), [first]);
+    assert_eq!(store.called("main").unwrap(), [first]);
+    assert_eq!(store.called("quick").unwrap(), [first, second]);
+    // A tag goes before a name.
+    store.tag(second, &tag("quick"), false).unwrap();
+    assert_eq!(store.called("quick").unwrap(), [second]);
+    for word in ["3", "99999999999999999999", "mian", "", "1; DROP TABLE study"] {
+        let error = store.called(word).unwrap_err();
+        assert!(matches!(error, StoreError::NoStudyCalled { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_tag_names_one_study_and_moves_only_when_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, [first, second]) = two(&directory.path().join("a.db"));
+    store.tag(first, &tag("main"), false).unwrap();
+    store.tag(first, &tag("main"), false).unwrap();
+    let taken = store.tag(second, &tag("main"), false).unwrap_err();
+    assert!(taken.to_string().contains("names study 1 already"), "{taken}");
+    assert_eq!(store.load(first).unwrap().row.tags, ["main"]);
+    store.tag(second, &tag("main"), true).unwrap();
+    store.tag(second, &tag("a.b"), false).unwrap();
+    let tags: Vec<_> = store.studies().unwrap().into_iter().map(|row| row.tags).collect();
+    assert_eq!(tags, [vec![], vec!["a.b".to_owned(), "main".to_owned()]]);
+    store.untag(&tag("main")).unwrap();
+    assert!(matches!(store.untag(&tag("main")), Err(StoreError::NoSuchTag { .. })));
+    assert!(matches!(store.tag(StudyId(9), &tag("x"), false), Err(StoreError::NoSuchStudy { .. })));
+}
+
+#[test]
+fn notes_are_kept_in_order_on_one_line() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, [first, _]) = two(&directory.path().join("a.db"));
+    store.note(first, "  before the firmware\nupdate ").unwrap();
+    store.note(first, "\u{1b}[2Jred").unwrap();
+    let notes = store.load(first).unwrap().row.notes;
+    let texts: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(texts, ["before the firmware update", "\\u{1b}[2Jred"]);
+    assert!(notes[0].written_unix_ms > 1_700_000_000_000);
+    for text in ["", " ", &"é".repeat(4097)] {
+        assert!(matches!(store.note(first, text), Err(StoreError::NoNote { .. })));
+    }
+    assert_eq!(store.remove_notes(first).unwrap(), 2);
+    assert_eq!(store.load(first).unwrap().row.notes, []);
+}
+
+#[test]
+fn what_is_removed_is_all_of_one_study_and_nothing_of_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let (mut store, [first, second]) = two(&path);
+    let before = store.load(first).unwrap();
+    store.tag(second, &tag("gone"), false).unwrap();
+    store.note(second, "gone").unwrap();
+    let announced = store.contents(second).unwrap();
+    assert_eq!((announced.boots, announced.runs, announced.values, announced.series), (2, 6, 8, 2));
+    // The other environment is the first study's too.
+    assert_eq!((announced.environments, announced.tags, announced.notes), (1, 1, 1));
+    assert_eq!(store.remove(second).unwrap(), announced);
+    assert!(matches!(store.remove(second), Err(StoreError::NoSuchStudy { .. })));
+    assert_eq!(store.load(first).unwrap(), before);
+    drop(store);
+    for (table, rows) in [
+        ("study", 1),
+        ("boot", 2),
+        ("run", 6),
+        ("metric", 8),
+        ("series", 2),
+        ("document", 1),
+        ("tag", 0),
+        ("note", 0),
+    ] {
+        assert_eq!(count(&path, table), rows, "{table}");
+    }
+    let bytes = fs::read(&path).unwrap();
+    assert!(!bytes.windows(6).any(|window| window == b"6.19.0"), "what was removed can be read still");
+    // A number is never given again.
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(store.begin_study(&study()).unwrap(), StudyId(3));
+}
+
+#[test]
+fn nothing_is_removed_or_added_while_another_records() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.db");
+    let (mut store, [first, _]) = two(&path);
+    let mut recorder = Store::open(&path).unwrap();
+    recorder.begin_study(&study()).unwrap();
+    assert!(matches!(store.remove(first), Err(StoreError::CampaignRunning { .. })));
+    let other = Store::open_read_only(&path).unwrap();
+    assert!(matches!(store.unpack(&other), Err(StoreError::CampaignRunning { .. })));
+    // A tag disturbs nobody.
+    store.tag(first, &tag("main"), false).unwrap();
+    drop(recorder);
+    store.remove(first).unwrap();
+}
+
+#[test]
+fn a_packed_study_is_the_same_where_it_is_unpacked() {
+    let directory = tempfile::tempdir().unwrap();
+    let [from, packed, to] = ["from.db", "packed.db", "to.db"].map(|name| directory.path().join(name));
+    let (mut store, [first, second]) = two(&from);
+    store.tag(second, &tag("main"), false).unwrap();
+    store.note(second, "why").unwrap();
+    let moved = store.pack(&[second, second], &packed, None).unwrap();
+    assert_eq!(moved, [Moved { from: second, to: StudyId(1), tags_taken: vec![] }]);
+    assert!(matches!(store.pack(&[first], &packed, None), Err(StoreError::AlreadyThere { .. })));
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2 + 2, "from.db has its log open");
+
+    let (mut elsewhere, [other, _]) = two(&to);
+    elsewhere.tag(other, &tag("main"), false).unwrap();
+    let source = Store::open_read_only(&packed).unwrap();
+    let unpacked = elsewhere.unpack(&source).unwrap();
+    let added = [Moved { from: StudyId(1), to: StudyId(3), tags_taken: vec!["main".to_owned()] }];
+    assert_eq!(unpacked, Unpacked { added: added.to_vec(), known: vec![] });
+    // Once more is nothing new.
+    assert_eq!(
+        elsewhere.unpack(&source).unwrap(),
+        Unpacked { added: vec![], known: vec![(StudyId(1), StudyId(3))] }
+    );
+    let mut original = without_numbers(store.load(second).unwrap());
+    original.row.tags.clear();
+    assert_eq!(without_numbers(elsewhere.load(StudyId(3)).unwrap()), original);
+    assert_eq!(
+        elsewhere.series(StudyId(3)).unwrap().into_iter().map(|one| one.series).collect::<Vec<_>>(),
+        store.series(second).unwrap().into_iter().map(|one| one.series).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_redacted_study_names_no_host_and_reads_as_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let [from, packed] = ["from.db", "packed.db"].map(|name| directory.path().join(name));
+    let mut store = Store::open(&from).unwrap();
+    let mut identified = environment();
+    identified.transmitter.kernel.boot_id = Some("8b1a9953-c461-4296-a827-abf8c47804d7".to_owned());
+    identified.transmitter.kernel.command_line = Some("ip=atlas root=/dev/mapper/alice--vg".to_owned());
+    let mut interface = record::sample::interface("eth0");
+    interface.link.address = Some("52:54:00:ab:cd:ef".to_owned());
+    identified.transmitter.interfaces.insert("eth0".to_owned(), Some(interface));
+    let toml = "name = \"quick\"\n# alice@atlas, 8.8.8.8\nkernel = \"/srv/alice/k\"\n".to_owned();
+    let id = store.begin_study(&NewStudy { toml, ..study() }).unwrap();
+    let boot = store.begin_boot(id, 1, &identified).unwrap();
+    record(&mut store, boot);
+    store.finish_study(id, StudyStatus::Complete).unwrap();
+    store.note(id, "measured by alice on atlas").unwrap();
+    let known = Identities { hosts: vec!["atlas".to_owned()], users: vec!["alice".to_owned()] };
+    store.pack(&[id], &packed, Some(known)).unwrap();
+
+    let bytes = fs::read(&packed).unwrap();
+    for identity in ["alice", "atlas", "8.8.8.8", "52:54:00:ab:cd:ef", "8b1a9953", "/home", "mapper"] {
+        let is_there = bytes.windows(identity.len()).any(|window| window == identity.as_bytes());
+        assert!(!is_there, "{identity} is in the packed file");
+    }
+    let (before, after) =
+        (store.load(id).unwrap(), Store::open_read_only(&packed).unwrap().load(id).unwrap());
+    assert_eq!(after.plan, before.plan);
+    assert_eq!(after.row.toml, "name = \"quick\"\n# user-1@host-1, 192.0.2.1\nkernel = \"/redacted/1\"\n");
+    assert_eq!(after.row.notes[0].text, "measured by user-1 on host-1");
+    assert_eq!(after.runs[2].reason.as_deref(), Some("cannot read /redacted/3 at 192.0.2.1"));
+    let host = &after.boots[0].environment.transmitter;
+    assert_eq!(host.interfaces["eth0"].as_ref().unwrap().link.address.as_deref(), Some("02:00:00:00:00:01"));
+    assert_eq!(host.kernel.release, before.boots[0].environment.transmitter.kernel.release);
+    let metrics = |study: &StoredStudy| study.runs.iter().map(|run| run.metrics.clone()).collect::<Vec<_>>();
+    assert_eq!(metrics(&after), metrics(&before));
+}
+
+#[test]
+fn a_packed_file_that_is_no_study_adds_nothing() {
+    for (change, words) in [
+        ("UPDATE study SET plan = '{}'", "the plan of study 1"),
+        ("UPDATE run SET detail = '{\"new\": 1}'", "the detail of run"),
+        ("UPDATE metric SET value = 9e999", "is inf"),
+        ("UPDATE series SET columns = '[]'", "counters over time"),
+        ("UPDATE document SET json = '7'", "the environment of boot 1"),
+        ("PRAGMA ignore_check_constraints = on; UPDATE study SET status = 'odd'", "is damaged"),
+        ("CREATE VIEW v AS SELECT 1", "not of netassay's making"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let [from, packed, to] = ["from.db", "packed.db", "to.db"].map(|name| directory.path().join(name));
+        let (store, [first, _]) = two(&from);
+        store.pack(&[first], &packed, None).unwrap();
+        Connection::open(&packed).unwrap().execute_batch(change).unwrap();
+        let mut target = Store::open(&to).unwrap();
+        let error = Store::open_read_only(&packed)
+            .and_then(|packed| target.unpack(&packed))
+            .expect_err(change)
+            .to_string();
+        assert!(error.contains(words) && error.contains("packed.db"), "{change}: {error}");
+        assert_eq!(target.studies().unwrap(), []);
+        assert_eq!(count(&to, "document"), 0);
+    }
+}
+
+#[test]
+fn a_study_that_cannot_be_packed_leaves_no_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let [from, packed] = ["from.db", "packed.db"].map(|name| directory.path().join(name));
+    let (store, _) = two(&from);
+    assert!(matches!(store.pack(&[StudyId(9)], &packed, None), Err(StoreError::NoSuchStudy { .. })));
+    assert!(!packed.exists());
+}
+
+#[test]
+fn changing_makes_no_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("none.db");
+    assert!(matches!(Store::open_existing(&path), Err(StoreError::NotFound { .. })));
+    assert!(!path.exists());
+    fs::write(&path, "").unwrap();
+    assert!(matches!(Store::open_existing(&path), Err(StoreError::Empty { .. })));
+}
