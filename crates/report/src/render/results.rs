@@ -118,7 +118,8 @@ impl Results {
     }
 
     /// The stored study behind the results.
-    pub(crate) fn stored(&self) -> &StoredStudy {
+    #[must_use]
+    pub fn stored(&self) -> &StoredStudy {
         &self.stored
     }
 

@@ -1,0 +1,8 @@
+//! The report of one or several stored studies as one file that a browser shows.
+//!
+//! Pure: takes results and stored series, returns markup.
+
+pub mod figures;
+mod section;
+
+pub use section::{Section, Study};

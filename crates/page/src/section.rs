@@ -1,0 +1,25 @@
+//! What a page is made of, and what it is made from.
+
+use chart::{Figure, Id};
+use report::Results;
+use store::StoredSeries;
+
+/// A study that a page shows.
+pub struct Study {
+    /// What it found.
+    pub results: Results,
+    /// The counters of its runs over time.
+    pub series: Vec<StoredSeries>,
+}
+
+/// Figures under one heading.
+pub struct Section {
+    /// Its name in the page.
+    pub id: Id,
+    /// Its heading.
+    pub title: String,
+    /// What the figures show together, in sentences; empty if nothing needs to be said.
+    pub about: Vec<String>,
+    /// The figures, in the order of the page.
+    pub figures: Vec<Figure>,
+}
