@@ -119,7 +119,8 @@ impl Found {
     }
 }
 
-/// Puts a process to sleep, for 40 ms of every 50, until it is dropped.
+/// Puts a process to sleep, for 160 ms of every 200, until it is dropped. Each time that it wakes it
+/// may wait some ms for its CPU, so shorter turns would make others a limit too.
 pub(crate) struct Nap {
     over: Arc<AtomicBool>,
     keeper: Option<JoinHandle<()>>,
@@ -136,9 +137,9 @@ impl Nap {
         let keeper = std::thread::spawn(move || {
             while !seen.load(Ordering::Relaxed) {
                 signal(libc::SIGSTOP);
-                std::thread::sleep(Duration::from_millis(40));
+                std::thread::sleep(Duration::from_millis(160));
                 signal(libc::SIGCONT);
-                std::thread::sleep(Duration::from_millis(10));
+                std::thread::sleep(Duration::from_millis(40));
             }
         });
         Self { over, keeper: Some(keeper) }

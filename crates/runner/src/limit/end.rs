@@ -65,6 +65,13 @@ impl<'a> End<'a> {
         of.map(|(times, _)| *times).collect()
     }
 
+    /// The share of the window in which its threads, on average, ran.
+    pub(super) fn running(&self) -> f64 {
+        let threads = &self.window.threads;
+        let running: f64 = threads.iter().map(|thread| thread.running_ns as f64).sum();
+        running / (self.window.elapsed_ns as f64 * threads.len() as f64).max(1.0)
+    }
+
     /// The rate limit of its interface, in bits/s.
     fn rate(&self) -> Option<f64> {
         self.window.link.rate_bits.filter(|bits| *bits > 0).map(|bits| bits as f64)

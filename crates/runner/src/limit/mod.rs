@@ -20,6 +20,7 @@
 //!    **contended** replaces an end's CPU, its full socket, and the labels below, if that end lost
 //!    a tenth of the window to processes other than the run's: its threads waited for a CPU that
 //!    others had, or the hypervisor took it. Such an end looks like one that waits for the other.
+//!    A full socket remains the limit if it would also drop datagrams had its threads had that time.
 //!
 //!    **host CPU** replaces the same if the end is in a guest whose virtual CPU waited as long for
 //!    a CPU of the host behind threads of the run's own guests: with more CPUs in the host, the CPU
@@ -40,12 +41,13 @@ mod end;
 mod losses;
 
 use load::{Direction, Kind};
-use record::{Dropped, Evidence, HostAccount, Label, Limit, OnHost, RunAccount};
+use record::{Dropped, Evidence, HostAccount, Label, Limit, OnHost, Place, RunAccount};
 use study::Side;
 use testbed::RunOrder;
 
 use self::busy::Busy;
 use self::case::Case;
+use self::contended::Contention;
 use self::end::{End, MUCH, SEGMENTS_LOST};
 use crate::waiting::Waited;
 
@@ -158,12 +160,30 @@ fn unless_contended(mut limit: Limit, from: &End<'_>, to: &End<'_>) -> Limit {
         Label::ReceiverSocket => [Some(to), None],
         Label::Device | Label::Path => [Some(from), Some(to)],
     };
-    let found = ends.into_iter().flatten().filter_map(|end| end.contention.as_ref());
-    if let Some(most) = found.max_by(|one, other| one.lost.total_cmp(&other.lost)) {
+    let found = ends.into_iter().flatten().filter_map(|end| Some((end, end.contention.as_ref()?)));
+    let Some((end, most)) = found.max_by(|one, other| one.1.lost.total_cmp(&other.1.lost)) else {
+        return limit;
+    };
+    if limit.label == Label::ReceiverSocket && would_drop_anyway(&limit, end, most) {
+        limit.evidence.push(most.evidence.clone());
+    } else {
         limit.label = most.label;
         limit.evidence.insert(0, most.evidence.clone());
     }
     limit
+}
+
+/// Whether the receiver's socket would still drop too many datagrams if its threads had also had
+/// the CPU time that they lost, and had taken in proportion more.
+fn would_drop_anyway(limit: &Limit, to: &End<'_>, contention: &Contention) -> bool {
+    let dropped = limit.evidence.iter().find_map(|what| match what {
+        Evidence::Lost { place: Place::Socket(_), datagrams, offered } => {
+            Some(*datagrams as f64 / (*offered).max(1) as f64)
+        }
+        _ => None,
+    });
+    let running = to.running();
+    dropped.is_some_and(|dropped| running - (1.0 - dropped) * (running + contention.lost) > LOST * running)
 }
 
 /// The requested rate of a stream in one direction, in bits/s.

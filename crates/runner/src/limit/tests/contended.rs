@@ -37,6 +37,22 @@ fn a_cpu_that_others_had_is_contended_and_not_the_path() {
 }
 
 #[test]
+fn a_socket_that_would_drop_anyway_remains_the_limit() {
+    // The receiver ran for 300 ms and waited for 120 ms, so it could have taken 1.4 times as many.
+    for (taken, expected) in [(1_000, Label::ReceiverSocket), (80_000, Label::Contended)] {
+        let mut case = quiet(Kind::UdpStream);
+        works(receiver_of(&mut case), 300, 0, 0);
+        receiver_of(&mut case).window.cpu_each[0].steal = 120_000_000;
+        let received = &mut receiver_of(&mut case).whole.outcome.received;
+        (received.messages, received.socket_drops) = (taken, 100_000 - taken);
+        let limit = limit(&case.0, &case.1);
+        assert_eq!(limit.label, expected, "{:#?}", limit.evidence);
+        let contended = |what: &Evidence| matches!(what, Evidence::Contended(_));
+        assert!(limit.evidence.iter().any(contended), "{:#?}", limit.evidence);
+    }
+}
+
+#[test]
 fn what_was_asked_for_and_the_other_ends_cpu_come_before_contention() {
     let mut paced = quiet(Kind::TcpStream);
     paced.0.traffic.pacing = Pacing::of_bits(100_000_000);
