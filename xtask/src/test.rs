@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::arrows;
-use crate::checks::{cargo, needs, scripts, static_binary, tests, tree};
+use crate::checks::{browser, cargo, needs, scripts, static_binary, tests, tree};
 use crate::failure::Failure;
 use crate::generated;
 use crate::report::{Ending, Report};
@@ -31,6 +31,7 @@ const STEPS: &[Step] = &[
         run: cargo::build,
     },
     Step { name: "tests", about: "every unit and integration test", run: tests::units },
+    Step { name: "browser", about: "the reports that the tests wrote, in a browser", run: browser::check },
     Step { name: "doctests", about: "the examples in the documentation", run: tests::examples },
     Step { name: "docs", about: "the documentation builds, warnings denied", run: cargo::docs },
     Step { name: "generated", about: "files that are generated and checked in", run: generated::check },

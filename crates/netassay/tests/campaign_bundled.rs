@@ -8,6 +8,7 @@ mod common;
 #[path = "common/kernel.rs"]
 mod kernel;
 
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -62,6 +63,7 @@ fn every_study_as_root(test: &str, guests: bool) {
     let kernel = if guests { kernel(&bench) } else { String::new() };
     for (name, _) in studies(&bench, guests) {
         run(&name, &kernel, |arguments| bench.netassay(arguments));
+        keep_report(&bench, &name);
     }
 }
 
@@ -76,7 +78,9 @@ fn every_study_as_an_ordinary_user(test: &str, guests: bool) {
             run(&name, &kernel, |arguments| taps.with(&bench.netassay_as_nobody(arguments)));
         } else {
             skip(test, &format!("{name}: only root can open /dev/net/tun"));
+            continue;
         }
+        keep_report(&bench, &name);
     }
 }
 
@@ -124,6 +128,21 @@ fn run(name: &str, kernel: &str, netassay: impl Fn(&[&str]) -> Command) {
         }
     }
     println!("note: {name}: {} conditions in {:.1} s", conditions.len(), begun.elapsed().as_secs_f64());
+}
+
+/// Keeps the report of a study, and what is stored of it, for `cargo xtask test browser`.
+fn keep_report(bench: &Bench, name: &str) {
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reports");
+    fs::create_dir_all(&kept).unwrap();
+    for kind in ["csv", "json"] {
+        let output = bench.run(&["export", name, "--format", kind]);
+        expect(&output, 0);
+        fs::write(kept.join(format!("{name}.{kind}")), output.stdout).unwrap();
+    }
+    let stored: Value =
+        serde_json::from_slice(&fs::read(kept.join(format!("{name}.json"))).unwrap()).unwrap();
+    let written = bench.path(&format!("{name}-{}.html", stored["study"]["id"]));
+    fs::copy(&written, kept.join(format!("{name}.html"))).unwrap();
 }
 
 /// A kernel where any user may read it, by its name and, with `-again` behind it, by another.

@@ -1,5 +1,6 @@
 //! The checks that make up the job `test`.
 
+pub(crate) mod browser;
 pub(crate) mod cargo;
 pub(crate) mod elf;
 pub(crate) mod needs;

@@ -22,6 +22,11 @@ const NEEDS: &[Need] = &[
         program: "busybox",
         purpose: "the other guest in the bench of boots, and in its smoke test",
     },
+    Need {
+        package: "chromium",
+        program: "chromium",
+        purpose: "the browser in which the reports of the tests are looked at",
+    },
     Need { package: "ethtool", program: "ethtool", purpose: "second opinion on offload features in tests" },
     Need { package: "g++", program: "c++", purpose: "libFuzzer, for the fuzz targets" },
     Need { package: "iperf", program: "iperf", purpose: "a peer in the bench, and in its smoke test" },
@@ -32,6 +37,8 @@ const NEEDS: &[Need] = &[
         program: "ministat",
         purpose: "second opinion on the classic t-test in tests",
     },
+    Need { package: "nodejs", program: "node", purpose: "the program that steers the browser" },
+    Need { package: "npm", program: "npm", purpose: "the libraries of the program that steers the browser" },
     Need { package: "nuttcp", program: "nuttcp", purpose: "a peer in the bench, and in its smoke test" },
     Need {
         package: "qemu-system-x86",

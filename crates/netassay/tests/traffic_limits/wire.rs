@@ -119,8 +119,8 @@ impl Found {
     }
 }
 
-/// Puts a process to sleep, for 160 ms of every 200, until it is dropped. Each time that it wakes it
-/// may wait some ms for its CPU, so shorter turns would make others a limit too.
+/// Puts a process to sleep, for 160 ms of every 200, until it is dropped. At each end of a sleep it
+/// may wait some ms for its CPU, so that shorter turns would make others a limit too.
 pub(crate) struct Nap {
     over: Arc<AtomicBool>,
     keeper: Option<JoinHandle<()>>,

@@ -19,8 +19,8 @@
 //!
 //!    **contended** replaces an end's CPU, its full socket, and the labels below, if that end lost
 //!    a tenth of the window to processes other than the run's: its threads waited for a CPU that
-//!    others had, or the hypervisor took it. Such an end looks like one that waits for the other.
-//!    A full socket remains the limit if it would also drop datagrams had its threads had that time.
+//!    others had, or the hypervisor took it. Such an end looks like one that waits for the other. A
+//!    full socket stays the limit if it would also drop datagrams had its threads had that time.
 //!
 //!    **host CPU** replaces the same if the end is in a guest whose virtual CPU waited as long for
 //!    a CPU of the host behind threads of the run's own guests: with more CPUs in the host, the CPU

@@ -1,0 +1,103 @@
+// Opens every report of a folder in a browser and checks what people see of it.
+//
+// node check.mjs REPORTS ARTEFACTS: in REPORTS each `NAME.html` has `NAME.csv` and `NAME.json`
+// beside it, what `netassay export` writes of the same study. Screenshots go to ARTEFACTS. Exit
+// code 1, with a line for each fault, if there is any.
+
+import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+import { accessible } from './accessible.mjs';
+import { downloads } from './downloads.mjs';
+import { drawn, fits } from './drawn.mjs';
+import { keyboard, tooltips } from './reached.mjs';
+
+const WIDTHS = [1280, 390];
+const THEMES = ['light', 'dark'];
+// "Under 1 MB for 1,000 runs"; these studies are shorter.
+const MOST_BYTES = 1_000_000;
+
+const [reports, artefacts] = process.argv.slice(2, 4).map((path) => resolve(path));
+const names = readdirSync(reports).filter((name) => name.endsWith('.html')).sort();
+const faults = [];
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync'],
+  chromiumSandbox: false,
+});
+let figures = 0;
+for (const name of names) {
+  const begun = performance.now();
+  const path = join(reports, name);
+  const found = [];
+  if (statSync(path).size > MOST_BYTES) {
+    found.push(`${statSync(path).size} bytes are more than ${MOST_BYTES}`);
+  }
+  for (const theme of THEMES) {
+    for (const width of WIDTHS) {
+      const at = (fault) => found.push(`${width} px, ${theme}: ${fault}`);
+      const shots = join(artefacts, basename(name, '.html'), `${width}-${theme}`);
+      mkdirSync(shots, { recursive: true });
+      await opened(path, { width, theme, script: true }, at, async (page) => {
+        figures += await drawn(page, shots, at);
+        await fits(page, at);
+        await accessible(page, at);
+        if (theme === 'light') {
+          await keyboard(page, at);
+          await tooltips(page, at);
+        }
+        if (theme === 'light' && width === 1280) {
+          await downloads(page, { csv: text(path, 'csv'), json: text(path, 'json') }, at);
+        }
+      });
+    }
+  }
+  await opened(path, { width: 1280, theme: 'light', script: false }, (fault) => found.push(`without script: ${fault}`), async (page) => {
+    await fits(page, (fault) => found.push(`without script: ${fault}`));
+    await page.emulateMedia({ media: 'print' });
+    const printed = await page.pdf({ path: join(artefacts, basename(name, '.html'), 'printed.pdf') });
+    if (printed.length === 0) {
+      found.push('printing gives nothing');
+    }
+  });
+  console.log(`${name}: ${found.length} faults, ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+  faults.push(...found.map((fault) => `${name}: ${fault}`));
+}
+await browser.close();
+console.log(`${names.length} reports, ${figures} views of figures, ${faults.length} faults`);
+for (const fault of faults) {
+  console.error(fault);
+}
+process.exitCode = faults.length > 0 || names.length === 0 ? 1 : 0;
+
+// Opens a page without a network, hands it on, and tells what it complained of or asked for.
+async function opened(path, { width, theme, script }, at, look) {
+  const context = await browser.newContext({
+    colorScheme: theme, viewport: { width, height: 900 }, javaScriptEnabled: script, offline: true,
+    reducedMotion: 'reduce', acceptDownloads: true,
+  });
+  const page = await context.newPage();
+  const address = pathToFileURL(path).href;
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) {
+      at(`the console says: ${message.text()}`);
+    }
+  });
+  page.on('pageerror', (error) => at(`the script failed: ${error.message}`));
+  page.on('request', (request) => {
+    const asked = request.url();
+    if (asked.split('#')[0] !== address && !/^(data|blob):/.test(asked)) {
+      at(`the page asks for ${asked.slice(0, 200)}`);
+    }
+  });
+  await page.goto(address);
+  await look(page);
+  await context.close();
+}
+
+function text(path, kind) {
+  return readFileSync(path.replace(/html$/, kind), 'utf8');
+}

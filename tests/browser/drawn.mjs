@@ -1,0 +1,74 @@
+// Whether every figure is there to be seen, in the browser's own letters.
+
+import { join } from 'node:path';
+
+// Letters of two labels may touch by so many px: a browser's boxes of text are higher than letters.
+const TOUCH = 2;
+
+// Opens all folds, measures each figure and keeps a picture of it.
+export async function drawn(page, shots, at) {
+  await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; }));
+  const figures = await page.locator('figure.chart').all();
+  for (const figure of figures) {
+    const id = await figure.getAttribute('id');
+    for (const fault of await figure.evaluate(measured, TOUCH)) {
+      at(`figure ${id}: ${fault}`);
+    }
+    const shown = figure.locator('svg:visible').first();
+    if (await shown.count() > 0) {
+      await shown.screenshot({ path: join(shots, `${id}.png`) });
+    }
+  }
+  await page.screenshot({ path: join(shots, 'page.png'), fullPage: true });
+  return figures.length;
+}
+
+// Whether nothing is wider than the screen.
+export async function fits(page, at) {
+  const { whole, screen } = await page.evaluate(() => ({
+    whole: document.documentElement.scrollWidth, screen: document.documentElement.clientWidth,
+  }));
+  if (whole > screen) {
+    at(`the page is ${whole} px wide on a screen of ${screen}`);
+  }
+}
+
+// Runs in the page.
+function measured(figure, touch) {
+  const faults = [];
+  const isSeen = (element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return width > 0 && height > 0 && getComputedStyle(element).visibility === 'visible';
+  };
+  const drawings = [...figure.querySelectorAll('svg')].filter(isSeen);
+  if (drawings.length !== 1) {
+    return [`${drawings.length} drawings are visible, not 1`];
+  }
+  if (!isSeen(figure.querySelector('figcaption')) || !figure.querySelector('table')) {
+    faults.push('its words or its table are missing');
+  }
+  const [drawing] = drawings;
+  const around = drawing.getBoundingClientRect();
+  const labels = [...drawing.querySelectorAll('text')].filter(isSeen)
+    .map((label) => ({ text: label.textContent, box: label.getBoundingClientRect() }));
+  if (labels.length === 0) {
+    faults.push('no label is visible');
+  }
+  for (const { text, box } of labels) {
+    if (box.left < around.left - touch || box.right > around.right + touch
+      || box.top < around.top - touch || box.bottom > around.bottom + touch) {
+      faults.push(`the label "${text}" leaves the drawing`);
+    }
+  }
+  labels.forEach((one, place) => {
+    for (const other of labels.slice(place + 1)) {
+      const wide = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
+      const high = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
+      // A box has room above and below its letters.
+      if (wide > touch && high > Math.min(one.box.height, other.box.height) * 0.35) {
+        faults.push(`the labels "${one.text}" and "${other.text}" overlap`);
+      }
+    }
+  });
+  return faults;
+}
