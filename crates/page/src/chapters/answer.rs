@@ -3,9 +3,13 @@
 use crate::block::Block;
 use crate::section::Study;
 
-pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
+/// `is_alone`: the question is the heading of the page.
+pub(super) fn blocks(study: &Study, is_alone: bool) -> Vec<Block<'static>> {
     let results = &study.results;
-    let mut blocks = vec![Block::Question(results.question().to_owned())];
+    let mut blocks = Vec::new();
+    if !is_alone {
+        blocks.push(Block::Question(results.question().to_owned()));
+    }
     let headline = results.headline();
     let missing = results.missing();
     let is_answered = headline != missing;
@@ -19,7 +23,8 @@ pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
     blocks.push(Block::Facts(results.facts()));
     blocks.extend(results.notes_of_people().into_iter().map(Block::Text));
     let answers = results.answers();
-    if !answers.is_empty() {
+    // Where each is one sentence and stands above, nothing is added.
+    if !answers.is_empty() && !results.is_answered_by_headline() {
         let title = format!("{} in full", report::counted(answers.len(), "answer"));
         blocks.push(Block::Fold(title, answers.into_iter().map(Block::List).collect()));
     }

@@ -13,7 +13,11 @@ use crate::section::Study;
 impl Page<'_> {
     /// Every chapter that has something to say.
     pub(crate) fn chapters(&self) -> Vec<Chapter<'_>> {
-        let mut chapters = vec![Chapter::new("answer", "Answer", self.each(answer::blocks))];
+        let mut chapters = vec![Chapter::new(
+            "answer",
+            "Answer",
+            self.each(|study| answer::blocks(study, self.studies.len() == 1)),
+        )];
         if !self.advice.is_empty() {
             chapters.push(Chapter::new("advice", "Advice", self.advice.clone()));
         }

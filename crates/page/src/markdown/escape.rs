@@ -40,7 +40,7 @@ pub(crate) fn escaped(words: &str) -> String {
                 out.push(letter);
                 out.push_str(APART);
             }
-            ':' if next == Some('/') || is_word(next) => {
+            ':' if next == Some('/') || next.is_some_and(char::is_alphabetic) && !is_word(before) => {
                 out.push(':');
                 out.push_str(APART);
             }
@@ -81,7 +81,7 @@ mod tests {
             ("a|b `c` *d* _e_", "a\\|b \\`c\\` \\*d\\* \\_e\\_"),
             ("ask @linus, see #12", "ask @<!-- -->linus, see #<!-- -->12"),
             ("http://x.example www.x.example", "http:<!-- -->//x.example www<!-- -->.x.example"),
-            ("[x](javascript:alert)", "\\[x\\](javascript:<!-- -->alert)"),
+            ("[x](javascript:alert) :x: 09:45", "\\[x\\](javascript:alert) :<!-- -->x: 09:45"),
             ("a\nb\u{202e}", "a b\\\\u{202e}"),
         ] {
             assert_eq!(escaped(words), shown);

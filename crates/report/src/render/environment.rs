@@ -65,9 +65,12 @@ pub fn hosts_that_differ(stored: &StoredStudy) -> Exhibit {
     if let Some((transmitter, receiver)) =
         environment.and_then(|both| Some((&both.transmitter, both.receiver.as_ref()?)))
     {
-        let [one, other] = [transmitter, receiver].map(|host| {
+        let [mut one, mut other] =
+            [transmitter, receiver].map(|host| serde_json::to_value(host).expect("it was read from JSON"));
+        pair_interfaces(&mut one, &mut other);
+        let [one, other] = [one, other].map(|host| {
             let mut leaves = BTreeMap::new();
-            flatten("", &serde_json::to_value(host).expect("it was read from JSON"), &mut leaves);
+            flatten("", &host, &mut leaves);
             leaves
         });
         let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
@@ -79,6 +82,26 @@ pub fn hosts_that_differ(stored: &StoredStudy) -> Exhibit {
         }
     }
     Exhibit { title: "Differences between the two hosts (first boot)".to_owned(), table, notes: Vec::new() }
+}
+
+/// Gives the interfaces that only one of the hosts has the same names on both, in the order of their
+/// own: the ends of a path are compared, whatever they are called.
+fn pair_interfaces(one: &mut Value, other: &mut Value) {
+    let own = |host: &Value| -> Vec<String> {
+        host["interfaces"].as_object().map_or_else(Vec::new, |all| all.keys().cloned().collect())
+    };
+    let (here, there) = (own(one), own(other));
+    for (host, names, others) in [(one, &here, &there), (other, &there, &here)] {
+        let Some(interfaces) = host["interfaces"].as_object_mut() else { continue };
+        for (place, name) in names.iter().filter(|name| !others.contains(name)).enumerate() {
+            if let Some(mut interface) = interfaces.remove(name) {
+                if interface.is_object() {
+                    interface["name"] = name.as_str().into();
+                }
+                interfaces.insert(format!("[{}]", place + 1), interface);
+            }
+        }
+    }
 }
 
 /// The values of a JSON document by their paths, without nulls.

@@ -70,8 +70,7 @@ impl Results {
             };
             return vec![why.to_owned()];
         }
-        let letters: usize = self.answer.iter().map(|answer| answer.chars().count()).sum();
-        if self.answer.len() <= SENTENCES && letters <= GLANCE {
+        if self.is_read_at_a_glance() {
             return self.answer.iter().map(|answer| capital(answer)).collect();
         }
         let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
@@ -82,6 +81,17 @@ impl Results {
         }];
         sentences.extend(self.largest());
         sentences
+    }
+
+    /// Whether [`Self::headline`] says all that [`Self::answers`] does.
+    #[must_use]
+    pub fn is_answered_by_headline(&self) -> bool {
+        self.is_read_at_a_glance() && self.answers().iter().all(|lines| lines.len() == 1)
+    }
+
+    fn is_read_at_a_glance(&self) -> bool {
+        let letters: usize = self.answer.iter().map(|answer| answer.chars().count()).sum();
+        self.answer.len() <= SENTENCES && letters <= GLANCE
     }
 
     /// The largest proven difference in the study's first metric.
@@ -241,10 +251,12 @@ impl Results {
     /// measured for that.
     #[must_use]
     pub fn applied(&self) -> Exhibit {
-        let mut table =
-            Table::new(&["condition", "switches", "not applied, or changed by the kernel"]).named(0);
+        let is_more = self.switches().iter().any(|(_, state)| state.len() > 1);
+        let head = ["condition", "switches", "not applied, or changed by the kernel"];
+        let mut table = Table::new(&head[..if is_more { 3 } else { 2 }]).named(0);
         for (label, state) in self.switches() {
-            table.row(&[label, &state[0], &state[1..].join("; ")]);
+            let more = state[1..].join("; ");
+            table.row(&[label, state[0].as_str(), more.as_str()][..if is_more { 3 } else { 2 }]);
         }
         Exhibit { title: self.read_back(), table, notes: self.not_measured() }
     }
