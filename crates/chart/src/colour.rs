@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::markup::Markup;
+use crate::markup::{Code, Markup};
 
 /// A colour by its role, in both themes, as `#rrggbb`.
 #[derive(Debug, Clone, Copy)]
@@ -103,6 +103,12 @@ pub(crate) fn stroke(index: usize) -> String {
 /// `dark`) of the root element; prints light.
 #[must_use]
 pub fn stylesheet() -> Markup {
+    sheet(rules_of_pages())
+}
+
+/// The rules of [`stylesheet`] without their element.
+#[must_use]
+pub fn rules_of_pages() -> Code {
     let variables = |theme| {
         COLOURS.iter().fold(String::new(), |mut out, colour| {
             write!(out, "--chart-{}:{};", colour.name, colour.of(theme)).expect("a string takes all");
@@ -115,17 +121,17 @@ pub fn stylesheet() -> Markup {
          @media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n\
          @media print{{:root{{{light}}}}}"
     );
-    sheet(&format!("{themes}{}", rules(|colour| format!("var(--chart-{})", colour.name), true)))
+    Code::checked(format!("{themes}{}", rules(|colour| format!("var(--chart-{})", colour.name), true)))
 }
 
 /// The style sheet of a drawing that stands alone.
 pub(crate) fn alone(theme: Theme) -> Markup {
-    sheet(&rules(|colour| colour.of(theme).to_owned(), false))
+    sheet(Code::checked(rules(|colour| colour.of(theme).to_owned(), false)))
 }
 
-fn sheet(rules: &str) -> Markup {
+fn sheet(rules: Code) -> Markup {
     let mut markup = Markup::new();
-    markup.element("style", &[], |style| style.text(rules));
+    markup.style(&rules);
     markup
 }
 

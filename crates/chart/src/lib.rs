@@ -23,12 +23,12 @@ mod table;
 mod thin;
 
 pub use axis::{Axis, Scale, Tick};
-pub use colour::{COLOURS, Colour, SERIES, Theme, stylesheet};
+pub use colour::{COLOURS, Colour, SERIES, Theme, rules_of_pages, stylesheet};
 pub use drawing::{Area, Drawing, Label};
 pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, WIDE};
 pub use finite::{Finite, Interval};
 pub use id::Id;
-pub use markup::{Attribute, Markup};
+pub use markup::{Attribute, Code, File, Markup};
 pub use plots::bars::{Bar, Bars, Group};
 pub use plots::curves::{Curve, Curves};
 pub use plots::dots::{Boot, Condition, Dots};

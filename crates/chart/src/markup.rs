@@ -3,6 +3,9 @@
 use std::fmt;
 use std::fmt::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use crate::id::Id;
 
 /// Well-formed markup: HTML or SVG. It is made of names that stand in the source, of text, numbers
@@ -19,10 +22,61 @@ pub enum Attribute<'a> {
     Number(f64),
     /// A link to an element of the same page.
     Link(&'a Id),
+    /// A file inside the page.
+    File(&'a File),
+}
+
+/// A file inside a page, as an address that holds it (RFC 2397).
+#[derive(Debug, Clone)]
+pub struct File {
+    /// Its media type.
+    pub media: &'static str,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// A style sheet or a script that stands in the source: of no text of others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code(String);
+
+impl Code {
+    /// What stands in the source.
+    ///
+    /// # Panics
+    /// Where it would end its element early: a mistake of the source.
+    #[must_use]
+    pub fn fixed(code: &'static str) -> Self {
+        Self::checked(code.to_owned())
+    }
+
+    /// Style rules made of the rules and colours of this crate.
+    pub(crate) fn checked(code: String) -> Self {
+        assert!(!code.contains("</") && !code.contains("<!--"), "code must not end its element");
+        Self(code)
+    }
+
+    /// With more behind it.
+    #[must_use]
+    pub fn and(mut self, more: &Self) -> Self {
+        self.0.push_str(&more.0);
+        self
+    }
+
+    /// As it stands in its element, where a security policy can name it by its hash.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 impl<'a> From<&'a str> for Attribute<'a> {
     fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Attribute<'a> {
+    fn from(text: &'a String) -> Self {
         Self::Text(text)
     }
 }
@@ -85,6 +139,16 @@ impl Markup {
         }
     }
 
+    /// Adds an element `style` with these rules.
+    pub fn style(&mut self, rules: &Code) {
+        self.element("style", &[], |style| style.0.push_str(rules.as_str()));
+    }
+
+    /// Adds an element `script` with this script.
+    pub fn script(&mut self, script: &Code) {
+        self.element("script", &[], |element| element.0.push_str(script.as_str()));
+    }
+
     /// Adds markup that stands in the source.
     pub fn fixed(&mut self, markup: &'static str) {
         self.0.push_str(markup);
@@ -112,6 +176,11 @@ impl Markup {
                 }
                 Attribute::Number(value) => self.0.push_str(&number(*value)),
                 Attribute::Link(id) => write!(self.0, "#{id}").expect("writing to a string cannot fail"),
+                // No letter of base64 needs an escape.
+                Attribute::File(File { media, bytes }) => {
+                    write!(self.0, "data:{media};base64,").expect("writing to a string cannot fail");
+                    STANDARD.encode_string(bytes, &mut self.0);
+                }
             }
             self.0.push('"');
         }

@@ -5,6 +5,7 @@ mod compare;
 mod kept;
 mod kernel;
 mod load;
+mod report;
 mod simulate;
 
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
+pub(crate) use report::{Report, ReportFormat};
 pub(crate) use simulate::Simulate;
 
 const EXAMPLES: &str = "\
@@ -30,6 +32,7 @@ Examples:
   netassay run my.toml                    run a study of your own
   netassay run my.toml --resume           continue where it stopped
   netassay load udp_stream --sender gso   one workload without a study
+  netassay report                         the stored results as a page with figures
   netassay compare --metric receiver.cpu  the stored results, by another metric
   netassay doctor                         what this machine can do, and what disturbs it here
 ";
@@ -46,7 +49,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the bundled study `quick`: IPv4 against IPv6, offloads on against off, within a minute
-    Quick(RunFlags),
+    Quick(Measured),
     /// Run a study: a bundled name, or a TOML file
     Run(Run),
     /// Run one workload without a study; print its rate, its cost and its limit
@@ -69,6 +72,8 @@ pub(crate) enum Command {
     List(List),
     /// Show a stored study: results; with --wide proof that the switches acted too
     Show(Show),
+    /// Write stored studies as one page with figures: HTML, Markdown or JSON
+    Report(Report),
     /// Compare the conditions of a stored study, two stored studies, or files of measurements
     Compare(Compare),
     /// Tag a stored study: a name to call it by
@@ -161,7 +166,16 @@ pub(crate) struct Run {
     /// A bundled study (`netassay studies`) or a TOML file (`netassay new NAME` writes one)
     pub(crate) study: String,
     #[command(flatten)]
+    pub(crate) measured: Measured,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Measured {
+    #[command(flatten)]
     pub(crate) flags: RunFlags,
+    /// Do not write the report (`netassay report`) beside the database at the end
+    #[arg(long)]
+    pub(crate) no_report: bool,
 }
 
 #[derive(Debug, Args)]

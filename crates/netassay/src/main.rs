@@ -9,6 +9,7 @@ mod glossary;
 mod here;
 mod machine;
 mod output;
+mod replace;
 mod signals;
 mod terminal;
 mod turn;

@@ -1,8 +1,22 @@
-//! The report of one or several stored studies as one file that a browser shows.
+//! The report of one or several stored studies as one file that a browser shows, and the same as
+//! Markdown.
 //!
-//! Pure: takes results and stored series, returns markup.
+//! Pure: takes results and stored series, returns markup. [`Page`] arranges what `report` says and
+//! what `chart` draws in [`Chapter`]s; [`Page::html`] and [`Page::markdown`] write them. The HTML
+//! names no other file and loads nothing; its security policy allows only its own style and script.
 
+mod block;
+mod chapters;
+mod data;
 pub mod figures;
+mod html;
+mod markdown;
+mod name;
+mod page;
 mod section;
 
+pub use block::{Block, Chapter};
+pub use data::Data;
+pub use name::file_stem;
+pub use page::Page;
 pub use section::{Section, Study};

@@ -112,3 +112,43 @@ fn json_is_one_object_with_everything() {
     assert_eq!(object["runs"][3]["metrics"]["throughput"], 1e20);
     assert_eq!(serde_json::from_str::<Value>(&object.to_string()).unwrap(), object);
 }
+
+/// What a page's script does with the packed form: it joins texts.
+fn unpacked(packed: &export::Packed) -> (String, String) {
+    let (mut csv, mut runs) = (packed.header.to_owned(), Vec::new());
+    for (index, (row, run)) in packed.rows.iter().zip(&packed.runs).enumerate() {
+        let value = |metric: &export::PackedMetric| metric.values.split(' ').nth(index).unwrap().to_owned();
+        let own = packed.metrics.iter().map(|metric| (metric, value(metric)));
+        let own: Vec<_> = own.filter(|(_, value)| !value.is_empty()).collect();
+        if own.is_empty() {
+            csv.push_str(&format!("{row},,,\n"));
+        }
+        csv.extend(own.iter().map(|(metric, value)| format!("{row},{},{value}\n", metric.csv)));
+        let number = |value: &str| {
+            if value.ends_with(|last: char| last.is_ascii_digit()) {
+                value.to_owned()
+            } else {
+                "null".to_owned()
+            }
+        };
+        let metrics: Vec<String> =
+            own.iter().map(|(metric, value)| format!("{}:{}", metric.json, number(value))).collect();
+        runs.push(format!("{},\"metrics\":{{{}}}}}", run.strip_suffix('}').unwrap(), metrics.join(",")));
+    }
+    let document = packed.document.strip_suffix('}').unwrap();
+    (csv, format!("{document},\"runs\":[{}]}}", runs.join(",")))
+}
+
+#[test]
+fn the_packed_form_holds_the_csv_to_the_letter_and_the_json_without_the_accounts() {
+    let mut study = stored();
+    study.row.name = "=cmd,\"x\"\n</script>".to_owned();
+    study.runs[0].metrics.extend([("1".to_owned(), f64::INFINITY), ("__proto__".to_owned(), 0.1)]);
+    let (csv, json) = unpacked(&export::packed(&study, unit));
+    assert_eq!(csv, export::csv(&study, unit));
+    let mut expected = export::json(&study, unit);
+    for run in expected["runs"].as_array_mut().unwrap() {
+        assert!(run.as_object_mut().unwrap().remove("detail").is_some());
+    }
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), expected);
+}

@@ -163,6 +163,10 @@ impl Plot for Dots {
         drawing
     }
 
+    fn plain(&self, columns: usize) -> Option<String> {
+        Some(self.text(columns))
+    }
+
     fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
         let mut table = Table::new(&["condition", "boot", &quantity, "lower end", "upper end", "runs"]);

@@ -90,6 +90,10 @@ impl Plot for Forest {
         drawing
     }
 
+    fn plain(&self, columns: usize) -> Option<String> {
+        Some(self.text(columns))
+    }
+
     fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
         let mut table = Table::new(&["effect", &quantity, "lower end", "upper end", "verdict"]);

@@ -1,6 +1,6 @@
 //! No text becomes markup.
 
-use netassay_chart::{Attribute, Cell, Figure, Finite, Id, Markup, Table, stylesheet};
+use netassay_chart::{Attribute, Cell, Code, Figure, File, Finite, Id, Markup, Table, stylesheet};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -185,4 +185,18 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+#[should_panic(expected = "end its element")]
+fn code_that_ends_its_element_is_refused() {
+    let _ = Code::fixed("x = '</script>'");
+}
+
+#[test]
+fn a_file_in_a_page_is_read_back() {
+    let file = File { media: "application/gzip", bytes: vec![0, 255, b'<', b'"', 7] };
+    let mut markup = Markup::new();
+    markup.empty("a", &[("href", Attribute::File(&file))]);
+    assert_eq!(markup.as_str(), r#"<a href="data:application/gzip;base64,AP88Igc="/>"#);
 }

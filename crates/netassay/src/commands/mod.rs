@@ -12,6 +12,7 @@ mod kernel;
 mod load;
 pub(crate) mod ministat;
 mod plan;
+mod report;
 mod restore;
 mod run;
 mod simulate;
@@ -27,8 +28,8 @@ use crate::failure::Failure;
 pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
     let done = |()| ExitCode::from(exit::OK);
     match &cli.command {
-        Command::Quick(flags) => run::run("quick", flags),
-        Command::Run(Run { study, flags }) => run::run(study, flags),
+        Command::Quick(measured) => run::run("quick", measured),
+        Command::Run(Run { study, measured }) => run::run(study, measured),
         Command::Load(flags) => load::load(flags).map(done),
         Command::Aa(flags) => aa::aa(flags),
         Command::Plan(flags) => plan::plan(flags).map(done),
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Schema => studies::schema().map(done),
         Command::List(flags) => stored::list(flags).map(done),
         Command::Show(show) => stored::show(show).map(done),
+        Command::Report(flags) => report::report(flags).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),
         Command::Tag(flags) => kept::tag(flags).map(done),
         Command::Note(flags) => kept::note(flags).map(done),

@@ -1,5 +1,6 @@
 //! `netassay run` and `netassay quick`: the main job.
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agent::Interrupt;
@@ -7,7 +8,8 @@ use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
 use study::{BootState, Study};
 
-use crate::cli::RunFlags;
+use crate::cli::{Measured, RunFlags};
+use crate::commands::report as page_of;
 use crate::commands::stored::{newest_called, open_read_only};
 use crate::commands::studies::{self, find};
 use crate::exit;
@@ -19,18 +21,35 @@ use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
 
-pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
+pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
+    let flags = &measured.flags;
     let study = find(name, &flags.set)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
+    let written = if measured.no_report { None } else { report_beside(&flags.database.db, summary.study) };
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        results.text(&flags.database.db, layout)
+        let place = written.as_deref().map_or_else(String::new, |path| format!("Report: {}\n", named(path)));
+        results.text(&flags.database.db, layout) + &place
     })?;
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
     let again = again + &studies::again(&flags.set);
     Ok(conclude(&again, flags, &summary))
+}
+
+/// Writes the report beside the database, and says where it is; why not, if it cannot be written:
+/// what was measured is stored all the same.
+fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
+    match page_of::write_beside(db, study) {
+        Ok(path) => Some(path),
+        Err(failure) => {
+            say(&format!(
+                "netassay: the report was not written: {failure}; netassay report {study} -o FILE writes it elsewhere"
+            ));
+            None
+        }
+    }
 }
 
 /// Measures or resumes a study. `None` with `--dry-run`, which prints the plan.

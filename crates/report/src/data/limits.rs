@@ -62,8 +62,8 @@ impl LimitView {
     }
 }
 
-/// A table of the conditions that have a limit; empty if none has.
-pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a LimitView>)>) -> String {
+/// A table of the conditions that have a limit.
+pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a LimitView>)>) -> Table {
     let limited: Vec<(&str, &LimitView)> =
         conditions.filter_map(|(label, limit)| Some((label, limit?))).collect();
     let mixed = limited.iter().any(|(_, limit)| limit.labels.len() > 1);
@@ -80,7 +80,7 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
         row.extend(limit.evidence.first().map(String::as_str));
         table.row(&row);
     }
-    if limited.is_empty() { String::new() } else { table.render() }
+    table
 }
 
 /// What set the rate of both conditions, in words, if `metric` is a rate and it was outside both

@@ -90,6 +90,11 @@ impl Missing {
 
     /// The first lines of the page.
     pub(crate) fn text(&self) -> String {
+        self.lines().map(|line| line + "\n").concat()
+    }
+
+    /// What is missing and why; what to do about it.
+    pub(crate) fn lines(&self) -> [String; 2] {
         let mut parts = Vec::new();
         if self.failed > 0 {
             let reasons: Vec<String> = self.reasons.iter().take(REASONS).map(Reason::text).collect();
@@ -116,10 +121,10 @@ impl Missing {
         } else {
             format!("Repeat the command with --resume {study}.")
         };
-        format!(
-            "{nothing}{} of {planned} {are} missing: {parts}.\n{remedy} netassay show {study} --runs lists every try.\n",
-            self.runs
-        )
+        [
+            format!("{nothing}{} of {planned} {are} missing: {parts}.", self.runs),
+            format!("{remedy} netassay show {study} --runs lists every try."),
+        ]
     }
 }
 

@@ -14,24 +14,34 @@ const NAMED: usize = 3;
 /// The answer of a comparison as lines: its sentence, each remark once with its conditions, and
 /// what explains differences.
 pub(crate) fn answered(group: &Group) -> String {
-    let mut text = format!("Answer: {}\n", answer(group));
+    format!("Answer: {}\n", answer_lines(group).join("\n  "))
+}
+
+/// The same lines by themselves.
+pub(crate) fn answer_lines(group: &Group) -> Vec<String> {
+    let mut lines = vec![answer(group)];
     for (whose, remark) in once(group.rows.iter().map(|row| (&*row.label, &*row.remarks))) {
-        text.push_str(&format!("  {whose}: {remark}.\n"));
+        lines.push(format!("{whose}: {remark}."));
     }
     let whys: Vec<(&str, String)> =
         group.rows.iter().filter_map(|row| Some((&*row.label, row.why()?))).collect();
     // Conditions often have one reason.
     for same in whys.chunk_by(|(_, one), (_, other)| one == other) {
         let labels: Vec<&str> = same.iter().map(|(label, _)| *label).collect();
-        text.push_str(&format!("  why {}: {}\n", list(&labels), same[0].1));
+        lines.push(format!("why {}: {}", list(&labels), same[0].1));
     }
-    text
+    lines
 }
 
 /// One sentence for one comparison: what is proven with its size, then what is not.
 pub(crate) fn answer(group: &Group) -> String {
+    answer_for(group, &group.rows.iter().collect::<Vec<_>>())
+}
+
+/// The same for some of its conditions.
+pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
     let baseline = group.baseline.as_deref().unwrap_or("one condition");
-    let Some(first) = group.rows.first() else {
+    let Some(first) = rows.first() else {
         return format!("only {baseline} was measured: there is nothing to compare it with.");
     };
     let (metric, is) = (words(&group.metric), is(&group.metric));
@@ -40,7 +50,7 @@ pub(crate) fn answer(group: &Group) -> String {
     let mut open: Vec<&str> = Vec::new();
     let mut unknown: Vec<String> = Vec::new();
     let unit = plain(&group.unit);
-    for row in &group.rows {
+    for row in rows {
         let comparison = &row.comparison;
         if let (Verdict::Equivalent, Some(margin)) = (comparison.verdict, comparison.margin) {
             equivalent.push(format!("{} ({})", row.label, margin_words(margin, unit)));
@@ -79,7 +89,7 @@ pub(crate) fn answer(group: &Group) -> String {
     let own = group.conditions.iter().find(|one| one.estimate.condition == first.comparison.baseline);
     let mean = own.map_or(first.comparison.baseline_mean, |own| own.estimate.mean);
     // Between two studies each condition has a baseline of its own.
-    let is_one = group.rows.iter().all(|row| row.comparison.baseline == first.comparison.baseline);
+    let is_one = rows.iter().all(|row| row.comparison.baseline == first.comparison.baseline);
     let base = if is_one {
         format!("against {baseline} ({})", format!("{} {unit}", figure(mean)).trim_end())
     } else {
@@ -94,12 +104,12 @@ pub(crate) fn answer(group: &Group) -> String {
     }
     if !open.is_empty() {
         // With a margin, neither difference nor equivalence was proven.
-        let has_margin = group.rows.iter().any(|row| row.comparison.margin.is_some());
+        let has_margin = rows.iter().any(|row| row.comparison.margin.is_some());
         let what = if has_margin { "neither a difference nor equivalence" } else { "no difference" };
         let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
         let whom = match open.len() {
             count if count <= NAMED => list(&open),
-            count if count == group.rows.len() => format!("any of the {}", counted(count, "condition")),
+            count if count == rows.len() => format!("any of the {}", counted(count, "condition")),
             count => format!("{count} others"),
         };
         parts.push(format!("{subject} is proven for {whom}"));
@@ -108,8 +118,8 @@ pub(crate) fn answer(group: &Group) -> String {
         let subject = if parts.is_empty() { format!("nothing of {metric}") } else { "nothing".to_owned() };
         parts.push(format!("{subject} is proven for {}", list(&unknown)));
     }
-    let judged = |row: &&Row| row.comparison.interval.is_some() || row.comparison.resolution.is_some();
-    let boots: Vec<usize> = group.rows.iter().filter(judged).map(|row| row.comparison.boots).collect();
+    let judged = |row: &&&Row| row.comparison.interval.is_some() || row.comparison.resolution.is_some();
+    let boots: Vec<usize> = rows.iter().filter(judged).map(|row| row.comparison.boots).collect();
     let parts = parts.join("; ");
     let (Some(least), Some(most)) = (boots.iter().min(), boots.iter().max()) else {
         return format!("{base}, {parts}.");

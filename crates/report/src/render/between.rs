@@ -16,7 +16,7 @@ use crate::data::truth;
 use crate::render::answer::answered;
 use crate::render::group::Group;
 use crate::render::row::{Row, size};
-use crate::render::summary::{short, style};
+use crate::render::summary::{short, tone};
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure, plain};
 use crate::words::phrases::{list, words};
@@ -198,7 +198,7 @@ impl BetweenStudies {
             }
             let (before, after) = (figure(row.comparison.baseline_mean), figure(row.comparison.mean));
             table.row(&[&row.label, &before, &after, &difference, &size.ends(), short(row)]);
-            table.paint(5, Some(style(row, group.better)));
+            table.paint(5, Some(tone(row, group.better)));
         }
         let metric = words(&group.metric);
         let in_unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };

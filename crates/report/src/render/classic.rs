@@ -12,20 +12,27 @@ use crate::data::target::{ComparisonRequest, targets};
 pub struct Classic {
     study: i64,
     name: String,
-    groups: Vec<Group>,
+    /// The comparisons.
+    pub groups: Vec<ClassicGroup>,
 }
 
+/// What ministat says of one comparison.
 #[derive(Debug, Serialize)]
-struct Group {
-    metric: &'static str,
-    unit: &'static str,
+pub struct ClassicGroup {
+    /// The metric's key.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
     /// Names and values of the sets, the baseline first.
-    sets: Vec<(String, Vec<f64>)>,
+    pub sets: Vec<(String, Vec<f64>)>,
     /// ministat's table and verdicts.
-    text: String,
+    pub text: String,
 }
 
 impl Classic {
+    /// Why the classic test is not the one that decides.
+    pub const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
+
     /// Compares as asked.
     ///
     /// # Errors
@@ -56,7 +63,12 @@ impl Classic {
                 }
                 text.push_str(&ministat::report(&sets, level)?);
             }
-            groups.push(Group { metric: target.metric.key, unit: target.metric.unit, sets: named, text });
+            groups.push(ClassicGroup {
+                metric: target.metric.key,
+                unit: target.metric.unit,
+                sets: named,
+                text,
+            });
         }
         Ok(Self { study: stored.row.id.0, name: stored.row.name.clone(), groups })
     }
@@ -68,9 +80,10 @@ impl Classic {
         for group in &self.groups {
             text.push_str(&format!("\n{} in {}\n{}", group.metric, group.unit, group.text));
         }
-        text.push_str(
-            "\nThe classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.\n`netassay compare` without --classic uses the boot as the unit of replication.\n",
-        );
+        text.push_str(&format!(
+            "\n{}\n`netassay compare` without --classic uses the boot as the unit of replication.\n",
+            Self::CAUTION
+        ));
         text
     }
 }

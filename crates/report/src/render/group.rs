@@ -15,7 +15,7 @@ use crate::render::method;
 use crate::render::remarks::remarks;
 use crate::render::row::{Row, cells};
 use crate::render::spread;
-use crate::render::summary::{Beside, Summary, style};
+use crate::render::summary::{Beside, Summary, tone};
 use crate::words::layout::Layout;
 use crate::words::names::as_text;
 use crate::words::number::{figure, plain};
@@ -226,7 +226,7 @@ impl Group {
     }
 
     /// The mean of all conditions.
-    fn mean(&self) -> f64 {
+    pub(super) fn mean(&self) -> f64 {
         stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
     }
 
@@ -252,7 +252,7 @@ impl Group {
             table.row(
                 &[&[label.as_str(), &mean], cells(row).each_ref().map(String::as_str).as_slice()].concat(),
             );
-            table.paint(VERDICT, Some(style(row, self.better)));
+            table.paint(VERDICT, Some(tone(row, self.better)));
         }
         table.fit(layout)
     }
@@ -266,7 +266,7 @@ impl Group {
             let pair = format!("{} against {}", row.label, row.against);
             table
                 .row(&[&[pair.as_str(), "-"], cells(row).each_ref().map(String::as_str).as_slice()].concat());
-            table.paint(VERDICT, Some(style(row, self.better)));
+            table.paint(VERDICT, Some(tone(row, self.better)));
         }
     }
 }

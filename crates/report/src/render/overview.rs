@@ -3,7 +3,7 @@
 use crate::data::truth;
 use crate::render::group::Group;
 use crate::render::row::{Row, size};
-use crate::render::summary::style;
+use crate::render::summary::tone;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure, plain};
 use crate::words::phrases::words;
@@ -82,7 +82,7 @@ fn table(groups: &[&Group]) -> Table {
         table.row(
             &[baseline, &value, &count, &differences(&proven, &group.unit), &name, &equivalent][..head.len()],
         );
-        table.paint(DIFFERENCES, largest.map(|row| style(row, group.better)));
+        table.paint(DIFFERENCES, largest.map(|row| tone(row, group.better)));
     }
     table
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use store::StudyRow;
 
 use crate::data::exact;
-use crate::data::limits;
 use crate::data::missing::Missing;
 use crate::render::answer::answered;
 use crate::render::copies;
@@ -29,7 +28,7 @@ impl Results {
         let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
         text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
-        self.answers(&mut text, layout);
+        self.answers_into(&mut text, layout);
         if self.has_measurements() {
             self.measured(&mut text, layout);
         }
@@ -54,7 +53,7 @@ impl Results {
     }
 
     /// The study's answer.
-    fn answers(&self, text: &mut String, layout: Layout) {
+    fn answers_into(&self, text: &mut String, layout: Layout) {
         if !layout.wide && is_needed(&self.comparisons) {
             text.push_str(&overview(&self.comparisons, layout));
         } else {
@@ -77,29 +76,43 @@ impl Results {
 
     /// Notes beside the answer.
     fn remarks(&self, text: &mut String) {
-        let mut cautions: Vec<&str> =
-            self.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
-        cautions.dedup();
-        for caution in cautions {
-            text.push_str(&format!("Caution: {caution}.\n"));
-        }
-        if let Some(stopping) = &self.stopping {
-            text.push_str(&format!("Looks: {stopping}.\n"));
-        }
-        for flag in self.conditions.iter().flat_map(|condition| condition.acted.flags(&condition.label)) {
-            text.push_str(&format!("Flag: {flag}.\n"));
+        for caution in self.cautions() {
+            text.push_str(&format!("{caution}\n"));
         }
         let flags: usize = self.comparisons.iter().map(|group| group.flags.len()).sum();
         if flags > 0 {
             let flags = counted(flags, "data-quality warning");
             text.push_str(&format!("{flags}: netassay compare {}\n", self.study));
         }
-        if let Some(disturbed) = self.invalid_runs.sentence() {
-            text.push_str(&format!("Disturbed: {disturbed}.\n"));
+        for told in self.told_last() {
+            text.push_str(&format!("{told}\n"));
         }
-        for note in self.comparisons.iter().flat_map(|group| &group.notes).chain(&self.notes) {
-            text.push_str(&format!("Note: {note}\n"));
-        }
+    }
+
+    /// What makes the figures less certain than they look.
+    pub(super) fn cautions(&self) -> Vec<String> {
+        let mut cautions: Vec<&str> =
+            self.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
+        cautions.dedup();
+        let looks = self.stopping.iter().map(|stopping| format!("Looks: {stopping}."));
+        let acted = self.conditions.iter().flat_map(|condition| condition.acted.flags(&condition.label));
+        cautions
+            .into_iter()
+            .map(|caution| format!("Caution: {caution}."))
+            .chain(looks)
+            .chain(acted.map(|flag| format!("Flag: {flag}.")))
+            .collect()
+    }
+
+    /// What disturbed runs, and the limitations of the testbed.
+    pub(super) fn told_last(&self) -> Vec<String> {
+        let disturbed = self.invalid_runs.sentence();
+        let notes = self.comparisons.iter().flat_map(|group| &group.notes).chain(&self.notes);
+        disturbed
+            .into_iter()
+            .map(|sentence| format!("Disturbed: {sentence}."))
+            .chain(notes.map(|note| format!("Note: {note}")))
+            .collect()
     }
 
     /// The tables of the page.
@@ -107,23 +120,16 @@ impl Results {
         if layout.wide && !self.congestion_control.is_empty() {
             text.push_str(&format!("TCP's congestion control: {}\n", self.congestion_control.join(", ")));
         }
-        let mut workloads: Vec<&str> = Vec::new();
-        for condition in &self.conditions {
-            if !workloads.contains(&condition.workload.as_str()) {
-                workloads.push(&condition.workload);
-            }
-        }
-        for workload in workloads {
+        for workload in self.workloads() {
             text.push_str(&if layout.wide {
                 format!("\n{}", self.table(workload, layout))
             } else {
                 self.summaries(workload, layout)
             });
         }
-        let limits =
-            limits::table(self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref())));
+        let limits = self.limits().table;
         if layout.wide && !limits.is_empty() {
-            text.push_str(&format!("\n{limits}"));
+            text.push_str(&format!("\n{}", limits.render()));
         }
         if let Some(credit) = &self.credit {
             text.push_str(&credit.text(layout));

@@ -3,6 +3,7 @@
 
 use crate::data::means::boot_means;
 use crate::data::outcomes;
+use crate::render::exhibit::Exhibit;
 use crate::render::results::Results;
 use crate::words::number::{figure, percent};
 use crate::words::table::Table;
@@ -14,6 +15,25 @@ impl Results {
         if !self.has_measurements() {
             return self.states();
         }
+        let [counted, acted, losses] = self.evidence();
+        format!(
+            "{}{}{}{}{}{}",
+            counted.text(),
+            acted.text(),
+            losses.text(),
+            outcomes::zerocopy(self.stored(), &self.stored.plan.conditions),
+            outcomes::clock(self.stored()),
+            self.states()
+        )
+    }
+
+    /// What the kernel counted, which offloads acted, and where messages were lost: three tables, of
+    /// which the last is empty for TCP.
+    pub(super) fn evidence(&self) -> [Exhibit; 3] {
+        [self.counted(), self.acted(), self.losses()]
+    }
+
+    fn counted(&self) -> Exhibit {
         let mut table = Table::new(&[
             "condition",
             "wire packets",
@@ -54,19 +74,12 @@ impl Results {
                 &show("receiver.context_switches"),
             ]);
         }
-        format!(
-            "\nProof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver):\n{}{}{}{}{}{}",
-            table.render(),
-            self.acted(),
-            self.losses(),
-            outcomes::zerocopy(self.stored(), &self.stored.plan.conditions),
-            outcomes::clock(self.stored()),
-            self.states()
-        )
+        let title = "Proof, from the kernel's counters in the window (means of boot means; tx: transmitter, rx: receiver)".to_owned();
+        Exhibit { title, table, notes: Vec::new() }
     }
 
     /// Which offloads acted.
-    fn acted(&self) -> String {
+    fn acted(&self) -> Exhibit {
         let all = || self.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
         let has_tunnel = all().any(|(_, acted)| acted.segments_per_underlay_packet.is_some());
         let (mut head, mut under) = (vec!["condition", "segments per"], vec!["", "buffer, tx"]);
@@ -87,15 +100,15 @@ impl Results {
             row.extend([show(acted.packets_per_batch), checksum.to_owned()]);
             table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        format!(
-            "\nOffloads that acted (buffers: passed to the transmitter's interface, split by TSO; batches: passed to TCP, merged by GRO):\n{}\
-             No counter shows buffers that the stack splits before the interface (GSO), or where a checksum was computed: that column shows what the switches read back. Tracing shows both.\n",
-            table.render(),
-        )
+        Exhibit {
+            title: "Offloads that acted (buffers: passed to the transmitter's interface, split by TSO; batches: passed to TCP, merged by GRO)".to_owned(),
+            table,
+            notes: vec!["No counter shows buffers that the stack splits before the interface (GSO), or where a checksum was computed: that column shows what the switches read back. Tracing shows both.".to_owned()],
+        }
     }
 
-    /// Where UDP messages went; empty for TCP.
-    fn losses(&self) -> String {
+    /// Where UDP messages went; without a row for TCP.
+    fn losses(&self) -> Exhibit {
         let mut table = Table::new(&[
             "condition",
             "offered",
@@ -108,13 +121,11 @@ impl Results {
             "unaccounted",
         ])
         .under(&["", "1/run", "1/run", "1/run", "%", "1/run", "1/run", "1/run", "1/run"]);
-        let mut any = false;
-        let mut beyond = String::new();
+        let mut beyond = Vec::new();
         for (index, condition) in self.stored.plan.conditions.iter().enumerate() {
             if condition.workload.traffic.kind.is_tcp() {
                 continue;
             }
-            any = true;
             let means = boot_means(self.stored(), index);
             let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
             let parts: f64 = ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"]
@@ -124,8 +135,8 @@ impl Results {
             let lost = means.get("lost").copied().unwrap_or(0.0);
             // Means of runs are no whole numbers.
             if parts > lost + 0.5 {
-                beyond.push_str(&format!(
-                    "  {}: {} drops were counted for {} lost messages: some were counted twice, or belong to other traffic\n",
+                beyond.push(format!(
+                    "  {}: {} drops were counted for {} lost messages: some were counted twice, or belong to other traffic",
                     condition.label,
                     figure(parts),
                     figure(lost)
@@ -144,21 +155,41 @@ impl Results {
                 &show("lost_unaccounted"),
             ]);
         }
-        if any {
-            format!(
-                "\nWhere messages were lost, over the whole run (lost = queue + device + socket + unaccounted):\n{}{beyond}",
-                table.render()
-            )
-        } else {
-            String::new()
+        Exhibit {
+            title:
+                "Where messages were lost, over the whole run (lost = queue + device + socket + unaccounted)"
+                    .to_owned(),
+            table,
+            notes: beyond,
         }
     }
 
     /// The switches as they were read back.
     fn states(&self) -> String {
-        let Some(base) = self.stored.plan.effective.first() else { return String::new() };
-        let who = if base.receiver.is_some() { "both ends" } else { "the one end" };
-        let mut text = format!("\nSwitches as {who} read them back, against the first condition:\n");
+        if self.stored.plan.effective.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("\n{}:\n", self.read_back());
+        for (label, state) in self.switches() {
+            text.push_str(&format!("  {label}: {}\n", state[0]));
+            text.extend(state[1..].iter().map(|remark| format!("    {remark}\n")));
+        }
+        text.extend(self.not_measured().iter().map(|dropped| format!("{dropped}\n")));
+        text
+    }
+
+    /// The title of [`Self::switches`].
+    pub(super) fn read_back(&self) -> String {
+        let is_alone = self.stored.plan.effective.first().is_some_and(|base| base.receiver.is_none());
+        let who = if is_alone { "the one end" } else { "both ends" };
+        format!("Switches as {who} read them back, against the first condition")
+    }
+
+    /// Each condition's label and the state of its switches; then what was requested and not
+    /// applied, and what the kernel changed besides.
+    pub(super) fn switches(&self) -> Vec<(&str, Vec<String>)> {
+        let Some(base) = self.stored.plan.effective.first() else { return Vec::new() };
+        let mut states = Vec::new();
         for (index, (condition, effective)) in
             self.stored.plan.conditions.iter().zip(&self.stored.plan.effective).enumerate()
         {
@@ -167,15 +198,14 @@ impl Results {
                 self.stored.plan.effective[..index].iter().position(|earlier| earlier == effective)
             {
                 let twin = &self.stored.plan.conditions[twin].label;
-                text.push_str(&format!("  {}: as {twin}\n", condition.label));
+                states.push((condition.label.as_str(), vec![format!("as {twin}")]));
                 continue;
             }
             let difference = effective.against(base);
-            let words = if difference.is_empty() { "as built" } else { &difference };
-            text.push_str(&format!("  {}: {words}\n", condition.label));
+            let mut state = vec![if difference.is_empty() { "as built".to_owned() } else { difference }];
             for (side, settled) in effective.sides() {
                 for (feature, why) in settled.unmet() {
-                    text.push_str(&format!("    {side}: {feature} was not applied: {why}\n"));
+                    state.push(format!("{side}: {feature} was not applied: {why}"));
                 }
                 let followed: Vec<String> = settled
                     .follow_on
@@ -183,18 +213,23 @@ impl Results {
                     .map(|(feature, on)| format!("{feature} {}", if *on { "on" } else { "off" }))
                     .collect();
                 if !followed.is_empty() {
-                    text.push_str(&format!("    {side}: changed by the kernel: {}\n", followed.join(", ")));
+                    state.push(format!("{side}: changed by the kernel: {}", followed.join(", ")));
                 }
             }
+            states.push((condition.label.as_str(), state));
         }
+        states
+    }
+
+    /// The conditions that the plan left out or merged with others, and why, as sentences without
+    /// full stops.
+    pub(super) fn not_measured(&self) -> Vec<String> {
         let plan = &self.stored.plan;
-        for (title, list) in
-            [("Not measured", &plan.excluded), ("Not measured", &plan.lacking), ("Merged", &plan.merged)]
-        {
-            for dropped in list {
-                text.push_str(&format!("{title}: {}: {}\n", dropped.label, dropped.why));
-            }
-        }
-        text
+        [("Not measured", &plan.excluded), ("Not measured", &plan.lacking), ("Merged", &plan.merged)]
+            .into_iter()
+            .flat_map(|(title, list)| {
+                list.iter().map(move |dropped| format!("{title}: {}: {}", dropped.label, dropped.why))
+            })
+            .collect()
     }
 }

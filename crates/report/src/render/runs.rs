@@ -1,11 +1,15 @@
 //! Every run of a study, in the order of measurement.
 
-use store::RunStatus;
+use store::{RunStatus, StoredRun};
 
 use crate::render::results::Results;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, instant};
 use crate::words::table::Table;
+
+/// The titles of the lists of tries that do not count.
+pub(super) const FAILED: &str = "Failed runs";
+pub(super) const DISTURBED: &str = "Disturbed runs, which do not count";
 
 /// Columns of the table.
 const STARTED: usize = 0;
@@ -15,14 +19,37 @@ impl Results {
     /// The runs for people.
     #[must_use]
     pub fn runs(&self, layout: Layout) -> String {
+        let (table, [failed, invalid]) = (self.run_table(), self.bad_runs());
+        let mut text = format!("\nRuns, in the order in which they were measured:\n{}", table.fit(layout));
+        for (title, runs) in [(FAILED, failed), (DISTURBED, invalid)] {
+            if !runs.is_empty() {
+                let reasons: String = runs.iter().map(|run| format!("  {}\n", run.text())).collect();
+                text.push_str(&format!("\n{title}:\n{reasons}"));
+            }
+        }
+        text
+    }
+
+    /// The tries that failed, and those that something disturbed, in the order of measurement.
+    pub(super) fn bad_runs(&self) -> [Vec<BadRun<'_>>; 2] {
+        let (mut failed, mut invalid) = (Vec::new(), Vec::new());
+        for run in &self.stored().runs {
+            let Some(condition) = self.stored.plan.conditions.get(run.condition) else { continue };
+            let Some(reason) = &run.reason else { continue };
+            let bad = BadRun { run, label: &condition.label, reason };
+            if run.status == RunStatus::Invalid { invalid.push(bad) } else { failed.push(bad) }
+        }
+        [failed, invalid]
+    }
+
+    fn run_table(&self) -> Table {
         let mut table = Table::new(&["started (UTC)", "boot", "kind", "run", "condition", "result", "unit"])
             .named(CONDITION)
             .optional(&[STARTED]);
-        let (mut failed, mut invalid) = (String::new(), String::new());
         for run in &self.stored().runs {
             let Some(condition) = self.stored.plan.conditions.get(run.condition) else { continue };
             let metric = condition.workload.traffic.kind.primary_metric();
-            let boot = if run.part > 1 { format!("{}/{}", run.boot, run.part) } else { run.boot.to_string() };
+            let boot = boot(run);
             let (result, unit) = match (run.status, run.metrics.get(metric.key)) {
                 (RunStatus::Failed, _) => ("failed".to_owned(), ""),
                 (RunStatus::Ok, Some(value)) => (figure(*value), metric.unit),
@@ -30,31 +57,44 @@ impl Results {
                 (RunStatus::Ok, None) => ("-".to_owned(), ""),
                 (RunStatus::Invalid, None) => ("invalid".to_owned(), ""),
             };
-            let kind = if run.warmup { "warm-up" } else { "run" };
             table.row(&[
                 &instant(run.started_unix_ms),
                 &boot,
-                kind,
+                kind(run),
                 &run.repeat.to_string(),
                 &condition.label,
                 &result,
                 unit,
             ]);
             table.is_of(&condition.label);
-            if let Some(reason) = &run.reason {
-                let reasons = if run.status == RunStatus::Invalid { &mut invalid } else { &mut failed };
-                reasons.push_str(&format!(
-                    "  boot {boot}, {kind} {} of {}: {reason}\n",
-                    run.repeat, condition.label
-                ));
-            }
         }
-        let mut text = format!("\nRuns, in the order in which they were measured:\n{}", table.fit(layout));
-        for (title, reasons) in [("Failed runs", failed), ("Disturbed runs, which do not count", invalid)] {
-            if !reasons.is_empty() {
-                text.push_str(&format!("\n{title}:\n{reasons}"));
-            }
-        }
-        text
+        table
     }
+}
+
+/// A try that failed or was disturbed.
+pub(super) struct BadRun<'a> {
+    run: &'a StoredRun,
+    label: &'a str,
+    pub(super) reason: &'a str,
+}
+
+impl BadRun<'_> {
+    /// `boot 2, run 3 of ipv4`.
+    pub(super) fn which(&self) -> String {
+        format!("boot {}, {} {} of {}", boot(self.run), kind(self.run), self.run.repeat, self.label)
+    }
+
+    fn text(&self) -> String {
+        format!("{}: {}", self.which(), self.reason)
+    }
+}
+
+/// A run's boot, with its part where that was resumed: `2`, `2/2`.
+fn boot(run: &StoredRun) -> String {
+    if run.part > 1 { format!("{}/{}", run.boot, run.part) } else { run.boot.to_string() }
+}
+
+fn kind(run: &StoredRun) -> &'static str {
+    if run.warmup { "warm-up" } else { "run" }
 }

@@ -67,13 +67,17 @@ fn ends(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
 /// The standard deviations between and inside boots, each with its interval, in the metric's unit
 /// and in % of `mean`; empty if unknown.
 pub(crate) fn of(spread: &Components, unit: &str, mean: f64, confidence: f64, layout: Layout) -> String {
+    let table = table(spread, unit, mean, confidence);
+    if table.is_empty() { String::new() } else { table.fit(layout) + "\n" }
+}
+
+/// The same as a table; without a row if unknown.
+pub(crate) fn table(spread: &Components, unit: &str, mean: f64, confidence: f64) -> Table {
     let interval = format!("{} % interval", stats::confidence(confidence));
     let mut table = Table::new(&["spread (sd)", unit, &interval, "% of mean"]);
-    let mut is_empty = true;
     for (name, Component { sd, interval, .. }) in named(spread) {
         let share = if mean == 0.0 { "-".to_owned() } else { percent(100.0 * sd / mean.abs()) };
         table.row(&[name, &figure(*sd), &range(*interval, figure), &share]);
-        is_empty = false;
     }
-    if is_empty { String::new() } else { table.fit(layout) + "\n" }
+    table
 }

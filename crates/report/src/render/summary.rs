@@ -1,13 +1,13 @@
 //! The table of a page: one row for each condition, which fits a terminal of 80 columns.
 
-use anstyle::Style;
 use stats::{Comparison, Verdict};
 use study::Name;
 use study::metric::Better;
 
 use crate::data::limits::LimitView;
+use crate::render::exhibit::Exhibit;
 use crate::render::row::{Row, size};
-use crate::words::colour::{BETTER, OPEN, PROVEN, WORSE};
+use crate::words::colour::Tone;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, plain};
 use crate::words::phrases::title;
@@ -48,6 +48,10 @@ pub(crate) struct Summary<'a> {
 const VALUE: usize = 1;
 const INTERVAL: usize = 3;
 const LIMIT: usize = 5;
+/// The heading of the limits.
+const LIMITED: &str = "limited by";
+/// What the short names of limits mean.
+const SIDES: &str = "; tx: transmitter, rx: receiver";
 /// The column of the verdict.
 const VERDICT: usize = 4;
 
@@ -69,6 +73,36 @@ impl<'a> Summary<'a> {
 
     /// The table below its title.
     pub(crate) fn text(&self, layout: Layout) -> String {
+        let table = self.table("diff. %");
+        // Only in tables that show the limit.
+        let is_short = self.lines.iter().any(|line| line.limit.is_some_and(LimitView::is_short));
+        let limit = table.heads().iter().position(|head| head == LIMITED);
+        let is_shown = limit.is_some_and(|place| table.columns(layout).contains(&place));
+        let sides = if is_short && is_shown { SIDES } else { "" };
+        format!("{}{sides}\n{}", self.title(), table.fit(layout))
+    }
+
+    /// The table under its title, for a page that has room for words.
+    pub(crate) fn exhibit(&self) -> Exhibit {
+        let better = match self.better {
+            Some(Better::Higher) => ", higher is better",
+            Some(Better::Lower) => ", lower is better",
+            Some(Better::Neither) | None => "",
+        };
+        let unit = plain(self.unit);
+        let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
+        let sides = if self.lines.iter().any(|line| line.limit.is_some_and(LimitView::is_short)) {
+            SIDES
+        } else {
+            ""
+        };
+        let (place, level) = (self.place(), self.level());
+        let title = format!("{place}{}{unit}{better}{level}{sides}", title(self.metric));
+        Exhibit { title, table: self.table("difference, %"), notes: Vec::new() }
+    }
+
+    /// The table; `percent` is the heading of differences in %.
+    fn table(&self, percent: &'static str) -> Table {
         // Some differences may be in the metric's unit, or ratios to the baseline.
         let is_percent = self.lines.iter().all(|line| match line.beside {
             Beside::Row(row) => row.comparison.relative.is_some(),
@@ -76,8 +110,8 @@ impl<'a> Summary<'a> {
         });
         let figures: Vec<[String; 5]> =
             self.lines.iter().map(|line| line.cells(self.unit, is_percent)).collect();
-        let difference = if is_percent { "diff. %" } else { "difference" };
-        let mut heads = [plain(self.unit), difference, "interval", "verdict", "limited by"];
+        let difference = if is_percent { percent } else { "difference" };
+        let mut heads = [plain(self.unit), difference, "interval", "verdict", LIMITED];
         if heads[0].is_empty() {
             heads[0] = "value";
         }
@@ -93,27 +127,29 @@ impl<'a> Summary<'a> {
             table.row(&[line.name.as_str()].into_iter().chain(own).collect::<Vec<_>>());
             table.is_of(&line.name);
             if let Some(place) = place(VERDICT) {
-                table.paint(place, line.style(self.better));
+                table.paint(place, line.tone(self.better));
             }
         }
-        // Only in tables that show the limit.
-        let is_short = self.lines.iter().any(|line| line.limit.is_some_and(LimitView::is_short));
-        let is_shown = place(LIMIT).is_some_and(|place| table.columns(layout).contains(&place));
-        let sides = if is_short && is_shown { "; tx: transmitter, rx: receiver" } else { "" };
-        format!("{}{sides}\n{}", self.title(), table.fit(layout))
+        table
     }
 
     /// `tcp_stream: throughput; 95 % intervals`.
     fn title(&self) -> String {
-        let metric = title(self.metric);
+        format!("{}{}{}", self.place(), title(self.metric), self.level())
+    }
+
+    /// `tcp_stream: `; empty where nobody named the workload.
+    fn place(&self) -> String {
+        if self.workload.is_empty() { String::new() } else { format!("{}: ", self.workload) }
+    }
+
+    /// `; 95 % intervals`; empty without any.
+    fn level(&self) -> String {
         let level = self.lines.iter().find_map(|line| match line.beside {
             Beside::Row(Row { comparison: Comparison { interval: Some(_), level, .. }, .. }) => Some(*level),
             _ => None,
         });
-        let intervals =
-            level.map_or_else(String::new, |level| format!("; {} % intervals", stats::confidence(level)));
-        let place = if self.workload.is_empty() { String::new() } else { format!("{}: ", self.workload) };
-        format!("{place}{metric}{intervals}")
+        level.map_or_else(String::new, |level| format!("; {} % intervals", stats::confidence(level)))
     }
 }
 
@@ -140,9 +176,9 @@ impl Line<'_> {
         [value, difference, interval, verdict, limit]
     }
 
-    fn style(&self, better: Option<Better>) -> Option<Style> {
+    fn tone(&self, better: Option<Better>) -> Option<Tone> {
         let Beside::Row(row) = self.beside else { return None };
-        Some(style(row, better))
+        Some(tone(row, better))
     }
 }
 
@@ -154,12 +190,12 @@ pub(crate) fn short(row: &Row) -> &'static str {
     }
 }
 
-/// The colour of a verdict.
-pub(crate) fn style(row: &Row, better: Option<Better>) -> Style {
+/// What a verdict means.
+pub(crate) fn tone(row: &Row, better: Option<Better>) -> Tone {
     match (row.comparison.verdict, better) {
-        (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => BETTER,
-        (Verdict::Higher, Some(Better::Lower)) | (Verdict::Lower, Some(Better::Higher)) => WORSE,
-        (Verdict::Higher | Verdict::Lower | Verdict::Equivalent, _) => PROVEN,
-        (Verdict::NoDifferenceProven | Verdict::Inconclusive, _) => OPEN,
+        (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => Tone::Better,
+        (Verdict::Higher, Some(Better::Lower)) | (Verdict::Lower, Some(Better::Higher)) => Tone::Worse,
+        (Verdict::Higher | Verdict::Lower | Verdict::Equivalent, _) => Tone::Proven,
+        (Verdict::NoDifferenceProven | Verdict::Inconclusive, _) => Tone::Open,
     }
 }

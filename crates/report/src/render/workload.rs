@@ -5,11 +5,12 @@ use study::Kind;
 use crate::data::exact;
 use crate::data::truth;
 use crate::render::column::{columns, counted as columns_of_counts};
+use crate::render::exhibit::Exhibit;
 use crate::render::group::Group;
 use crate::render::overview::is_needed;
 use crate::render::results::{Condition, Results};
 use crate::render::row::size;
-use crate::render::summary::{Beside, Summary, style};
+use crate::render::summary::{Beside, Summary, tone};
 use crate::words::layout::Layout;
 use crate::words::table::Table;
 
@@ -17,23 +18,52 @@ impl Results {
     /// A table for each metric in which the workload is compared, one row for each condition; below
     /// an overview only for the first metric. Without a comparison: its main metric.
     pub(super) fn summaries(&self, workload: &str, layout: Layout) -> String {
+        let truth = truth::line(self.truth);
+        let tables = self.tables_of(workload, !is_needed(&self.comparisons));
+        tables.iter().map(|table| format!("\n{}{truth}", table.text(layout))).collect()
+    }
+
+    /// The tables of conditions of all workloads, for each metric in which they are compared.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Exhibit> {
+        let workloads = self.workloads();
+        let tables = workloads.iter().flat_map(|workload| self.tables_of(workload, true));
+        let noted = |table: Summary<'_>| Exhibit {
+            notes: self.truth.iter().map(|truth| (*truth).to_owned()).collect(),
+            ..table.exhibit()
+        };
+        if self.has_measurements() { tables.map(noted).collect() } else { Vec::new() }
+    }
+
+    /// The tables of a workload's conditions: for all metrics, or only for the first.
+    fn tables_of<'a>(&'a self, workload: &'a str, is_whole: bool) -> Vec<Summary<'a>> {
         let groups: Vec<&Group> =
             self.comparisons.iter().filter(|group| group.workload == workload).collect();
         let mut tables = side_by_side(&groups);
-        if is_needed(&self.comparisons) {
+        if !is_whole {
             tables.retain(|table| table[0].metric == groups[0].metric);
         }
-        let mut texts: Vec<String> = tables.iter().map(|table| self.compared(table).text(layout)).collect();
+        let mut summaries: Vec<Summary<'a>> = tables.iter().map(|table| self.compared(table)).collect();
         let alone: Vec<&Condition> = self
             .conditions
             .iter()
             .filter(|one| one.workload == workload && !groups.iter().any(|group| group.has(&one.label)))
             .collect();
         if let Some(first) = alone.first() {
-            texts.push(self.uncompared(workload, first.kind, &alone).text(layout));
+            summaries.push(self.uncompared(workload, first.kind, &alone));
         }
-        let truth = truth::line(self.truth);
-        texts.iter().map(|table| format!("\n{table}{truth}")).collect()
+        summaries
+    }
+
+    /// The workloads of the conditions, each once.
+    pub(super) fn workloads(&self) -> Vec<&str> {
+        let mut workloads: Vec<&str> = Vec::new();
+        for condition in &self.conditions {
+            if !workloads.contains(&condition.workload.as_str()) {
+                workloads.push(&condition.workload);
+            }
+        }
+        workloads
     }
 
     /// A table of comparisons that share a metric.
@@ -99,7 +129,7 @@ impl Results {
             table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
             let own = |group: &Group| {
                 let row = group.rows.iter().find(|row| row.label == *condition.label)?;
-                Some(style(row, group.better))
+                Some(tone(row, group.better))
             };
             table.paint(cells.len() - 1, comparing(&groups, &condition.label).and_then(own));
         }

@@ -1,25 +1,44 @@
-//! The colours of verdicts.
+//! What a verdict means for the reader, and its colour on a terminal.
 
 use anstyle::{AnsiColor, Style};
 
-/// A proven improvement.
-pub(crate) const BETTER: Style = AnsiColor::Green.on_default();
-/// A proven deterioration.
-pub(crate) const WORSE: Style = AnsiColor::Red.on_default();
-/// Proven, and neither direction is better.
-pub(crate) const PROVEN: Style = AnsiColor::Yellow.on_default();
-/// Nothing is proven.
-pub(crate) const OPEN: Style = Style::new().dimmed();
+/// What a verdict means for the reader. Each form of output has its own colour or sign for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// A proven improvement.
+    Better,
+    /// A proven deterioration.
+    Worse,
+    /// Proven, and neither direction is better.
+    Proven,
+    /// Nothing is proven.
+    Open,
+}
+
+impl Tone {
+    /// Every tone.
+    pub const ALL: [Tone; 4] = [Tone::Better, Tone::Worse, Tone::Proven, Tone::Open];
+
+    /// Its colour on a terminal.
+    fn style(self) -> Style {
+        match self {
+            Self::Better => AnsiColor::Green.on_default(),
+            Self::Worse => AnsiColor::Red.on_default(),
+            Self::Proven => AnsiColor::Yellow.on_default(),
+            Self::Open => Style::new().dimmed(),
+        }
+    }
+}
 
 /// Every escape sequence that a page may hold. A terminal gets no other.
 #[must_use]
 pub fn sequences() -> Vec<String> {
-    let styles = [BETTER, WORSE, PROVEN, OPEN];
-    let starts = styles.iter().map(|style| style.render().to_string());
-    starts.chain([OPEN.render_reset().to_string()]).collect()
+    let starts = Tone::ALL.map(|tone| tone.style().render().to_string());
+    starts.into_iter().chain([Tone::Open.style().render_reset().to_string()]).collect()
 }
 
-/// `text` in a style.
-pub(crate) fn paint(text: &str, style: Style) -> String {
+/// `text` in the colour of its tone.
+pub(crate) fn paint(text: &str, tone: Tone) -> String {
+    let style = tone.style();
     format!("{}{text}{}", style.render(), style.render_reset())
 }

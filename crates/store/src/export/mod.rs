@@ -3,15 +3,30 @@
 //!
 //! The caller gives a function from a metric's key to its unit: this crate knows no metric.
 
+use std::collections::BTreeMap;
+
+use crate::stored::StoredStudy;
+
 mod csv;
 mod json;
+mod packed;
 mod series;
 mod stat;
 
 pub use csv::csv;
 pub use json::json;
+pub use packed::{Packed, PackedMetric, packed};
 pub use series::series;
 pub use stat::{StatFile, stat};
+
+/// The units of the metrics that a study's runs have, by key.
+fn units<'a>(
+    study: &'a StoredStudy,
+    unit: &impl Fn(&str) -> Option<&'static str>,
+) -> BTreeMap<&'a str, &'static str> {
+    let keys = study.runs.iter().flat_map(|run| run.metrics.keys());
+    keys.filter_map(|metric| Some((metric.as_str(), unit(metric)?))).collect()
+}
 
 /// The shortest decimal that reads back as the same number, with an exponent only if a plain
 /// decimal is long.

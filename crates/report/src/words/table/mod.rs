@@ -5,12 +5,11 @@ mod fit;
 
 use std::collections::BTreeMap;
 
-use anstyle::Style;
 use study::Name;
 use unicode_width::UnicodeWidthStr as _;
 
-use self::cell::{cut, is_number, owned};
-use crate::words::colour::paint;
+use self::cell::{begins_with_number, cut, is_number, owned};
+use crate::words::colour::{Tone, paint};
 
 /// Rows of text in columns. Columns whose cells are all numbers stand to the right.
 #[derive(Debug, Clone)]
@@ -18,8 +17,8 @@ pub struct Table {
     /// Header lines, each with one cell a column; later lines continue the earlier ones.
     head: Vec<Vec<String>>,
     rows: Vec<Vec<String>>,
-    /// Cells in colour: row, column, style.
-    styles: BTreeMap<(usize, usize), Style>,
+    /// Cells in colour: row, column, tone.
+    tones: BTreeMap<(usize, usize), Tone>,
     /// The column of the conditions' names.
     names: Option<usize>,
     /// What is known of the names in it, by row.
@@ -37,7 +36,7 @@ impl Table {
         Self {
             head: vec![owned(head)],
             rows: Vec::new(),
-            styles: BTreeMap::new(),
+            tones: BTreeMap::new(),
             names: None,
             known: BTreeMap::new(),
             optional: Vec::new(),
@@ -79,10 +78,50 @@ impl Table {
     }
 
     /// Colours a cell of the last row.
-    pub(crate) fn paint(&mut self, column: usize, style: Option<Style>) {
-        if let (Some(row), Some(style)) = (self.rows.len().checked_sub(1), style) {
-            self.styles.insert((row, column), style);
+    pub(crate) fn paint(&mut self, column: usize, tone: Option<Tone>) {
+        if let (Some(row), Some(tone)) = (self.rows.len().checked_sub(1), tone) {
+            self.tones.insert((row, column), tone);
         }
+    }
+
+    /// The heading of each column, with the lines of a heading joined.
+    #[must_use]
+    pub fn heads(&self) -> Vec<String> {
+        let cells = |column: usize| self.head.iter().filter_map(move |line| line.get(column));
+        let words = |column| cells(column).filter(|cell| !cell.is_empty()).map(String::as_str);
+        (0..self.widths().len()).map(|column| words(column).collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    /// The rows, each with as many cells as were given.
+    pub fn rows(&self) -> impl Iterator<Item = &[String]> {
+        self.rows.iter().map(Vec::as_slice)
+    }
+
+    /// What the verdict in a cell means; `None` for a cell without one.
+    #[must_use]
+    pub fn tone(&self, row: usize, column: usize) -> Option<Tone> {
+        self.tones.get(&(row, column)).copied()
+    }
+
+    /// Whether a column holds numbers, with their units or intervals, and nothing else.
+    #[must_use]
+    pub fn is_numeric(&self, column: usize) -> bool {
+        let cells = || self.rows.iter().filter_map(|row| row.get(column));
+        cells().all(|cell| is_number(cell) || begins_with_number(cell))
+            && cells().any(|cell| !cell.is_empty())
+    }
+
+    /// The first rows.
+    #[must_use]
+    pub fn first(mut self, rows: usize) -> Self {
+        self.rows.truncate(rows);
+        self
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// The table as wide as it is, as lines, each ended by a newline, without trailing blanks: for
@@ -126,8 +165,8 @@ impl Table {
                     continue;
                 }
                 let pad = " ".repeat(widths[*column] - cell.width());
-                let style = row.filter(|_| is_coloured).and_then(|row| self.styles.get(&(row, *column)));
-                let cell = style.map_or(cell.clone(), |style| paint(&cell, *style));
+                let tone = row.filter(|_| is_coloured).and_then(|row| self.tone(row, *column));
+                let cell = tone.map_or(cell.clone(), |tone| paint(&cell, tone));
                 // Blanks are written before the next cell, so that none end a line.
                 let (before, after) = if *right { (pad.as_str(), "") } else { ("", pad.as_str()) };
                 rendered.push_str(&format!("{gap}{before}{cell}"));
@@ -260,7 +299,7 @@ mod tests {
     fn colours_take_no_room() {
         let mut table = Table::new(&["a", "verdict", "b"]);
         table.row(&["x", "slower", "y"]);
-        table.paint(1, Some(crate::words::colour::WORSE));
+        table.paint(1, Some(Tone::Worse));
         let layout = Layout { colour: true, ..Layout::PLAIN };
         assert_eq!(table.fit(layout), "a  verdict  b\nx  \u{1b}[31mslower\u{1b}[0m   y\n");
         assert_eq!(table.fit(Layout::PLAIN), "a  verdict  b\nx  slower   y\n");

@@ -1,0 +1,79 @@
+//! `netassay report`: studies as one page, rendered from what is stored.
+
+use std::path::{Path, PathBuf};
+
+use page::{Data, Page, Study, file_stem};
+use report::Results;
+use serde_json::{Value, json};
+use store::{Store, StoredStudy};
+
+use crate::cli::{Report, ReportFormat};
+use crate::commands::stored::{load_from, open_read_only};
+use crate::failure::{Failure, say};
+use crate::output::{json as json_text, named, print};
+use crate::replace::replace;
+
+pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
+    let store = open_read_only(&flags.database.db)?;
+    let words: Vec<Option<&str>> = match &flags.studies[..] {
+        [] => vec![None],
+        words => words.iter().map(|word| Some(word.as_str())).collect(),
+    };
+    let stored: Vec<StoredStudy> =
+        words.into_iter().map(|word| load_from(&store, word)).collect::<Result<_, _>>()?;
+    let path = match &flags.output {
+        Some(path) => path.clone(),
+        None => beside(&flags.database.db, &stored, flags.format),
+    };
+    let text = render(&store, stored, flags.format)?;
+    if path.as_os_str() == "-" {
+        return print(&text);
+    }
+    replace(&path, &text, &flags.database.db)?;
+    say(&format!("wrote {}", named(&path)));
+    Ok(())
+}
+
+/// Writes the report of one study beside its database; where it is.
+pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, Failure> {
+    let store = open_read_only(db)?;
+    let stored = vec![store.load(study)?];
+    let path = beside(db, &stored, ReportFormat::Html);
+    replace(&path, &render(&store, stored, ReportFormat::Html)?, db)?;
+    Ok(path)
+}
+
+/// The file for these studies in the directory of the database.
+fn beside(db: &Path, stored: &[StoredStudy], format: ReportFormat) -> PathBuf {
+    let stem = file_stem(stored.iter().map(|study| (study.row.name.as_str(), study.row.id.0)));
+    db.with_file_name(format!("{stem}.{}", format.ending()))
+}
+
+fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Result<String, Failure> {
+    if format == ReportFormat::Json {
+        return json_text(&document(stored)?);
+    }
+    let data = match format {
+        ReportFormat::Html => stored.iter().map(Data::of).collect(),
+        _ => Vec::new(),
+    };
+    let studies: Vec<Study> = stored
+        .into_iter()
+        .map(|study| {
+            let series = store.series(study.row.id)?;
+            Ok(Study { results: Results::new(&study.shown())?, series })
+        })
+        .collect::<Result<_, Failure>>()?;
+    let page =
+        Page { studies: &studies, advice: Vec::new(), figures: page::figures::sections(&studies), data };
+    Ok(if format == ReportFormat::Html { page.html().to_string() } else { page.markdown() })
+}
+
+/// What is stored of each study, every text exact, and what was found.
+fn document(stored: Vec<StoredStudy>) -> Result<Value, Failure> {
+    let studies = stored.into_iter().map(|study| {
+        let whole = store::export::json(&study, report::unit_of);
+        Ok(json!({ "stored": whole, "results": Results::new(&study.shown())? }))
+    });
+    Ok(json!({ "studies": studies.collect::<Result<Vec<Value>, Failure>>()? }))
+}

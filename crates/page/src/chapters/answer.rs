@@ -1,0 +1,32 @@
+//! The question and its answer.
+
+use crate::block::Block;
+use crate::section::Study;
+
+/// `is_alone`: the question is the heading of the page.
+pub(super) fn blocks(study: &Study, is_alone: bool) -> Vec<Block<'static>> {
+    let results = &study.results;
+    let mut blocks = Vec::new();
+    if !is_alone {
+        blocks.push(Block::Question(results.question().to_owned()));
+    }
+    let headline = results.headline();
+    let missing = results.missing();
+    let is_answered = headline != missing;
+    if is_answered {
+        blocks.extend(headline.into_iter().map(Block::Lead));
+    }
+    if !missing.is_empty() {
+        blocks.push(Block::Warning(missing));
+    }
+    blocks.extend(results.kind_of_truth().into_iter().map(Block::Text));
+    blocks.push(Block::Facts(results.facts()));
+    blocks.extend(results.notes_of_people().into_iter().map(Block::Text));
+    let answers = results.answers();
+    // Where each is one sentence and stands above, nothing is added.
+    if !answers.is_empty() && !results.is_answered_by_headline() {
+        let title = format!("{} in full", report::counted(answers.len(), "answer"));
+        blocks.push(Block::Fold(title, answers.into_iter().map(Block::List).collect()));
+    }
+    blocks
+}

@@ -1,0 +1,35 @@
+//! Where the study was measured: what was requested, and what was applied.
+
+use report::{first_environment, hosts_that_differ};
+
+use crate::block::Block;
+use crate::section::Study;
+
+pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
+    let (results, stored) = (&study.results, study.results.stored());
+    let mut blocks = Vec::new();
+    let changed = results.changed();
+    if !changed.is_empty() {
+        blocks.push(Block::Text("Changed of the machine for the study, and undone at its end:".to_owned()));
+        blocks.push(Block::List(changed));
+    }
+    let applied = results.applied();
+    if !applied.table.is_empty() {
+        blocks.push(Block::Table(applied));
+    }
+    let differ = hosts_that_differ(stored);
+    if !differ.table.is_empty() {
+        blocks.push(Block::Table(differ));
+    }
+    let proofs = results.proofs();
+    if !proofs.is_empty() {
+        let tables = proofs.into_iter().map(Block::Table).collect();
+        blocks.push(Block::Fold("Evidence that the switches acted".to_owned(), tables));
+    }
+    let whole = first_environment(stored);
+    if !whole.is_empty() {
+        blocks
+            .push(Block::Fold("All that is recorded of the hosts".to_owned(), vec![Block::Verbatim(whole)]));
+    }
+    blocks
+}

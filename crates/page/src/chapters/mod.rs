@@ -1,0 +1,51 @@
+//! What stands in each chapter, in the order of a page.
+
+mod answer;
+mod conditions;
+mod environment;
+mod method;
+mod runs;
+
+use crate::block::{Block, Chapter};
+use crate::page::{Page, study_heading};
+use crate::section::Study;
+
+impl Page<'_> {
+    /// Every chapter that has something to say.
+    pub(crate) fn chapters(&self) -> Vec<Chapter<'_>> {
+        let mut chapters = vec![Chapter::new(
+            "answer",
+            "Answer",
+            self.each(|study| answer::blocks(study, self.studies.len() == 1)),
+        )];
+        if !self.advice.is_empty() {
+            chapters.push(Chapter::new("advice", "Advice", self.advice.clone()));
+        }
+        chapters.push(Chapter::new("conditions", "Conditions", self.each(conditions::blocks)));
+        for section in &self.figures {
+            let about = section.about.iter().cloned().map(Block::Text);
+            let blocks = about.chain(section.figures.iter().map(Block::Figure)).collect();
+            chapters.push(Chapter { id: section.id.clone(), title: section.title.clone(), blocks });
+        }
+        chapters.push(Chapter::new("environment", "Environment", self.each(environment::blocks)));
+        chapters.push(Chapter::new("runs", "Failed and disturbed runs", self.each(runs::blocks)));
+        chapters.push(Chapter::new("method", "Method", self.each(method::blocks)));
+        chapters.push(Chapter::new("classic", "Classic comparison (ministat)", self.each(method::classic)));
+        chapters.push(Chapter::new("data", "Data", self.data.iter().map(Block::Data).collect()));
+        chapters.retain(|chapter| !chapter.blocks.is_empty());
+        chapters
+    }
+
+    /// The same blocks of each study, under its name if there are several.
+    fn each(&self, blocks: impl Fn(&Study) -> Vec<Block<'static>>) -> Vec<Block<'static>> {
+        let mut all = Vec::new();
+        for study in self.studies {
+            let own = blocks(study);
+            if self.studies.len() > 1 && !own.is_empty() {
+                all.push(Block::Heading(study_heading(study)));
+            }
+            all.extend(own);
+        }
+        all
+    }
+}

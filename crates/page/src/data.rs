@@ -1,0 +1,53 @@
+//! A study's measurements inside a page.
+
+use std::io::Write as _;
+
+use chart::File;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use store::StoredStudy;
+
+use crate::name::file_stem;
+
+/// A study's measurements as a compressed file inside the page: [`store::export::packed`] as JSON.
+/// The script of the page makes the study's CSV and JSON of it.
+#[derive(Debug, Clone)]
+pub struct Data {
+    /// The name of the files that it becomes, without their endings.
+    pub(crate) stem: String,
+    /// The study's number.
+    pub(crate) number: i64,
+    /// The number of its runs, warm-ups and those that do not count included.
+    pub(crate) runs: usize,
+    /// The file.
+    pub(crate) file: File,
+}
+
+impl Data {
+    /// The measurements of a study, with every text as it is stored.
+    #[must_use]
+    pub fn of(study: &StoredStudy) -> Self {
+        let packed = store::export::packed(study, report::unit_of);
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
+        // Nothing fails in memory.
+        let json = serde_json::to_vec(&packed).expect("texts and lists are JSON");
+        gzip.write_all(&json).expect("writing to memory cannot fail");
+        let bytes = gzip.finish().expect("writing to memory cannot fail");
+        Self {
+            stem: file_stem([(study.row.name.as_str(), study.row.id.0)]),
+            number: study.row.id.0,
+            runs: study.runs.len(),
+            file: File { media: "application/gzip", bytes },
+        }
+    }
+}
+
+impl Data {
+    /// What is in the files, and what is not.
+    pub(crate) fn about(&self) -> String {
+        format!(
+            "The CSV is that of netassay export {0} --format csv. The JSON is that of netassay show {0} --format json without the full account of each run, which only the database has.",
+            self.number
+        )
+    }
+}

@@ -1,0 +1,188 @@
+//! Blocks as HTML.
+
+use chart::{Attribute, Id, Markup};
+use report::{Exhibit, Tone};
+
+use crate::block::Block;
+use crate::data::Data;
+
+/// Writes blocks, and numbers the tables.
+pub(super) struct Writer<'m> {
+    pub(super) to: &'m mut Markup,
+    tables: usize,
+}
+
+impl<'m> Writer<'m> {
+    pub(super) fn new(to: &'m mut Markup) -> Self {
+        Self { to, tables: 0 }
+    }
+
+    /// An element with what `inside` writes.
+    pub(super) fn within(
+        &mut self,
+        name: &'static str,
+        attributes: &[(&'static str, Attribute<'_>)],
+        inside: impl FnOnce(&mut Writer<'_>),
+    ) {
+        let tables = &mut self.tables;
+        self.to.element(name, attributes, |to| {
+            let mut writer = Writer { to, tables: *tables };
+            inside(&mut writer);
+            *tables = writer.tables;
+        });
+    }
+
+    pub(super) fn blocks(&mut self, blocks: &[Block<'_>]) {
+        for block in blocks {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &Block<'_>) {
+        match block {
+            Block::Heading(words) => self.words("h3", "", words),
+            Block::Question(words) => self.words("p", "question", words),
+            Block::Lead(words) => self.words("p", "lead", words),
+            Block::Text(words) => self.words("p", "", words),
+            Block::Warning(paragraphs) => {
+                self.within("div", &[("class", "warning".into()), ("role", "note".into())], |inside| {
+                    paragraphs.iter().for_each(|words| inside.words("p", "", words));
+                });
+            }
+            Block::List(items) => {
+                self.within("ul", &[], |list| items.iter().for_each(|words| list.words("li", "", words)));
+            }
+            Block::Facts(facts) => self.within("dl", &[("class", "facts".into())], |list| {
+                for (name, value) in facts {
+                    list.within("div", &[], |pair| {
+                        pair.words("dt", "", name);
+                        pair.words("dd", "", value);
+                    });
+                }
+            }),
+            Block::Table(exhibit) => self.table(exhibit),
+            Block::Verbatim(lines) => {
+                let attributes = [("class", "scroll".into()), ("tabindex", "0".into())];
+                self.to.element("pre", &attributes, |inside| inside.text(lines));
+            }
+            Block::Fold(title, blocks) => self.within("details", &[], |fold| {
+                fold.words("summary", "", title);
+                fold.blocks(blocks);
+            }),
+            Block::Figure(figure) => self.to.append(&figure.html()),
+            Block::Data(data) => self.data(data),
+        }
+    }
+
+    /// Text in an element, cut where nobody would read on.
+    fn words(&mut self, name: &'static str, class: &'static str, words: &str) {
+        let attributes = [("class", class.into())];
+        let count = usize::from(!class.is_empty());
+        self.to.element(name, &attributes[..count], |inside| inside.text(&shown(words)));
+    }
+
+    fn table(&mut self, Exhibit { title, table, notes }: &Exhibit) {
+        self.tables += 1;
+        let number = format!("Table {}", self.tables);
+        let id = Id::new(&number);
+        let label = format!("{number}: {}", shown(title));
+        let attributes = [
+            ("class", "scroll".into()),
+            ("tabindex", "0".into()),
+            ("role", "region".into()),
+            ("aria-label", label.as_str().into()),
+        ];
+        let heads = table.heads();
+        let classes: Vec<&str> =
+            (0..heads.len()).map(|column| if table.is_numeric(column) { "number" } else { "" }).collect();
+        self.to.element("div", &attributes, |around| {
+            around.element("table", &[("class", "data".into()), ("id", id.as_str().into())], |element| {
+                element.element("caption", &[], |caption| {
+                    caption.element("a", &[("href", Attribute::Link(&id))], |link| link.text(&number));
+                    caption.text(&format!(" {}", shown(title)));
+                });
+                element.element("thead", &[], |head| {
+                    head.element("tr", &[], |row| {
+                        for (name, class) in heads.iter().zip(&classes) {
+                            let attributes = [("scope", "col".into()), ("class", (*class).into())];
+                            let count = if class.is_empty() { 1 } else { 2 };
+                            row.element("th", &attributes[..count], |cell| cell.text(&shown(name)));
+                        }
+                    });
+                });
+                element.element("tbody", &[], |body| {
+                    for (place, cells) in table.rows().enumerate() {
+                        body.element("tr", &[], |row| {
+                            for (column, cell) in cells.iter().enumerate() {
+                                let class = table.tone(place, column).map_or(classes[column], tone);
+                                write_cell(row, column, cell, class);
+                            }
+                        });
+                    }
+                });
+            });
+        });
+        for note in notes {
+            self.words("p", "note", note.trim());
+        }
+    }
+
+    fn data(&mut self, data: &Data) {
+        self.within("div", &[("class", "download".into())], |inside| {
+            inside.words(
+                "p",
+                "",
+                &format!(
+                    "Study {}: every value of {}, warm-ups, failed and disturbed runs included.",
+                    data.number,
+                    report::counted(data.runs, "run")
+                ),
+            );
+            let name = format!("{}.packed.json.gz", data.stem);
+            inside.to.element("p", &[], |line| {
+                for (kind, label) in [("csv", "CSV"), ("json", "JSON")] {
+                    let attributes = [
+                        ("type", "button".into()),
+                        ("hidden", "".into()),
+                        ("data-kind", kind.into()),
+                        ("data-name", Attribute::Text(&data.stem)),
+                    ];
+                    line.element("button", &attributes, |button| button.text(label));
+                }
+                let attributes =
+                    [("download", Attribute::Text(&name)), ("href", Attribute::File(&data.file))];
+                line.element("a", &attributes, |link| {
+                    link.text(&format!("both, packed ({} kB)", data.file.bytes.len().div_ceil(1000)));
+                });
+            });
+            inside.to.fixed("<p class=\"note\" role=\"status\"></p>");
+            inside.words("p", "note", &data.about());
+        });
+    }
+}
+
+fn write_cell(row: &mut Markup, column: usize, cell: &str, class: &'static str) {
+    let name = if column == 0 { "th" } else { "td" };
+    let mut attributes: Vec<(&'static str, Attribute<'_>)> = Vec::new();
+    if column == 0 {
+        attributes.push(("scope", "row".into()));
+    }
+    if !class.is_empty() {
+        attributes.push(("class", class.into()));
+    }
+    row.element(name, &attributes, |inside| inside.text(&shown(cell)));
+}
+
+fn tone(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Better => "verdict better",
+        Tone::Worse => "verdict worse",
+        Tone::Proven => "verdict proven",
+        Tone::Open => "verdict open",
+    }
+}
+
+/// Text on one line, cut where nobody would read on.
+fn shown(words: &str) -> String {
+    text::reason(words)
+}

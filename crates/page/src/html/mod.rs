@@ -1,0 +1,96 @@
+//! A page as one HTML file.
+
+mod blocks;
+mod head;
+
+use chart::{Attribute, Markup};
+
+use crate::block::{Block, Chapter};
+use crate::html::blocks::Writer;
+use crate::page::Page;
+
+impl Page<'_> {
+    /// The page as one HTML file that loads nothing.
+    #[must_use]
+    pub fn html(&self) -> Markup {
+        let (chapters, heading) = (self.chapters(), self.heading());
+        let mut page = Markup::new();
+        page.fixed("<!DOCTYPE html>\n");
+        page.element("html", &[("lang", "en".into())], |html| {
+            head::write(html, &self.title());
+            html.element("body", &[], |body| {
+                body.fixed("<a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n");
+                body.element("header", &[], |header| {
+                    header.element("p", &[("class", "kind".into())], |kind| kind.text("netassay report"));
+                    header.fixed("<button type=\"button\" id=\"theme\" hidden=\"\">Dark colours</button>");
+                    header.element("h1", &[], |title| title.text(&heading));
+                });
+                contents(body, &chapters);
+                body.element("main", &[("id", "main".into())], |main| {
+                    let mut writer = Writer::new(main);
+                    for one in &chapters {
+                        chapter(&mut writer, one);
+                    }
+                });
+                footer(body);
+                body.script(&head::script());
+            });
+        });
+        page
+    }
+}
+
+/// The contents: every chapter, and the figures in it.
+fn contents(body: &mut Markup, chapters: &[Chapter<'_>]) {
+    body.element("nav", &[("aria-label", "Contents".into())], |nav| {
+        nav.element("ul", &[], |list| {
+            for chapter in chapters {
+                list.element("li", &[], |item| {
+                    item.element("a", &[("href", Attribute::Link(&chapter.id))], |link| {
+                        link.text(&chapter.title)
+                    });
+                    let figures: Vec<_> = chapter.blocks.iter().filter_map(figure).collect();
+                    if !figures.is_empty() {
+                        item.element("ul", &[], |inner| {
+                            for figure in figures {
+                                inner.element("li", &[], |item| {
+                                    item.element("a", &[("href", Attribute::Link(&figure.id))], |link| {
+                                        link.text(&text::reason(&figure.title));
+                                    });
+                                });
+                            }
+                        });
+                    }
+                });
+            }
+        });
+    });
+}
+
+fn figure<'a>(block: &Block<'a>) -> Option<&'a chart::Figure> {
+    match block {
+        Block::Figure(figure) => Some(figure),
+        _ => None,
+    }
+}
+
+fn chapter(writer: &mut Writer<'_>, chapter: &Chapter<'_>) {
+    let label = chapter.id.part("title");
+    let attributes = [("id", chapter.id.as_str().into()), ("aria-labelledby", label.as_str().into())];
+    writer.within("section", &attributes, |writer| {
+        writer.to.element("h2", &[("id", label.as_str().into())], |head| {
+            head.element("a", &[("href", Attribute::Link(&chapter.id))], |link| link.text(&chapter.title));
+        });
+        writer.blocks(&chapter.blocks);
+    });
+}
+
+fn footer(body: &mut Markup) {
+    body.element("footer", &[], |footer| {
+        footer.element("p", &[], |line| {
+            line.text(
+                "This file is whole: it loads nothing and sends nothing. netassay report writes it again from the database.",
+            );
+        });
+    });
+}

@@ -1,0 +1,123 @@
+//! A page as Markdown, for a pull request or a mailing list.
+
+mod escape;
+
+use report::{Exhibit, Tone};
+
+use self::escape::{escaped, fence, paragraph};
+use crate::block::Block;
+use crate::page::Page;
+
+/// The columns of a figure drawn with characters.
+const COLUMNS: usize = 78;
+
+/// The most rows of a table behind a figure that is not drawn with characters.
+const ROWS: usize = 40;
+
+impl Page<'_> {
+    /// The page in GitHub's Markdown. Its tables are tables, its figures are drawn with characters
+    /// where they can be, and the downloads are left out.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut out = format!("# {}\n", escaped(&self.heading()));
+        for chapter in self.chapters() {
+            let mut body = String::new();
+            chapter.blocks.iter().for_each(|block| write(block, &mut body));
+            if !body.is_empty() {
+                out.push_str(&format!("\n## {}\n{body}", escaped(&chapter.title)));
+            }
+        }
+        out
+    }
+}
+
+fn write(block: &Block<'_>, out: &mut String) {
+    match block {
+        Block::Heading(words) => out.push_str(&format!("\n### {}\n", escaped(words))),
+        Block::Lead(words) => out.push_str(&format!("\n**{}**\n", escaped(words))),
+        Block::Question(words) | Block::Text(words) => out.push_str(&format!("\n{}\n", paragraph(words))),
+        Block::Warning(paragraphs) => {
+            out.push('\n');
+            paragraphs.iter().for_each(|words| out.push_str(&format!("> {}\n", paragraph(words))));
+        }
+        Block::List(items) => {
+            out.push('\n');
+            items.iter().for_each(|words| out.push_str(&format!("- {}\n", paragraph(words))));
+        }
+        Block::Facts(facts) => {
+            let facts: Vec<String> =
+                facts.iter().map(|(name, value)| format!("{name}: {}", escaped(value))).collect();
+            out.push_str(&format!("\n{}\n", facts.join(" · ")));
+        }
+        Block::Table(exhibit) => table(exhibit, out),
+        Block::Verbatim(lines) => out.push_str(&format!("\n{}", fence(lines))),
+        Block::Fold(title, blocks) => {
+            out.push_str(&format!("\n<details><summary>{}</summary>\n", escaped(title)));
+            blocks.iter().for_each(|block| write(block, out));
+            out.push_str("\n</details>\n");
+        }
+        Block::Figure(figure) => {
+            out.push_str(&format!(
+                "\n### {}\n\n{}\n",
+                escaped(&figure.title),
+                paragraph(&figure.description)
+            ));
+            for panel in &figure.panels {
+                if !panel.title.is_empty() {
+                    out.push_str(&format!("\n{}\n", paragraph(&panel.title)));
+                }
+                match panel.plot.plain(COLUMNS) {
+                    Some(drawing) => out.push_str(&format!("\n{}", fence(&drawing))),
+                    None => cells(&panel.plot.table(), out),
+                }
+            }
+        }
+        Block::Data(_) => {}
+    }
+}
+
+fn table(Exhibit { title, table, notes }: &Exhibit, out: &mut String) {
+    out.push_str(&format!("\n{}\n\n", paragraph(title)));
+    let heads = table.heads();
+    row(heads.iter().map(|head| escaped(head)), out);
+    row((0..heads.len()).map(|column| rule(table.is_numeric(column)).to_owned()), out);
+    for (place, cells) in table.rows().enumerate() {
+        let cell = |column: usize| cells.get(column).map_or_else(String::new, |cell| escaped(cell));
+        let shown = (0..heads.len()).map(|column| match table.tone(place, column) {
+            Some(Tone::Better | Tone::Worse) => format!("**{}**", cell(column)),
+            _ => cell(column),
+        });
+        row(shown, out);
+    }
+    notes.iter().for_each(|note| out.push_str(&format!("\n{}\n", paragraph(note))));
+}
+
+/// The table behind a figure.
+fn cells(table: &chart::Table, out: &mut String) {
+    if table.rows.len() > ROWS {
+        out.push_str(&format!("\n({} values: the HTML report draws them.)\n", table.rows.len()));
+        return;
+    }
+    out.push('\n');
+    row(table.head.iter().map(|head| escaped(head)), out);
+    row(table.head.iter().map(|_| rule(false).to_owned()), out);
+    for cells in &table.rows {
+        row(
+            cells.iter().map(|cell| match cell {
+                chart::Cell::Text(text) => escaped(text),
+                chart::Cell::Number(_, shown) => escaped(shown),
+                chart::Cell::Empty => String::new(),
+            }),
+            out,
+        );
+    }
+}
+
+fn row(cells: impl Iterator<Item = String>, out: &mut String) {
+    let cells: Vec<String> = cells.map(|cell| if cell.is_empty() { " ".to_owned() } else { cell }).collect();
+    out.push_str(&format!("| {} |\n", cells.join(" | ")));
+}
+
+fn rule(is_numeric: bool) -> &'static str {
+    if is_numeric { "---:" } else { "---" }
+}

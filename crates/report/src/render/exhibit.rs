@@ -1,0 +1,25 @@
+//! A table with its title and what must be said below it.
+
+use crate::words::table::Table;
+
+/// A table with its title and what must be said below it.
+#[derive(Debug, Clone)]
+pub struct Exhibit {
+    /// What the table shows.
+    pub title: String,
+    /// The table.
+    pub table: Table,
+    /// What must be said below it, as sentences.
+    pub notes: Vec<String>,
+}
+
+impl Exhibit {
+    /// As a part of a wide page of text; empty without a row.
+    pub(crate) fn text(&self) -> String {
+        if self.table.is_empty() {
+            return String::new();
+        }
+        let notes: String = self.notes.iter().map(|note| format!("{note}\n")).collect();
+        format!("\n{}:\n{}{notes}", self.title, self.table.render())
+    }
+}

@@ -1,0 +1,306 @@
+//! What a study found, piece by piece, for pages that arrange it themselves. The words are those of
+//! the page of text.
+
+use crate::data::exact;
+use crate::data::limits;
+use crate::data::missing::Missing;
+use crate::render::answer::{answer_for, answer_lines};
+use crate::render::copies;
+use crate::render::credit::Credits;
+use crate::render::exhibit::Exhibit;
+use crate::render::group::Group;
+use crate::render::list::note;
+use crate::render::results::Results;
+use crate::render::row::Row;
+use crate::render::runs::{DISTURBED, FAILED};
+use crate::render::spread;
+use crate::words::layout::Layout;
+use crate::words::number::{counted, instant, plain};
+use crate::words::phrases::{list, title};
+use crate::words::table::Table;
+
+/// So many letters of answers are read at a glance; of more, a summary is.
+const GLANCE: usize = 360;
+
+/// So many sentences are read at a glance.
+const SENTENCES: usize = 2;
+
+/// How the figures of one metric were computed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Method {
+    /// The workload and the metric.
+    pub of: String,
+    /// What the metric measures, in a fragment of a sentence; empty if the vocabulary has none.
+    pub meaning: &'static str,
+    /// How differences were judged, how much the values spread, and what looks unusual in them, as
+    /// sentences.
+    pub sentences: Vec<String>,
+}
+
+impl Results {
+    /// The study's number in its database.
+    #[must_use]
+    pub fn number(&self) -> i64 {
+        self.study
+    }
+
+    /// The study's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the study asks.
+    #[must_use]
+    pub fn question(&self) -> &str {
+        &self.question
+    }
+
+    /// The answer in at most two sentences; why there is none, if no run counts.
+    #[must_use]
+    pub fn headline(&self) -> Vec<String> {
+        if !self.has_measurements() {
+            return self.missing.as_ref().map_or_else(Vec::new, |missing| missing.lines().to_vec());
+        }
+        if self.comparisons.is_empty() {
+            let planned = !self.stored.plan.comparisons.is_empty();
+            let why = match planned {
+                true => "Nothing can be compared yet: the baseline was not measured.",
+                false => "The study compares no conditions: the tables show what each of them measured.",
+            };
+            return vec![why.to_owned()];
+        }
+        if self.is_read_at_a_glance() {
+            return self.answer.iter().map(|answer| capital(answer)).collect();
+        }
+        let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
+        let (all, proven) = (rows().count(), rows().filter(|row| row.is_proven()).count());
+        let mut sentences = vec![match proven {
+            0 => format!("No difference is proven in any of {}.", counted(all, "comparison")),
+            _ => format!("A difference is proven in {proven} of {}.", counted(all, "comparison")),
+        }];
+        sentences.extend(self.largest());
+        sentences
+    }
+
+    /// Whether [`Self::headline`] says all that [`Self::answers`] does.
+    #[must_use]
+    pub fn is_answered_by_headline(&self) -> bool {
+        self.is_read_at_a_glance() && self.answers().iter().all(|lines| lines.len() == 1)
+    }
+
+    fn is_read_at_a_glance(&self) -> bool {
+        let letters: usize = self.answer.iter().map(|answer| answer.chars().count()).sum();
+        self.answer.len() <= SENTENCES && letters <= GLANCE
+    }
+
+    /// The largest proven difference in the study's first metric.
+    fn largest(&self) -> Option<String> {
+        let metric = &self.comparisons.first()?.metric;
+        let groups = self.comparisons.iter().filter(|group| group.metric == *metric);
+        let rows = groups.flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+        let size = |row: &Row| {
+            let comparison = &row.comparison;
+            comparison.relative.map_or(comparison.difference, |share| share * comparison.baseline_mean).abs()
+        };
+        let (group, row) = rows
+            .filter(|(_, row)| row.is_proven())
+            .max_by(|(_, one), (_, other)| size(one).total_cmp(&size(other)))?;
+        Some(format!("The largest: {}", answer_for(group, &[row])))
+    }
+
+    /// The answer of each comparison in full, then its remarks and what explains it.
+    #[must_use]
+    pub fn answers(&self) -> Vec<Vec<String>> {
+        self.comparisons.iter().map(answer_lines).collect()
+    }
+
+    /// What is missing of the study, why, and what to do about it; empty if nothing is.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        self.missing.as_ref().map(Missing::lines).into_iter().flatten().collect()
+    }
+
+    /// What a reader must know of these figures before all else: their kind, and counts that do not
+    /// repeat.
+    #[must_use]
+    pub fn kind_of_truth(&self) -> Vec<String> {
+        let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
+        let head = exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike)));
+        let truth = self.truth.map(|truth| format!("{}.", capital(truth)));
+        truth.into_iter().chain(head.lines().map(str::to_owned)).collect()
+    }
+
+    /// Where, when and with what the study was measured: names and values.
+    #[must_use]
+    pub fn facts(&self) -> Vec<(&'static str, String)> {
+        let row = &self.stored.row;
+        let mut facts = vec![
+            ("study", format!("{} ({})", self.study, self.name)),
+            ("scenario", self.scenario.clone()),
+            ("measured", format!("{} UTC", instant(row.started_unix_ms))),
+            (
+                "data",
+                format!(
+                    "{} of {}",
+                    counted(self.stored.measurements().count(), "run"),
+                    counted(row.boots as usize, "boot")
+                ),
+            ),
+        ];
+        if self.status != "complete" {
+            facts.push(("state", self.status.clone()));
+        }
+        if let Some(boot) = self.stored.boots.first() {
+            let host = &boot.environment.transmitter;
+            facts.extend(host.kernel.release.clone().map(|release| ("kernel", release)));
+            facts.extend(host.cpu.model.clone().map(|model| ("CPU", model)));
+        }
+        if !self.congestion_control.is_empty() {
+            facts.push(("congestion control", self.congestion_control.join(", ")));
+        }
+        facts.push(("netassay", row.version.clone()));
+        if !row.tags.is_empty() {
+            facts.push(("tags", list(&row.tags)));
+        }
+        facts
+    }
+
+    /// What people noted of the study.
+    #[must_use]
+    pub fn notes_of_people(&self) -> Vec<String> {
+        self.stored.row.notes.iter().map(|one| note(None, one).trim_end().to_owned()).collect()
+    }
+
+    /// What limited the runs of each condition, with the evidence; without a row if unknown.
+    #[must_use]
+    pub fn limits(&self) -> Exhibit {
+        let limits = self.conditions.iter().map(|one| (one.label.as_str(), one.limited_by.as_ref()));
+        let title = "What limited the runs".to_owned();
+        Exhibit { title, table: limits::table(limits), notes: Vec::new() }
+    }
+
+    /// The effect of each offload of the study's design, as text; empty without a design.
+    #[must_use]
+    pub fn credit_text(&self, layout: Layout) -> String {
+        let text = self.credit.as_ref().map_or_else(String::new, |credit| credit.text(layout));
+        text.trim_start_matches('\n').to_owned()
+    }
+
+    /// How the figures of each metric compared were computed.
+    #[must_use]
+    pub fn methods(&self) -> Vec<Method> {
+        let mut methods: Vec<Method> = Vec::new();
+        for group in &self.comparisons {
+            let of = format!("{}{}", place(group), title(&group.metric));
+            let mut sentences: Vec<String> = group.method.iter().map(|one| stopped(one)).collect();
+            sentences.extend(group.spread_sentence().map(|spread| format!("Spread: {spread}.")));
+            sentences.extend(group.flags.iter().map(|flag| format!("Flag: {flag}.")));
+            match methods.iter_mut().find(|known| known.of == of) {
+                Some(known) => {
+                    sentences.retain(|sentence| !known.sentences.contains(sentence));
+                    known.sentences.extend(sentences);
+                }
+                None => {
+                    let meaning = study::metric::find(&group.metric).map_or("", |metric| metric.meaning);
+                    methods.push(Method { of, meaning, sentences });
+                }
+            }
+        }
+        methods
+    }
+
+    /// The standard deviations between and inside boots of each metric compared.
+    #[must_use]
+    pub fn spreads(&self) -> Vec<Exhibit> {
+        let mut exhibits: Vec<Exhibit> = Vec::new();
+        for group in self.comparisons.iter().filter(|group| group.resolution.is_none()) {
+            let title = format!("{}{}", place(group), title(&group.metric));
+            if !exhibits.iter().any(|known| known.title == title) {
+                let table = spread::table(&group.spread, plain(&group.unit), group.mean(), group.level);
+                exhibits.push(Exhibit { title, table, notes: Vec::new() });
+            }
+        }
+        exhibits.retain(|exhibit| !exhibit.table.is_empty());
+        exhibits
+    }
+
+    /// What to beware of, as sentences, each with a word that says what it is.
+    #[must_use]
+    pub fn beware(&self) -> Vec<String> {
+        let mut told = self.cautions();
+        told.extend(
+            copies::both_ways(&self.comparisons, &self.stored.plan)
+                .iter()
+                .map(|one| format!("Copies: {one}.")),
+        );
+        told.extend(self.told_last());
+        told
+    }
+
+    /// Evidence that the switches acted: tables from the kernel's counters.
+    #[must_use]
+    pub fn proofs(&self) -> Vec<Exhibit> {
+        if !self.has_measurements() {
+            return Vec::new();
+        }
+        self.evidence().into_iter().filter(|exhibit| !exhibit.table.is_empty()).collect()
+    }
+
+    /// What was requested of each condition's switches and what was applied; and what was not
+    /// measured for that.
+    #[must_use]
+    pub fn applied(&self) -> Exhibit {
+        let is_more = self.switches().iter().any(|(_, state)| state.len() > 1);
+        let head = ["condition", "switches", "not applied, or changed by the kernel"];
+        let mut table = Table::new(&head[..if is_more { 3 } else { 2 }]).named(0);
+        for (label, state) in self.switches() {
+            let more = state[1..].join("; ");
+            table.row(&[label, state[0].as_str(), more.as_str()][..if is_more { 3 } else { 2 }]);
+        }
+        Exhibit { title: self.read_back(), table, notes: self.not_measured() }
+    }
+
+    /// What was changed of the machine for the study, and undone.
+    #[must_use]
+    pub fn changed(&self) -> Vec<String> {
+        let mut changes: Vec<String> = Vec::new();
+        for change in self.stored.boots.iter().flat_map(|boot| &boot.environment.changed) {
+            let change = change.to_string();
+            if !changes.contains(&change) {
+                changes.push(change);
+            }
+        }
+        changes
+    }
+
+    /// The tries that do not count, failed ones and disturbed ones apart: which, and why.
+    #[must_use]
+    pub fn uncounted(&self) -> Vec<Exhibit> {
+        let bad = self.bad_runs();
+        let exhibits = [FAILED, DISTURBED].into_iter().zip(bad).map(|(title, runs)| {
+            let mut table = Table::new(&["run", "why"]);
+            for run in &runs {
+                table.row(&[&run.which(), run.reason]);
+            }
+            Exhibit { title: title.to_owned(), table, notes: Vec::new() }
+        });
+        exhibits.filter(|exhibit| !exhibit.table.is_empty()).collect()
+    }
+}
+
+/// `tcp_stream: `; empty where nobody named the workload.
+fn place(group: &Group) -> String {
+    if group.workload.is_empty() { String::new() } else { format!("{}: ", group.workload) }
+}
+
+/// A sentence with a capital letter and a full stop.
+fn stopped(sentence: &str) -> String {
+    capital(sentence) + "."
+}
+
+/// A sentence that begins with a word of ours, with a capital letter.
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
+}
