@@ -227,8 +227,7 @@ impl Case {
     /// What the statistics refuse.
     pub fn answer(&self, level: f64) -> Result<Option<CaseAnswer>, Error> {
         let Ok(subject) = &self.measured else { return Ok(None) };
-        let question =
-            Question { level, margin: None, correction: Correction::None, ..subject.question };
+        let question = Question { level, margin: None, correction: Correction::None, ..subject.question };
         let subject = Subject { question, ..subject.clone() };
         let mut analysis = subject.analyse(&Spending::default())?;
         let Some(comparison) = analysis.comparisons.pop() else { return Ok(None) };
