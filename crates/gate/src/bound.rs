@@ -396,7 +396,7 @@ mod tests {
             thousandths in -99_999_i32..1_000_000_000,
             unit in 0_usize..8,
         ) {
-            let units = unit::of(metric);
+            let units = unit::of(&metric);
             let unit = if unit < units.len() { units[unit].0 } else { "%" };
             let text = format!("{}{sign}{}{unit}", metric.key, f64::from(thousandths) / 1000.0);
             let bound: Bound = text.parse().unwrap();

@@ -9,10 +9,10 @@ use crate::bound::{Bound, Limit};
 use crate::check::{Shares, difference};
 
 /// The probability with which so many boots settle it.
-pub const POWER: f64 = 0.8;
+pub(crate) const POWER: f64 = 0.8;
 
 /// No more boots than so many are told.
-pub const MOST: u32 = 1000;
+pub(crate) const MOST: u32 = 1000;
 
 /// The boots that would settle a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -20,7 +20,7 @@ pub const MOST: u32 = 1000;
 pub enum Boots {
     /// So many; of each side where each has its own.
     About(u32),
-    /// More than [`MOST`].
+    /// More than 1000.
     TooMany,
 }
 
