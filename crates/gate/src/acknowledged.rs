@@ -213,7 +213,7 @@ expires = 2026-11-23
             (with("\"throughput\"", "\"troughput\""), "4:10", "did you mean throughput?"),
             (with("< -5%", "< -5"), "5:9", "has no unit"),
             (format!("{GOOD}{GOOD}"), "9:1", "already, in line 2"),
-            ("é = 1\nx = ".to_owned(), "2:5", ""),
+            ("\"é\" x".to_owned(), "1:5", ""),
         ] {
             let said = read(&text).unwrap_err();
             assert!(said.starts_with(&format!("known.toml:{place}: ")) && said.contains(words), "{said}");

@@ -19,7 +19,7 @@ pub(crate) fn subject(gate: &Gate) -> String {
     format!("{} against {against}", gate.study.words())
 }
 
-/// How many checks came to what: `1 of 8 checks fails, 1 is inconclusive, 6 pass`.
+/// How many checks came to what: `8 checks: 1 fails, 1 is inconclusive, 6 pass`.
 pub(crate) fn counts(gate: &Gate) -> String {
     let parts: Vec<String> = [
         (Outcome::Fail, "fails", "fail"),
@@ -31,7 +31,14 @@ pub(crate) fn counts(gate: &Gate) -> String {
     .filter(|(count, ..)| *count > 0)
     .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
     .collect();
-    format!("{}: {}", counted(gate.checks.len(), "check"), parts.join(", "))
+    match (gate.checks.len(), parts.as_slice()) {
+        (1, _) => format!("the one check {}", parts.concat().trim_start_matches("1 ")),
+        (all, [_]) => format!(
+            "all {all} checks{}",
+            parts.concat().trim_start_matches(|digit: char| digit.is_ascii_digit())
+        ),
+        (all, _) => format!("{}: {}", counted(all, "check"), parts.join(", ")),
+    }
 }
 
 /// A difference in the unit of a bound: `-2.1 %`, `+20 us`.
@@ -105,7 +112,7 @@ fn settled(by: Option<Boots>, now: Option<usize>) -> String {
     let now = now.unwrap_or(0);
     match by {
         Some(Boots::About(boots)) => format!(
-            ": about {boots} boots of each side ({now} now) would settle it with {:.0} % power, {condition}",
+            ": about {boots} boots of each ({now} now) would settle it with {:.0} % power, {condition}",
             100.0 * POWER
         ),
         Some(Boots::TooMany) => format!(": more than {MOST} boots would be needed to settle it, {condition}"),

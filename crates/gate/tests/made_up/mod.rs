@@ -14,9 +14,11 @@ use store::{Outline, StoredStudy, StudyId};
 use study::Study;
 use study::metric::Metric;
 
-/// A study file; `factors` and further keys complete it.
+/// A study of five boots with three runs of each condition; workloads and factors complete it.
 pub(crate) fn study(rest: &str) -> Study {
-    let text = format!("name = \"made-up\"\nquestion = \"?\"\nscenario = \"veth\"\n{rest}");
+    let text = format!(
+        "name = \"made-up\"\nquestion = \"?\"\nscenario = \"veth\"\n{rest}\n[protocol]\nboots = 5\nruns = 3\n"
+    );
     Study::parse("made-up.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
