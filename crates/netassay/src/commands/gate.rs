@@ -7,12 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::gate::{Acknowledged, Date, GateError, GateRequest, MOST_BYTES, Outcome, check_request};
 use report::{Cases, Layout};
-use store::Outline;
+use store::{Outline, Store};
 use study::Plan;
 use study::metric::Metric;
 
 use crate::cli::{Gate, GateFormat};
-use crate::commands::stored::{load_from, newest_called, open_read_only, study_of};
+use crate::commands::stored::{load, newest_called, study_of};
 use crate::exit;
 use crate::failure::Failure;
 use crate::output::{json, layout, print, print_page};
@@ -64,11 +64,11 @@ fn cases(flags: &Gate) -> Result<Cases, Failure> {
             metrics.push(bound.metric);
         }
     }
-    let store = open_read_only(&flags.database.db)?;
     if let Some(word) = &flags.baseline_condition {
-        let stored = load_from(&store, flags.study.as_deref())?.shown();
+        let stored = load(&flags.database.db, flags.study.as_deref())?;
         return Ok(Cases::within(&stored, word, &metrics)?);
     }
+    let store = Store::open_for_outlines(&flags.database.db)?;
     let baseline = newest_called(&store, flags.baseline.as_deref().unwrap_or_default())?;
     let study = study_of(&store, flags.study.as_deref())?;
     if baseline == study {
