@@ -116,6 +116,13 @@ fn startup_is_timed() {
 }
 
 #[test]
+fn stored_studies_are_compared_and_judged() {
+    let report = report(&bench(&["compare"]));
+    figures(&report, "netassay compare 1 2", 2);
+    figures(&report, "netassay gate 2 --baseline 1 --fail-if throughput < -2%", 2);
+}
+
+#[test]
 fn stats_are_made_beside_ministat() {
     let Some(report) = report_or_skip("stats_are_made_beside_ministat", &["stats"]) else { return };
     for task in ["three", "numbers", "plot", "two", "column"] {

@@ -2,6 +2,7 @@
 
 mod common;
 mod compare;
+mod gate;
 mod kept;
 mod kernel;
 mod load;
@@ -19,6 +20,7 @@ use crate::exit;
 
 pub(crate) use common::{Database, Format, Formatted, Stored, Tables, TurnFlags};
 pub(crate) use compare::{Compare, CompareFiles};
+pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
@@ -76,6 +78,8 @@ pub(crate) enum Command {
     Report(Report),
     /// Compare the conditions of a stored study, two stored studies, or files of measurements
     Compare(Compare),
+    /// Judge a stored study against a baseline: pass, fail or inconclusive, for CI
+    Gate(Gate),
     /// Tag a stored study: a name to call it by
     Tag(TagStudy),
     /// Note something of a stored study

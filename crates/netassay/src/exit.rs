@@ -12,6 +12,10 @@ pub(crate) const ENVIRONMENT: u8 = 3;
 pub(crate) const NOTHING: u8 = 4;
 /// The study ended, but some runs failed, or all were disturbed; `--resume` tries them again.
 pub(crate) const SOME_FAILED: u8 = 5;
+/// `gate`: a bound is broken.
+pub(crate) const GATE_FAILED: u8 = 10;
+/// `gate`: no bound is shown to be broken, and not every one is shown to be kept.
+pub(crate) const GATE_INCONCLUSIVE: u8 = 11;
 /// What was asked to be compared cannot be: other workloads, other metrics, counts against times.
 pub(crate) const NOT_COMPARABLE: u8 = 12;
 /// The user interrupted; what was recorded is kept.
@@ -19,8 +23,8 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) const HELP: &str = "\
 Exit codes: 0 done, 1 internal error, 2 wrong usage, study or data file, 3 the machine lacks something or is in use,
-4 nothing to run or show, 5 some runs failed (--resume tries them again), 12 studies that cannot be compared,
-130 interrupted.";
+4 nothing to run or show, 5 some runs failed (--resume tries them again), 10 the gate failed, 11 the gate is
+inconclusive, 12 studies that cannot be compared, 130 interrupted.";
 
 #[cfg(test)]
 mod tests {
@@ -28,7 +32,18 @@ mod tests {
 
     #[test]
     fn help_names_every_code() {
-        for code in [OK, INTERNAL, USAGE, ENVIRONMENT, NOTHING, SOME_FAILED, NOT_COMPARABLE, INTERRUPTED] {
+        for code in [
+            OK,
+            INTERNAL,
+            USAGE,
+            ENVIRONMENT,
+            NOTHING,
+            SOME_FAILED,
+            GATE_FAILED,
+            GATE_INCONCLUSIVE,
+            NOT_COMPARABLE,
+            INTERRUPTED,
+        ] {
             assert!(HELP.contains(&format!("{code} ")), "{code} is missing");
         }
     }

@@ -130,7 +130,9 @@ impl From<report::Error> for Failure {
     fn from(error: report::Error) -> Self {
         match error {
             report::Error::NothingRecorded { .. } => Self::Nothing(error.to_string()),
-            report::Error::NotComparable { .. } => Self::NotComparable(error.to_string()),
+            report::Error::NotComparable { .. } | report::Error::NothingToJudge { .. } => {
+                Self::NotComparable(error.to_string())
+            }
             // Another program wrote it, or another version of this one.
             _ => Self::Usage(error.to_string()),
         }

@@ -3,69 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod common;
+#[path = "common/studies.rs"]
+mod studies;
 
 use std::fs;
 
 use common::{Bench, expect, stderr, stdout};
-use record::{Detail, sample};
 use serde_json::Value;
-use store::{NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
-use study::{Plan, bundled};
-
-/// A database of three studies of `quick`: the second is 3 % faster under another kernel, the third
-/// has other traffic.
-fn three(bench: &Bench) {
-    let quick = bundled::find("quick").unwrap();
-    let other = quick.text.replace("tcp_stream", "udp_stream");
-    let udp = study::Study::parse("quick", &other).unwrap().plan();
-    let mut store = Store::open(bench.path("netassay.db")).unwrap();
-    for (plan, kernel, factor) in [(None, "6.18", 1.0), (None, "6.19", 1.03), (Some(udp), "6.19", 1.0)] {
-        let plan = plan.unwrap_or_else(|| quick.study().plan());
-        record(&mut store, quick.text, plan, kernel, factor);
-    }
-}
-
-fn record(store: &mut Store, toml: &str, plan: Plan, kernel: &str, factor: f64) -> StudyId {
-    let conditions = plan.conditions.len();
-    let metric = plan.conditions[0].workload.traffic.kind.primary_metric().key.to_owned();
-    let id = store
-        .begin_study(&NewStudy {
-            name: "quick".to_owned(),
-            toml: toml.to_owned(),
-            plan,
-            seed: 1,
-            scenario: "veth".to_owned(),
-            version: "0.1.0".to_owned(),
-        })
-        .unwrap();
-    let mut environment = sample::environment();
-    environment.transmitter.kernel.release = Some(kernel.to_owned());
-    for number in 1..=5 {
-        let boot = store.begin_boot(id, number, &environment).unwrap();
-        for (repeat, condition) in
-            (1..=3).flat_map(|run| (0..conditions).map(move |condition| (run, condition)))
-        {
-            let wobble = f64::from((number * 7 + repeat * 3 + condition as u32 * 5) % 11) - 5.0;
-            let value = factor * (1000.0 + 100.0 * condition as f64 + wobble);
-            let run = NewRun {
-                block: repeat,
-                repeat,
-                position: 0,
-                warmup: false,
-                condition,
-                started_unix_ms: 1_700_000_000_000,
-                outcome: Outcome::Ok(vec![(metric.clone(), value)]),
-                limited_by: None,
-                series: words::BySide::default(),
-                detail: Detail::Measured(Box::new(sample::account())),
-            };
-            store.record_run(boot, &run).unwrap();
-        }
-        store.end_boot(boot, Some(&environment)).unwrap();
-    }
-    store.finish_study(id, StudyStatus::Complete).unwrap();
-    id
-}
+use studies::three;
+use study::bundled;
 
 fn json(bench: &Bench, arguments: &[&str]) -> Value {
     let output = bench.run(&[arguments, &["--format", "json"]].concat());

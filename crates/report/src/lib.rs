@@ -7,9 +7,12 @@ mod data;
 mod render;
 mod words;
 
+pub use data::cases::{Against, Case, CaseAnswer, Cases};
 pub use data::decided::is_decided;
+pub use data::differences::Difference;
 pub use data::error::Error;
 pub use data::metric::{primary_metrics, resolve_metric, unit_of};
+pub use data::named::Named;
 pub use data::pairs::metrics_to_compare;
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;

@@ -85,11 +85,11 @@ fn for_writing(place: Place) -> Result<(Opened, Place), StoreError> {
 
 /// Opens for reading. Never creates the database and never changes its content, but applies the log
 /// of a killed process if the file can be written.
-pub(crate) fn for_reading(path: &Path) -> Result<(Opened, Place), StoreError> {
+pub(crate) fn for_reading(path: &Path, check: Check) -> Result<(Opened, Place), StoreError> {
     let place = existing(path)?;
     let open_and_inspect = |opened: Result<Opened, StoreError>| {
         let (connection, budget) = opened?;
-        inspect(&connection, &place).map(|state| (connection, budget, state))
+        inspect(&connection, &place, check).map(|state| (connection, budget, state))
     };
     let writable = connect(&place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE);
     let (connection, budget, state) = match open_and_inspect(writable) {
@@ -108,7 +108,7 @@ pub(crate) fn for_reading(path: &Path) -> Result<(Opened, Place), StoreError> {
 fn set_up(place: &Place) -> Result<Opened, StoreError> {
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let (mut connection, budget) = connect(place, &place.real, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    let state = inspect(&connection, place)?;
+    let state = inspect(&connection, place, Check::Whole)?;
     if connection.is_readonly("main").map_err(sql)? {
         return Err(StoreError::ReadOnly { path: place.named.clone() });
     }
@@ -127,6 +127,20 @@ fn set_up(place: &Place) -> Result<Opened, StoreError> {
     connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
     Ok((connection, budget))
 }
+
+/// What of a file's tables is checked before anything in them is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// Everything: every page and every row.
+    Whole,
+    /// The tables whose size does not grow with the runs. The pages of the others are checked as
+    /// they are read, which for an outline are few: checking all takes a tenth of a second for each
+    /// thousand runs, most of it for the JSON of accounts that no outline reads.
+    AsRead,
+}
+
+/// The tables that [`Check::AsRead`] checks whole.
+const SMALL: [&str; 5] = ["study", "document", "boot", "tag", "note"];
 
 /// What the file's header says.
 struct State {
@@ -212,7 +226,7 @@ fn connect_immutable(place: &Place) -> Result<Opened, StoreError> {
 }
 
 /// Refuses files that are not ours, that are newer, or that are damaged.
-fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> {
+fn inspect(connection: &Connection, place: &Place, check: Check) -> Result<State, StoreError> {
     let path = || place.named.clone();
     let sql = |error| StoreError::from_sqlite(&place.named, error);
     let number =
@@ -245,9 +259,19 @@ fn inspect(connection: &Connection, place: &Place) -> Result<State, StoreError> 
         return Err(StoreError::NotADatabase { path: path(), what });
     }
     drop(snapshot);
-    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(sql)?;
-    if found != "ok" {
-        return Err(StoreError::Corrupted { path: path(), detail: found });
+    let tables: &[&str] = match check {
+        Check::Whole => &["1"],
+        Check::AsRead => {
+            connection.pragma_update(None, "cell_size_check", true).map_err(sql)?;
+            &SMALL
+        }
+    };
+    for what in tables {
+        let check = format!("PRAGMA quick_check({what})");
+        let found: String = connection.query_row(&check, [], |row| row.get(0)).map_err(sql)?;
+        if found != "ok" {
+            return Err(StoreError::Corrupted { path: path(), detail: found });
+        }
     }
     Ok(State { version, is_empty })
 }
@@ -289,7 +313,7 @@ fn migrate(connection: &mut Connection, place: &Place) -> Result<(), StoreError>
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     let Err(error) = MIGRATIONS.to_latest(connection) else { return Ok(()) };
     // Another process that opened the new file may have done it while we waited for the lock.
-    if inspect(connection, place)?.version == SCHEMA_VERSION {
+    if inspect(connection, place, Check::Whole)?.version == SCHEMA_VERSION {
         return Ok(());
     }
     Err(match error {

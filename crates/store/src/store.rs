@@ -12,7 +12,7 @@ use crate::bounds::Budget;
 use crate::campaign::Campaign;
 use crate::document;
 use crate::error::StoreError;
-use crate::open::{self, Place};
+use crate::open::{self, Check, Place};
 use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
 
 /// An open database of results.
@@ -52,7 +52,16 @@ impl Store {
     /// [`StoreError::NotFound`] or [`StoreError::Empty`] if there are no results; else as
     /// [`Store::open`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_reading(path.as_ref()).map(Store::with)
+        open::for_reading(path.as_ref(), Check::Whole).map(Store::with)
+    }
+
+    /// Opens a database to read outlines from it ([`Store::outline`]): the runs' accounts, which are
+    /// most of the file, are not checked beforehand. Damage in what is read is found as it is read.
+    ///
+    /// # Errors
+    /// As [`Store::open_read_only`].
+    pub fn open_for_outlines(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+        open::for_reading(path.as_ref(), Check::AsRead).map(Store::with)
     }
 
     /// The file, as it was named.

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use netassay_store::{APPLICATION_ID, NewRun, SCHEMA_VERSION, Store, StoreError, StudyId, StudyStatus};
 use rusqlite::Connection;
+use study::Plan;
 use support::{environment, run, study, warmup};
 
 /// A database with one study, one boot and `runs` runs, closed.
@@ -195,6 +196,34 @@ fn a_damaged_file_is_reported_and_never_a_panic() {
         }
     }
     assert!(refused > 5, "{refused}");
+}
+
+/// An outline is read without a check of every page beforehand.
+#[test]
+fn damage_under_an_outline_is_reported_and_never_another_outline() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("netassay.db");
+    let id = filled(&path, 300);
+    let outline = || {
+        let metrics = |_: &Plan| Ok::<_, StoreError>(vec!["throughput".to_owned(), "loss".to_owned()]);
+        Store::open_for_outlines(&path).and_then(|store| store.outline(id, metrics))
+    };
+    let (whole, right) = (fs::read(&path).unwrap(), outline().unwrap());
+    assert!(right.values["throughput"].len() > 100, "{right:?}");
+    let (mut refused, mut unread) = (0, 0);
+    for page in 0..whole.len() / 4096 {
+        for damage in [8..300, 0..8, 3000..4096] {
+            let mut damaged = whole.clone();
+            damaged[page * 4096 + damage.start..page * 4096 + damage.end].fill(0xff);
+            fs::write(&path, &damaged).unwrap();
+            match outline() {
+                Ok(same) if same == right => unread += 1,
+                Ok(other) => panic!("page {page}, {damage:?}: another outline: {other:?}"),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    assert!(refused > 5 && unread > 5, "{refused} {unread}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use study::Plan;
 
 use crate::cli::Compare;
 use crate::commands::compare_files;
-use crate::commands::stored::{load, newest_called, open_read_only, study_of};
+use crate::commands::stored::{load, newest_called, study_of};
 use crate::failure::Failure;
 use crate::output;
 
@@ -73,7 +73,7 @@ fn between(
     if let Some((option, _)) = within_one.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Failure::Usage(format!("{option} is for the conditions of one study: name one")));
     }
-    let store = open_read_only(&flags.stored.database.db)?;
+    let store = Store::open_for_outlines(&flags.stored.database.db)?;
     let baseline = newest_called(&store, baseline)?;
     let study = study_of(&store, study)?;
     if baseline == study {
@@ -95,7 +95,7 @@ fn studies(flags: &Compare) -> Option<Vec<&str>> {
         // A tag may hold a dot, as files do.
         let is_called = |word: &str| {
             word.parse::<Tag>().is_ok()
-                && Store::open_read_only(&flags.stored.database.db)
+                && Store::open_for_outlines(&flags.stored.database.db)
                     .is_ok_and(|store| store.called(word).is_ok())
         };
         !Path::new(word).exists() && word.to_str().is_some_and(|word| is_plain(word) || is_called(word))

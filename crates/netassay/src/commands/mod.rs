@@ -7,6 +7,7 @@ mod compare_files;
 mod doctor;
 mod explain;
 mod export;
+mod gate;
 mod kept;
 mod kernel;
 mod load;
@@ -42,6 +43,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Show(show) => stored::show(show).map(done),
         Command::Report(flags) => report::report(flags).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),
+        Command::Gate(flags) => gate::gate(flags),
         Command::Tag(flags) => kept::tag(flags).map(done),
         Command::Note(flags) => kept::note(flags).map(done),
         Command::Remove(flags) => kept::remove(flags).map(done),

@@ -10,10 +10,13 @@ use crate::data::leaves::leaves;
 /// Something that two studies do not share, with every value that each has of it; none where it is
 /// not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Difference {
-    pub(crate) what: String,
-    pub(crate) baseline: Vec<String>,
-    pub(crate) study: Vec<String>,
+pub struct Difference {
+    /// What differs: `kernel release (transmitter)`.
+    pub what: String,
+    /// Every value in the baseline.
+    pub baseline: Vec<String>,
+    /// Every value in the study.
+    pub study: Vec<String>,
 }
 
 impl Difference {

@@ -61,6 +61,14 @@ pub enum Error {
         /// What keeps them apart.
         why: String,
     },
+    /// A study has no conditions that may be judged as asked.
+    #[error("study {study} cannot be judged so: {why}")]
+    NothingToJudge {
+        /// The study's number.
+        study: i64,
+        /// What is missing.
+        why: String,
+    },
     /// ministat has no table for this confidence.
     #[error("ministat knows the confidences 80, 90, 95, 98, 99 and 99.5 %, not {percent} %")]
     UnknownLevel {

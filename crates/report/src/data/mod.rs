@@ -2,6 +2,7 @@
 
 pub(crate) mod acted;
 pub(crate) mod ambient;
+pub(crate) mod cases;
 pub(crate) mod congestion_control;
 pub(crate) mod decided;
 pub(crate) mod differences;
@@ -15,9 +16,11 @@ pub(crate) mod matched;
 pub(crate) mod means;
 pub(crate) mod metric;
 pub(crate) mod missing;
+pub(crate) mod named;
 pub(crate) mod notes;
 pub(crate) mod outcomes;
 pub(crate) mod pairs;
+pub(crate) mod shortfall;
 pub(crate) mod stored;
 pub(crate) mod subject;
 pub(crate) mod target;

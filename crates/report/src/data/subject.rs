@@ -83,7 +83,7 @@ impl Subject {
     }
 
     /// The answer from the data.
-    fn analyse(&self, spending: &Spending) -> Result<Analysis, Error> {
+    pub(crate) fn analyse(&self, spending: &Spending) -> Result<Analysis, Error> {
         let takes_part = |condition| self.takes_part(condition);
         let analysis = stats::analyse_with(&self.observations, &self.question, takes_part, spending)?;
         Ok(match self.resolution {

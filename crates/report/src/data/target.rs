@@ -108,7 +108,7 @@ fn metric_of(plan: &Plan, comparison: &study::Comparison) -> &'static Metric {
 }
 
 /// Compares the same conditions with another of them.
-fn rebase(target: &mut Target, baseline: usize) {
+pub(crate) fn rebase(target: &mut Target, baseline: usize) {
     if let Some(place) = target.conditions.iter().position(|condition| *condition == baseline) {
         target.conditions[place] = target.baseline;
         target.conditions.sort_unstable();
@@ -116,7 +116,7 @@ fn rebase(target: &mut Target, baseline: usize) {
     }
 }
 
-fn condition(stored: &StoredStudy, word: &str) -> Result<usize, Error> {
+pub(crate) fn condition(stored: &StoredStudy, word: &str) -> Result<usize, Error> {
     let conditions = &stored.plan.conditions;
     let found = conditions.iter().position(|one| *one.label == *word || one.slug == word);
     found.ok_or_else(|| Error::UnknownCondition {

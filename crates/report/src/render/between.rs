@@ -2,14 +2,16 @@
 
 use serde::{Serialize, Serializer};
 use stats::Correction;
-use store::{Outline, StudyStatus};
+use store::Outline;
 use study::metric::Better;
 
 use crate::data::differences::{Difference, of_environments, of_read_back};
 use crate::data::error::Error;
 use crate::data::exact::{self, Unlike};
 use crate::data::matched::Matched;
+use crate::data::named::Named;
 use crate::data::pairs::pairs;
+use crate::data::shortfall::Shortfall;
 use crate::data::subject::{Subject, answer_families};
 use crate::data::target::ComparisonRequest;
 use crate::data::truth;
@@ -19,7 +21,7 @@ use crate::render::row::{Row, size};
 use crate::render::summary::{short, tone};
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure, plain};
-use crate::words::phrases::{list, words};
+use crate::words::phrases::words;
 use crate::words::table::Table;
 
 /// How the differences are judged, without a full stop.
@@ -49,16 +51,6 @@ pub struct BetweenStudies {
     method: Vec<String>,
     /// What a reader must know of the studies, as sentences without full stops.
     notes: Vec<String>,
-}
-
-/// One of the studies.
-#[derive(Debug, Serialize)]
-struct Named {
-    study: i64,
-    name: String,
-    tags: Vec<String>,
-    version: String,
-    status: String,
 }
 
 impl BetweenStudies {
@@ -109,8 +101,8 @@ impl BetweenStudies {
         differences.extend(matched.constants);
         differences.extend(of_read_back(baseline, study, &matched.pairs));
         Ok(Self {
-            baseline: Named::of(baseline),
-            study: Named::of(study),
+            baseline: Named::of(&baseline.row),
+            study: Named::of(&study.row),
             confidence: request.confidence,
             differences,
             method: method(subjects.len(), request),
@@ -213,26 +205,6 @@ impl BetweenStudies {
     }
 }
 
-impl Named {
-    fn of(outline: &Outline) -> Self {
-        let row = &outline.row;
-        Self {
-            study: row.id.0,
-            name: row.name.clone(),
-            tags: row.tags.clone(),
-            version: row.version.clone(),
-            status: row.status.to_string(),
-        }
-    }
-
-    /// `study 6 (quick, tagged main)`.
-    fn words(&self) -> String {
-        let tagged =
-            if self.tags.is_empty() { String::new() } else { format!(", tagged {}", list(&self.tags)) };
-        format!("study {} ({}{tagged})", self.study, self.name)
-    }
-}
-
 fn more(all: usize, shown: usize) -> String {
     if all > shown { format!(" and {} more", all - shown) } else { String::new() }
 }
@@ -253,19 +225,7 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
 /// What a reader must know of one of the studies.
 fn notes(outline: &Outline) -> Vec<String> {
     let (row, protocol) = (&outline.row, &outline.plan.asked.protocol);
-    let planned = study::schedule(&outline.plan.states_of_conditions(), protocol);
-    let planned = planned.iter().flatten().filter(|run| !run.warmup).count();
-    let recorded = row.recorded_runs as usize;
-    let mut notes = Vec::new();
-    let may_be_less = protocol.stop.is_some() && row.status == StudyStatus::Complete;
-    if recorded < planned && !may_be_less {
-        notes.push(format!(
-            "study {} is {}: it has {recorded} of {}",
-            row.id,
-            row.status,
-            counted(planned, "planned run")
-        ));
-    }
+    let mut notes: Vec<String> = Shortfall::of(row, &outline.plan).iter().map(Shortfall::to_string).collect();
     if protocol.stop.is_some() {
         notes.push(format!(
             "study {} may have stopped at a look at its own comparisons: a difference that made it stop is likelier too large than too small",

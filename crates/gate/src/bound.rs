@@ -1,0 +1,416 @@
+//! A bound: how far a metric may differ from its baseline, as a person writes it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+use study::metric::{self, Metric};
+use thiserror::Error;
+
+use crate::unit::{self, Unit};
+
+/// Longer texts are refused before they are read: no metric and number need as much.
+const LONGEST: usize = 200;
+
+/// How far a metric may differ from its baseline: `throughput < -2%` fails where throughput is more
+/// than 2 % below the baseline, `latency_p99 > +20us` where the latency is more than 20 µs above it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// The metric.
+    pub metric: &'static Metric,
+    /// On which side of the limit a difference fails.
+    pub fails: Fails,
+    /// The limit as it is written.
+    value: f64,
+    /// The unit of `value`; `None`: % of the baseline.
+    unit: Option<Unit>,
+}
+
+/// On which side of its limit a difference fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fails {
+    /// Below it.
+    Below,
+    /// Above it.
+    Above,
+}
+
+/// The limit of a bound.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    /// In % of the baseline.
+    Percent(f64),
+    /// In the metric's unit.
+    Absolute(f64),
+}
+
+/// Why a text is no bound.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum BoundError {
+    /// It is far longer than any bound.
+    #[error("a bound has at most {LONGEST} bytes, such as throughput < -2%")]
+    TooLong,
+    /// There is neither `<` nor `>`.
+    #[error("{0:?} has no < or >: write a bound as throughput < -2%")]
+    NoSign(String),
+    /// `<=`, `>=`, `==` or a second sign.
+    #[error("{0:?} has another comparison than < or >: write a bound as throughput < -2%")]
+    OtherSign(String),
+    /// There is no such metric.
+    #[error("there is no metric {word:?}{}", suggestion(.nearest))]
+    UnknownMetric {
+        /// The word before the sign.
+        word: String,
+        /// The most similar metric.
+        nearest: Option<&'static str>,
+    },
+    /// The limit does not begin with a number.
+    #[error("{0:?} is no limit: write a number with its unit, such as -2% of the baseline")]
+    NoNumber(String),
+    /// A number without a unit, of a metric that has one.
+    #[error(
+        "the limit {number} of {metric} has no unit: write {number}% of the baseline, or a difference in {units}"
+    )]
+    NoUnit {
+        /// The number.
+        number: String,
+        /// The metric.
+        metric: &'static str,
+        /// The units of the metric.
+        units: String,
+    },
+    /// The metric is not measured in that unit.
+    #[error("{metric} has no unit {unit:?}: write % of the baseline{}", or_units(.units))]
+    OtherUnit {
+        /// The unit as it was written.
+        unit: String,
+        /// The metric.
+        metric: &'static str,
+        /// The units of the metric.
+        units: String,
+    },
+    /// No measured value is negative, so no difference reaches the limit.
+    #[error("no metric can fall by {0}% or more of its baseline: write a limit above -100%")]
+    Impossible(String),
+}
+
+fn suggestion(nearest: &Option<&'static str>) -> String {
+    nearest.map_or_else(
+        || "; 'netassay explain' lists them".to_owned(),
+        |near| format!("; did you mean {near}?"),
+    )
+}
+
+fn or_units(units: &str) -> String {
+    if units.is_empty() { ", or a plain number".to_owned() } else { format!(", or a difference in {units}") }
+}
+
+impl Bound {
+    /// The limit in % or in the metric's unit.
+    #[must_use]
+    pub fn limit(&self) -> Limit {
+        match self.unit {
+            None => Limit::Percent(self.value),
+            Some((_, factor)) => Limit::Absolute(self.value * factor),
+        }
+    }
+
+    /// The limit as a number, in the unit in which differences are compared with it.
+    pub(crate) fn number(&self) -> f64 {
+        let (Limit::Percent(number) | Limit::Absolute(number)) = self.limit();
+        number
+    }
+
+    /// The unit as it is written; `None` for a share of the baseline.
+    pub(crate) fn unit(&self) -> Option<Unit> {
+        self.unit
+    }
+
+    /// Whether the limit is a share of the baseline.
+    #[must_use]
+    pub fn is_percent(&self) -> bool {
+        self.unit.is_none()
+    }
+
+    /// Whether both limit the same differences: those of one metric, on one side, in % or not.
+    #[must_use]
+    pub fn is_of_same(&self, other: &Bound) -> bool {
+        self.metric.key == other.metric.key
+            && self.fails == other.fails
+            && self.is_percent() == other.is_percent()
+    }
+
+    /// Whether every difference that fails this bound fails `other` too, and not the reverse.
+    pub(crate) fn is_looser_than(&self, other: &Bound) -> bool {
+        self.is_of_same(other)
+            && match self.fails {
+                Fails::Below => self.number() < other.number(),
+                Fails::Above => self.number() > other.number(),
+            }
+    }
+
+    /// Whether differences from `low` to `high` all fail.
+    pub(crate) fn is_broken_by(&self, (low, high): (f64, f64)) -> bool {
+        match self.fails {
+            Fails::Below => high < self.number(),
+            Fails::Above => low > self.number(),
+        }
+    }
+
+    /// Whether none of them fails. A difference of exactly the limit does not.
+    pub(crate) fn is_kept_by(&self, (low, high): (f64, f64)) -> bool {
+        match self.fails {
+            Fails::Below => low >= self.number(),
+            Fails::Above => high <= self.number(),
+        }
+    }
+
+    /// The limit as people read it: `-2%`, `+20us`.
+    #[must_use]
+    pub fn limit_in_words(&self) -> String {
+        let sign = if self.value > 0.0 { "+" } else { "" };
+        format!("{sign}{}{}", self.value, self.unit.map_or("%", |(word, _)| word))
+    }
+
+    /// The bound of a metric from what follows its name: `< -2%`.
+    ///
+    /// # Errors
+    /// [`BoundError`].
+    pub fn of_metric(metric: &'static Metric, rest: &str) -> Result<Self, BoundError> {
+        if rest.len() > LONGEST {
+            return Err(BoundError::TooLong);
+        }
+        let rest = rest.trim();
+        let (fails, limit) = if let Some(limit) = rest.strip_prefix('<') {
+            (Fails::Below, limit)
+        } else if let Some(limit) = rest.strip_prefix('>') {
+            (Fails::Above, limit)
+        } else {
+            return Err(BoundError::NoSign(rest.to_owned()));
+        };
+        if limit.contains(['<', '>', '=']) {
+            return Err(BoundError::OtherSign(rest.to_owned()));
+        }
+        let limit = limit.trim();
+        let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '+' | '-');
+        let end = limit.find(|letter| !is_of_number(letter)).unwrap_or(limit.len());
+        let (number, unit) = (&limit[..end], limit[end..].trim());
+        let digits = number.strip_prefix(['+', '-']).unwrap_or(number);
+        let is_number = digits.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+        let value = number.parse::<f64>().ok().filter(|value| is_number && value.is_finite());
+        let value = value.ok_or_else(|| BoundError::NoNumber(limit.to_owned()))?;
+        // -0 is written as 0.
+        let value = if value == 0.0 { 0.0 } else { value };
+        if unit == "%" {
+            if value <= -100.0 {
+                return Err(BoundError::Impossible((-value).to_string()));
+            }
+            return Ok(Self { metric, fails, value, unit: None });
+        }
+        let found = unit::of(metric).iter().copied().find(|(word, _)| *word == unit);
+        let found = found.filter(|(_, factor)| (value * factor).is_finite());
+        found.map(|unit| Self { metric, fails, value, unit: Some(unit) }).ok_or_else(|| {
+            let (metric, units) = (metric.key, unit::listed(metric));
+            match unit {
+                "" => BoundError::NoUnit { number: number.to_owned(), metric, units },
+                unit => BoundError::OtherUnit { unit: unit.to_owned(), metric, units },
+            }
+        })
+    }
+}
+
+impl FromStr for Bound {
+    type Err = BoundError;
+
+    fn from_str(text: &str) -> Result<Self, BoundError> {
+        if text.len() > LONGEST {
+            return Err(BoundError::TooLong);
+        }
+        let Some(sign) = text.find(['<', '>']) else { return Err(BoundError::NoSign(text.to_owned())) };
+        let word = text[..sign].trim();
+        let metric = metric::find(word).ok_or_else(|| BoundError::UnknownMetric {
+            word: word.to_owned(),
+            nearest: metric::nearest(word),
+        })?;
+        Self::of_metric(metric, &text[sign..])
+    }
+}
+
+/// As it is written: `throughput < -2%`.
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.fails {
+            Fails::Below => '<',
+            Fails::Above => '>',
+        };
+        write!(f, "{} {sign} {}", self.metric.key, self.limit_in_words())
+    }
+}
+
+impl Serialize for Bound {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use study::metric::METRICS;
+
+    use super::*;
+
+    fn read(text: &str) -> Bound {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn bounds_are_shares_of_the_baseline_or_differences() {
+        for (text, key, fails, limit, shown) in [
+            ("throughput < -2%", "throughput", Fails::Below, Limit::Percent(-2.0), "throughput < -2%"),
+            (
+                "instructions_packet>+0.5 %",
+                "instructions_packet",
+                Fails::Above,
+                Limit::Percent(0.5),
+                "instructions_packet > +0.5%",
+            ),
+            (
+                "latency_p99 > +20us",
+                "latency_p99",
+                Fails::Above,
+                Limit::Absolute(20_000.0),
+                "latency_p99 > +20us",
+            ),
+            (
+                "latency_p99 > 1.5 ms",
+                "latency_p99",
+                Fails::Above,
+                Limit::Absolute(1.5e6),
+                "latency_p99 > +1.5ms",
+            ),
+            (
+                "throughput < -1 Gbit/s",
+                "throughput",
+                Fails::Below,
+                Limit::Absolute(-1000.0),
+                "throughput < -1Gbit/s",
+            ),
+            (
+                "cpu > 3 points",
+                "transmitter.cpu",
+                Fails::Above,
+                Limit::Absolute(3.0),
+                "transmitter.cpu > +3points",
+            ),
+            (
+                "transactions < -100/s",
+                "transactions",
+                Fails::Below,
+                Limit::Absolute(-100.0),
+                "transactions < -100/s",
+            ),
+            (
+                "receiver.drops > 0",
+                "receiver.drops",
+                Fails::Above,
+                Limit::Absolute(0.0),
+                "receiver.drops > 0",
+            ),
+            ("throughput < -0%", "throughput", Fails::Below, Limit::Percent(0.0), "throughput < 0%"),
+        ] {
+            let bound = read(text);
+            assert_eq!((bound.metric.key, bound.fails, bound.limit()), (key, fails, limit), "{text}");
+            assert_eq!(bound.to_string(), shown);
+        }
+    }
+
+    #[test]
+    fn what_is_no_bound_is_refused_with_the_way_out() {
+        for (text, words) in [
+            ("", "has no < or >"),
+            ("throughput -2%", "has no < or >"),
+            ("throughput <= -2%", "another comparison"),
+            ("throughput < > -2%", "another comparison"),
+            ("troughput < -2%", "did you mean throughput?"),
+            ("throughput < ", "write a number"),
+            ("throughput < %", "write a number"),
+            ("throughput < --2%", "write a number"),
+            ("throughput < 1.2.3%", "write a number"),
+            ("throughput < -inf%", "write a number"),
+            ("throughput < -2", "write -2% of the baseline, or a difference in Mbit/s"),
+            ("throughput < -2us", "has no unit \"us\""),
+            ("receiver.drops > 3 packets", "or a plain number"),
+            ("cpu > 2e1%", "has no unit"),
+            ("throughput < -100%", "-100%"),
+            ("throughput < \u{1b}[2J", "\\u{1b}"),
+        ] {
+            let said = text.parse::<Bound>().unwrap_err().to_string();
+            assert!(said.contains(words), "{text:?}: {said}");
+        }
+        let long = format!("throughput < -{}%", "9".repeat(LONGEST));
+        assert_eq!(long.parse::<Bound>(), Err(BoundError::TooLong));
+        assert_eq!(Bound::of_metric(read("throughput < 0%").metric, &long), Err(BoundError::TooLong));
+    }
+
+    #[test]
+    fn an_interval_breaks_a_bound_keeps_it_or_leaves_it_open() {
+        let (below, above) = (read("throughput < -2%"), read("latency_p99 > +2ns"));
+        for (interval, broken, kept) in [
+            ((-4.0, -2.1), true, false),
+            ((-4.0, -2.0), false, false),
+            ((-4.0, -1.0), false, false),
+            ((-2.0, -1.0), false, true),
+            ((-1.9, 3.0), false, true),
+        ] {
+            assert_eq!(
+                (below.is_broken_by(interval), below.is_kept_by(interval)),
+                (broken, kept),
+                "{interval:?}"
+            );
+            let mirrored = (-interval.1, -interval.0);
+            assert_eq!(
+                (above.is_broken_by(mirrored), above.is_kept_by(mirrored)),
+                (broken, kept),
+                "{interval:?}"
+            );
+        }
+        assert!(read("throughput < -5%").is_looser_than(&below));
+        assert!(!below.is_looser_than(&below) && !read("throughput < -1%").is_looser_than(&below));
+        assert!(!read("throughput < -5Gbit/s").is_looser_than(&below));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_and_what_is_read_reads_back(text in "\\PC{0,40}") {
+            if let Ok(bound) = text.parse::<Bound>() {
+                prop_assert_eq!(bound.to_string().parse(), Ok(bound));
+            }
+        }
+
+        #[test]
+        fn every_bound_reads_back_as_it_is_shown(
+            metric in prop::sample::select(METRICS),
+            sign in prop::sample::select(vec!["<", ">", " < ", "\t> "]),
+            thousandths in -99_999_i32..1_000_000_000,
+            unit in 0_usize..8,
+        ) {
+            let units = unit::of(&metric);
+            let unit = if unit < units.len() { units[unit].0 } else { "%" };
+            let text = format!("{}{sign}{}{unit}", metric.key, f64::from(thousandths) / 1000.0);
+            let bound: Bound = text.parse().unwrap();
+            prop_assert_eq!(bound.metric.key, metric.key);
+            prop_assert_eq!(bound.to_string().parse(), Ok(bound));
+        }
+
+        #[test]
+        fn no_interval_breaks_a_bound_and_keeps_it(low in -50.0..50.0_f64, width in 0.0..20.0_f64, limit in -20..20_i32) {
+            for sign in ["<", ">"] {
+                let bound: Bound = format!("throughput {sign} {limit}%").parse().unwrap();
+                let interval = (low, low + width);
+                prop_assert!(!(bound.is_broken_by(interval) && bound.is_kept_by(interval)));
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! One condition against one bound.
+
+use report::{Case, CaseAnswer};
+use serde::Serialize;
+use stats::Comparison;
+
+use crate::acknowledged::Acknowledgement;
+use crate::bound::Bound;
+use crate::settle::{Boots, boots_to_settle};
+
+/// What a check, or the whole gate, comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It is shown that the bound is kept.
+    Pass,
+    /// It is shown that the bound is broken.
+    Fail,
+    /// Neither is shown.
+    Inconclusive,
+}
+
+impl Outcome {
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// One condition against one bound.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    /// The condition's label.
+    pub condition: String,
+    /// What it is compared with.
+    pub against: String,
+    /// The bound of the gate.
+    pub bound: Bound,
+    /// The acknowledgement whose bound replaces that of the gate.
+    pub acknowledged: Option<Acknowledgement>,
+    /// What it comes to.
+    pub outcome: Outcome,
+    /// The difference from the baseline, in % of it if the bound is, else in the metric's unit.
+    pub difference: Option<f64>,
+    /// Its interval. For counts: as far as they repeat.
+    pub interval: Option<(f64, f64)>,
+    /// The boots: those that measured both, or those of the side with fewer.
+    pub boots: Option<usize>,
+    /// Whether it is judged by the resolution of counts.
+    pub is_counted: bool,
+    /// Why it is inconclusive.
+    pub open: Option<Open>,
+}
+
+/// Why a check is inconclusive.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Open {
+    /// The interval includes the bound.
+    Includes {
+        /// What would settle it; `None` if unknown.
+        settled_by: Option<Boots>,
+    },
+    /// The bound is nearer than counts repeat.
+    WithinResolution,
+    /// One side was not measured: why.
+    NotMeasured(String),
+    /// There is no interval: why.
+    NoInterval(&'static str),
+    /// Zero is within the baseline's interval, so that no percentage can be stated.
+    NoPercentage,
+}
+
+/// The ends of the difference that a bound looks at, in its unit; `None` without an interval. Those
+/// of counts lie as far apart as counts repeat.
+pub(crate) fn ends(bound: &Bound, comparison: &Comparison) -> Option<(f64, f64)> {
+    let Some(resolution) = comparison.resolution else {
+        return if bound.is_percent() { comparison.relative_interval } else { comparison.interval };
+    };
+    if comparison.gap.is_some() {
+        return None;
+    }
+    let difference = difference(bound, comparison)?;
+    let reach =
+        if bound.is_percent() { resolution } else { resolution / 100.0 * comparison.baseline_mean.abs() };
+    Some((difference - reach, difference + reach))
+}
+
+/// The difference that a bound looks at, in its unit.
+pub(crate) fn difference(bound: &Bound, comparison: &Comparison) -> Option<f64> {
+    match (bound.is_percent(), comparison.relative) {
+        (false, _) => Some(comparison.difference),
+        // Two counts of zero.
+        (true, None) if comparison.resolution.is_some() && comparison.difference == 0.0 => Some(0.0),
+        (true, relative) => relative,
+    }
+}
+
+impl Check {
+    /// The check of a case whose side lacks a measurement.
+    pub(crate) fn unmeasured(case: &Case, bound: Bound, known: Option<Acknowledgement>, why: &str) -> Self {
+        Self {
+            condition: case.label.clone(),
+            against: case.against.clone(),
+            bound,
+            acknowledged: known,
+            outcome: Outcome::Inconclusive,
+            difference: None,
+            interval: None,
+            boots: None,
+            is_counted: case.is_counted(),
+            open: Some(Open::NotMeasured(why.to_owned())),
+        }
+    }
+
+    /// The check of a case with this answer and these ends of its difference. `shares` are the error
+    /// rates of the end that decides a failure and of the end that decides a pass, one-sided.
+    pub(crate) fn of(
+        case: &Case,
+        bound: Bound,
+        known: Option<Acknowledgement>,
+        (answer, interval): (&CaseAnswer, Option<(f64, f64)>),
+        shares: Shares,
+    ) -> Self {
+        let judged = known.as_ref().map_or(bound, |known| known.bound);
+        let comparison = &answer.comparison;
+        let is_counted = comparison.resolution.is_some();
+        let outcome = match interval {
+            Some(interval) if judged.is_broken_by(interval) => Outcome::Fail,
+            Some(interval) if judged.is_kept_by(interval) => Outcome::Pass,
+            _ => Outcome::Inconclusive,
+        };
+        let open = || match (interval, comparison.gap) {
+            (Some(_), _) if is_counted => Open::WithinResolution,
+            (Some(_), _) => Open::Includes { settled_by: boots_to_settle(&judged, answer, shares) },
+            (None, Some(gap)) => Open::NoInterval(gap.as_str()),
+            (None, None) => Open::NoPercentage,
+        };
+        Self {
+            condition: case.label.clone(),
+            against: case.against.clone(),
+            bound,
+            outcome,
+            difference: difference(&judged, comparison),
+            interval,
+            boots: Some(comparison.boots),
+            is_counted,
+            open: (outcome == Outcome::Inconclusive).then(open),
+            acknowledged: known,
+        }
+    }
+
+    /// The bound that it is judged by.
+    #[must_use]
+    pub fn judged_by(&self) -> Bound {
+        self.acknowledged.as_ref().map_or(self.bound, |known| known.bound)
+    }
+}
+
+/// The one-sided error rates of the two ends of an interval.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shares {
+    /// Of the end that must lie beyond the bound for a failure.
+    pub(crate) fail: f64,
+    /// Of the end that must not for a pass.
+    pub(crate) pass: f64,
+}

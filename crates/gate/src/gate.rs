@@ -1,0 +1,150 @@
+//! The gate: does a study keep its bounds against its baseline?
+
+use report::{Against, Cases, Difference, Named};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::acknowledged::Acknowledged;
+use crate::bound::Bound;
+use crate::check::{Check, Outcome};
+use crate::judge::{Unused, judge};
+use crate::sentence;
+
+/// What a gate asks.
+#[derive(Debug, Clone)]
+pub struct GateRequest {
+    /// The bounds.
+    pub bounds: Vec<Bound>,
+    /// The confidence, between 0.5 and 1: a gate errs at most with the rest.
+    pub confidence: f64,
+    /// What the gate comes to where no check fails and some are inconclusive.
+    pub inconclusive: Outcome,
+    /// Whether a study that lacks planned runs, or conditions of the baseline, cannot pass.
+    pub require_complete: bool,
+    /// Regressions that people know of.
+    pub acknowledged: Acknowledged,
+}
+
+/// Why a gate cannot judge.
+#[derive(Debug, Error)]
+pub enum GateError {
+    /// There is no bound.
+    #[error("a gate needs a bound: add --fail-if 'throughput < -2%'")]
+    NoBound,
+    /// Two bounds limit the same differences.
+    #[error("{0} and {1} limit the same: keep one of them")]
+    SameBound(Bound, Bound),
+    /// The confidence is no confidence of a one-sided bound.
+    #[error("a confidence of {0} % is not possible: use more than 50 and less than 100, such as 95")]
+    Confidence(f64),
+    /// The statistics refuse the data.
+    #[error(transparent)]
+    Report(#[from] report::Error),
+}
+
+/// What a gate came to.
+#[derive(Debug, Serialize)]
+pub struct Gate {
+    /// What it comes to.
+    pub outcome: Outcome,
+    /// The study that is judged.
+    pub study: Named,
+    /// The study that is the baseline; `None` if conditions of the same study are.
+    pub baseline: Option<Named>,
+    /// The conditions of the same study that are the baseline, as they were asked for.
+    pub baseline_conditions: Option<String>,
+    /// The confidence, as a probability.
+    pub confidence: f64,
+    /// What inconclusive checks count as.
+    pub inconclusive_counts_as: Outcome,
+    /// Every condition against every bound, bound by bound.
+    pub checks: Vec<Check>,
+    /// Acknowledgements without effect.
+    pub unused: Vec<Unused>,
+    /// Why the study is not complete, as sentences without full stops.
+    pub lacks: Vec<String>,
+    /// Whether that keeps it from passing.
+    pub require_complete: bool,
+    /// What the two studies do not share, the weightiest first.
+    pub differences: Vec<Difference>,
+    /// What a reader must know, as sentences without full stops.
+    pub notes: Vec<String>,
+    /// How it was judged, as sentences without full stops.
+    pub method: Vec<String>,
+}
+
+impl Gate {
+    /// Judges the cases of a study.
+    ///
+    /// # Errors
+    /// [`GateError`].
+    pub fn judge(cases: Cases, request: &GateRequest) -> Result<Self, GateError> {
+        let GateRequest { bounds, confidence, acknowledged, .. } = request;
+        check_request(bounds, *confidence)?;
+        let (checks, unused) = judge(&cases.all, bounds, acknowledged, 1.0 - confidence)?;
+        let (baseline, baseline_conditions) = match cases.baseline {
+            Against::Study(named) => (Some(named), None),
+            Against::Conditions(word) => (None, Some(word)),
+        };
+        let mut gate = Self {
+            outcome: Outcome::Pass,
+            study: cases.study,
+            baseline,
+            baseline_conditions,
+            confidence: *confidence,
+            inconclusive_counts_as: request.inconclusive,
+            checks,
+            unused,
+            lacks: cases.lacks,
+            require_complete: request.require_complete,
+            differences: cases.differences,
+            notes: cases.notes,
+            method: Vec::new(),
+        };
+        gate.outcome = gate.outcome();
+        gate.notes.extend(cases.truth.map(str::to_owned));
+        gate.method = sentence::method(&gate);
+        Ok(gate)
+    }
+
+    /// The number of checks with this outcome.
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.checks.iter().filter(|check| check.outcome == outcome).count()
+    }
+
+    /// Whether what the study lacks keeps it from passing.
+    pub(crate) fn is_kept_back(&self) -> bool {
+        self.require_complete && !self.lacks.is_empty()
+    }
+
+    fn outcome(&self) -> Outcome {
+        let is_open = self.count(Outcome::Inconclusive) > 0;
+        match self.inconclusive_counts_as {
+            _ if self.count(Outcome::Fail) > 0 => Outcome::Fail,
+            // What was not measured is never shown, whatever inconclusive checks count as.
+            Outcome::Pass if self.is_kept_back() => Outcome::Inconclusive,
+            counts_as if is_open || self.is_kept_back() => counts_as,
+            _ => Outcome::Pass,
+        }
+    }
+}
+
+/// Rejects what is no gate, before anything is read.
+///
+/// # Errors
+/// [`GateError`].
+pub fn check_request(bounds: &[Bound], confidence: f64) -> Result<(), GateError> {
+    if bounds.is_empty() {
+        return Err(GateError::NoBound);
+    }
+    if !(confidence > 0.5 && confidence < 1.0) {
+        return Err(GateError::Confidence(100.0 * confidence));
+    }
+    for (place, bound) in bounds.iter().enumerate() {
+        if let Some(same) = bounds[..place].iter().find(|same| same.is_of_same(bound)) {
+            return Err(GateError::SameBound(*same, *bound));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,181 @@
+//! The sentences of a gate, without full stops.
+
+use report::{counted, figure, percent};
+use stats::signed;
+
+use crate::bound::Bound;
+use crate::check::{Check, Open, Outcome};
+use crate::gate::Gate;
+use crate::judge::Unused;
+use crate::settle::{Boots, MOST, POWER};
+
+/// What is judged: `study 6 (quick) against study 3 (quick, tagged main)`.
+pub(crate) fn subject(gate: &Gate) -> String {
+    let against = match (&gate.baseline, &gate.baseline_conditions) {
+        (Some(baseline), _) => baseline.words(),
+        (None, Some(word)) => format!("its own {word}"),
+        (None, None) => "nothing".to_owned(),
+    };
+    format!("{} against {against}", gate.study.words())
+}
+
+/// How many checks came to what: `8 checks: 1 fails, 1 is inconclusive, 6 pass`.
+pub(crate) fn counts(gate: &Gate) -> String {
+    let parts: Vec<String> = [
+        (Outcome::Fail, "fails", "fail"),
+        (Outcome::Inconclusive, "is inconclusive", "are inconclusive"),
+        (Outcome::Pass, "passes", "pass"),
+    ]
+    .into_iter()
+    .map(|(outcome, one, several)| (gate.count(outcome), one, several))
+    .filter(|(count, ..)| *count > 0)
+    .map(|(count, one, several)| format!("{count} {}", if count == 1 { one } else { several }))
+    .collect();
+    match (gate.checks.len(), parts.as_slice()) {
+        (1, _) => format!("the one check {}", parts.concat().trim_start_matches("1 ")),
+        (all, [_]) => format!(
+            "all {all} checks{}",
+            parts.concat().trim_start_matches(|digit: char| digit.is_ascii_digit())
+        ),
+        (all, _) => format!("{}: {}", counted(all, "check"), parts.join(", ")),
+    }
+}
+
+/// A difference in the unit of a bound: `-2.1 %`, `+20 us`.
+pub(crate) fn size(bound: &Bound, value: f64) -> String {
+    let (shown, unit) = number(bound, value);
+    if unit.is_empty() { shown } else { format!("{shown} {unit}") }
+}
+
+/// An interval in the unit of a bound: `-3.0 to -0.7 %`; `at least -3.0 %` with one end.
+pub(crate) fn interval(bound: &Bound, (low, high): (f64, f64)) -> String {
+    match (low.is_finite(), high.is_finite()) {
+        (true, true) => format!("{} to {}", number(bound, low).0, size(bound, high)),
+        (true, false) => format!("at least {}", size(bound, low)),
+        (false, true) => format!("at most {}", size(bound, high)),
+        (false, false) => "-".to_owned(),
+    }
+}
+
+fn number(bound: &Bound, value: f64) -> (String, &'static str) {
+    match bound.unit() {
+        None => (signed(percent(value)), "%"),
+        Some((word, factor)) => (signed(figure(value / factor)), word),
+    }
+}
+
+/// What a check came to, and why.
+pub(crate) fn of_check(check: &Check) -> String {
+    let bound = check.judged_by();
+    let limit = bound.limit_in_words();
+    let measured = match (check.difference, check.interval) {
+        (Some(difference), Some(ends)) => {
+            format!("{} ({})", size(&bound, difference), interval(&bound, ends))
+        }
+        (Some(difference), None) => size(&bound, difference),
+        (None, _) => String::new(),
+    };
+    let said = match (check.outcome, &check.open) {
+        (Outcome::Fail, _) => format!("{measured}, all of it beyond {limit}"),
+        (Outcome::Pass, _) => format!("{measured}, none of it beyond {limit}"),
+        (_, Some(Open::Includes { settled_by })) => {
+            format!("{measured}, which includes {limit}{}", settled(*settled_by, check.boots))
+        }
+        (_, Some(Open::WithinResolution)) => format!(
+            "{measured}, which includes {limit}: counts are known no better, and more boots do not change that; choose a bound that is farther from the count"
+        ),
+        (_, Some(Open::NotMeasured(why))) => format!("not measured: {why}"),
+        (_, Some(Open::NoInterval(why))) => {
+            let measured = if measured.is_empty() { measured } else { format!("{measured}: ") };
+            format!("{measured}no interval: {why}")
+        }
+        (_, Some(Open::NoPercentage)) => format!(
+            "no percentage, because zero is within the baseline's interval: state the bound of {} as a difference, or measure more boots",
+            bound.metric.key
+        ),
+        (_, None) => measured,
+    };
+    let known = check.acknowledged.as_ref().map_or_else(String::new, |known| {
+        format!(
+            "; {} is acknowledged until {} in place of {}: {}",
+            known.bound.limit_in_words(),
+            known.expires,
+            check.bound.limit_in_words(),
+            known.reason
+        )
+    });
+    format!("{said}{known}")
+}
+
+fn settled(by: Option<Boots>, now: Option<usize>) -> String {
+    let condition = "if difference and spread are as measured";
+    let now = now.unwrap_or(0);
+    match by {
+        Some(Boots::About(boots)) => format!(
+            ": about {boots} boots of each ({now} now) would settle it with {:.0} % power, {condition}",
+            100.0 * POWER
+        ),
+        Some(Boots::TooMany) => format!(": more than {MOST} boots would be needed to settle it, {condition}"),
+        None => String::new(),
+    }
+}
+
+/// An acknowledgement without effect.
+pub(crate) fn of_unused(unused: &Unused) -> String {
+    let entry = &unused.acknowledgement;
+    format!(
+        "the acknowledgement of {} for {} in line {} has no effect: {}",
+        entry.bound, entry.condition, entry.line, unused.why
+    )
+}
+
+/// What keeps a study from passing, or what it lacks.
+pub(crate) fn of_lacks(gate: &Gate) -> Vec<String> {
+    let so =
+        if gate.is_kept_back() { "; a complete study is required, so the gate does not pass" } else { "" };
+    gate.lacks.iter().map(|lack| format!("{lack}{so}")).collect()
+}
+
+/// What differs beside the studies, in one sentence; `None` if nothing does.
+pub(crate) fn of_differences(gate: &Gate) -> Option<String> {
+    /// So many are told.
+    const TOLD: usize = 5;
+    let named: Vec<&str> = gate.differences.iter().take(TOLD).map(|one| one.what.as_str()).collect();
+    let more = match gate.differences.len().saturating_sub(TOLD) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let compare = gate.baseline.as_ref().map_or_else(String::new, |baseline| {
+        format!(": netassay compare {} {} shows them", baseline.study, gate.study.study)
+    });
+    (!named.is_empty()).then(|| format!("the studies differ in {}{more}{compare}", named.join(", ")))
+}
+
+/// How the checks were judged.
+pub(crate) fn method(gate: &Gate) -> Vec<String> {
+    let timed = gate.checks.iter().filter(|check| check.interval.is_some() && !check.is_counted).count();
+    let confidence = stats::confidence(gate.confidence);
+    let mut method = vec![
+        "a check fails where its whole interval lies beyond the bound, passes where none of it does, and is inconclusive otherwise".to_owned(),
+    ];
+    if timed > 1 {
+        method.push(format!(
+            "intervals are one-sided at each end: the end that decides a failure holds for all {timed} checks together with {confidence} % confidence (Holm), the end that decides a pass for each check with {confidence} %, since the gate passes only if every check does"
+        ));
+    } else if timed == 1 {
+        method.push(format!("each end of the interval holds by itself with {confidence} % confidence"));
+    }
+    if timed > 0 && gate.baseline.is_some() {
+        method.push("boots of different studies are never paired: each study has its own spread between boots (Welch)".to_owned());
+    }
+    if gate.checks.iter().any(|check| check.is_counted) {
+        method.push(
+            "counts of instructions are judged by how well they repeat (0.1 %); they have no error rate"
+                .to_owned(),
+        );
+    }
+    if gate.inconclusive_counts_as == Outcome::Pass && gate.count(Outcome::Inconclusive) > 0 {
+        method.push("inconclusive checks count as passed, as asked: nothing is shown for them".to_owned());
+    }
+    method
+}

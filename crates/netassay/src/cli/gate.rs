@@ -1,0 +1,70 @@
+//! The command line of `gate`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, ValueEnum};
+use gate::{Bound, Outcome};
+
+use super::common::{Choice, Database, Tables, one_of};
+
+#[derive(Debug, Args)]
+#[command(
+    group(ArgGroup::new("beside").required(true).args(["baseline", "baseline_condition"])),
+    after_help = "Exit codes: 0 pass, 10 fail, 11 inconclusive (or as --inconclusive says). docs/ci.md has workflows for GitHub and GitLab.\n\nExamples:\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --fail-if 'cpu > +3%'\n  netassay gate --baseline 3 --fail-if 'instructions_packet > +0.5%' --require-complete\n  netassay gate kernel-ab --baseline-condition kernel=running --fail-if 'latency_p99 > +20us'\n  netassay gate new --baseline main --fail-if 'throughput < -2%' --format junit -o gate.xml"
+)]
+pub(crate) struct Gate {
+    /// The stored study to judge: its number, a tag or its name [default: the newest]
+    pub(crate) study: Option<String>,
+    /// Judge it against this stored study (number, tag or name)
+    #[arg(long, value_name = "STUDY")]
+    pub(crate) baseline: Option<String>,
+    /// Judge its conditions against others of the same study: one by its label or its short name,
+    /// or FACTOR=LEVEL, such as kernel=running: each condition against the one that differs from it
+    /// in that factor alone
+    #[arg(long, value_name = "CONDITION | FACTOR=LEVEL")]
+    pub(crate) baseline_condition: Option<String>,
+    /// A metric, < or >, and how far it may differ from the baseline: 'throughput < -2%' (of the
+    /// baseline), 'latency_p99 > +20us'; repeatable
+    #[arg(long, value_name = "BOUND", required = true)]
+    pub(crate) fail_if: Vec<Bound>,
+    /// What the gate comes to where no check fails and some are inconclusive
+    #[arg(long, value_name = "OUTCOME", value_parser = one_of(OUTCOMES), default_value = "inconclusive")]
+    pub(crate) inconclusive: Outcome,
+    /// Do not pass a study that lacks planned runs, or conditions of the baseline
+    #[arg(long)]
+    pub(crate) require_complete: bool,
+    /// A TOML file of regressions that are known and accepted until a day (docs/ci.md)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) acknowledged: Option<PathBuf>,
+    /// Confidence that the gate does not err, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 95.0)]
+    pub(crate) confidence: f64,
+    /// How to print the result; with --output only the file has this format
+    #[arg(long, value_enum, default_value_t = GateFormat::Text)]
+    pub(crate) format: GateFormat,
+    /// Write the result to this file too
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    #[command(flatten)]
+    pub(crate) database: Database,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GateFormat {
+    /// For people
+    Text,
+    /// Markdown, for a pull request
+    Md,
+    /// JUnit's XML, for a CI server
+    Junit,
+    /// One JSON document
+    Json,
+}
+
+const OUTCOMES: &[Choice<Outcome>] = &[
+    (Outcome::Pass, "pass", "Exit code 0"),
+    (Outcome::Fail, "fail", "Exit code 10"),
+    (Outcome::Inconclusive, "inconclusive", "Exit code 11"),
+];

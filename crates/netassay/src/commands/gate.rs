@@ -1,0 +1,103 @@
+//! `netassay gate`: does a stored study keep its bounds against a baseline?
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use ::gate::{Acknowledged, Date, GateError, GateRequest, MOST_BYTES, Outcome, check_request};
+use report::{Cases, Layout};
+use store::{Outline, Store};
+use study::Plan;
+use study::metric::Metric;
+
+use crate::cli::{Gate, GateFormat};
+use crate::commands::stored::{load, newest_called, study_of};
+use crate::exit;
+use crate::failure::Failure;
+use crate::output::{json, layout, print, print_page};
+
+pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
+    let confidence = flags.confidence / 100.0;
+    // What is wrong with the command is said before a database is opened.
+    check_request(&flags.fail_if, confidence).map_err(failure)?;
+    let acknowledged = flags.acknowledged.as_deref().map(acknowledged).transpose()?;
+    let request = GateRequest {
+        bounds: flags.fail_if.clone(),
+        confidence,
+        inconclusive: flags.inconclusive,
+        require_complete: flags.require_complete,
+        acknowledged: acknowledged.unwrap_or_default(),
+    };
+    let gate = ::gate::Gate::judge(cases(flags)?, &request).map_err(failure)?;
+    let in_format = |layout: Layout| -> Result<String, Failure> {
+        Ok(match flags.format {
+            GateFormat::Text => layout.wrap(&gate.text(layout)),
+            GateFormat::Md => gate.markdown(),
+            GateFormat::Junit => gate.junit(),
+            GateFormat::Json => json(&gate)?,
+        })
+    };
+    if let Some(path) = &flags.output {
+        let written = in_format(Layout { wide: flags.tables.wide, ..Layout::PLAIN })?;
+        let written =
+            if flags.format == GateFormat::Text { text::lines(&written).into_owned() } else { written };
+        fs::write(path, written).map_err(|source| Failure::Write { path: path.clone(), source })?;
+    }
+    let terminal = layout(flags.tables.wide);
+    if flags.output.is_some() || flags.format == GateFormat::Text {
+        print_page(&gate.text(terminal), terminal)?;
+    } else {
+        print(&in_format(terminal)?)?;
+    }
+    Ok(ExitCode::from(match gate.outcome {
+        Outcome::Pass => exit::OK,
+        Outcome::Fail => exit::GATE_FAILED,
+        Outcome::Inconclusive => exit::GATE_INCONCLUSIVE,
+    }))
+}
+
+fn cases(flags: &Gate) -> Result<Cases, Failure> {
+    let mut metrics: Vec<&'static Metric> = Vec::new();
+    for bound in &flags.fail_if {
+        if metrics.iter().all(|metric| metric.key != bound.metric.key) {
+            metrics.push(bound.metric);
+        }
+    }
+    if let Some(word) = &flags.baseline_condition {
+        let stored = load(&flags.database.db, flags.study.as_deref())?;
+        return Ok(Cases::within(&stored, word, &metrics)?);
+    }
+    let store = Store::open_for_outlines(&flags.database.db)?;
+    let baseline = newest_called(&store, flags.baseline.as_deref().unwrap_or_default())?;
+    let study = study_of(&store, flags.study.as_deref())?;
+    if baseline == study {
+        return Err(Failure::Usage(format!(
+            "both are study {study}: a gate needs another study as its baseline, or --baseline-condition"
+        )));
+    }
+    let outline = |id| -> Result<Outline, Failure> {
+        let keys = |_: &Plan| Ok::<_, Failure>(metrics.iter().map(|metric| metric.key.to_owned()).collect());
+        Ok(store.outline(id, keys)?.shown())
+    };
+    Ok(Cases::between(&outline(baseline)?, &outline(study)?, &metrics)?)
+}
+
+/// Reads a file of acknowledgements, as of today.
+fn acknowledged(path: &Path) -> Result<Acknowledged, Failure> {
+    let read = host::named::read(path, MOST_BYTES as u64);
+    let bytes = read.map_err(|source| Failure::Read { path: path.to_owned(), source })?;
+    let name = path.display().to_string();
+    let text = String::from_utf8(bytes)
+        .map_err(|error| Failure::Usage(format!("{name} is not UTF-8 text ({error})")))?;
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let today = Date::of_instant(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    Acknowledged::parse(&name, &text, today).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+fn failure(error: GateError) -> Failure {
+    match error {
+        GateError::Report(error) => error.into(),
+        other => Failure::Usage(other.to_string()),
+    }
+}

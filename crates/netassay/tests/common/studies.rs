@@ -1,0 +1,90 @@
+//! Made-up studies in a database.
+
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
+#![allow(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use record::{Detail, sample};
+use store::{NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
+use study::{Plan, bundled};
+
+use crate::common::Bench;
+
+/// A database of three studies of `quick`: the second is 3 % faster under another kernel, the third
+/// has other traffic.
+pub(crate) fn three(bench: &Bench) {
+    let quick = bundled::find("quick").unwrap();
+    let other = quick.text.replace("tcp_stream", "udp_stream");
+    let udp = study::Study::parse("quick", &other).unwrap().plan();
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    for (plan, kernel, factor) in [(None, "6.18", 1.0), (None, "6.19", 1.03), (Some(udp), "6.19", 1.0)] {
+        let plan = plan.unwrap_or_else(|| quick.study().plan());
+        let metric = plan.conditions[0].workload.traffic.kind.primary_metric().key;
+        let made = Made { toml: quick.text, plan, kernel, boots: 5, runs: 3, metric };
+        made.record(&mut store, |condition, boot, run| factor * level(condition, boot, run));
+    }
+}
+
+/// Values that differ a little by boot and by run, in no pattern.
+pub(crate) fn level(condition: usize, boot: u32, run: u32) -> f64 {
+    let wobble = f64::from((boot * 7 + run * 3 + condition as u32 * 5) % 11) - 5.0;
+    1000.0 + 100.0 * condition as f64 + wobble
+}
+
+/// A study to be recorded, complete.
+pub(crate) struct Made<'a> {
+    pub(crate) toml: &'a str,
+    pub(crate) plan: Plan,
+    pub(crate) kernel: &'a str,
+    pub(crate) boots: u32,
+    pub(crate) runs: u32,
+    pub(crate) metric: &'a str,
+}
+
+impl Made<'_> {
+    /// Records it; `value` gives the metric by condition, boot and run, `NaN` a run that failed.
+    pub(crate) fn record(self, store: &mut Store, value: impl Fn(usize, u32, u32) -> f64) -> StudyId {
+        let conditions = self.plan.conditions.len();
+        let id = store
+            .begin_study(&NewStudy {
+                name: "quick".to_owned(),
+                toml: self.toml.to_owned(),
+                plan: self.plan,
+                seed: 1,
+                scenario: "veth".to_owned(),
+                version: "0.1.0".to_owned(),
+            })
+            .unwrap();
+        let mut environment = sample::environment();
+        environment.transmitter.kernel.release = Some(self.kernel.to_owned());
+        for number in 1..=self.boots {
+            let boot = store.begin_boot(id, number, &environment).unwrap();
+            for (repeat, condition) in
+                (1..=self.runs).flat_map(|run| (0..conditions).map(move |condition| (run, condition)))
+            {
+                let value = value(condition, number, repeat);
+                let outcome = if value.is_nan() {
+                    Outcome::Failed("the agent ended".to_owned())
+                } else {
+                    Outcome::Ok(vec![(self.metric.to_owned(), value)])
+                };
+                let run = NewRun {
+                    block: repeat,
+                    repeat,
+                    position: 0,
+                    warmup: false,
+                    condition,
+                    started_unix_ms: 1_700_000_000_000,
+                    outcome,
+                    limited_by: None,
+                    series: words::BySide::default(),
+                    detail: Detail::Measured(Box::new(sample::account())),
+                };
+                store.record_run(boot, &run).unwrap();
+            }
+            store.end_boot(boot, Some(&environment)).unwrap();
+        }
+        store.finish_study(id, StudyStatus::Complete).unwrap();
+        id
+    }
+}

@@ -1,0 +1,320 @@
+//! What a gate judges: conditions beside their baselines, in some metrics, of two stored studies or
+//! of one.
+
+use stats::{Comparison, Components, Correction, Design, Question, Spending};
+use store::{Outline, StoredStudy};
+use study::metric::{Metric, Needs};
+use study::{Condition, Plan};
+
+use crate::data::differences::{Difference, of_environments, of_read_back};
+use crate::data::error::Error;
+use crate::data::exact;
+use crate::data::matched::Matched;
+use crate::data::missing::why_without;
+use crate::data::named::Named;
+use crate::data::pairs::pairs;
+use crate::data::shortfall::Shortfall;
+use crate::data::stored::subjects;
+use crate::data::subject::Subject;
+use crate::data::target::{ComparisonRequest, Target, condition, own_targets, rebase};
+use crate::data::truth;
+
+/// Conditions beside their baselines, in some metrics.
+#[derive(Debug)]
+pub struct Cases {
+    /// The study that is judged.
+    pub study: Named,
+    /// What it is judged against: another study, or conditions of its own.
+    pub baseline: Against,
+    /// Each condition in each metric, metric by metric. Never empty.
+    pub all: Vec<Case>,
+    /// Why the study is not complete, as sentences without full stops: planned runs that were not
+    /// recorded, conditions of the baseline that it does not have.
+    pub lacks: Vec<String>,
+    /// What the machines, testbeds and plans of two studies do not share, the weightiest first.
+    pub differences: Vec<Difference>,
+    /// What a reader must know, as sentences without full stops.
+    pub notes: Vec<String>,
+    /// The kind of the values, if not time on a machine.
+    pub truth: Option<&'static str>,
+}
+
+/// What a study is judged against.
+#[derive(Debug, Clone)]
+pub enum Against {
+    /// Another stored study.
+    Study(Named),
+    /// Conditions of the same study, as they were asked for: a label, or a factor with its level.
+    Conditions(String),
+}
+
+/// A condition beside its baseline in one metric.
+#[derive(Debug)]
+pub struct Case {
+    /// The condition's name for people.
+    pub label: String,
+    /// Its name for files.
+    pub slug: String,
+    /// What it is compared with.
+    pub against: String,
+    /// The metric.
+    pub metric: &'static Metric,
+    /// Both sides' runs; else why one side has none.
+    measured: Result<Subject, String>,
+}
+
+/// The comparison of a case.
+#[derive(Debug, Clone)]
+pub struct CaseAnswer {
+    /// The comparison; its intervals have the level asked for, each by itself.
+    pub comparison: Comparison,
+    /// How much boots and runs differ.
+    pub spread: Components,
+    /// Whether both sides share boots.
+    pub design: Design,
+    /// Runs of the condition in each of its boots, on average.
+    pub runs: f64,
+}
+
+impl Cases {
+    /// The conditions of a study beside those of another study, the baseline. Both hold the values
+    /// of `metrics`.
+    ///
+    /// # Errors
+    /// [`Error::NotComparable`] for what cannot be compared, or a metric that no condition of both
+    /// has; [`Error::NothingRecorded`] for a metric that was not measured in both.
+    pub fn between(baseline: &Outline, study: &Outline, metrics: &[&'static Metric]) -> Result<Self, Error> {
+        let matched = Matched::of(baseline, study)?;
+        let mut all = Vec::new();
+        let mut notes = Vec::new();
+        for metric in metrics {
+            let request = ComparisonRequest {
+                metric: Some(metric.key.to_owned()),
+                correction: Correction::None,
+                ..ComparisonRequest::default()
+            };
+            let has = |outline: &Outline, index: usize| offers(&outline.plan, index, metric);
+            let both: Vec<(usize, usize)> = matched
+                .pairs
+                .iter()
+                .copied()
+                .filter(|(before, after)| has(baseline, *before) && has(study, *after))
+                .collect();
+            if both.is_empty() {
+                let why = without(&study.plan, metric);
+                return Err(Error::not_comparable(baseline, study, why));
+            }
+            let mut measured = pairs(baseline, study, &matched, &request)?;
+            for (before, after) in both {
+                let place = measured.iter().position(|(pair, _)| *pair == (before, after));
+                let condition = &study.plan.conditions[after];
+                let against = format!("study {}", baseline.row.id);
+                let measured = place.map(|place| measured.swap_remove(place).1).ok_or_else(|| {
+                    let is_in = |of: &&Outline, index| {
+                        of.values.get(metric.key).is_some_and(|all| all.iter().any(|(one, ..)| *one == index))
+                    };
+                    let lacking = if is_in(&study, after) { baseline } else { study };
+                    format!("study {} has no value of it", lacking.row.id)
+                });
+                all.push(Case::new(condition, against, metric, measured));
+            }
+        }
+        let label = |of: &Outline, index: &usize| of.plan.conditions[*index].label.to_string();
+        let lost = matched.only_baseline.iter().map(|index| {
+            let (name, lacking) = (label(baseline, index), study.row.id);
+            format!("study {lacking} does not have the condition {name} of study {}", baseline.row.id)
+        });
+        let lacks = [study, baseline].into_iter().filter_map(|of| Shortfall::of(&of.row, &of.plan));
+        let lacks = lacks.map(|lack| lack.to_string()).chain(lost).collect();
+        if !matched.only_study.is_empty() {
+            let new: Vec<String> = matched.only_study.iter().map(|index| label(study, index)).collect();
+            notes.push(format!("only in study {}, so not judged: {}", study.row.id, new.join("; ")));
+        }
+        let mut differences = of_environments(baseline, study);
+        differences.extend(matched.constants);
+        differences.extend(of_read_back(baseline, study, &matched.pairs));
+        Ok(Self {
+            study: Named::of(&study.row),
+            baseline: Against::Study(Named::of(&baseline.row)),
+            all,
+            lacks,
+            differences,
+            notes,
+            truth: truth::of(&study.plan, &study.environments),
+        })
+    }
+
+    /// The conditions of a study beside other conditions of it. `word` names the baseline: the
+    /// label or the slug of a condition, with which all that the study compares it with are
+    /// compared; or `FACTOR=LEVEL`, with which every condition is compared with the one that
+    /// differs from it in this factor alone and has that level.
+    ///
+    /// # Errors
+    /// [`Error::UnknownCondition`], [`Error::NothingToJudge`] for a metric that no such condition
+    /// has, [`Error::NothingRecorded`] for one that was not measured.
+    pub fn within(stored: &StoredStudy, word: &str, metrics: &[&'static Metric]) -> Result<Self, Error> {
+        let beside = beside(stored, word)?;
+        let (mut all, mut notes): (Vec<Case>, Vec<String>) = (Vec::new(), Vec::new());
+        for metric in metrics {
+            let first = all.len();
+            for (baseline, index) in &beside {
+                if !offers(&stored.plan, *index, metric) || !offers(&stored.plan, *baseline, metric) {
+                    continue;
+                }
+                let condition = &stored.plan.conditions[*index];
+                let measured = subject(stored, (*baseline, *index), metric)?;
+                if let Ok(subject) = &measured {
+                    notes.extend(
+                        subject
+                            .notes
+                            .iter()
+                            .filter(|note| !notes.contains(note))
+                            .cloned()
+                            .collect::<Vec<_>>(),
+                    );
+                }
+                all.push(Case::new(condition, stored.label(*baseline), metric, measured));
+            }
+            let study = stored.row.id.0;
+            if all.len() == first {
+                return Err(Error::NothingToJudge { study, why: without(&stored.plan, metric) });
+            }
+            if let Some(why) =
+                all[first..].iter().map(|case| case.why_unmeasured()).collect::<Option<Vec<_>>>()
+            {
+                let hint = why.first().copied().unwrap_or_default().to_owned();
+                return Err(Error::NothingRecorded { study, metric: metric.key.to_owned(), hint });
+            }
+        }
+        Ok(Self {
+            study: Named::of(&stored.row),
+            baseline: Against::Conditions(word.to_owned()),
+            all,
+            lacks: Shortfall::of(&stored.row, &stored.plan).iter().map(Shortfall::to_string).collect(),
+            differences: Vec::new(),
+            notes,
+            truth: truth::truth(stored),
+        })
+    }
+}
+
+impl Case {
+    fn new(
+        condition: &Condition,
+        against: String,
+        metric: &'static Metric,
+        measured: Result<Subject, String>,
+    ) -> Self {
+        Self { label: condition.label.to_string(), slug: condition.slug.clone(), against, metric, measured }
+    }
+
+    /// Why there is nothing to compare; `None` if both sides were measured.
+    #[must_use]
+    pub fn why_unmeasured(&self) -> Option<&str> {
+        self.measured.as_ref().err().map(String::as_str)
+    }
+
+    /// Whether its values are counts, which are judged by their resolution.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.measured.as_ref().is_ok_and(|subject| subject.resolution.is_some())
+    }
+
+    /// The comparison, with an interval of this level, a probability; `None` where one side was not
+    /// measured.
+    ///
+    /// # Errors
+    /// What the statistics refuse.
+    pub fn answer(&self, level: f64) -> Result<Option<CaseAnswer>, Error> {
+        let Ok(subject) = &self.measured else { return Ok(None) };
+        let question = Question { level, margin: None, correction: Correction::None, ..subject.question };
+        let subject = Subject { question, ..subject.clone() };
+        let mut analysis = subject.analyse(&Spending::default())?;
+        let Some(comparison) = analysis.comparisons.pop() else { return Ok(None) };
+        let own = analysis.conditions.iter().find(|one| one.condition == comparison.condition);
+        let runs = own.map_or(1.0, |own| own.runs as f64 / own.boots.max(1) as f64);
+        Ok(Some(CaseAnswer { comparison, spread: analysis.components, design: analysis.design, runs }))
+    }
+}
+
+/// Whether runs of a condition yield a metric.
+fn offers(plan: &Plan, index: usize, metric: &Metric) -> bool {
+    let condition = &plan.conditions[index];
+    condition.workload.traffic.produces(metric)
+        && metric.needs.is_met(condition.boot.scenario, plan.exact)
+        && (!plan.exact || exact::is_count(metric))
+}
+
+/// Why no condition yields a metric.
+fn without(plan: &Plan, metric: &Metric) -> String {
+    let key = metric.key;
+    match (plan.exact, metric.needs) {
+        (true, needs) if needs != Needs::Exact => {
+            format!("it counts instructions, and {key} is none of the counts of exact mode")
+        }
+        (false, Needs::Exact) => format!("{key} is counted in exact mode only (exact = true)"),
+        _ => format!("no condition that is compared gives {key}"),
+    }
+}
+
+/// The runs of two conditions of a study, or why one of them has none.
+fn subject(
+    stored: &StoredStudy,
+    (baseline, index): (usize, usize),
+    metric: &'static Metric,
+) -> Result<Result<Subject, String>, Error> {
+    let is_measured = |one: usize| stored.values(metric.key).any(|(condition, ..)| condition == one);
+    if let Some(lacking) = [index, baseline].into_iter().find(|one| !is_measured(*one)) {
+        let why = why_without(stored, lacking, metric.key);
+        return Ok(Err(format!("{}: {why}", stored.label(lacking))));
+    }
+    let workload = stored.plan.conditions[index].workload.name.clone();
+    let target = Target { workload, metric, baseline, conditions: vec![index], equivalent: None };
+    let request = ComparisonRequest { correction: Correction::None, ..ComparisonRequest::default() };
+    let subjects = subjects(stored, &[target], &request)?;
+    Ok(subjects.into_iter().next().ok_or_else(|| "it is not compared".to_owned()))
+}
+
+/// (baseline, condition) of every condition that has a baseline, in the plan's order.
+fn beside(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error> {
+    let plan = &stored.plan;
+    let named = condition(stored, word);
+    let mut found: Vec<(usize, usize)> = match &named {
+        Ok(baseline) => {
+            let mut targets = own_targets(plan);
+            targets.iter_mut().for_each(|target| rebase(target, *baseline));
+            let own = targets.into_iter().filter(|target| target.baseline == *baseline);
+            own.flat_map(|target| target.conditions).map(|one| (*baseline, one)).collect()
+        }
+        Err(_) => by_level(plan, word),
+    };
+    found.sort_unstable_by_key(|(_, condition)| *condition);
+    found.dedup();
+    match (found.is_empty(), named) {
+        (false, _) => Ok(found),
+        (true, Err(unknown)) => Err(unknown),
+        (true, Ok(_)) => {
+            let why = format!("it compares no other condition with {word:?}");
+            Err(Error::NothingToJudge { study: stored.row.id.0, why })
+        }
+    }
+}
+
+/// Every condition beside the one that has this level of a factor, `FACTOR=LEVEL`, and is like it
+/// in all others.
+fn by_level(plan: &Plan, word: &str) -> Vec<(usize, usize)> {
+    let Some((factor, level)) = word.split_once('=') else { return Vec::new() };
+    let has = |one: &&Condition| one.levels.iter().any(|(own, value)| own == factor && value == level);
+    let others = |one: &Condition| -> Vec<(String, String)> {
+        one.levels.iter().filter(|(own, _)| own != factor).cloned().collect()
+    };
+    let baselines: Vec<&Condition> = plan.conditions.iter().filter(has).collect();
+    let rest = plan.conditions.iter().filter(|one| !has(one));
+    rest.filter_map(|one| {
+        let baseline = baselines
+            .iter()
+            .find(|base| others(base) == others(one) && base.workload.name == one.workload.name)?;
+        Some((baseline.index, one.index))
+    })
+    .collect()
+}

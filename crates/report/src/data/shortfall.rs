@@ -1,0 +1,40 @@
+//! Planned runs that a study has not recorded.
+
+use std::fmt;
+
+use store::{StudyRow, StudyStatus};
+use study::Plan;
+
+use crate::words::number::counted;
+
+/// A study that has fewer runs than it planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shortfall {
+    study: i64,
+    status: StudyStatus,
+    recorded: usize,
+    planned: usize,
+}
+
+impl Shortfall {
+    /// What a study lacks; `None` if every planned run is recorded. A study that ended early by its
+    /// rule planned only the boots that it began.
+    pub(crate) fn of(row: &StudyRow, plan: &Plan) -> Option<Self> {
+        let protocol = &plan.asked.protocol;
+        let may_be_less = protocol.stop.is_some() && row.status == StudyStatus::Complete;
+        let last = if may_be_less { row.boots } else { u32::MAX };
+        let planned = study::schedule(&plan.states_of_conditions(), protocol);
+        let planned = planned.iter().flatten().filter(|run| !run.warmup && run.boot <= last).count();
+        let recorded = row.recorded_runs as usize;
+        let (study, status) = (row.id.0, row.status);
+        (recorded < planned).then_some(Self { study, status, recorded, planned })
+    }
+}
+
+/// A sentence without a full stop.
+impl fmt::Display for Shortfall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { study, status, recorded, planned } = self;
+        write!(f, "study {study} is {status}: it has {recorded} of {}", counted(*planned, "planned run"))
+    }
+}
