@@ -2,6 +2,7 @@
 
 mod common;
 mod compare;
+mod history;
 mod kept;
 mod kernel;
 mod load;
@@ -18,6 +19,7 @@ use crate::exit;
 
 pub(crate) use common::{Database, Format, Formatted, Stored, Tables, TurnFlags};
 pub(crate) use compare::{Compare, CompareFiles};
+pub(crate) use history::History;
 pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Compare the conditions of a stored study, two stored studies, or files of measurements
     Compare(Compare),
+    /// Show a metric over stored studies: its levels, where they changed, and the newest study
+    History(History),
     /// Tag a stored study: a name to call it by
     Tag(TagStudy),
     /// Note something of a stored study

@@ -2,6 +2,7 @@
 //!
 //! Pure: takes results and stored series, returns markup.
 
+pub mod alone;
 pub mod figures;
 mod section;
 

@@ -7,6 +7,7 @@ mod compare_files;
 mod doctor;
 mod explain;
 mod export;
+mod history;
 mod kept;
 mod kernel;
 mod load;
@@ -40,6 +41,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::List(flags) => stored::list(flags).map(done),
         Command::Show(show) => stored::show(show).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),
+        Command::History(flags) => history::history(flags).map(done),
         Command::Tag(flags) => kept::tag(flags).map(done),
         Command::Note(flags) => kept::note(flags).map(done),
         Command::Remove(flags) => kept::remove(flags).map(done),

@@ -2,6 +2,7 @@
 
 pub(crate) mod acted;
 pub(crate) mod ambient;
+pub(crate) mod chosen;
 pub(crate) mod congestion_control;
 pub(crate) mod decided;
 pub(crate) mod differences;
@@ -18,6 +19,7 @@ pub(crate) mod missing;
 pub(crate) mod notes;
 pub(crate) mod outcomes;
 pub(crate) mod pairs;
+pub(crate) mod series;
 pub(crate) mod stored;
 pub(crate) mod subject;
 pub(crate) mod target;

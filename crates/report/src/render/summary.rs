@@ -154,9 +154,14 @@ pub(crate) fn short(row: &Row) -> &'static str {
     }
 }
 
-/// The colour of a verdict.
+/// The colour of a row's verdict.
 pub(crate) fn style(row: &Row, better: Option<Better>) -> Style {
-    match (row.comparison.verdict, better) {
+    style_of(row.comparison.verdict, better)
+}
+
+/// The colour of a verdict.
+pub(crate) fn style_of(verdict: Verdict, better: Option<Better>) -> Style {
+    match (verdict, better) {
         (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => BETTER,
         (Verdict::Higher, Some(Better::Lower)) | (Verdict::Lower, Some(Better::Higher)) => WORSE,
         (Verdict::Higher | Verdict::Lower | Verdict::Equivalent, _) => PROVEN,
