@@ -6,7 +6,7 @@
 use std::f64::consts::TAU;
 
 use netassay_stats::Verdict;
-use netassay_stats::change::{Error, FEWEST, Found, Point, find, newest};
+use netassay_stats::change::{Error, Expected, FEWEST, Found, Point, find};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -51,6 +51,10 @@ fn plain(values: &[f64]) -> Vec<Point> {
 
 fn firsts(found: &Found) -> Vec<usize> {
     found.changes.iter().map(|change| change.first).collect()
+}
+
+fn newest(points: &[Point]) -> Option<Expected> {
+    find(points, LEVEL).unwrap().newest
 }
 
 fn shuffle<T>(values: &mut [T], random: &mut ChaCha8Rng) {
@@ -213,7 +217,7 @@ fn the_newest_study_is_outside_what_is_expected_as_seldom_as_stated() {
         let (mut outside, mut found) = (0, 0);
         for _ in 0..SERIES {
             let mut points = history(&vec![100.0; length], &mut random);
-            let verdict = |points: &[Point]| newest(points, LEVEL).unwrap().unwrap().verdict;
+            let verdict = |points: &[Point]| newest(points).unwrap().verdict;
             outside += u32::from(verdict(&points) != Verdict::NoDifferenceProven);
             points[length - 1].value -= 5.0;
             found += u32::from(verdict(&points) == Verdict::Lower);
@@ -227,11 +231,11 @@ fn the_newest_study_is_outside_what_is_expected_as_seldom_as_stated() {
 fn the_newest_study_is_judged_by_the_level_after_the_last_change() {
     let mut random = ChaCha8Rng::seed_from_u64(8);
     let mut points = history(&step(10, 8, 12.0), &mut random);
-    let expected = newest(&points, LEVEL).unwrap().unwrap();
+    let expected = newest(&points).unwrap();
     assert_eq!((expected.first, expected.verdict), (10, Verdict::NoDifferenceProven), "{expected:?}");
     // Back on the old level.
     points[17].value -= 12.0;
-    let expected = newest(&points, LEVEL).unwrap().unwrap();
+    let expected = newest(&points).unwrap();
     assert_eq!(expected.verdict, Verdict::Lower);
     assert!((expected.relative.unwrap() + 10.7).abs() < 2.0, "{expected:?}");
 }
@@ -242,7 +246,7 @@ fn few_points_prove_nothing_and_say_how_many_are_needed() {
         let values: Vec<f64> = (0..count).map(|index| if index < count / 2 { 1.0 } else { 9.0 }).collect();
         let found = find(&plain(&values), LEVEL).unwrap();
         assert_eq!((found.changes.len(), found.needed, found.levels.len()), (0, 8, usize::from(count > 0)));
-        let expected = newest(&plain(&values), LEVEL).unwrap();
+        let expected = newest(&plain(&values));
         assert_eq!(expected.is_some(), count > 1);
         assert!(count != 2 || expected.unwrap().verdict == Verdict::Inconclusive);
     }
@@ -251,7 +255,7 @@ fn few_points_prove_nothing_and_say_how_many_are_needed() {
 #[test]
 fn what_cannot_be_a_history_is_refused() {
     let points = plain(&[1.0, f64::INFINITY]);
-    assert!(find(&points, LEVEL).is_err() && newest(&points, LEVEL).is_err());
+    assert!(find(&points, LEVEL).is_err());
     assert!(find(&[], 1.0).is_err() && find(&[], 0.0).is_err());
 }
 
@@ -286,7 +290,7 @@ proptest! {
             prop_assert!(change.place.0 <= change.first && change.first <= change.place.1);
             prop_assert!(change.difference.is_finite() && change.difference != 0.0);
         }
-        let expected = newest(&points, level).unwrap();
+        let expected = found.newest;
         prop_assert_eq!(expected.is_some(), points.len() > 1);
         if let Some((low, high)) = expected.and_then(|expected| expected.interval) {
             prop_assert!(low <= high);

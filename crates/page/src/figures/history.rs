@@ -47,7 +47,7 @@ pub fn plot(found: &report::History, series: &Series) -> Option<History> {
     (!points.is_empty()).then(|| History {
         tags: found.ordered().to_owned(),
         quantity: Quantity::new(&name, unit, report::figure),
-        interval: format!("{} % interval", stats::confidence(series.level())),
+        interval: format!("{} % interval", stats::confidence(series.confidence())),
         points,
         levels,
     })

@@ -64,8 +64,10 @@ pub struct Series {
     pub(crate) metric: String,
     pub(crate) unit: String,
     pub(crate) better: Option<Better>,
-    /// The confidence of what is said of this series.
+    /// The confidence of the changes and of the newest study's verdict, as a probability.
     pub(crate) level: f64,
+    /// The confidence of each point's interval by itself.
+    pub(crate) confidence: f64,
     /// The oldest first.
     pub(crate) points: Vec<Mean>,
     pub(crate) levels: Vec<Level>,
@@ -141,8 +143,9 @@ impl History {
         let is_counted = truth::kind(&newest.plan, &newest.environments) == Kind::Counted;
         let series = pairs.iter().map(|(condition, metric)| {
             let condition_label = newest.plan.conditions[*condition].label.to_string();
-            let means = members.means(*condition, metric, level)?;
-            Series::of(condition_label, metric, means, (level, is_counted && exact::is_count(metric)))
+            let means = members.means(*condition, metric, request.confidence)?;
+            let confidences = (level, request.confidence);
+            Series::of(condition_label, metric, means, confidences, is_counted && exact::is_count(metric))
         });
         let series = series.collect::<Result<Vec<_>, Error>>()?;
         let mut studies: Vec<Member> = Vec::new();
@@ -213,7 +216,8 @@ impl Series {
         condition: String,
         metric: &'static Metric,
         points: Vec<Mean>,
-        (level, is_count): (f64, bool),
+        (level, confidence): (f64, f64),
+        is_count: bool,
     ) -> Result<Self, Error> {
         let own: Vec<_> = points.iter().map(Mean::point).collect();
         let counts: Vec<f64> = points.iter().map(|point| point.mean).collect();
@@ -222,7 +226,7 @@ impl Series {
         } else {
             change::find(&own, level)?
         };
-        let expected = if is_count { None } else { change::newest(&own, level)? };
+        let expected = found.newest;
         let quality = Quality::of(metric);
         let too_few = (points.len() < found.needed).then(|| {
             format!(
@@ -238,6 +242,7 @@ impl Series {
             unit: metric.unit.to_owned(),
             better: Some(metric.better),
             level,
+            confidence,
             points,
             levels: Vec::new(),
             changes: Vec::new(),
@@ -293,8 +298,8 @@ impl Series {
 
     /// The confidence of the intervals of its points, as a probability.
     #[must_use]
-    pub fn level(&self) -> f64 {
-        self.level
+    pub fn confidence(&self) -> f64 {
+        self.confidence
     }
 
     /// What the history says of this series, as sentences without full stops: the newest study
@@ -323,7 +328,7 @@ impl Series {
         let place = if low == high {
             String::new()
         } else {
-            format!("; the change may lie anywhere from {} to {}", self.label(low - 1), self.label(high))
+            format!("; it came after {} and by {}", self.label(low - 1), self.label(high))
         };
         let confidence = change.p.map(|p| 1.0 - p);
         let sure =
@@ -334,7 +339,7 @@ impl Series {
             verdict: if is_up { Verdict::Higher } else { Verdict::Lower },
             quality: word,
             sentence: format!(
-                "from {} on {}{meaning}: {}{}{sure}{place}",
+                "from {} on: {}{meaning}, {}{}{sure}{place}",
                 self.label(change.first),
                 if is_up { Verdict::Higher } else { Verdict::Lower },
                 size(&change, &self.unit),

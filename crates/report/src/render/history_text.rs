@@ -93,7 +93,7 @@ impl History {
     fn table(&self, series: &Series, layout: Layout) -> String {
         let (_, unit) = series.quantity();
         let value = if unit.is_empty() { "value" } else { unit };
-        let interval = format!("{} % interval", stats::confidence(series.level()));
+        let interval = format!("{} % interval", stats::confidence(series.confidence()));
         let mut table = Table::new(&[
             "study",
             "tag",

@@ -44,7 +44,7 @@ pub fn of_counts(counts: &[f64], resolution: f64) -> Result<Found, StatsError> {
         }
     };
     let changes = levels.windows(2).map(change).collect();
-    Ok(Found { levels, changes, needed: 2 })
+    Ok(Found { levels, changes, newest: None, needed: 2 })
 }
 
 #[cfg(test)]

@@ -99,10 +99,10 @@ impl Levels {
         [self.edges[change], self.edges[change + 1], self.edges[change + 2]]
     }
 
-    /// What was found, in multiples of `unit`. `needed` stays open.
+    /// What was found, in multiples of `unit`. `newest` and `needed` stay open.
     pub(super) fn found(&self, splits: &[Split], level: f64, unit: f64) -> Found {
         if self.edges[self.edges.len() - 1] == 0 {
-            return Found { levels: Vec::new(), changes: Vec::new(), needed: 0 };
+            return Found { levels: Vec::new(), changes: Vec::new(), newest: None, needed: 0 };
         }
         let critical = student::upper_quantile((1.0 - level) / 2.0, self.df.max(1.0));
         let error = self.deviation().zip(critical).map(|(deviation, critical)| deviation * critical);
@@ -137,6 +137,7 @@ impl Levels {
         Found {
             levels: levels.collect(),
             changes: splits.iter().enumerate().map(change).collect(),
+            newest: None,
             needed: 0,
         }
     }

@@ -35,7 +35,7 @@ mod search;
 
 pub use counts::of_counts;
 pub use levels::Level;
-pub use newest::{Expected, newest};
+pub use newest::Expected;
 pub use point::{Error, Point};
 
 use serde::Serialize;
@@ -55,6 +55,8 @@ pub struct Found {
     pub levels: Vec<Level>,
     /// Between each two of them a change.
     pub changes: Vec<Change>,
+    /// The newest point against the recent level; `None` if it is alone, and for counts.
+    pub newest: Option<Expected>,
     /// So many points are needed for any change to be proven at this confidence.
     pub needed: usize,
 }
@@ -91,5 +93,6 @@ pub fn find(points: &[Point], level: f64) -> Result<Found, StatsError> {
     place::settle(&scaled.points, &mut splits);
     let levels = Levels::of(&scaled.points, splits.iter().map(|split| split.first).collect());
     let needed = permutation::fewest(1.0 - level);
-    Ok(Found { needed, ..levels.found(&splits, level, scaled.unit) })
+    let newest = newest::newest(&scaled, &splits, level);
+    Ok(Found { newest, needed, ..levels.found(&splits, level, scaled.unit) })
 }

@@ -3,12 +3,10 @@
 use serde::Serialize;
 
 use super::levels::Levels;
-use super::place;
-use super::point::{Point, Scaled};
-use super::search;
+use super::point::Scaled;
+use super::search::Split;
 use crate::Verdict;
 use crate::distribution::student;
-use crate::error::StatsError;
 
 /// What the points before the newest let expect of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -33,21 +31,12 @@ pub struct Expected {
 
 /// Judges the last of the points by those before it; `None` if it is alone.
 ///
-/// The level and the spread are those of a history that ends before the newest point, which must
-/// not help to decide what is expected of it. A point that belongs to the recent level is called
-/// higher or lower with a chance of 1 - `level`.
-///
-/// # Errors
-/// [`StatsError`] for a value that is not finite, or an invalid level.
-pub fn newest(points: &[Point], level: f64) -> Result<Option<Expected>, StatsError> {
-    let scaled = Scaled::of(points, level)?;
-    let Some((point, before)) = scaled.points.split_last().filter(|(_, before)| !before.is_empty()) else {
-        return Ok(None);
-    };
-    let mut splits = search::splits(before, 1.0 - level);
-    place::settle(before, &mut splits);
-    let firsts: Vec<usize> = splits.iter().map(|split| split.first).collect();
-    let levels = Levels::of(before, firsts);
+/// The recent level is the one that the whole history shows. Its mean and the spread are those of
+/// the points before the newest, which must not help to decide what is expected of it. A point that
+/// belongs to the recent level is called higher or lower with a chance of 1 - `level`.
+pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<Expected> {
+    let (point, before) = scaled.points.split_last().filter(|(_, before)| !before.is_empty())?;
+    let levels = Levels::of(before, splits.iter().map(|split| split.first).collect());
     let (mean, first) = levels.last();
     let difference = point.value - mean;
     let error = levels.error_of_new(point);
@@ -63,7 +52,7 @@ pub fn newest(points: &[Point], level: f64) -> Result<Option<Expected>, StatsErr
         Some((error, critical)) if -difference > error * critical => Verdict::Lower,
         Some(_) => Verdict::NoDifferenceProven,
     };
-    Ok(Some(Expected {
+    Some(Expected {
         first,
         mean: mean * unit,
         interval: interval.filter(|(low, high)| low.is_finite() && high.is_finite()),
@@ -74,5 +63,5 @@ pub fn newest(points: &[Point], level: f64) -> Result<Option<Expected>, StatsErr
         difference: (difference * unit).clamp(f64::MIN, f64::MAX),
         relative: Some(100.0 * difference / mean).filter(|share| share.is_finite()),
         verdict,
-    }))
+    })
 }

@@ -30,9 +30,8 @@ pub(super) fn settle(points: &[Own], splits: &mut [Split]) {
     }
 }
 
-/// The first and the last place that a change may have, at this confidence.
-///
-/// A place stays if moving the change there costs no more likelihood than the true place does with
+/// The first and the last place that a change may have, at this confidence: those around its best
+/// place. A place stays if moving the change there costs no more likelihood than the true place does with
 /// this confidence (B. E. Hansen, Sample splitting and threshold estimation, Econometrica 68, 2000,
 /// whose limit holds for small changes and is wider than needed for large ones).
 pub(super) fn interval(levels: &Levels, change: usize, level: f64) -> (usize, usize) {
@@ -48,7 +47,8 @@ pub(super) fn interval(levels: &Levels, change: usize, level: f64) -> (usize, us
             f64::INFINITY * lost
         }
     };
-    let mut may_be = (start + 1..end).filter(|first| *first == here || costs(*first) <= limit);
-    let first = may_be.next().unwrap_or(here);
-    (first, may_be.next_back().unwrap_or(first).max(here))
+    let may_be = |first: &usize| costs(*first) <= limit;
+    let before = (start + 1..here).rev().take_while(may_be).count();
+    let after = (here + 1..end).take_while(may_be).count();
+    (here - before, here + after)
 }
