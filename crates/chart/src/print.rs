@@ -1,4 +1,4 @@
-//! Dots and forests as plain text, for terminals and Markdown.
+//! Dots, forests and histories as plain text, for terminals and Markdown.
 
 use std::fmt::Write as _;
 
@@ -8,6 +8,7 @@ use crate::axis::{Axis, Room, Scale};
 use crate::finite::{Finite, Interval};
 use crate::plots::dots::Dots;
 use crate::plots::forest::Forest;
+use crate::plots::history::{History, NOTED, Point};
 use crate::quantity::Quantity;
 
 /// How many columns a character of an axis' label takes, in px of [`Axis::new`]: ticks are as far
@@ -87,6 +88,38 @@ impl Forest {
         let mut signs = format!("<--*--> {}, | zero", self.interval);
         if let Some(practical) = self.practical() {
             let _ = write!(signs, ", : {practical}");
+        }
+        sheet.close(&self.quantity, &signs)
+    }
+}
+
+impl History {
+    /// A plot of at most so many columns (52 are the least), a row for each study, the oldest
+    /// first: `<--*-->` is its interval, `|` its level, `~` after its name that its environment
+    /// differs from that of the study before. What changed stands before the row where a level
+    /// begins.
+    #[must_use]
+    pub fn text(&self, columns: usize) -> String {
+        let name = |point: &Point| format!("{}{}", point.name, if point.note.is_empty() { "" } else { " ~" });
+        let mut sheet = Sheet::new(columns, self.points.iter().map(name), |room| {
+            Axis::new(Scale::Linear, self.values(), &self.quantity, room)
+        });
+        for (index, point) in self.points.iter().enumerate() {
+            let level = self.levels.iter().rfind(|level| level.first <= index);
+            if let Some(begins) = level.filter(|level| level.first == index && !level.change.is_empty()) {
+                let blanks = " ".repeat(sheet.names + 2);
+                let _ = writeln!(sheet.out, "{blanks}-- {}", text::line(&begins.change));
+            }
+            let mut row = sheet.blank();
+            if let Some(level) = level {
+                row[sheet.column(level.value)] = '|';
+            }
+            sheet.interval(&mut row, &point.value);
+            sheet.row(&name(point), &row);
+        }
+        let mut signs = format!("<--*--> {}, | level", self.interval);
+        if self.points.iter().any(|point| !point.note.is_empty()) {
+            let _ = write!(signs, ", ~ {NOTED}");
         }
         sheet.close(&self.quantity, &signs)
     }

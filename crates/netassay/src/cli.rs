@@ -3,6 +3,7 @@
 mod common;
 mod compare;
 mod gate;
+mod history;
 mod kept;
 mod kernel;
 mod load;
@@ -21,6 +22,7 @@ use crate::exit;
 pub(crate) use common::{Database, Format, Formatted, Stored, Tables, TurnFlags};
 pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use gate::{Gate, GateFormat};
+pub(crate) use history::History;
 pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
@@ -80,6 +82,8 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Judge a stored study against a baseline: pass, fail or inconclusive, for CI
     Gate(Gate),
+    /// Show a metric over stored studies: its levels, where they changed, and the newest study
+    History(History),
     /// Tag a stored study: a name to call it by
     Tag(TagStudy),
     /// Note something of a stored study

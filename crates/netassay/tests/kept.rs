@@ -10,7 +10,8 @@ use std::fs;
 
 use common::{Bench, expect, stderr, stdout};
 use serde_json::Value;
-use studies::three;
+use store::Store;
+use studies::{five_boots, three};
 use study::bundled;
 
 fn json(bench: &Bench, arguments: &[&str]) -> Value {
@@ -156,4 +157,80 @@ fn a_bundled_study_is_printed_as_it_is() {
     expect(&output, 0);
     assert_eq!(stdout(&output), bundled::find("quick").unwrap().text);
     expect(&bench.run(&["studies", "--print", "quikc"]), 2);
+}
+
+/// Twelve studies of `quick`, the last five of them 10 % slower, tagged v6.1 to v6.12 in another
+/// order of time.
+fn twelve(bench: &Bench) {
+    let quick = bundled::find("quick").unwrap();
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    for place in 1..=12_u32 {
+        let version = if place % 2 == 0 { place - 1 } else { place + 1 };
+        let day = f64::from(place * 5 % 7) / 500.0;
+        let factor = if version < 8 { 1.0 + day } else { 0.9 + day };
+        let id = five_boots(&mut store, quick.study().plan(), "6.19", factor);
+        store.tag(id, &format!("v6.{version}").parse().unwrap(), false).unwrap();
+    }
+}
+
+#[test]
+fn a_history_is_shown_as_text_json_and_chart() {
+    let bench = Bench::new();
+    twelve(&bench);
+    let one = ["history", "--tags", "v6.*", "--condition", "ipv4 offloads=none"];
+    let shown = bench.run(&one);
+    expect(&shown, 0);
+    insta::assert_snapshot!("history", without_times(&stdout(&shown)));
+    let found = json(&bench, &one);
+    let points = found["series"][0]["points"].as_array().unwrap();
+    let labels: Vec<&str> = points.iter().map(|point| point["label"].as_str().unwrap()).collect();
+    assert_eq!((labels[0], labels[1], labels[11]), ("v6.1", "v6.2", "v6.12"));
+    let changes = found["series"][0]["changes"].as_array().unwrap();
+    assert_eq!((changes.len(), &changes[0]["first"]), (1, &7.into()), "{changes:?}");
+    for (name, begin) in [("h.svg", "<svg "), ("h.html", "<!doctype html>")] {
+        expect(&bench.run(&[&one[..], &["-o", name]].concat()), 0);
+        let written = fs::read_to_string(bench.path(name)).unwrap();
+        assert!(written.starts_with(begin) && written.contains("v6.12"), "{written}");
+        // Again, over it; nothing stays beside it.
+        expect(&bench.run(&[&one[..], &["-o", name]].concat()), 0);
+    }
+    let aside: Vec<_> =
+        fs::read_dir(bench.path(".")).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(!aside.iter().any(|name| name.to_string_lossy().starts_with('.')), "{aside:?}");
+    // By time the versions are mixed.
+    let by_time = json(&bench, &["history", "quick", "--order", "time", "--last", "9"]);
+    assert_eq!(by_time["studies"].as_array().unwrap().len(), 9);
+    assert_eq!(by_time["studies"][8]["label"], "v6.11");
+}
+
+#[test]
+fn what_is_no_history_is_refused() {
+    let bench = Bench::new();
+    three(&bench);
+    expect(&bench.run(&["history", "1"]), 0);
+    for (arguments, code, said) in [
+        (&["history", "nothing"][..], 4, "nothing"),
+        (&["history", "--tags", "v7.*"][..], 4, "no study \"quick\" of netassay.db has a tag like v7.*"),
+        (&["history", "--db", "none.db"][..], 4, "none.db"),
+        (&["history", "--metric", "sped"][..], 2, "there is no metric"),
+        (&["history", "--condition", "x"][..], 2, "no condition"),
+        (&["history", "-o", "h.png"][..], 2, "end its name so"),
+        (&["history", "-o", "none/h.svg"][..], 3, "cannot write none/h.svg"),
+    ] {
+        let output = bench.run(arguments);
+        expect(&output, code);
+        assert!(stderr(&output).contains(said), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+/// The page with every time of day replaced: it is that of the test.
+fn without_times(page: &str) -> String {
+    let is_time = |word: &str| word.len() == 8 && word.matches(':').count() == 2;
+    let line = |line: &str| {
+        line.split(' ')
+            .map(|word| if is_time(word) { "HH:MM:SS" } else { word })
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    page.lines().map(line).collect::<Vec<_>>().join("\n")
 }

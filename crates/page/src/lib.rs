@@ -5,6 +5,7 @@
 //! what `chart` draws in [`Chapter`]s; [`Page::html`] and [`Page::markdown`] write them. The HTML
 //! names no other file and loads nothing; its security policy allows only its own style and script.
 
+pub mod alone;
 mod block;
 mod chapters;
 mod data;

@@ -8,6 +8,7 @@
 //! The plan (`study::Plan`) and the types of the crate `record`, for boots and runs, are stored as
 //! JSON.
 
+mod aside;
 mod bounds;
 mod campaign;
 mod document;
@@ -17,6 +18,7 @@ mod field;
 mod marks;
 mod open;
 mod outline;
+mod own_words;
 mod pack;
 mod read;
 mod record;
@@ -31,7 +33,7 @@ pub use self::record::{BootId, NewRun, NewStudy, Outcome, RunId, RunKey, RunStat
 pub use error::StoreError;
 pub use marks::{NotATag, Tag};
 pub use outline::Outline;
-pub use pack::{Moved, Unpacked};
+pub use pack::{Moved, Packed, Unpacked};
 pub use redact::Identities;
 pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};

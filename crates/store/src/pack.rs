@@ -5,15 +5,16 @@
 //! before any of it stays.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params_from_iter};
 
+use crate::aside::Aside;
 use crate::document;
 use crate::error::StoreError;
 use crate::open;
+use crate::own_words;
 use crate::record::StudyId;
 use crate::redact::{Identities, Redaction};
 use crate::store::{Failure, Store};
@@ -30,6 +31,15 @@ pub struct Moved {
     pub tags_taken: Vec<String>,
 }
 
+/// What was packed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// The studies.
+    pub studies: Vec<Moved>,
+    /// Names that were to be replaced and stay: the studies have them as words of their own.
+    pub kept: Vec<String>,
+}
+
 /// What became of the studies of a packed file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unpacked {
@@ -42,24 +52,32 @@ pub struct Unpacked {
 impl Store {
     /// Packs studies into a new file. With identities, those that the studies tell of their hosts
     /// are replaced: names of hosts and users, link-layer and public addresses, ids of machines and
-    /// of their boots, paths.
+    /// of their boots, paths. A name that is one of the words of the studies stays.
+    ///
+    /// The file is written beside its place and moved there when it is whole. If the process is
+    /// killed before, what it leaves has a name of its own, and the next packing of this file
+    /// removes it.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyThere`], [`StoreError::NoSuchStudy`]; else what reading and writing can
-    /// meet. Then there is no file.
+    /// [`StoreError::AlreadyThere`], [`StoreError::NoSuchStudy`], [`StoreError::CampaignRunning`]
+    /// if another process packs into this file; else what reading and writing can meet. Then there
+    /// is no file.
     pub fn pack(
         &self,
         studies: &[StudyId],
         file: &Path,
         redacted: Option<Identities>,
-    ) -> Result<Vec<Moved>, StoreError> {
-        let mut packed = open::for_packing(file).map(Store::with)?;
-        let moved = packed.take(self, studies, redacted.map(Redaction::new));
-        if moved.is_err() {
-            drop(packed);
-            let _ = fs::remove_file(file);
-        }
-        moved
+    ) -> Result<Packed, StoreError> {
+        let aside = Aside::of(file)?;
+        let known = redacted.map(|known| own_words::divide(self, studies, known)).transpose()?;
+        let (redaction, kept) =
+            known.map_or((None, Vec::new()), |(known, kept)| (Some(Redaction::new(known)), kept));
+        let studies = {
+            let mut packed = open::for_packing(&aside.path).map(Store::with)?;
+            packed.take(self, studies, redaction)?
+        };
+        aside.publish(file)?;
+        Ok(Packed { studies, kept })
     }
 
     /// Adds the studies of a packed file that are not here yet: under new numbers, with their tags
@@ -163,7 +181,7 @@ const STUDY: &[(&str, Holds)] = &[
     ("name", Text),
     ("toml", Text),
     ("seed", Ours),
-    ("scenario", Text),
+    ("scenario", Ours),
     ("version", Ours),
     ("status", Ours),
     ("started_unix_ms", Ours),

@@ -169,7 +169,7 @@ fn a_packed_study_is_the_same_where_it_is_unpacked() {
     let (mut store, [first, second]) = two(&from);
     store.tag(second, &tag("main"), false).unwrap();
     store.note(second, "why").unwrap();
-    let moved = store.pack(&[second, second], &packed, None).unwrap();
+    let moved = store.pack(&[second, second], &packed, None).unwrap().studies;
     assert_eq!(moved, [Moved { from: second, to: StudyId(1), tags_taken: vec![] }]);
     assert!(matches!(store.pack(&[first], &packed, None), Err(StoreError::AlreadyThere { .. })));
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2 + 2, "from.db has its log open");
@@ -230,6 +230,76 @@ fn a_redacted_study_names_no_host_and_reads_as_before() {
     assert_eq!(host.kernel.release, before.boots[0].environment.transmitter.kernel.release);
     let metrics = |study: &StoredStudy| study.runs.iter().map(|run| run.metrics.clone()).collect::<Vec<_>>();
     assert_eq!(metrics(&after), metrics(&before));
+}
+
+#[test]
+fn a_host_called_like_a_word_of_the_study_is_packed_and_keeps_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let from = directory.path().join("from.db");
+    let (store, [id, _]) = two(&from);
+    let before = store.load(id).unwrap();
+    for (word, is_kept) in [("veth", true), ("tcp_stream", true), ("ipv4", true), ("somewhere", false)] {
+        let packed = directory.path().join(format!("{word}.db"));
+        let known =
+            |name: &str| Identities { hosts: vec![name.to_owned(), "atlas".to_owned()], users: Vec::new() };
+        let kept = store.pack(&[id], &packed, Some(known(word))).unwrap().kept;
+        assert_eq!(kept, if is_kept { vec![word.to_owned()] } else { Vec::new() });
+        let after = Store::open_read_only(&packed).unwrap().load(id).unwrap();
+        assert_eq!(after.plan, before.plan, "{word}");
+        assert_eq!(after.row.scenario, before.row.scenario, "{word}");
+    }
+}
+
+/// What a killed process leaves does not look like a packed file, and does not keep the next one
+/// from packing.
+#[test]
+fn packing_that_is_killed_leaves_no_file_and_can_be_repeated() {
+    const CHILD: &str = "NETASSAY_TEST_PACKS_INTO";
+    let name = "packing_that_is_killed_leaves_no_file_and_can_be_repeated";
+    if let Some(directory) = std::env::var_os(CHILD).map(std::path::PathBuf::from) {
+        let store = Store::open_read_only(directory.join("from.db")).unwrap();
+        let ids: Vec<StudyId> = store.studies().unwrap().iter().map(|row| row.id).collect();
+        store.pack(&ids, &directory.join("packed.db"), None).unwrap();
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let [from, packed] = ["from.db", "packed.db"].map(|name| directory.path().join(name));
+    let (mut store, _) = two(&from);
+    let id = store.begin_study(&study()).unwrap();
+    let boot = store.begin_boot(id, 1, &environment()).unwrap();
+    for repeat in 1..=400 {
+        store.record_run(boot, &run(repeat, 0)).unwrap();
+    }
+    store.finish_study(id, StudyStatus::Complete).unwrap();
+    let mut killed = 0;
+    for wait in 0..12_u64 {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", name])
+            .env(CHILD, directory.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let aside = directory.path().join(".packed.db.part");
+        // Killed as soon as it writes, or a little later.
+        while child.try_wait().unwrap().is_none() && !aside.exists() {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(4 * wait));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if packed.exists() {
+            // It was quicker: what is there is whole.
+            assert_eq!(Store::open_read_only(&packed).unwrap().load(id).unwrap().runs.len(), 400);
+            fs::remove_file(&packed).unwrap();
+        } else {
+            killed += 1;
+        }
+    }
+    assert!(killed > 0, "each was quicker than its killer");
+    store.pack(&[id], &packed, None).unwrap();
+    let left: Vec<_> =
+        fs::read_dir(directory.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
 }
 
 #[test]

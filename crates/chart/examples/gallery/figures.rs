@@ -475,7 +475,7 @@ fn lanes() -> Figure {
     Figure::new(Id::new("path"), "Where the time of a packet goes", "From sendto to recvfrom.", plot)
 }
 
-fn history() -> Figure {
+pub(crate) fn history_plot() -> History {
     let mut noise = Noise(5);
     let point = |index: u32| {
         let level = if index < 9 {
@@ -485,10 +485,11 @@ fn history() -> Figure {
         } else {
             42.6
         };
-        Point { name: format!("v6.{}", index + 1), value: about(level + 0.2 * noise.bell(), 0.45) }
+        let note = if index == 12 { "cpu governors" } else { "" }.to_owned();
+        Point { name: format!("v6.{}", index + 1), value: about(level + 0.2 * noise.bell(), 0.45), note }
     };
     let level = |first, value, change: &str| Level { first, value: v(value), change: change.to_owned() };
-    let plot = History {
+    History {
         tags: "kernel".to_owned(),
         quantity: Quantity::new("throughput", "Gbit/s", digits),
         interval: "95 % interval".to_owned(),
@@ -498,6 +499,9 @@ fn history() -> Figure {
             level(9, 39.8, "-3.4 %, confidence 99.9 %"),
             level(16, 42.6, "+7.0 %, confidence 99.9 %"),
         ],
-    };
-    Figure::new(Id::new("history"), "Throughput over kernels", "Two changes.", plot)
+    }
+}
+
+fn history() -> Figure {
+    Figure::new(Id::new("history"), "Throughput over kernels", "Two changes.", history_plot())
 }

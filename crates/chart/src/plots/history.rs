@@ -31,7 +31,12 @@ pub struct Point {
     pub name: String,
     /// What it measured.
     pub value: Interval,
+    /// What is not as in the study before, beside what was measured; empty if nothing is.
+    pub note: String,
 }
+
+/// What a point with a note means.
+pub(crate) const NOTED: &str = "environment differs from the study before";
 
 /// Points that do not differ.
 #[derive(Debug, Clone)]
@@ -51,12 +56,14 @@ impl Plot for History {
         if self.levels.len() > 1 {
             signs.push((Sign::Dashed, "change".to_owned()));
         }
+        if self.is_noted() {
+            signs.push((Sign::Hollow, NOTED.to_owned()));
+        }
         let top = legend(&mut drawing, 0.0, &signs);
         let names: Vec<String> = self.points.iter().map(|point| point.name.clone()).collect();
         let tags = Quantity::new(&self.tags, "", self.quantity.show);
         let across = Along { quantity: &tags, scale: Scale::Linear, values: Vec::new(), names: &names };
-        let levels = self.levels.iter().map(|level| level.value);
-        let values = self.points.iter().flat_map(|point| point.value.points()).chain(levels).collect();
+        let values = self.values().collect();
         let up = Along { quantity: &self.quantity, scale: Scale::Linear, values, names: &[] };
         let at = |index: f64| Finite::new(index).unwrap_or(Finite::ZERO);
         let changes = self.levels.iter().skip(1);
@@ -76,12 +83,13 @@ impl Plot for History {
                 value.map_or(edge, |value| plane.place(at(index as f64), value).1)
             };
             let (low, high) = (end(point.value.low, bottom), end(point.value.high, top));
-            drawing.mark(&format!("{}: {words}", point.name), |mark| {
+            let noted = if point.note.is_empty() { String::new() } else { format!(" ({})", point.note) };
+            drawing.mark(&format!("{}: {words}{noted}", point.name), |mark| {
                 mark.line("thin c0", (x, low), (x, high));
                 let mut diamond = Path::new();
                 diamond.to(x - 4.0, y).to(x, y - 4.0).to(x + 4.0, y).to(x, y + 4.0);
                 diamond.close();
-                mark.path("fill c0", &diamond);
+                mark.path(if point.note.is_empty() { "fill c0" } else { "hollow c0" }, &diamond);
             });
         }
         drawing
@@ -89,20 +97,36 @@ impl Plot for History {
 
     fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
-        let mut table = Table::new(&[&self.tags, &quantity, "lower end", "upper end", "level", "change"]);
+        let heads = [self.tags.as_str(), &quantity, "lower end", "upper end", "level", "change", NOTED];
+        let columns = if self.is_noted() { heads.len() } else { heads.len() - 1 };
+        let mut table = Table::new(&heads[..columns]);
         for (index, point) in self.points.iter().enumerate() {
             let level = self.levels.iter().rfind(|level| level.first <= index);
             let change = level.filter(|level| level.first == index).map_or("", |level| &level.change);
             let number = |value| Cell::number(value, |value| self.quantity.plain(value));
-            table.row([
+            let cells = [
                 Cell::text(&point.name),
                 number(Some(point.value.estimate)),
                 number(point.value.low),
                 number(point.value.high),
                 number(level.map(|level| level.value)),
                 Cell::text(change),
-            ]);
+                Cell::text(&point.note),
+            ];
+            table.row(cells.into_iter().take(columns));
         }
         table
+    }
+}
+
+impl History {
+    /// All values that an axis must reach.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Finite> + '_ {
+        let levels = self.levels.iter().map(|level| level.value);
+        self.points.iter().flat_map(|point| point.value.points()).chain(levels)
+    }
+
+    fn is_noted(&self) -> bool {
+        self.points.iter().any(|point| !point.note.is_empty())
     }
 }

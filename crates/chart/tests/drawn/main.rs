@@ -49,6 +49,12 @@ fn dots_and_forests_are_drawn_as_text_too() {
 }
 
 #[test]
+fn a_history_is_drawn_as_text_too() {
+    let history = figures::history_plot();
+    assert_snapshot!(format!("{}\n{}", history.text(80), history.text(0)));
+}
+
+#[test]
 fn a_thousand_runs_take_little_room() {
     let size = |figure: &Figure| figure.html().as_str().len();
     let mut dots = figures::dots_plot();

@@ -124,7 +124,11 @@ impl<'a> Odd<'a> {
             tags: self.name(),
             quantity: self.quantity(),
             interval: self.name(),
-            points: self.many(count, |odd| Point { name: odd.name(), value: odd.interval() }),
+            points: self.many(count, |odd| Point {
+                name: odd.name(),
+                value: odd.interval(),
+                note: odd.name(),
+            }),
             levels: (0..count / 2)
                 .map(|level| Level { first: 2 * level, value: self.value(), change: self.name() })
                 .collect(),

@@ -97,7 +97,12 @@ pub(crate) fn pack(flags: &Pack) -> Result<(), Failure> {
         flags.studies.iter().map(|word| newest_called(&store, word)).collect::<Result<_, _>>()?;
     let identities = flags.redact.then(|| identities(&flags.also));
     let packed = store.pack(&studies, &flags.output, identities)?;
-    let list = list(&packed, |one| format!("{} as {}", one.from, one.to));
+    if !packed.kept.is_empty() {
+        let names =
+            packed.kept.iter().map(|name| text::line(name).into_owned()).collect::<Vec<_>>().join(", ");
+        say(&format!("not replaced, as studies have it as a word of their own: {names}"));
+    }
+    let list = list(&packed.studies, |one| format!("{} as {}", one.from, one.to));
     say(&format!("packed {list} into {}", named(&flags.output)));
     Ok(())
 }

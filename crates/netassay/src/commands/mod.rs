@@ -8,6 +8,7 @@ mod doctor;
 mod explain;
 mod export;
 mod gate;
+mod history;
 mod kept;
 mod kernel;
 mod load;
@@ -44,6 +45,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Report(flags) => report::report(flags).map(done),
         Command::Compare(flags) => compare::compare(flags).map(done),
         Command::Gate(flags) => gate::gate(flags),
+        Command::History(flags) => history::history(flags).map(done),
         Command::Tag(flags) => kept::tag(flags).map(done),
         Command::Note(flags) => kept::note(flags).map(done),
         Command::Remove(flags) => kept::remove(flags).map(done),

@@ -19,10 +19,16 @@ pub(crate) fn three(bench: &Bench) {
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
     for (plan, kernel, factor) in [(None, "6.18", 1.0), (None, "6.19", 1.03), (Some(udp), "6.19", 1.0)] {
         let plan = plan.unwrap_or_else(|| quick.study().plan());
-        let metric = plan.conditions[0].workload.traffic.kind.primary_metric().key;
-        let made = Made { toml: quick.text, plan, kernel, boots: 5, runs: 3, metric };
-        made.record(&mut store, |condition, boot, run| factor * level(condition, boot, run));
+        five_boots(&mut store, plan, kernel, factor);
     }
+}
+
+/// A study of five boots whose values are so many times [`level`].
+pub(crate) fn five_boots(store: &mut Store, plan: Plan, kernel: &str, factor: f64) -> StudyId {
+    let toml = bundled::find("quick").unwrap().text;
+    let metric = plan.conditions[0].workload.traffic.kind.primary_metric().key;
+    let made = Made { toml, plan, kernel, boots: 5, runs: 3, metric };
+    made.record(store, |condition, boot, run| factor * level(condition, boot, run))
 }
 
 /// Values that differ a little by boot and by run, in no pattern.

@@ -278,7 +278,7 @@ fn subject(
 /// (baseline, condition) of every condition that has a baseline, in the plan's order.
 fn beside(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error> {
     let plan = &stored.plan;
-    let named = condition(stored, word);
+    let named = condition(stored.row.id.0, plan, word);
     let mut found: Vec<(usize, usize)> = match &named {
         Ok(baseline) => {
             let mut targets = own_targets(plan);

@@ -3,6 +3,7 @@
 pub(crate) mod acted;
 pub(crate) mod ambient;
 pub(crate) mod cases;
+pub(crate) mod chosen;
 pub(crate) mod congestion_control;
 pub(crate) mod decided;
 pub(crate) mod differences;
@@ -21,6 +22,7 @@ pub(crate) mod notes;
 pub(crate) mod outcomes;
 pub(crate) mod pairs;
 pub(crate) mod shortfall;
+pub(crate) mod series;
 pub(crate) mod stored;
 pub(crate) mod subject;
 pub(crate) mod target;

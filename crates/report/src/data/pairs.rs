@@ -35,7 +35,7 @@ pub fn metrics_to_compare(plan: &Plan, request: &ComparisonRequest) -> Result<Ve
 }
 
 /// The metrics that a condition is judged by, each with the margin that the study states.
-fn metrics(
+pub(crate) fn metrics(
     plan: &Plan,
     condition: usize,
     asked: Option<&'static Metric>,

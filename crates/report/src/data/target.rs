@@ -58,7 +58,8 @@ pub(crate) struct Target {
 /// The comparisons that a request means.
 pub(crate) fn targets(stored: &StoredStudy, request: &ComparisonRequest) -> Result<Vec<Target>, Error> {
     let metric = request.metric.as_deref().map(known).transpose()?;
-    let baseline = request.baseline.as_deref().map(|word| condition(stored, word)).transpose()?;
+    let baseline =
+        request.baseline.as_deref().map(|word| condition(stored.row.id.0, &stored.plan, word)).transpose()?;
     let own = own_targets(&stored.plan);
     let mut targets: Vec<Target> = Vec::new();
     for mut target in own {
@@ -116,11 +117,15 @@ pub(crate) fn rebase(target: &mut Target, baseline: usize) {
     }
 }
 
-pub(crate) fn condition(stored: &StoredStudy, word: &str) -> Result<usize, Error> {
-    let conditions = &stored.plan.conditions;
+/// The condition of a plan with this label or slug.
+///
+/// # Errors
+/// [`Error::UnknownCondition`].
+pub(crate) fn condition(study: i64, plan: &Plan, word: &str) -> Result<usize, Error> {
+    let conditions = &plan.conditions;
     let found = conditions.iter().position(|one| *one.label == *word || one.slug == word);
     found.ok_or_else(|| Error::UnknownCondition {
-        study: stored.row.id.0,
+        study,
         word: word.to_owned(),
         known: conditions.iter().map(|one| format!("{:?}", one.label)).collect::<Vec<_>>().join(", "),
     })

@@ -190,9 +190,14 @@ pub(crate) fn short(row: &Row) -> &'static str {
     }
 }
 
-/// What a verdict means.
+/// What a row's verdict means.
 pub(crate) fn tone(row: &Row, better: Option<Better>) -> Tone {
-    match (row.comparison.verdict, better) {
+    tone_of(row.comparison.verdict, better)
+}
+
+/// What a verdict means.
+pub(crate) fn tone_of(verdict: Verdict, better: Option<Better>) -> Tone {
+    match (verdict, better) {
         (Verdict::Higher, Some(Better::Higher)) | (Verdict::Lower, Some(Better::Lower)) => Tone::Better,
         (Verdict::Higher, Some(Better::Lower)) | (Verdict::Lower, Some(Better::Higher)) => Tone::Worse,
         (Verdict::Higher | Verdict::Lower | Verdict::Equivalent, _) => Tone::Proven,

@@ -8,7 +8,7 @@ use super::judgement::judge;
 use super::spending::{At, Spending};
 use super::{ratio, robust, wild};
 use crate::error::StatsError;
-use crate::model::{Components, ErrorTerm, Fit};
+use crate::model::{Components, ErrorTerm, Estimate, Fit};
 use crate::observed::{Cells, Observation};
 use crate::question::{Against, Design, Question};
 
@@ -40,6 +40,9 @@ pub struct ConditionEstimate {
     /// The interval of the mean over boots like these, with that level by itself; `None` if the
     /// error is unknown.
     pub interval: Option<(f64, f64)>,
+    /// The standard error of the mean with its degrees of freedom; `None` if it is unknown.
+    #[serde(skip)]
+    pub error: Option<(f64, f64)>,
     /// The boots that measured it.
     pub boots: usize,
     /// Its runs.
@@ -128,6 +131,7 @@ fn estimate(fit: &Fit, condition: usize, asked: &Asked<'_>) -> ConditionEstimate
         condition,
         mean: fit.mean(condition).unwrap_or(f64::NAN),
         interval: interval.map(|(low, high)| (low.max(least), high.max(least))),
+        error: estimate.filter(Estimate::is_sure).map(|estimate| (estimate.se, estimate.df)),
         boots: cells.len(),
         runs: cells.iter().map(|cell| cell.runs).sum(),
     }

@@ -1,0 +1,79 @@
+//! `netassay history`: a metric over stored studies.
+
+use std::path::Path;
+
+use page::{alone, figures};
+use report::{ComparisonRequest, Entry, HistoryChoice};
+use study::Plan;
+
+use crate::cli::History;
+use crate::commands::stored::{open_read_only, study_of};
+use crate::failure::{Failure, say};
+use crate::output::{self, named};
+
+/// How the chart is written.
+type Write = fn(&chart::Figure) -> String;
+
+pub(crate) fn history(flags: &History) -> Result<(), Failure> {
+    let chart = flags.output.as_deref().map(|path| Ok::<_, Failure>((path, kind(path)?))).transpose()?;
+    let request = ComparisonRequest {
+        metric: flags.metric.clone(),
+        confidence: flags.confidence.value() / 100.0,
+        correction: flags.correction(),
+        ..ComparisonRequest::default()
+    };
+    let found = found(flags, &request)?;
+    if let Some((path, write)) = chart {
+        let figure = figures::history(&found)
+            .ok_or_else(|| Failure::Nothing("no value of this history can be drawn".to_owned()))?;
+        output::replace(path, &write(&figure))?;
+        say(&format!("wrote the chart to {}", named(path)));
+    }
+    output::show(&found, &flags.stored.output, flags.tables.wide, |found, layout| {
+        let plot = |series: &report::Series, columns| {
+            figures::plot(found, series).map_or_else(String::new, |plot| plot.text(columns))
+        };
+        found.text(layout, plot)
+    })
+}
+
+fn found(flags: &History, request: &ComparisonRequest) -> Result<report::History, Failure> {
+    let store = open_read_only(&flags.stored.database.db)?;
+    let meant = study_of(&store, flags.study.as_deref())?;
+    let rows = store.studies()?;
+    let name = rows.iter().find(|row| row.id == meant).map_or_else(String::new, |row| row.name.clone());
+    let choice =
+        HistoryChoice { name, tags: flags.tags.clone(), order: flags.order, last: Some(flags.last.get()) };
+    let chosen = choice.of(&rows);
+    let Some(newest) = chosen.last() else {
+        let db = named(&flags.stored.database.db);
+        return Err(Failure::Nothing(format!(
+            "no study {:?} of {db} has a tag like {}: netassay list shows the tags",
+            choice.name,
+            flags.tags.join(" or ")
+        )));
+    };
+    let metrics = |plan: &Plan| Ok::<_, Failure>(report::metrics_to_compare(plan, request)?);
+    let wanted = store.outline(newest.study, |plan| metrics(plan))?.values.into_keys().collect::<Vec<_>>();
+    let entries = chosen
+        .into_iter()
+        .map(|chosen| {
+            let outline = store.outline(chosen.study, |_| Ok::<_, Failure>(wanted.clone()))?;
+            Ok(Entry { chosen, outline: outline.shown() })
+        })
+        .collect::<Result<Vec<Entry>, Failure>>()?;
+    let found = report::History::new(&entries, choice.order(), &flags.condition, request)?;
+    found.ok_or_else(|| Failure::Internal("a history has a newest study".to_owned()))
+}
+
+/// How a file of this name is written.
+fn kind(path: &Path) -> Result<Write, Failure> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => Ok(alone::svg),
+        Some("html" | "htm") => Ok(alone::html),
+        _ => Err(Failure::Usage(format!(
+            "{}: a chart is an .svg or an .html file: end its name so",
+            named(path)
+        ))),
+    }
+}

@@ -1,0 +1,60 @@
+//! A metric over stored studies, as a chart.
+
+use chart::{Figure, Finite, History, Id, Interval, Level, Panel, Point, Quantity};
+use report::Series;
+
+/// The figure of a history, a panel for each series; none if nothing can be drawn.
+#[must_use]
+pub fn history(found: &report::History) -> Option<Figure> {
+    let panel = |series: &Series| Some(Panel { title: series.title(), plot: Box::new(plot(found, series)?) });
+    let mut panels: Vec<Panel> = found.series().iter().filter_map(panel).collect();
+    let described: Vec<String> = found
+        .series()
+        .iter()
+        .flat_map(Series::sentences)
+        .map(|sentence| format!("{}.", capital(&sentence)))
+        .collect();
+    let one =
+        if let [only] = panels.as_mut_slice() { std::mem::take(&mut only.title) } else { String::new() };
+    let title = match one.as_str() {
+        "" => format!("History of {}", found.name()),
+        one => format!("History of {}, {one}", found.name()),
+    };
+    (!panels.is_empty()).then(|| Figure {
+        id: Id::new("history"),
+        title,
+        description: described.join(" "),
+        panels,
+    })
+}
+
+/// The plot of a series; none without a point.
+#[must_use]
+pub fn plot(found: &report::History, series: &Series) -> Option<History> {
+    let (name, unit) = series.quantity();
+    let point = |(place, (label, mean, interval)): (usize, (&str, f64, Option<(f64, f64)>))| {
+        let estimate = Finite::new(mean)?;
+        // Without an interval the point is all there is.
+        let end = |end: fn((f64, f64)) -> f64| interval.map_or(Some(estimate), |ends| Finite::new(end(ends)));
+        let value = Interval { estimate, low: end(|(low, _)| low), high: end(|(_, high)| high) };
+        Some(Point { name: label.to_owned(), value, note: found.marks(series, place) })
+    };
+    let points = series.points().enumerate().map(point).collect::<Option<Vec<Point>>>()?;
+    let level = |(first, mean, change): (usize, f64, String)| {
+        Some(Level { first, value: Finite::new(mean)?, change })
+    };
+    let levels = series.levels().map(level).collect::<Option<Vec<Level>>>()?;
+    (!points.is_empty()).then(|| History {
+        tags: found.ordered().to_owned(),
+        quantity: Quantity::new(&name, unit, report::figure),
+        interval: format!("{} % interval", stats::confidence(series.confidence())),
+        points,
+        levels,
+    })
+}
+
+/// A sentence as it begins.
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,171 @@
+//! One condition over the studies of a history.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use stats::change::{Error as PointError, Point};
+use stats::{Against, Correction, Observation, Question};
+use store::Outline;
+use study::Plan;
+use study::metric::Metric;
+
+use crate::data::chosen::Chosen;
+use crate::data::differences::{Difference, of_environments, of_read_back};
+use crate::data::error::Error;
+use crate::data::matched::Matched;
+use crate::data::truth;
+
+/// A study of a history.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What it is called in the history.
+    pub chosen: Chosen,
+    /// The study with the values of the metrics in question.
+    pub outline: Outline,
+}
+
+/// A study that is not part of a history.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct LeftOut {
+    pub(crate) study: i64,
+    pub(crate) label: String,
+    pub(crate) why: String,
+}
+
+/// What one study says of one condition.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Mean {
+    /// The study's place in the history, from 0.
+    #[serde(skip)]
+    pub(crate) place: usize,
+    pub(crate) study: i64,
+    pub(crate) label: String,
+    /// The mean over boots, in the metric's unit.
+    pub(crate) mean: f64,
+    /// Its interval by itself.
+    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) boots: usize,
+    pub(crate) runs: usize,
+    #[serde(skip)]
+    error: Option<(f64, f64)>,
+}
+
+impl Mean {
+    /// The same as a point of a history.
+    pub(crate) fn point(&self) -> Point {
+        let error = self.error.map(|(standard, df)| PointError { standard, df });
+        Point { value: self.mean, error }
+    }
+}
+
+/// Studies beside the newest one, with what keeps the others out.
+pub(crate) struct Members<'e> {
+    /// Those that have conditions in common with the newest, the oldest first, each with the pairs
+    /// of conditions (its own, the newest study's).
+    pub(crate) entries: Vec<(&'e Entry, Vec<(usize, usize)>)>,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+impl<'e> Members<'e> {
+    /// The studies that may stand beside the last of them.
+    pub(crate) fn of(all: &'e [Entry]) -> Self {
+        let (mut entries, mut left_out) = (Vec::new(), Vec::new());
+        let Some(newest) = all.last() else { return Self { entries, left_out } };
+        let kind = |entry: &Entry| truth::kind(&entry.outline.plan, &entry.outline.environments);
+        for entry in all {
+            let why = if kind(entry) == kind(newest) {
+                match Matched::of(&entry.outline, &newest.outline) {
+                    Ok(matched) => {
+                        entries.push((entry, matched.pairs));
+                        continue;
+                    }
+                    Err(Error::NotComparable { why, .. }) => why,
+                    Err(other) => other.to_string(),
+                }
+            } else {
+                let newest_kind = kind(newest).as_str();
+                format!("it {}, study {} {newest_kind}", kind(entry).as_str(), newest.outline.row.id)
+            };
+            let (study, label) = (entry.outline.row.id.0, entry.chosen.label.clone());
+            left_out.push(LeftOut { study, label, why });
+        }
+        Self { entries, left_out }
+    }
+
+    /// What each study says of a condition of the newest, in this metric. Studies without a value
+    /// are left out.
+    ///
+    /// # Errors
+    /// What the statistics refuse.
+    pub(crate) fn means(&self, condition: usize, metric: &Metric, level: f64) -> Result<Vec<Mean>, Error> {
+        let mut means = Vec::new();
+        for (place, (entry, pairs)) in self.entries.iter().enumerate() {
+            let own = pairs.iter().find(|(_, newest)| *newest == condition).map(|(own, _)| *own);
+            let Some(own) = own else { continue };
+            means.extend(mean(place, entry, own, metric, level)?);
+        }
+        Ok(means)
+    }
+}
+
+/// The mean of a condition in a study; `None` if it has no value.
+fn mean(
+    place: usize,
+    entry: &Entry,
+    condition: usize,
+    metric: &Metric,
+    level: f64,
+) -> Result<Option<Mean>, Error> {
+    let values = entry.outline.values.get(metric.key).map_or(&[][..], Vec::as_slice);
+    if values.iter().all(|(of, ..)| *of != condition) {
+        return Ok(None);
+    }
+    // The other conditions of the study tell its spread too.
+    let observations: Vec<Observation> = values
+        .iter()
+        .map(|(condition, boot, value)| Observation { condition: *condition, boot: *boot, value: *value })
+        .collect();
+    let question = Question {
+        against: Against::Baseline(condition),
+        level,
+        margin: None,
+        design: None,
+        correction: Correction::None,
+        look: None,
+        non_negative: true,
+    };
+    let analysis = stats::analyse_among(&observations, &question, |one| one == condition)?;
+    let mean = analysis.conditions.first().map(|estimate| Mean {
+        place,
+        study: entry.outline.row.id.0,
+        label: entry.chosen.label.clone(),
+        mean: estimate.mean,
+        interval: estimate.interval,
+        boots: estimate.boots,
+        runs: estimate.runs,
+        error: estimate.error,
+    });
+    Ok(mean.filter(|mean| mean.mean.is_finite()))
+}
+
+/// What a study does not share with the one before it.
+pub(crate) fn changed(before: &Outline, after: &Outline) -> Vec<Difference> {
+    let mut differences = of_environments(before, after);
+    if let Ok(matched) = Matched::of(before, after) {
+        differences.extend(matched.constants);
+        differences.extend(of_read_back(before, after, &matched.pairs));
+    }
+    differences
+}
+
+/// The conditions that these words mean, in the plan's order; all without a word.
+///
+/// # Errors
+/// [`Error::UnknownCondition`].
+pub(crate) fn conditions(study: i64, plan: &Plan, words: &[String]) -> Result<Vec<usize>, Error> {
+    if words.is_empty() {
+        return Ok((0..plan.conditions.len()).collect());
+    }
+    let found = words.iter().map(|word| crate::data::target::condition(study, plan, word));
+    Ok(found.collect::<Result<BTreeSet<usize>, Error>>()?.into_iter().collect())
+}

@@ -1,0 +1,149 @@
+//! The chance of a contrast as large as that of a history, if its points were in any other order.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::FEWEST;
+use super::contrast::{Contrast, Sums, sizes, strongest};
+
+/// Up to so many points every order is tried: 5,040 are possible.
+const ALL_ORDERS: usize = 7;
+
+/// How many orders are drawn where there are more: the smallest chance that is told is one in
+/// 10,000.
+const DRAWN: usize = 9_999;
+
+/// Orders are drawn with a fixed seed: the same history gives the same answer.
+const SEED: u64 = 0x6e65_7461_7373_6179;
+
+/// After so many contrasts as large, a chance that is told more than three times too large by the
+/// orders so far is given up: of a chance that is small enough fewer than one in 10,000 look so.
+const ENOUGH: u32 = 20;
+
+/// A tie is a contrast as large, whatever order its sums were rounded in.
+const TIE: f64 = 1.0 - 1e-9;
+
+/// The strongest contrast of these points, each a weight and a value, with its chance; `None` if
+/// the chance is above `alpha`, or there are too few points.
+pub(super) fn proven(points: &[(f64, f64)], alpha: f64) -> Option<(Contrast, f64)> {
+    if points.len() < fewest(alpha) {
+        return None;
+    }
+    let sizes = sizes(points.len());
+    let mut sums = Sums::with_room(points.len());
+    sums.fill(points.iter().copied());
+    let seen = strongest(&sums, &sizes)?;
+    if seen.size <= 0.0 {
+        return None;
+    }
+    let mut is_as_large = |points: &[(f64, f64)]| {
+        sums.fill(points.iter().copied());
+        strongest(&sums, &sizes).is_some_and(|contrast| contrast.size >= seen.size * TIE)
+    };
+    let p = if points.len() <= ALL_ORDERS {
+        of_all_orders(points, &mut is_as_large)
+    } else {
+        of_drawn_orders(points, alpha, &mut is_as_large)?
+    };
+    (p <= alpha).then_some((seen, p))
+}
+
+/// The fewest points of which any order can prove a change at this error rate: of two levels whose
+/// points do not overlap only this order and its reverse are as extreme.
+pub(super) fn fewest(alpha: f64) -> usize {
+    let halves = |points: usize| {
+        let half = points / 2;
+        2.0 / (1..=half).map(|k| (points - half + k) as f64 / k as f64).product::<f64>()
+    };
+    (2 * FEWEST..).find(|points| halves(*points) <= alpha).unwrap_or(usize::MAX)
+}
+
+/// Over every order, by B. R. Heap's exchanges (Permutations by interchanges, Computer J. 6, 1963).
+fn of_all_orders(points: &[(f64, f64)], is_as_large: &mut impl FnMut(&[(f64, f64)]) -> bool) -> f64 {
+    let mut order = points.to_vec();
+    let mut exchanged = vec![0; order.len()];
+    let (mut large, mut all, mut place) = (u32::from(is_as_large(&order)), 1_u32, 1);
+    while place < order.len() {
+        if exchanged[place] < place {
+            let with = if place % 2 == 0 { 0 } else { exchanged[place] };
+            order.swap(with, place);
+            large += u32::from(is_as_large(&order));
+            all += 1;
+            exchanged[place] += 1;
+            place = 1;
+        } else {
+            exchanged[place] = 0;
+            place += 1;
+        }
+    }
+    f64::from(large) / f64::from(all)
+}
+
+/// Over drawn orders and the one that was seen, which makes the test exact (B. Phipson and G. K.
+/// Smyth, Permutation p-values should never be zero, Stat. Appl. Genet. Mol. Biol. 9, 2010).
+/// `None` as soon as the chance can only be above `alpha`.
+fn of_drawn_orders(
+    points: &[(f64, f64)],
+    alpha: f64,
+    is_as_large: &mut impl FnMut(&[(f64, f64)]) -> bool,
+) -> Option<f64> {
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let mut order = points.to_vec();
+    let most = alpha * (DRAWN + 1) as f64;
+    let mut large = 1_u32;
+    for drawn in 1..=DRAWN {
+        for place in (1..order.len()).rev() {
+            order.swap(place, random.random_range(0..=place));
+        }
+        large += u32::from(is_as_large(&order));
+        let is_hopeless = large > ENOUGH && f64::from(large) > 3.0 * alpha * drawn as f64;
+        if is_hopeless || f64::from(large) > most {
+            return None;
+        }
+    }
+    Some(f64::from(large) / (DRAWN + 1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(before: usize, after: usize) -> Vec<(f64, f64)> {
+        let value = |index: usize| if index < before { 10.0 } else { 12.0 } + 0.01 * index as f64;
+        (0..before + after).map(|index| (1.0, value(index))).collect()
+    }
+
+    #[test]
+    fn of_few_points_every_order_is_counted() {
+        // The three low points at the beginning or at the end: 2 of 35.
+        let (contrast, p) = proven(&step(3, 4), 0.1).unwrap();
+        assert_eq!(contrast.first, 3);
+        assert!((p - 2.0 / 35.0).abs() < 1e-12, "{p}");
+    }
+
+    #[test]
+    fn drawn_orders_come_near_to_all_orders() {
+        // The four low points at the beginning or at the end: 2 of 70.
+        let points = step(4, 4);
+        let mut sums = Sums::with_room(8);
+        sums.fill(points.iter().copied());
+        let seen = strongest(&sums, &sizes(8)).unwrap();
+        let mut is_as_large = |points: &[(f64, f64)]| {
+            sums.fill(points.iter().copied());
+            strongest(&sums, &sizes(8)).unwrap().size >= seen.size * TIE
+        };
+        let drawn = of_drawn_orders(&points, 1.0, &mut is_as_large).unwrap();
+        assert!((drawn - 2.0 / 70.0).abs() < 0.006, "{drawn}");
+    }
+
+    #[test]
+    fn the_fewest_points_depend_on_the_error_rate() {
+        assert_eq!([0.2, 0.1, 0.05, 0.01].map(fewest), [5, 6, 8, 10]);
+        assert!(proven(&step(3, 4), 0.05).is_none() && proven(&step(4, 4), 0.05).is_some());
+    }
+
+    #[test]
+    fn equal_points_prove_nothing() {
+        assert!(proven(&[(1.0, 3.0); 12], 0.5).is_none());
+    }
+}
