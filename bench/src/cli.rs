@@ -8,7 +8,7 @@ use crate::bench::{Bench, Common};
 use crate::failure::{Failure, NOT_RUN};
 use crate::report::Report;
 use crate::{
-    controller, exact, guest_boot, observer, place, startup, statistics, teardown, traffic, verdict,
+    controller, exact, guest_boot, observer, pages, place, startup, statistics, teardown, traffic, verdict,
 };
 
 const AFTER: &str = "\
@@ -37,6 +37,8 @@ enum Command {
     Controller(controller::Options),
     /// How long `netassay --help` takes, beside /bin/true
     Startup,
+    /// How long `netassay report` takes for 10,000 runs, and its memory
+    Report,
     /// `netassay ministat` beside ministat, and inference on a million runs
     Stats(statistics::Options),
     /// Time until a verdict, and wrong ones: published protocols and netassay's
@@ -96,7 +98,8 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Failure> {
 
 /// Every bench with its defaults.
 fn everything() -> Vec<Command> {
-    let names = ["testbed", "guest-boot", "exact", "controller", "startup", "stats", "verdict", "load"];
+    let names =
+        ["testbed", "guest-boot", "exact", "controller", "startup", "report", "stats", "verdict", "load"];
     names.into_iter().filter_map(|name| Cli::parse_from(["", name]).command).collect()
 }
 
@@ -119,6 +122,7 @@ impl Command {
             Self::Exact(options) => exact::run(bench, options),
             Self::Controller(options) => controller::run(bench, options),
             Self::Startup => startup::run(bench),
+            Self::Report => pages::run(bench),
             Self::Stats(options) => statistics::run(bench, options),
             Self::Verdict(options) => verdict::run(bench, options),
             Self::Load(options) => traffic::run(bench, options),
