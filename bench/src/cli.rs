@@ -8,7 +8,8 @@ use crate::bench::{Bench, Common};
 use crate::failure::{Failure, NOT_RUN};
 use crate::report::Report;
 use crate::{
-    compare, controller, exact, guest_boot, observer, place, startup, statistics, teardown, traffic, verdict,
+    compare, controller, exact, guest_boot, observer, pages, place, startup, statistics, teardown, traffic,
+    verdict,
 };
 
 const AFTER: &str = "\
@@ -39,6 +40,8 @@ enum Command {
     Startup,
     /// How long `netassay compare` and `gate` take for two stored studies of 1,000 runs
     Compare,
+    /// How long `netassay report` takes for 10,000 runs, and its memory
+    Report,
     /// `netassay ministat` beside ministat, and inference on a million runs
     Stats(statistics::Options),
     /// Time until a verdict, and wrong ones: published protocols and netassay's
@@ -98,8 +101,18 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode, Failure> {
 
 /// Every bench with its defaults.
 fn everything() -> Vec<Command> {
-    let names =
-        ["testbed", "guest-boot", "exact", "controller", "startup", "compare", "stats", "verdict", "load"];
+    let names = [
+        "testbed",
+        "guest-boot",
+        "exact",
+        "controller",
+        "startup",
+        "compare",
+        "report",
+        "stats",
+        "verdict",
+        "load",
+    ];
     names.into_iter().filter_map(|name| Cli::parse_from(["", name]).command).collect()
 }
 
@@ -123,6 +136,7 @@ impl Command {
             Self::Controller(options) => controller::run(bench, options),
             Self::Startup => startup::run(bench),
             Self::Compare => compare::run(bench),
+            Self::Report => pages::run(bench),
             Self::Stats(options) => statistics::run(bench, options),
             Self::Verdict(options) => verdict::run(bench, options),
             Self::Load(options) => traffic::run(bench, options),

@@ -13,6 +13,7 @@ mod guest_boot;
 mod installed;
 mod machine;
 mod observer;
+mod pages;
 mod peers;
 mod place;
 mod process;

@@ -123,6 +123,15 @@ fn stored_studies_are_compared_and_judged() {
 }
 
 #[test]
+fn reports_are_timed() {
+    let report = report(&bench(&["report"]));
+    for format in ["html", "md"] {
+        assert!(figures(&report, format, 1)[0] > 0.0);
+    }
+    list(&report, "/goals", 4);
+}
+
+#[test]
 fn stats_are_made_beside_ministat() {
     let Some(report) = report_or_skip("stats_are_made_beside_ministat", &["stats"]) else { return };
     for task in ["three", "numbers", "plot", "two", "column"] {

@@ -145,6 +145,18 @@ fn a_database_from_others_is_shown_without_its_tricks() {
 }
 
 #[test]
+fn a_report_of_a_database_from_others_is_harmless() {
+    let bench = Bench::new();
+    database(&bench);
+    for format in ["html", "md", "json"] {
+        run(&bench, &["report", "--format", format, "-o", "-"], 0);
+        run(&bench, &["report", "1", "1", "--format", format, "-o", "-"], 0);
+    }
+    run(&bench, &["report", "no such"], 4);
+    run(&bench, &["report"], 0);
+}
+
+#[test]
 fn a_metric_from_others_names_no_directory_elsewhere() {
     let bench = Bench::new();
     database(&bench);

@@ -21,12 +21,14 @@ const STUDY: &str = "name = \"s\"\nquestion = \"q\"\nscenario = \"loopback\"\n[[
     [[comparison]]\nbaseline = { family = \"ipv4\" }\nmetric = \"throughput\"\n";
 
 /// Everything that reads a database, and what goes on with a study.
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 12] = [
     &["list"],
     &["show"],
     &["show", "--runs", "--environment"],
     &["show", "--format", "json"],
     &["compare"],
+    &["report", "-o", "-"],
+    &["report", "--format", "md", "-o", "-"],
     &["plan", "s.toml", "--detect", "5%", "--from", "1"],
     &["export", "--format", "csv"],
     &["export", "--format", "series"],

@@ -15,6 +15,7 @@ mod markdown;
 mod name;
 mod page;
 mod section;
+mod words;
 
 pub use block::{Block, Chapter};
 pub use data::Data;

@@ -3,6 +3,7 @@
 use crate::block::Block;
 use crate::data::Data;
 use crate::section::{Section, Study};
+use crate::words::line;
 
 /// The report of one or several studies.
 #[derive(Default)]
@@ -21,11 +22,11 @@ impl Page<'_> {
     /// The heading of the page: the question of its study, or the names of its studies.
     pub(crate) fn heading(&self) -> String {
         match self.studies {
-            [one] => text::reason(one.results.question()),
+            [one] => line(one.results.question()),
             several => {
                 let mut names: Vec<&str> = several.iter().map(|study| study.results.name()).collect();
                 names.dedup();
-                let names: Vec<String> = names.into_iter().map(text::reason).collect();
+                let names: Vec<String> = names.into_iter().map(line).collect();
                 format!(
                     "{}: {}",
                     report::counted(several.len(), "study").replace("studys", "studies"),
@@ -38,7 +39,7 @@ impl Page<'_> {
     /// What a browser shows above the page.
     pub(crate) fn title(&self) -> String {
         match self.studies {
-            [one] => format!("{} ({}): report", text::reason(one.results.name()), one.results.number()),
+            [one] => format!("{} ({}): report", line(one.results.name()), one.results.number()),
             _ => format!("{}: report", self.heading()),
         }
     }
@@ -46,5 +47,5 @@ impl Page<'_> {
 
 /// The heading of one of several studies.
 pub(crate) fn study_heading(study: &Study) -> String {
-    format!("Study {}: {}", study.results.number(), text::reason(study.results.name()))
+    format!("Study {}: {}", study.results.number(), line(study.results.name()))
 }

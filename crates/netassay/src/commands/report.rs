@@ -61,7 +61,7 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
         .into_iter()
         .map(|study| {
             let series = store.series(study.row.id)?;
-            Ok(Study { results: Results::new(&study.shown())?, series })
+            Ok(Study { results: Results::of(study.shown())?, series })
         })
         .collect::<Result<_, Failure>>()?;
     let page =
@@ -73,7 +73,7 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
 fn document(stored: Vec<StoredStudy>) -> Result<Value, Failure> {
     let studies = stored.into_iter().map(|study| {
         let whole = store::export::json(&study, report::unit_of);
-        Ok(json!({ "stored": whole, "results": Results::new(&study.shown())? }))
+        Ok(json!({ "stored": whole, "results": Results::of(study.shown())? }))
     });
     Ok(json!({ "studies": studies.collect::<Result<Vec<Value>, Failure>>()? }))
 }

@@ -5,6 +5,7 @@ use report::{Exhibit, Tone};
 
 use crate::block::Block;
 use crate::data::Data;
+use crate::words::{line as shown, lines as shown_lines};
 
 /// Writes blocks, and numbers the tables.
 pub(super) struct Writer<'m> {
@@ -63,7 +64,7 @@ impl<'m> Writer<'m> {
             Block::Table(exhibit) => self.table(exhibit),
             Block::Verbatim(lines) => {
                 let attributes = [("class", "scroll".into()), ("tabindex", "0".into())];
-                self.to.element("pre", &attributes, |inside| inside.text(lines));
+                self.to.element("pre", &attributes, |inside| inside.text(&shown_lines(lines)));
             }
             Block::Fold(title, blocks) => self.within("details", &[], |fold| {
                 fold.words("summary", "", title);
@@ -74,7 +75,7 @@ impl<'m> Writer<'m> {
         }
     }
 
-    /// Text in an element, cut where nobody would read on.
+    /// Text in an element.
     fn words(&mut self, name: &'static str, class: &'static str, words: &str) {
         let attributes = [("class", class.into())];
         let count = usize::from(!class.is_empty());
@@ -180,9 +181,4 @@ fn tone(tone: Tone) -> &'static str {
         Tone::Proven => "verdict proven",
         Tone::Open => "verdict open",
     }
-}
-
-/// Text on one line, cut where nobody would read on.
-fn shown(words: &str) -> String {
-    text::reason(words)
 }

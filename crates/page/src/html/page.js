@@ -5,10 +5,10 @@ const root = document.documentElement;
 const theme = document.getElementById('theme');
 const system = matchMedia('(prefers-color-scheme: dark)');
 const isDark = () => root.dataset.theme ? root.dataset.theme === 'dark' : system.matches;
-const name = () => { theme.textContent = isDark() ? 'Light colours' : 'Dark colours'; };
-theme.addEventListener('click', () => { root.dataset.theme = isDark() ? 'light' : 'dark'; name(); });
-system.addEventListener('change', name);
-name();
+const label = () => { theme.textContent = isDark() ? 'Light colours' : 'Dark colours'; };
+theme.addEventListener('click', () => { root.dataset.theme = isDark() ? 'light' : 'dark'; label(); });
+system.addEventListener('change', label);
+label();
 theme.hidden = false;
 
 // A link into a fold opens it.

@@ -1,5 +1,7 @@
 //! Text of others in Markdown: nothing in it is markup, a link, or calls a person.
 
+use crate::words;
+
 /// Stands between characters that would be read together, and is not shown. GitHub looks for names
 /// and addresses in what is rendered, where a backslash is gone already.
 const APART: &str = "<!-- -->";
@@ -17,8 +19,7 @@ pub(crate) fn paragraph(words: &str) -> String {
 
 /// Text on one line, for a place inside a line.
 pub(crate) fn escaped(words: &str) -> String {
-    let words = text::reason(words);
-    let words = words.trim();
+    let words = words::line(words);
     let mut out = String::with_capacity(words.len());
     let mut before = None;
     let mut rest = words.chars().peekable();
@@ -57,7 +58,7 @@ pub(crate) fn escaped(words: &str) -> String {
 
 /// Lines as they are, in a fence that none of them ends.
 pub(crate) fn fence(lines: &str) -> String {
-    let lines = text::lines(lines);
+    let lines = words::lines(lines);
     let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}text\n{}\n{fence}\n", lines.trim_end_matches('\n'))

@@ -1,6 +1,6 @@
 //! The classic comparison, in ministat's words: runs are taken as independent.
 
-use ministat::{Level, MAX_SETS, Set};
+use ministat::{Level, MAX_SETS, Plot, Set, Style};
 use serde::Serialize;
 use store::StoredStudy;
 
@@ -27,6 +27,9 @@ pub struct ClassicGroup {
     pub sets: Vec<(String, Vec<f64>)>,
     /// ministat's table and verdicts.
     pub text: String,
+    /// ministat's plots of the sets of each of its tables.
+    #[serde(skip)]
+    pub plots: String,
 }
 
 impl Classic {
@@ -51,7 +54,7 @@ impl Classic {
             };
             let (baseline, baseline_values) = set(target.baseline)?;
             let mut named = vec![(baseline.name.clone(), baseline_values)];
-            let mut text = String::new();
+            let (mut text, mut plots) = (String::new(), String::new());
             // ministat has symbols for seven sets: more conditions need more tables, each with the
             // baseline first.
             for some in target.conditions.chunks(MAX_SETS - 1) {
@@ -62,12 +65,14 @@ impl Classic {
                     sets.push(set);
                 }
                 text.push_str(&ministat::report(&sets, level)?);
+                plots.push_str(&plot(&sets)?);
             }
             groups.push(ClassicGroup {
                 metric: target.metric.key,
                 unit: target.metric.unit,
                 sets: named,
                 text,
+                plots,
             });
         }
         Ok(Self { study: stored.row.id.0, name: stored.row.name.clone(), groups })
@@ -86,4 +91,17 @@ impl Classic {
         ));
         text
     }
+}
+
+/// The columns of a plot, as ministat has them on a terminal of unknown width.
+const WIDTH: usize = 74;
+
+/// The plot of sets; empty where all values are the same.
+fn plot(sets: &[Set]) -> Result<String, Error> {
+    let style = Style { width: WIDTH, separate_bars: true, modern: false };
+    let mut lines = Vec::new();
+    if let Some(plot) = Plot::new(sets, style)? {
+        plot.write(&mut lines).expect("writing to memory cannot fail");
+    }
+    Ok(String::from_utf8_lossy(&lines).into_owned())
 }

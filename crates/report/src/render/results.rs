@@ -86,6 +86,15 @@ impl Results {
     /// # Errors
     /// [`Error::Stats`] for data that no statistics can take.
     pub fn new(stored: &StoredStudy) -> Result<Self, Error> {
+        Self::of(stored.clone())
+    }
+
+    /// The same of a study that nobody else needs: a large one is not held twice.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of(study: StoredStudy) -> Result<Self, Error> {
+        let stored = &study;
         let mut conditions = conditions(stored);
         // An interrupted study may have no baseline: the table shows the rest.
         let request = ComparisonRequest::default();
@@ -113,7 +122,7 @@ impl Results {
             invalid_runs: Disturbed::of(stored, &stored.plan.conditions),
             conditions,
             comparisons,
-            stored: stored.clone(),
+            stored: study,
         })
     }
 

@@ -108,7 +108,7 @@ impl Table {
     pub fn is_numeric(&self, column: usize) -> bool {
         let cells = || self.rows.iter().filter_map(|row| row.get(column));
         cells().all(|cell| is_number(cell) || begins_with_number(cell))
-            && cells().any(|cell| !cell.is_empty())
+            && cells().any(|cell| begins_with_number(cell))
     }
 
     /// The first rows.
