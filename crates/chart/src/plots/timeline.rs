@@ -65,6 +65,20 @@ impl Timeline {
         self.starts.get(boot).map_or("all runs", |start| &start.name)
     }
 
+    /// The mean of the runs that count of each boot that has any, with the boot's name.
+    #[must_use]
+    pub fn means(&self) -> Vec<(&str, Finite)> {
+        let boots = 0..self.starts.len().max(1);
+        boots.filter_map(|boot| Some((self.name(boot), self.mean(boot)?))).collect()
+    }
+
+    fn mean(&self, boot: usize) -> Option<Finite> {
+        let counted: Vec<&Run> = self.of(boot).filter(|run| run.counts).collect();
+        // Divided first, the sum of finite numbers cannot overflow.
+        let share = |run: &&Run| run.value.value() / counted.len() as f64;
+        Finite::new(counted.iter().map(share).sum()).filter(|_| !counted.is_empty())
+    }
+
     fn words(&self, run: &Run) -> String {
         let counts = if run.counts { "" } else { ", does not count" };
         format!("{}, {}: {}{counts}", run.name, self.time.shown(run.at), self.quantity.shown(run.value))
@@ -96,8 +110,7 @@ impl Plot for Timeline {
         for boot in 0..self.starts.len().max(1) {
             let runs: Vec<&Run> = self.of(boot).collect();
             let counted: Vec<&Run> = runs.iter().copied().filter(|run| run.counts).collect();
-            let share = |run: &&Run| run.value.value() / counted.len() as f64;
-            let mean = Finite::new(counted.iter().map(share).sum()).filter(|_| !counted.is_empty());
+            let mean = self.mean(boot);
             let about = mean.map_or_else(String::new, |mean| format!(", mean {}", self.quantity.shown(mean)));
             if runs.is_empty() {
                 continue;

@@ -1,6 +1,8 @@
 //! Names of conditions that fit a column: what they have in common, and long words of them, are
 //! told once above the table.
 
+use std::collections::BTreeSet;
+
 use serde::Serializer;
 use study::{Name, NameWord};
 use unicode_width::UnicodeWidthStr as _;
@@ -66,6 +68,23 @@ impl Names {
         let common = if common.is_empty() { String::new() } else { format!("  each begins with {common}\n") };
         common + &self.marks.iter().map(|(mark, word)| format!("  {mark} {word}\n")).collect::<String>()
     }
+}
+
+/// Names in as few words as tell them apart: words that all share are left out, each name keeps
+/// one. Names that differ stay different.
+#[must_use]
+pub fn apart(names: &[Name]) -> Vec<String> {
+    let words: Vec<Vec<Word>> = names.iter().map(Word::of).collect();
+    let is_shared = |word: &Word| names.len() > 1 && words.iter().all(|name| name.contains(word));
+    let own = |name: &Vec<Word>| -> Vec<Word> {
+        let own: Vec<Word> = name.iter().filter(|word| !is_shared(word)).cloned().collect();
+        if own.is_empty() { name.last().cloned().into_iter().collect() } else { own }
+    };
+    let short: Vec<String> = words.iter().map(|name| joined(&own(name))).collect();
+    let distinct = |names: &mut dyn Iterator<Item = &str>| names.collect::<BTreeSet<_>>().len();
+    let same =
+        distinct(&mut short.iter().map(String::as_str)) == distinct(&mut names.iter().map(Name::as_str));
+    if same { short } else { names.iter().map(|name| text::line(name).into_owned()).collect() }
 }
 
 /// A word that can be told elsewhere.
@@ -186,6 +205,22 @@ mod tests {
     }
 
     #[test]
+    fn words_that_all_share_are_left_out() {
+        let names = [["ipv4", "off", "default"], ["ipv4", "on", "none"], ["ipv4", "on", "default"]].map(
+            |[family, checksum, offloads]| {
+                name(&[("", family), ("checksum", checksum), ("offloads", offloads)])
+            },
+        );
+        assert_eq!(
+            apart(&names),
+            ["checksum=off offloads=default", "checksum=on offloads=none", "checksum=on offloads=default"]
+        );
+        assert_eq!(apart(&names[..1]), ["ipv4 checksum=off offloads=default"]);
+        assert_eq!(apart(&["a b", "a"].map(Name::from)), ["b", "a"]);
+        assert_eq!(apart(&["a b", "b a"].map(Name::from)), ["a b", "b a"], "only their order differs");
+    }
+
+    #[test]
     fn a_name_of_many_words_is_told_as_a_whole() {
         let found = Names::within(&["a b c d e f", "g"].map(Name::from), 5);
         assert_eq!(found.short, ["[a]", "g"]);
@@ -193,6 +228,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn names_that_differ_stay_apart(names in prop::collection::vec("[ab]( [abc]){0,4}", 1..9)) {
+            let names: Vec<Name> = names.iter().map(|text| Name::from(text.as_str())).collect();
+            let short = apart(&names);
+            for (one, place) in names.iter().zip(0..) {
+                for (other, there) in names.iter().zip(0..) {
+                    prop_assert_eq!(short[place] == short[there], one == other, "{:?}", short);
+                }
+            }
+        }
+
         #[test]
         fn no_name_is_too_long_and_none_becomes_another(
             names in prop::collection::vec(prop::collection::vec(("[ab]{0,2}", "[abc= ]{1,9}"), 1..5), 1..12),
