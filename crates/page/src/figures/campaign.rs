@@ -85,7 +85,7 @@ fn seen(plot: &Timeline, measure: &Measure) -> Vec<String> {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
     };
     let (low, high) = ends(&mut plot.runs.iter().filter(|run| run.counts).map(|run| run.value.value()));
-    let mut seen = vec![format!("runs lie between {} and {}", measure.words(low), measure.words(high))];
+    let mut seen = vec![format!("Runs lie between {} and {}", measure.words(low), measure.words(high))];
     let means = plot.means();
     let by = |one: &&(&str, chart::Finite), other: &&(&str, chart::Finite)| {
         one.1.value().total_cmp(&other.1.value())
@@ -95,7 +95,7 @@ fn seen(plot: &Timeline, measure: &Measure) -> Vec<String> {
     {
         let (least_at, most_at) = (percent(least.1.value()), percent(most.1.value()));
         seen.push(format!(
-            "means of boots lie between {least_at} % ({}) and {most_at} % ({})",
+            "Means of boots lie between {least_at} % ({}) and {most_at} % ({})",
             least.0, most.0
         ));
     }

@@ -39,7 +39,7 @@ const ACCOUNTS: [Account; 2] = [
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     let id = ids.unique("cpu");
-    let (mut figures, mut folded) = (Vec::new(), Vec::new());
+    let (mut figures, mut is_large) = (Vec::new(), false);
     for view in views {
         let all = view.workloads();
         let telling = |one: &Workload<'_>| view.telling(one).unwrap_or_else(|| one.conditions.clone());
@@ -48,21 +48,17 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
         for sheet in Sheet::all(view, &few) {
             figures.extend(figure(view, &few, &sheet, ids));
         }
-        if all.iter().zip(&few).any(|(all, few)| all.conditions.len() > few.conditions.len()) {
-            for sheet in Sheet::all(view, &all) {
-                folded.extend(figure(view, &all, &sheet, ids));
-            }
-        }
+        is_large |= all.iter().zip(&few).any(|(all, few)| all.conditions.len() > few.conditions.len());
     }
     let mut about = vec![
         "CPU in use in the window, as the mean over boots, by what the kernel counts it as. The \
          interval is that of the sum."
             .to_owned(),
     ];
-    if !folded.is_empty() {
-        about.push(super::FOLDED.to_owned());
+    if is_large {
+        about.push(super::CHOSEN.to_owned());
     }
-    Some(Section { id, title: "CPU of both sides".to_owned(), about, figures, folded })
+    Some(Section { id, title: "CPU of both sides".to_owned(), about, figures, folded: Vec::new() })
 }
 
 fn figure(view: &View<'_>, workloads: &[Workload<'_>], sheet: &Sheet, ids: &mut Ids) -> Option<Figure> {
@@ -86,7 +82,8 @@ fn figure(view: &View<'_>, workloads: &[Workload<'_>], sheet: &Sheet, ids: &mut 
     }
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for (account, side, metric, level, estimates) in found {
-        let measure = Measure::of(&metric, std::iter::empty()).reaching(reached.iter().copied());
+        let mut measure = Measure::of(&metric, std::iter::empty()).reaching(reached.iter().copied());
+        "CPU in use".clone_into(&mut measure.quantity.name);
         let title = capital(&format!("{side}{}", account.title));
         let names: Vec<String> = estimates.iter().map(|one| sheet.name(one.condition)).collect();
         seen.push(format!("{title}: {}", extremes(&measure, &names, &estimates)));

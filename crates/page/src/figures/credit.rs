@@ -63,7 +63,7 @@ fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> 
         let metric = metric_name(credit.metric);
         let saturated = credit.saturated.map(|by| format!(" (limited by {by}, all on and all off)"));
         panels.push(Panel { title: capital(&format!("{metric}{}", saturated.unwrap_or_default())), plot });
-        seen.push(format!("{metric}: {}", words(credit)));
+        seen.push(format!("{}: {}", capital(&metric), words(credit)));
     }
     let place = place(credits.first()?);
     (!panels.is_empty()).then(|| Figure {

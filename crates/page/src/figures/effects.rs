@@ -82,7 +82,7 @@ fn figure(view: &View<'_>, family: &[&Group], telling: Option<&[usize]>, ids: &m
         let metric = metric_name(&group.metric);
         let base = format!("of {}", names.baseline);
         let measure = Measure::percent(&format!("difference of {metric}"), &base);
-        seen.push(format!("{metric}: {}", words(rows, &names)));
+        seen.push(format!("{}: {}", capital(&metric), words(rows, &names)));
         let plot = forest(measure.reaching(reach.iter().copied()).quantity, group, rows, &names);
         panels.push(Panel { title: capital(&metric), plot: Box::new(plot) });
     }
@@ -90,14 +90,14 @@ fn figure(view: &View<'_>, family: &[&Group], telling: Option<&[usize]>, ids: &m
         only.title.clear();
     }
     if panels.len() > 1 && !is_shared {
-        seen.push("the metrics differ so much in size that each panel has a scale of its own".to_owned());
+        seen.push("The metrics differ so much in size that each panel has a scale of its own".to_owned());
     }
     let of = if view.workloads().len() > 1 { format!(" of {}", first.workload) } else { String::new() };
-    let all = if telling.is_none() && first.rows.len() > MOST { " all" } else { "" };
+    let all = if telling.is_none() && first.rows.len() > MOST { super::ALL } else { "" };
     let id = format!("effects {} against {}{all}", first.workload, names.baseline);
     (!panels.is_empty()).then(|| Figure {
         id: ids.unique(&view.titled(&id)),
-        title: view.titled(&format!("Effects{of} against {}", names.baseline)),
+        title: view.titled(&format!("Effects{of} against {}{all}", names.baseline)),
         description: paragraph(seen),
         panels,
     })
@@ -126,11 +126,7 @@ impl Names {
 
 /// What an axis of these rows must reach, in %.
 fn ends(rows: &[&Row]) -> Vec<f64> {
-    let of_row = |row: &&Row| {
-        let ends = row.comparison.relative_interval.map(|(low, high)| [low, high]);
-        row.comparison.relative.into_iter().chain(ends.into_iter().flatten())
-    };
-    rows.iter().flat_map(of_row).collect()
+    rows.iter().filter_map(|row| size(&row.comparison)).flatten().collect()
 }
 
 /// Whether one scale suits all panels.
@@ -155,16 +151,24 @@ fn forest(quantity: Quantity, group: &Group, rows: &[&Row], names: &Names) -> Fo
     Forest { quantity, interval, margin, effects: rows.iter().map(effect).collect() }
 }
 
-/// The difference in % of the baseline; none where there is no percentage, or no interval of it.
+/// The difference in % of the baseline with its ends, by the means or else by the ratio of geometric
+/// means; none where there is neither, or no interval.
+fn size(comparison: &Comparison) -> Option<[f64; 3]> {
+    let by_ratio = comparison.ratio.map(|ratio| {
+        let (low, high) = ratio.interval;
+        [ratio.value, low, high].map(|times| 100.0 * (times - 1.0))
+    });
+    let Some(estimate) = comparison.relative else { return by_ratio };
+    match (comparison.relative_interval, comparison.resolution) {
+        (Some((low, high)), _) => Some([estimate, low, high]),
+        (None, Some(_)) => Some([estimate; 3]),
+        (None, None) => by_ratio,
+    }
+}
+
 fn interval(comparison: &Comparison) -> Option<Interval> {
-    let estimate = comparison.relative?;
-    let (low, high) = match (comparison.relative_interval, comparison.resolution) {
-        (Some(ends), _) => ends,
-        (None, Some(_)) => (estimate, estimate),
-        (None, None) => return None,
-    };
-    let [low, high] = [low, high].map(Finite::new);
-    Some(Interval { estimate: Finite::new(estimate)?, low, high })
+    let [estimate, low, high] = size(comparison)?.map(Finite::new);
+    Some(Interval { estimate: estimate?, low, high })
 }
 
 /// The largest difference that does not matter, in % of the baseline.
@@ -178,16 +182,11 @@ fn margin(comparison: &Comparison) -> Option<Finite> {
 /// What a row proves; with its size where no interval is drawn, and why there is none.
 fn verdict(row: &Row, group: &Group) -> String {
     let comparison = &row.comparison;
-    let size = match (interval(comparison), comparison.ratio, comparison.relative) {
-        (Some(_), ..) => None,
-        (None, Some(ratio), _) => Some(format!(
-            "{} times the baseline ({} to {})",
-            report::rounded(ratio.value),
-            report::rounded(ratio.interval.0),
-            report::rounded(ratio.interval.1)
-        )),
-        (None, None, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
-        (None, None, None) => {
+    let size = match (interval(comparison), comparison.relative) {
+        (Some(_), Some(_)) => None,
+        (Some(_), None) => Some("by the ratio of geometric means".to_owned()),
+        (None, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
+        (None, None) => {
             let measure = Measure::of(&group.metric, std::iter::once(comparison.difference));
             Some(stats::signed(measure.words(comparison.difference)))
         }
@@ -200,11 +199,11 @@ fn verdict(row: &Row, group: &Group) -> String {
 /// What a panel shows, in words: the largest proven differences, and how many others there are.
 fn words(rows: &[&Row], names: &Names) -> String {
     let mut proven: Vec<&Row> = rows.iter().copied().filter(|row| row.is_proven()).collect();
-    let size = |row: &Row| row.comparison.relative.map_or(f64::INFINITY, f64::abs);
-    proven.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    let share = |row: &Row| size(&row.comparison).map(|[estimate, ..]| estimate);
+    let distance = |row: &Row| share(row).map_or(f64::INFINITY, f64::abs);
+    proven.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
     let said = |row: &&Row| {
-        let size =
-            row.comparison.relative.map(|relative| format!("{} %, ", stats::signed(percent(relative))));
+        let size = share(row).map(|share| format!("{} %, ", stats::signed(percent(share))));
         format!("{} ({}{})", names.name(row), size.unwrap_or_default(), row.verdict())
     };
     let mut parts: Vec<String> = proven.iter().take(NAMED).map(said).collect();

@@ -45,13 +45,10 @@ fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) -> Option<Fig
     for ((run, points), name) in runs.iter().zip(view.names(&conditions)) {
         let values = || points.iter().map(|point| point.1);
         let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-        seen.push(format!("{name}: between {} and {}", measure.words(low), measure.words(high)));
+        let (low, high) = (measure.words(low), measure.words(high));
+        seen.push(format!("{name}, boot {}, run {}: between {low} and {high}", run.boot, run.repeat));
         let place = |(at, rate): &(f64, f64)| Some((Finite::new(at / ns)?, measure.value(*rate)?));
-        curves.push(Curve {
-            name: format!("{name}, boot {}, run {}", run.boot, run.repeat),
-            points: points.iter().filter_map(place).collect(),
-            measured: false,
-        });
+        curves.push(Curve { name, points: points.iter().filter_map(place).collect(), measured: false });
     }
     if curves.is_empty() {
         return None;

@@ -17,7 +17,7 @@ pub(super) fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Opti
     for credit in credits {
         let Some(matrix) = matrix(view, credit) else { continue };
         let metric = metric_name(credit.metric);
-        seen.push(format!("{metric}: {}", words(credit)));
+        seen.push(format!("{}: {}", capital(&metric), words(credit)));
         panels.push(Panel { title: capital(&metric), plot: Box::new(matrix) });
     }
     let place = place(credits.first()?);

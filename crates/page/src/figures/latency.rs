@@ -1,12 +1,11 @@
 //! Latency as quantile curves. The store keeps quantiles of each run, no histogram.
 
 use chart::{Curve, Curves, Figure, Finite};
-use report::rounded;
 
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::{View, Workload};
-use super::words::{paragraph, sentence};
+use super::words::paragraph;
 use crate::section::Section;
 
 /// The metrics of quantiles, with the share of the transactions that they stay within.
@@ -52,10 +51,7 @@ fn quantiles(view: &View<'_>, condition: usize) -> [Option<f64>; QUANTILES.len()
 fn figure(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: &mut Ids) -> Option<Figure> {
     let has_any = |index: &&usize| quantiles(view, **index).iter().any(Option::is_some);
     let conditions: Vec<usize> = workload.conditions.iter().filter(has_any).copied().collect();
-    let values = conditions.iter().flat_map(|index| quantiles(view, *index)).flatten();
-    let mut measure = Measure::of("latency_p50", values);
-    "latency".clone_into(&mut measure.quantity.name);
-    measure.quantity.show = rounded;
+    let measure = Measure::of_time("latency", "from request to response");
     let names = view.names(&conditions);
     let curve = |(index, name): (&usize, &String)| {
         let points = QUANTILES.iter().zip(quantiles(view, *index));
@@ -94,9 +90,5 @@ fn at(measure: &Measure, share: f64, values: &[(f64, &String)]) -> String {
     } else {
         format!(", at most {} with {}", measure.words(most.0), most.1)
     };
-    sentence(&format!(
-        "{percent} % of the transactions took at most {} with {}{most}",
-        measure.words(least.0),
-        least.1
-    ))
+    format!("{percent} % of the transactions took at most {} with {}{most}", measure.words(least.0), least.1)
 }

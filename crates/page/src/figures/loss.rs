@@ -87,5 +87,5 @@ fn flow(view: &View<'_>, condition: usize) -> Option<Flow> {
         left = (left - mean(view, condition, key).unwrap_or(0.0)).max(0.0);
         passages.push(passage(name, left, how)?);
     }
-    Some(Flow { quantity: Quantity::new("messages of a run", "", rounded), percent, passages })
+    Some(Flow { quantity: Quantity::new("messages", "", rounded).relative("of a run"), percent, passages })
 }

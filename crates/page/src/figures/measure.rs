@@ -1,7 +1,7 @@
 //! How the values of a metric are drawn and written.
 
 use chart::{Finite, Interval, Quantity};
-use report::{figure, metric_name, plain};
+use report::{figure, metric_name, plain, rounded};
 use study::metric::{self, Group};
 
 /// From this size on a larger unit is used.
@@ -27,6 +27,11 @@ impl Measure {
         let (unit, times) = larger.map_or((plain(own), 1.0), |(_, larger, times)| (*larger, *times));
         let quantity = Quantity::new(&metric_name(key), unit, figure);
         Self { quantity: quantity.relative(known.map_or("", base)), unit: times }
+    }
+
+    /// Of times in ns, each written in a unit of its own.
+    pub(super) fn of_time(name: &str, base: &str) -> Self {
+        Self { quantity: Quantity::new(name, "", time).relative(base), unit: 1.0 }
     }
 
     /// Of figures that have words and no metric: `segments per packet at the transmitter`.
@@ -69,6 +74,17 @@ impl Measure {
         self.quantity.reach = reach;
         self
     }
+}
+
+/// ns in a unit that suits them: `38.7 µs`.
+fn time(ns: f64) -> String {
+    let (unit, size) = match ns.abs() {
+        size if size < 1e3 => ("ns", 1.0),
+        size if size < 1e6 => ("µs", 1e3),
+        size if size < 1e9 => ("ms", 1e6),
+        _ => ("s", 1e9),
+    };
+    format!("{} {unit}", rounded(ns / size))
 }
 
 /// What a metric's unit is relative to.

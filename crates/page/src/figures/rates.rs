@@ -113,7 +113,7 @@ fn limited(view: &View<'_>, sheet: &Sheet) -> String {
     }
     let told = by.into_iter().map(|(limit, names)| {
         format!(
-            "limited by the {limit}, so that switches cannot show in the rate: {}",
+            "Limited by the {limit}, so that switches cannot show in the rate: {}",
             report::listed(&names)
         )
     });

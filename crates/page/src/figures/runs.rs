@@ -25,14 +25,13 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
                 .collect();
             let is_large =
                 workloads.iter().zip(&telling).any(|(all, few)| all.conditions.len() > few.conditions.len());
-            let words = view.titled(&format!("runs {metric}"));
-            let found = figure(view, &metric, &telling, &words, ids);
+            let found = figure(view, &metric, &telling, "", ids);
             // A page of very many conditions begins with the rate.
             let is_rate = workloads.iter().any(|one| view.primary(one.kind) == metric);
             let to = if is_large && !is_rate { &mut folded } else { &mut figures };
             to.extend(found);
-            if is_large {
-                folded.extend(figure(view, &metric, &workloads, &format!("{words} all"), ids));
+            if is_large && is_rate {
+                folded.extend(figure(view, &metric, &workloads, super::ALL, ids));
             }
         }
     }
@@ -62,7 +61,7 @@ fn figure(
     view: &View<'_>,
     metric: &str,
     workloads: &[Workload<'_>],
-    id: &str,
+    more: &str,
     ids: &mut Ids,
 ) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
@@ -84,8 +83,8 @@ fn figure(
     let told =
         seen.into_iter().map(|(workload, words)| if is_one { words } else { format!("{workload}: {words}") });
     Some(Figure {
-        id: ids.unique(id),
-        title: view.titled(&capital(&format!("{name}{of}, run by run"))),
+        id: ids.unique(&view.titled(&format!("runs {metric}{more}"))),
+        title: view.titled(&capital(&format!("{name}{of}, run by run{more}"))),
         description: told.collect::<Vec<_>>().join(" "),
         panels,
     })
@@ -124,7 +123,7 @@ fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>) -> Option<(Dots,
     }
     let of_estimates: Vec<usize> = estimates.iter().map(|one| one.condition).collect();
     let spread = view.groups(workload.name, metric).find_map(report::Group::spread_sentence);
-    let spread = spread.map(|words| format!("spread: {words}")).unwrap_or_default();
+    let spread = spread.map(|words| format!("Spread: {words}")).unwrap_or_default();
     let words = paragraph([extremes(&measure, &view.names(&of_estimates), &estimates), spread]);
     Some((Dots { quantity: measure.quantity, interval: of_mean(level), conditions }, words))
 }

@@ -125,7 +125,7 @@ fn seen(view: &View<'_>, workload: &Workload<'_>, panels: &[Panel]) -> Vec<Strin
     if seen.is_empty() {
         let titles: Vec<&str> = panels.iter().map(|panel| panel.title.as_str()).collect();
         seen.push(format!(
-            "no counter explains a proven difference; what offloads merged differs: {}",
+            "No counter explains a proven difference; what offloads merged differs: {}",
             titles.join("; ")
         ));
     }

@@ -4,10 +4,10 @@ use stats::ConditionEstimate;
 
 use super::measure::Measure;
 
-/// A sentence begins with a capital letter and ends with a full stop.
-pub(super) fn sentence(words: &str) -> String {
+/// Words with a full stop. Names keep their letters: a condition has no capital at the beginning.
+fn sentence(words: &str) -> String {
     let stop = if words.ends_with(['.', '?', '!']) { "" } else { "." };
-    format!("{}{stop}", capital(words))
+    format!("{words}{stop}")
 }
 
 /// The same words with a capital letter at the beginning.
@@ -37,9 +37,12 @@ pub(super) fn extremes(measure: &Measure, names: &[String], estimates: &[Conditi
         let gap = if name.is_empty() { "" } else { ": " };
         format!("{name}{gap}{}", measure.with_interval(one.mean, one.interval))
     };
-    if estimates[low].mean == estimates[high].mean {
-        let what = if estimates.len() == 1 { "" } else { "all conditions alike, " };
-        return format!("{what}{}", of(low));
+    if estimates.len() == 1 {
+        return of(low);
+    }
+    let [least, most] = [low, high].map(|place| measure.words(estimates[place].mean));
+    if least == most {
+        return format!("all conditions alike, {least}");
     }
     format!("highest with {}; lowest with {}", of(high), of(low))
 }

@@ -14,6 +14,7 @@ use crate::data::disturbed::Disturbed;
 use crate::data::error::Error;
 use crate::data::limits::LimitView;
 use crate::data::means::boot_means;
+use crate::data::metric::unit_of;
 use crate::data::missing::Missing;
 use crate::data::notes::notes;
 use crate::data::stored::subjects;
@@ -177,10 +178,15 @@ impl Results {
             values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
         // What has a value that no statistics can take has no result at all.
         let mut estimates = stats::estimates(&values, level).unwrap_or_default();
+        let is_share = unit_of(metric) == Some("%");
         for one in &mut estimates {
             let of_groups = compared.iter().flat_map(|group| &group.conditions);
             if let Some(own) = of_groups.map(|own| own.estimate).find(|own| own.condition == one.condition) {
                 *one = own;
+            }
+            if let Some((_, high)) = one.interval.as_mut().filter(|_| is_share) {
+                // No share is above all of it.
+                *high = high.min(100.0_f64.max(one.mean));
             }
         }
         (level, estimates)

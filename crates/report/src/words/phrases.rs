@@ -32,7 +32,7 @@ pub(crate) fn heading(key: &str, is_wide: bool) -> String {
 /// A metric in a heading, with its side if it has one: `transmitter's CPU per byte`.
 #[must_use]
 pub fn metric_name(key: &str) -> String {
-    heading(key, true)
+    heading(key, true).replace("cpu", "CPU")
 }
 
 fn long(own: &str) -> String {
