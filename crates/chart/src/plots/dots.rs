@@ -178,7 +178,15 @@ impl Plot for Dots {
             let of_boot = |(boot, index): (&'_ Boot, u16)| {
                 let number = boots.iter().position(|name| *name == boot.name).unwrap_or(0);
                 let middle = y + (f64::from(index) + 0.5) * high;
-                (Lane { class: series(number), middle, half: high / 2.0, told: all <= TOLD }, boot.mean())
+                (
+                    Lane {
+                        class: series(number),
+                        middle,
+                        half: high / 2.0,
+                        told: all <= TOLD && lanes <= MARKED,
+                    },
+                    boot.mean(),
+                )
             };
             let draw = |mark: &mut Drawing, boot: &Boot, lane: &Lane, mean: Finite| {
                 let x = |run| frame.x(&axis, run);
@@ -199,11 +207,11 @@ impl Plot for Dots {
                     }
                 });
             }
-            let lanes = lanes_end;
+
             if let Some(shown) = &condition.interval {
                 let words = self.quantity.interval(shown, |value| self.quantity.plain(value));
                 drawing.mark(&format!("{}: {words}, {}", condition.name, self.interval), |mark| {
-                    frame.interval(mark, "ink", &axis, y + lanes + 7.0, shown);
+                    frame.interval(mark, "ink", &axis, y + lanes_end + 7.0, shown);
                 });
             }
         }

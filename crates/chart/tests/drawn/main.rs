@@ -2,6 +2,7 @@
 
 mod check;
 mod colours;
+mod faults;
 #[path = "../../examples/gallery/figures.rs"]
 mod figures;
 mod labels;
@@ -9,6 +10,7 @@ mod markup;
 mod odd;
 
 use insta::assert_snapshot;
+use netassay_chart as chart;
 use netassay_chart::{Figure, NARROW, Plot as _, Theme, WIDE};
 
 /// An element a line, so that a change shows where it is.

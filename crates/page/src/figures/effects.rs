@@ -24,7 +24,8 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             let telling = telling(view, &family);
             figures.extend(figure(view, &family, telling.as_deref(), ids));
             if telling.is_some() {
-                folded.extend(figure(view, &family, None, ids));
+                // The others are with their metric in the table of conditions.
+                folded.extend(figure(view, &family[..1], None, ids));
             }
         }
     }

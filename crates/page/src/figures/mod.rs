@@ -31,7 +31,7 @@ const CHOSEN: &str = "Where a workload has more than twelve conditions, the most
 /// The same where the others are folded.
 const FOLDED: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
                       design those that lead from all on to all off, else the baselines and both ends. The \
-                      folded figures below have all conditions.";
+                      folded figures below have all conditions, in the main metric where several are compared.";
 
 /// What the title of a figure of all conditions ends with, where another one has a choice of them.
 const ALL: &str = ", all conditions";

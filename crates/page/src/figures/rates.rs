@@ -17,26 +17,21 @@ const PANELS: usize = 8;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     let id = ids.unique("rates");
-    let (mut figures, mut folded) = (Vec::new(), Vec::new());
+    let (mut figures, mut folded, mut is_large) = (Vec::new(), Vec::new(), false);
     for metric in metrics(views) {
-        let (few, is_large) = sheets(views, metric, true);
-        let mut few = few.into_iter();
-        let first: Vec<Rates> = few.by_ref().take(PANELS).collect();
-        let rest: Vec<Rates> = few.collect();
-        figures.extend(figure(metric, &first, ids));
-        folded.extend(figure(metric, &rest, ids));
-        if is_large {
-            for all in sheets(views, metric, false).0.chunks(PANELS) {
-                folded.extend(figure(metric, all, ids));
-            }
+        let (sheets, has_more) = sheets(views, metric);
+        is_large |= has_more;
+        for (place, few) in sheets.chunks(PANELS).enumerate() {
+            let (to, more) = if place == 0 { (&mut figures, "") } else { (&mut folded, ", more of them") };
+            to.extend(figure(metric, few, more, ids));
         }
     }
     let mut about = vec![
         "What reached the receiving applications, as the mean over boots. Bars of one figure have one scale."
             .to_owned(),
     ];
-    if !folded.is_empty() {
-        about.push(super::FOLDED.to_owned());
+    if is_large {
+        about.push(super::CHOSEN.to_owned());
     }
     Some(Section { id, title: "What each condition reached".to_owned(), about, figures, folded })
 }
@@ -65,8 +60,8 @@ fn metrics(views: &[View<'_>]) -> Vec<&'static str> {
     metrics
 }
 
-/// Of the most telling conditions, or of all; says whether these are fewer than all.
-fn sheets(views: &[View<'_>], metric: &str, few: bool) -> (Vec<Rates>, bool) {
+/// Of the most telling conditions; says whether these are fewer than all.
+fn sheets(views: &[View<'_>], metric: &str) -> (Vec<Rates>, bool) {
     let (mut found, mut is_large) = (Vec::new(), false);
     for view in views {
         let mut workloads: Vec<Workload<'_>> = Vec::new();
@@ -74,7 +69,7 @@ fn sheets(views: &[View<'_>], metric: &str, few: bool) -> (Vec<Rates>, bool) {
             if view.primary(workload.kind) != metric {
                 continue;
             }
-            if let Some(telling) = view.telling(&workload).filter(|_| few) {
+            if let Some(telling) = view.telling(&workload) {
                 is_large = true;
                 workload.conditions = telling;
             }
@@ -120,7 +115,7 @@ fn limited(view: &View<'_>, sheet: &Sheet) -> String {
     told.collect::<Vec<_>>().join("; ")
 }
 
-fn figure(metric: &str, sheets: &[Rates], ids: &mut Ids) -> Option<Figure> {
+fn figure(metric: &str, sheets: &[Rates], more: &str, ids: &mut Ids) -> Option<Figure> {
     let all: Vec<ConditionEstimate> =
         sheets.iter().flat_map(|rates| rates.estimates.values().copied()).collect();
     if all.is_empty() {
@@ -152,8 +147,8 @@ fn figure(metric: &str, sheets: &[Rates], ids: &mut Ids) -> Option<Figure> {
         seen.push(paragraph([format!("{place}{words}"), rates.limited.clone()]));
     }
     Some(Figure {
-        id: ids.unique(&format!("rates {metric}")),
-        title: capital(&format!("{} in each condition", report::metric_name(metric))),
+        id: ids.unique(&format!("rates {metric}{more}")),
+        title: capital(&format!("{} in each condition{more}", report::metric_name(metric))),
         description: seen.join(" "),
         panels,
     })

@@ -34,7 +34,7 @@ pub(super) fn extremes(measure: &Measure, names: &[String], estimates: &[Conditi
     let of = |place: usize| {
         let one = &estimates[place];
         let name = names.get(place).map_or("", String::as_str);
-        let gap = if name.is_empty() { "" } else { ": " };
+        let gap = if name.is_empty() { "" } else { ", " };
         format!("{name}{gap}{}", measure.with_interval(one.mean, one.interval))
     };
     if estimates.len() == 1 {
@@ -44,5 +44,5 @@ pub(super) fn extremes(measure: &Measure, names: &[String], estimates: &[Conditi
     if least == most {
         return format!("all conditions alike, {least}");
     }
-    format!("highest with {}; lowest with {}", of(high), of(low))
+    format!("highest: {}; lowest: {}", of(high), of(low))
 }
