@@ -83,6 +83,11 @@ impl Frame {
         self.left + axis.place(value) * (self.right - self.left)
     }
 
+    /// Whether names and values are beside the rows: nothing is written between two rows then.
+    pub(crate) fn names_are_beside(&self) -> bool {
+        self.names.is_some()
+    }
+
     /// The right edge of the drawing, where values of parts end.
     pub(crate) fn end(&self) -> f64 {
         self.width

@@ -151,8 +151,7 @@ impl Lane {
         // The mean of one run is that run.
         if boot.runs.len() > 1 {
             let (top, bottom) = (self.middle - self.half, self.middle + self.half);
-            mark.line("halo", (x(mean), top), (x(mean), bottom));
-            mark.line(&format!("stroke {}", self.class), (x(mean), top), (x(mean), bottom));
+            mark.line("stroke ink", (x(mean), top), (x(mean), bottom));
         }
         drawn
     }

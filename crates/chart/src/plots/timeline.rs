@@ -117,6 +117,11 @@ impl Plot for Timeline {
             }
             let class = series(boot);
             drawing.mark(&format!("{}: {} runs{about}", self.name(boot), runs.len()), |mark| {
+                if let (Some(mean), Some(first), Some(last)) = (mean, counted.first(), counted.last()) {
+                    let ((from, y), (to, _)) = (plane.place(first.at, mean), plane.place(last.at, mean));
+                    let (from, to) = (from.min(to - 4.0), to.max(from + 4.0));
+                    mark.line(&format!("stroke {class}"), (from, y), (to, y));
+                }
                 let place = |run: &&Run| plane.place(run.at, run.value);
                 let mut many = Vec::new();
                 for run in &runs {
@@ -143,12 +148,6 @@ impl Plot for Timeline {
                 if !kept.is_empty() {
                     mark.path(&format!("dots {class}"), &path);
                 }
-                if let (Some(mean), Some(first), Some(last)) = (mean, counted.first(), counted.last()) {
-                    let ((from, y), (to, _)) = (plane.place(first.at, mean), plane.place(last.at, mean));
-                    let (from, to) = (from.min(to - 4.0), to.max(from + 4.0));
-                    mark.line("halo", (from, y), (to, y));
-                    mark.line(&format!("stroke {class}"), (from, y), (to, y));
-                }
             });
         }
         let said = thin::said(drawn, self.runs.len(), "runs");
@@ -157,6 +156,13 @@ impl Plot for Timeline {
     }
 
     fn table(&self) -> Table {
+        if self.runs.len() > TOLD { self.table_of_boots() } else { self.table_of_runs() }
+    }
+}
+
+impl Timeline {
+    /// A row for each run.
+    fn table_of_runs(&self) -> Table {
         let mut table =
             Table::new(&["boot", &self.time.title(0), "condition", &self.quantity.title(0), "counts"]);
         for boot in 0..self.starts.len().max(1) {
@@ -169,6 +175,32 @@ impl Plot for Timeline {
                     Cell::text(if run.counts { "yes" } else { "no" }),
                 ]);
             }
+        }
+        table
+    }
+
+    /// A row for each boot: of very many runs nobody reads each.
+    fn table_of_boots(&self) -> Table {
+        let (time, value) = (self.time.title(0), self.quantity.title(0));
+        let head = ["boot", &format!("begin: {time}"), "runs", "runs that count", &format!("mean: {value}")];
+        let mut table = Table::new(&[&head[..], &["lowest", "highest"]].concat());
+        for boot in 0..self.starts.len().max(1) {
+            let mut counted: Vec<Finite> =
+                self.of(boot).filter(|run| run.counts).map(|run| run.value).collect();
+            counted.sort_by(|one, other| one.value().total_cmp(&other.value()));
+            let number = |count: usize| {
+                Cell::number(u32::try_from(count).ok().map(Finite::from), |_| count.to_string())
+            };
+            let plain = |value| self.quantity.plain(value);
+            table.row([
+                Cell::text(self.name(boot)),
+                Cell::number(self.starts.get(boot).map(|start| start.at), |value| self.time.plain(value)),
+                number(self.of(boot).count()),
+                number(counted.len()),
+                Cell::number(self.mean(boot), plain),
+                Cell::number(counted.first().copied(), plain),
+                Cell::number(counted.last().copied(), plain),
+            ]);
         }
         table
     }

@@ -3,7 +3,7 @@
 mod check;
 mod colours;
 mod faults;
-#[path = "../../examples/gallery/figures.rs"]
+#[path = "../../examples/gallery/figures/mod.rs"]
 mod figures;
 mod labels;
 mod markup;
@@ -45,15 +45,18 @@ fn the_tables_have_the_same_figures() {
 
 #[test]
 fn dots_and_forests_are_drawn_as_text_too() {
-    let text =
-        [figures::dots_plot().text(80), figures::forest_plot().text(80), figures::forest_plot().text(0)];
+    let text = [
+        figures::runs::dots_plot().text(80),
+        figures::effects::forest_plot().text(80),
+        figures::effects::forest_plot().text(0),
+    ];
     assert_snapshot!(text.join("\n"));
 }
 
 #[test]
 fn a_thousand_runs_take_little_room() {
     let size = |figure: &Figure| figure.html().as_str().len();
-    let mut dots = figures::dots_plot();
+    let mut dots = figures::runs::dots_plot();
     for boot in dots.conditions.iter_mut().flat_map(|condition| &mut condition.boots) {
         boot.runs = boot.runs.iter().cycle().take(112).copied().collect();
     }

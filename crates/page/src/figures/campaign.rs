@@ -101,11 +101,8 @@ fn seen(plot: &Timeline, measure: &Measure) -> Vec<String> {
     }
     let left_out = plot.runs.iter().filter(|run| !run.counts).count();
     if left_out > 0 {
-        seen.push(format!(
-            "{} of {} not count",
-            counted(left_out, "run"),
-            if left_out == 1 { "them does" } else { "them do" }
-        ));
+        let verb = if left_out == 1 { "does" } else { "do" };
+        seen.push(format!("{} {verb} not count", counted(left_out, "run")));
     }
     seen
 }

@@ -125,9 +125,13 @@ fn shares(credit: &Credit) -> Option<Bars> {
     let relative: Option<Vec<(String, Interval)>> =
         credit.parts.iter().map(|part| Some((part.name.clone(), percentage(&part.change)?))).collect();
     let (measure, shares) = match relative {
-        Some(shares) => {
-            (Measure::percent(&format!("change of {metric} when switched on"), "of all off"), shares)
-        }
+        Some(shares) => (
+            Measure::percent(
+                &format!("change of {metric} when switched on"),
+                &format!("of {}", base(credit)),
+            ),
+            shares,
+        ),
         None => {
             let measure = Measure::of(credit.metric, credit.parts.iter().map(|part| part.change.value));
             let of = |part: &Part| {
@@ -142,8 +146,7 @@ fn shares(credit: &Credit) -> Option<Bars> {
 
 /// The parts of a design whose parts do not add up.
 fn parts(credit: &Credit) -> Forest {
-    let base = credit.parts.first().map_or("", |part| part.base);
-    let base = if matches!(base, "on" | "off") { format!("of all {base}") } else { format!("of {base}") };
+    let base = format!("of {}", base(credit));
     let effect = |part: &Part| Effect {
         name: part.name.clone(),
         interval: percentage(&part.change),
@@ -154,6 +157,14 @@ fn parts(credit: &Credit) -> Forest {
         interval: interval_words(credit, ""),
         margin: None,
         effects: credit.parts.iter().map(effect).collect(),
+    }
+}
+
+/// What the percentages of the parts are of.
+fn base(credit: &Credit) -> String {
+    match credit.parts.first().map_or("off", |part| part.base) {
+        all @ ("on" | "off") => format!("all {all}"),
+        other => other.to_owned(),
     }
 }
 
@@ -194,8 +205,11 @@ fn words(credit: &Credit) -> String {
     let named: Vec<String> =
         sure.iter().map(|part| format!("{} {}", part.name, size(&part.change))).collect();
     let open = credit.parts.len() - sure.len();
-    let sure =
-        if named.is_empty() { "no part is proven".to_owned() } else { format!("proven: {}", listed(&named)) };
+    let sure = if named.is_empty() {
+        "no part is proven".to_owned()
+    } else {
+        format!("proven, in % of {}: {}", base(credit), listed(&named))
+    };
     let open = if named.is_empty() || open == 0 { String::new() } else { format!("{open} not proven") };
     [whole, sure, open].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }

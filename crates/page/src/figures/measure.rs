@@ -129,6 +129,6 @@ mod tests {
         assert_eq!(shown("latency_max", 1.2e7), "12.00 ms from request to response");
         assert_eq!(shown("receiver.cpu", 45.0), "45.00 % of all CPUs of the host");
         assert_eq!(shown("packets", 123_456.0), "123456 1/s ");
-        assert_eq!(shown("unknown of a file", 12.0), "12.00  ");
+        assert_eq!(shown("unknown of a file", 12.0), "12.00 ");
     }
 }

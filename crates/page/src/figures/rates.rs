@@ -26,14 +26,24 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             to.extend(figure(metric, few, more, ids));
         }
     }
-    let mut about = vec![
+    let is_exact = views.iter().all(|view| view.stored.plan.exact);
+    let what = if is_exact {
+        "Instructions executed for a unit of work, as the emulator counts them."
+    } else {
         "What reached the receiving applications, as the mean over boots. Bars of one figure have one scale."
-            .to_owned(),
-    ];
+    };
+    let mut about = vec![what.to_owned()];
     if is_large {
         about.push(super::CHOSEN.to_owned());
     }
-    Some(Section { id, title: "What each condition reached".to_owned(), about, figures, folded })
+    Some(Section {
+        id,
+        title: if is_exact { "What each condition executes" } else { "What each condition reached" }
+            .to_owned(),
+        about,
+        figures,
+        folded,
+    })
 }
 
 /// The bars of a study in one scenario and MTU.

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use chart::{Boot, Condition, Dots, Figure, Finite, Panel};
 
+use report::{Group, percent};
+use stats::{Component, Components};
+
 use super::ids::Ids;
 use super::measure::{Measure, of_mean};
 use super::view::{View, Workload};
@@ -122,8 +125,36 @@ fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>) -> Option<(Dots,
         return None;
     }
     let of_estimates: Vec<usize> = estimates.iter().map(|one| one.condition).collect();
-    let spread = view.groups(workload.name, metric).find_map(report::Group::spread_sentence);
-    let spread = spread.map(|words| format!("Spread: {words}")).unwrap_or_default();
+    let spread = view.groups(workload.name, metric).next().map(spread).unwrap_or_default();
     let words = paragraph([extremes(&measure, &view.names(&of_estimates), &estimates), spread]);
     Some((Dots { quantity: measure.quantity, interval: of_mean(level), conditions }, words))
+}
+
+/// How much boots and runs differ, and whether that shows as clusters.
+fn spread(group: &Group) -> String {
+    let mean = group.mean().abs();
+    let share = |sd: f64| format!("{} %", percent(100.0 * (sd / mean)));
+    let sd = |component: &Option<Component>| component.map(|one| one.sd);
+    let Components { boots, interaction, runs } = &group.spread;
+    let between = match (sd(boots), sd(interaction)) {
+        (None, None) => return String::new(),
+        (boots, interaction) => boots.unwrap_or(0.0).hypot(interaction.unwrap_or(0.0)),
+    };
+    if mean == 0.0 || group.resolution.is_some() {
+        return String::new();
+    }
+    match sd(runs) {
+        None => format!("Means of boots spread by {} of the mean (sd)", share(between)),
+        Some(runs) if between > runs => format!(
+            "Boots differ more than the runs inside them, so the dots lie in clusters: {} of the mean (sd) between \
+             boots, {} inside a boot",
+            share(between),
+            share(runs)
+        ),
+        Some(runs) => format!(
+            "Spread (sd): {} of the mean between boots, {} between the runs inside a boot",
+            share(between),
+            share(runs)
+        ),
+    }
 }

@@ -23,7 +23,7 @@ pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
     parts.map(|part| sentence(&part)).collect::<Vec<_>>().join(" ")
 }
 
-/// The highest and the lowest of several estimates, in words.
+/// The highest and the lowest of several estimates, in words that begin a sentence.
 pub(super) fn extremes(measure: &Measure, names: &[String], estimates: &[ConditionEstimate]) -> String {
     let by_mean = |one: &usize, other: &usize| estimates[*one].mean.total_cmp(&estimates[*other].mean);
     let (Some(low), Some(high)) =
@@ -42,7 +42,7 @@ pub(super) fn extremes(measure: &Measure, names: &[String], estimates: &[Conditi
     }
     let [least, most] = [low, high].map(|place| measure.words(estimates[place].mean));
     if least == most {
-        return format!("all conditions alike, {least}");
+        return format!("All conditions alike, {least}");
     }
-    format!("highest: {}; lowest: {}", of(high), of(low))
+    format!("Highest: {}; lowest: {}", of(high), of(low))
 }

@@ -44,7 +44,8 @@ pub struct Group {
     pub conditions: Vec<Estimate>,
     /// One comparison each.
     pub rows: Vec<Row>,
-    pub(crate) spread: Components,
+    /// How much boots and runs differ, in the metric's unit.
+    pub spread: Components,
     /// How differences were judged, as sentences.
     pub(crate) method: Vec<String>,
     /// The effect of few boots, as a sentence without a full stop; `None` if it is small.
@@ -221,8 +222,7 @@ impl Group {
 
     /// The spread of boots and runs, and the smallest detectable difference, in a sentence without
     /// a full stop; `None` if unknown.
-    #[must_use]
-    pub fn spread_sentence(&self) -> Option<String> {
+    pub(crate) fn spread_sentence(&self) -> Option<String> {
         if self.resolution.is_some() {
             return None;
         }
@@ -233,8 +233,9 @@ impl Group {
         (!parts.is_empty()).then(|| format!("{} of the mean {metric} (sd){seen}", parts.join(", ")))
     }
 
-    /// The mean of all conditions.
-    fn mean(&self) -> f64 {
+    /// The mean of all conditions, in the metric's unit.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
         stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
     }
 
