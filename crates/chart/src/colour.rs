@@ -79,6 +79,7 @@ const PAGE: &str = "
 .chart svg{max-width:100%;height:auto;overflow:visible}
 .chart figcaption p{color:@muted;max-width:60rem;margin:.3rem 0 .8rem}
 .chart .mark:focus{outline:2px solid @ink;outline-offset:2px}
+.chart-tip{position:absolute;max-width:22rem;padding:.3rem .5rem;font-size:.85rem;background:@paper;color:@ink;border:1px solid @axis;border-radius:3px;pointer-events:none}
 .chart .narrow{display:none}
 .chart .scroll{overflow-x:auto}
 .chart table{border-collapse:collapse}

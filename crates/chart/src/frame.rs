@@ -83,6 +83,11 @@ impl Frame {
         self.left + axis.place(value) * (self.right - self.left)
     }
 
+    /// Whether names and values are beside the rows: nothing is written between two rows then.
+    pub(crate) fn names_are_beside(&self) -> bool {
+        self.names.is_some()
+    }
+
     /// The right edge of the drawing, where values of parts end.
     pub(crate) fn end(&self) -> f64 {
         self.width
@@ -155,10 +160,12 @@ impl Frame {
     pub(crate) fn whisker(&self, drawing: &mut Drawing, axis: &Axis, y: f64, ends: [Finite; 2]) {
         let [low, high] = ends.map(|end| self.x(axis, end));
         for (class, half) in [("halo", 5.0), ("stroke ink", 4.0)] {
-            drawing.line(class, (low, y), (high, y));
+            let mut path = Path::new();
+            path.from(low, y).to(high, y);
             for x in [low, high] {
-                drawing.line(class, (x, y - half), (x, y + half));
+                path.from(x, y - half).to(x, y + half);
             }
+            drawing.path(class, &path);
         }
     }
 

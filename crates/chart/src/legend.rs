@@ -79,19 +79,16 @@ pub(crate) fn interval(
     ends: [Option<f64>; 2],
     edges: [f64; 2],
 ) {
-    let stroke = format!("thin {class}");
     let reached = [ends[0].unwrap_or(edges[0]), ends[1].unwrap_or(edges[1])];
-    drawing.line(&stroke, (reached[0], y), (reached[1], y));
+    let mut path = Path::new();
+    path.from(reached[0], y).to(reached[1], y);
     for ((end, x), inwards) in ends.into_iter().zip(reached).zip([6.0, -6.0]) {
         match end {
-            Some(_) => drawing.line(&stroke, (x, y - 4.0), (x, y + 4.0)),
-            None => {
-                let mut head = Path::new();
-                head.to(x + inwards, y - 4.0).to(x, y).to(x + inwards, y + 4.0);
-                drawing.path(&stroke, &head);
-            }
-        }
+            Some(_) => path.from(x, y - 4.0).to(x, y + 4.0),
+            None => path.from(x + inwards, y - 4.0).to(x, y).to(x + inwards, y + 4.0),
+        };
     }
+    drawing.path(&format!("thin {class}"), &path);
     let mut diamond = Path::new();
     diamond.to(estimate - 5.0, y).to(estimate, y - 5.0).to(estimate + 5.0, y).to(estimate, y + 5.0);
     diamond.close();

@@ -45,8 +45,8 @@ impl Code {
     /// # Panics
     /// Where it would end its element early: a mistake of the source.
     #[must_use]
-    pub fn fixed(code: &'static str) -> Self {
-        Self::checked(code.to_owned())
+    pub fn fixed(code: Fixed) -> Self {
+        Self::checked(code.as_str().to_owned())
     }
 
     /// Style rules made of the rules and colours of this crate.
@@ -67,6 +67,50 @@ impl Code {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Markup, a style or a script that stands in the source: [`fixed!`](crate::fixed) makes it of a
+/// literal or of a file, and nothing else does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fixed(&'static str);
+
+impl Fixed {
+    /// For [`fixed!`](crate::fixed) only.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn literal(text: &'static str) -> Self {
+        Self(text)
+    }
+
+    /// As it stands in the source.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+/// A literal of the source as [`Fixed`](crate::Fixed), or `file` with the path of a file beside the
+/// source.
+///
+/// ```
+/// let mut page = netassay_chart::Markup::new();
+/// page.fixed(netassay_chart::fixed!("<!DOCTYPE html>"));
+/// ```
+///
+/// Text that is known only when the program runs is none:
+///
+/// ```compile_fail
+/// let text: &'static str = String::from("<b>").leak();
+/// netassay_chart::Markup::new().fixed(netassay_chart::fixed!(text));
+/// ```
+#[macro_export]
+macro_rules! fixed {
+    ($text:literal) => {
+        $crate::Fixed::literal($text)
+    };
+    (file $path:literal) => {
+        $crate::Fixed::literal(include_str!($path))
+    };
 }
 
 impl<'a> From<&'a str> for Attribute<'a> {
@@ -150,8 +194,8 @@ impl Markup {
     }
 
     /// Adds markup that stands in the source.
-    pub fn fixed(&mut self, markup: &'static str) {
-        self.0.push_str(markup);
+    pub fn fixed(&mut self, markup: Fixed) {
+        self.0.push_str(markup.0);
     }
 
     /// Adds other markup.

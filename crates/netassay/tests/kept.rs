@@ -187,7 +187,7 @@ fn a_history_is_shown_as_text_json_and_chart() {
     assert_eq!((labels[0], labels[1], labels[11]), ("v6.1", "v6.2", "v6.12"));
     let changes = found["series"][0]["changes"].as_array().unwrap();
     assert_eq!((changes.len(), &changes[0]["first"]), (1, &7.into()), "{changes:?}");
-    for (name, begin) in [("h.svg", "<svg "), ("h.html", "<!doctype html>")] {
+    for (name, begin) in [("h.svg", "<svg "), ("h.html", "<!DOCTYPE html>")] {
         expect(&bench.run(&[&one[..], &["-o", name]].concat()), 0);
         let written = fs::read_to_string(bench.path(name)).unwrap();
         assert!(written.starts_with(begin) && written.contains("v6.12"), "{written}");

@@ -22,4 +22,7 @@ pub struct Section {
     pub about: Vec<String>,
     /// The figures, in the order of the page.
     pub figures: Vec<Figure>,
+    /// Figures that a reader opens on demand, below the others: the same of more conditions, and
+    /// what only some readers want.
+    pub folded: Vec<Figure>,
 }

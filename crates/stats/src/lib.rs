@@ -26,7 +26,7 @@ mod oracles;
 
 pub use compare::{
     Analysis, Check, Comparison, ConditionEstimate, DOUBT, Farthest, Gap, Looks, Ratio, SURE, Spending,
-    Verdict, analyse, analyse_among, analyse_with,
+    Verdict, analyse, analyse_among, analyse_with, estimates,
 };
 pub use error::StatsError;
 pub use model::{Component, Components, ErrorTerm};

@@ -6,7 +6,7 @@ mod figures;
 use std::path::Path;
 use std::{env, fs, io};
 
-use netassay_chart::{Figure, Markup, NARROW, Theme, WIDE, stylesheet};
+use netassay_chart::{Figure, Markup, NARROW, SCRIPT, Theme, WIDE, fixed, stylesheet};
 
 fn main() -> io::Result<()> {
     let Some(directory) = env::args_os().nth(1) else {
@@ -29,16 +29,16 @@ fn main() -> io::Result<()> {
 
 fn page(figures: &[Figure]) -> Markup {
     let mut page = Markup::new();
-    page.fixed("<!DOCTYPE html>\n");
+    page.fixed(fixed!("<!DOCTYPE html>\n"));
     page.element("html", &[("lang", "en".into())], |html| {
         html.element("head", &[], |head| {
-            head.fixed(
+            head.fixed(fixed!(
                 "<meta charset=\"utf-8\"/><title>Gallery</title>\
                  <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
                  <style>body{max-width:960px;margin:1rem auto;padding:0 16px;\
                  font:16px system-ui,sans-serif;background:var(--chart-paper);color:var(--chart-ink)}\
-                 a{color:inherit}</style>",
-            );
+                 a{color:inherit}</style>"
+            ));
             head.append(&stylesheet());
         });
         html.element("body", &[], |body| {
@@ -48,6 +48,7 @@ fn page(figures: &[Figure]) -> Markup {
                     main.append(&figure.html());
                 }
             });
+            body.element("script", &[], |script| script.fixed(SCRIPT));
         });
     });
     page

@@ -156,6 +156,9 @@ impl Plot for Bars {
                 }
                 drawing.mark(&self.about(group, bar), |mark| {
                     for (part, from, to) in bar.stretches() {
+                        if from == to && !self.parts.is_empty() {
+                            continue;
+                        }
                         let (from, to) = (frame.x(&axis, from), frame.x(&axis, to));
                         let class = series(if self.parts.is_empty() { colour } else { part });
                         let (top, bottom) = (middle - HEIGHT / 2.0, middle + HEIGHT / 2.0);

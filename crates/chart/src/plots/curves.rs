@@ -47,7 +47,7 @@ impl Curves {
     #[must_use]
     pub fn quantiles(latency: Quantity, curves: Vec<Curve>) -> Self {
         let show = |fraction: f64| format!("{}", (fraction * 1e9).round() / 1e7);
-        let across = (Quantity::new("share that is at most as slow", "%", show), Scale::Quantiles);
+        let across = (Quantity::new("transactions that took no longer", "%", show), Scale::Quantiles);
         Self { across, up: (latency, Scale::Logarithmic), curves, flags: Vec::new() }
     }
 }

@@ -44,6 +44,8 @@ pub struct Boot {
 
 /// With more runs each has no words of its own: its boot has.
 const TOLD: usize = 200;
+/// With more lanes the marks that the keyboard reaches are the conditions, not their boots.
+const MARKED: usize = 60;
 /// The height of all lanes of a condition together is at most this, in px.
 const LANES: f64 = 150.0;
 
@@ -93,8 +95,65 @@ impl Dots {
         signs
     }
 
+    fn about(&self, condition: &Condition, boot: &Boot, mean: Finite) -> String {
+        let (mean, runs) = (self.quantity.shown(mean), boot.runs.len());
+        format!("{}, {}: mean {mean} of {runs} runs", condition.name, boot.name)
+    }
+
+    fn about_all(&self, condition: &Condition) -> String {
+        let of = |boot: &Boot| Some(format!("{} {}", boot.name, self.quantity.plain(boot.mean()?)));
+        let means: Vec<String> = condition.boots.iter().filter_map(of).collect();
+        format!("{}: means {}", condition.name, means.join(", "))
+    }
+
     fn value(&self, condition: &Condition) -> String {
         condition.interval.map_or_else(String::new, |shown| self.quantity.shown(shown.estimate))
+    }
+}
+
+/// Where the runs of a boot are drawn, and how.
+struct Lane {
+    class: &'static str,
+    middle: f64,
+    half: f64,
+    /// Each run has words of its own.
+    told: bool,
+}
+
+impl Lane {
+    /// Draws runs and their mean, and gives how many dots that took.
+    fn draw(
+        &self,
+        mark: &mut Drawing,
+        boot: &Boot,
+        mean: Finite,
+        x: impl Fn(Finite) -> f64,
+        words: impl Fn(Finite) -> String,
+    ) -> usize {
+        let class = format!("dots {}", self.class);
+        let mut drawn = boot.runs.len();
+        if self.told {
+            for run in &boot.runs {
+                mark.hint(&words(*run), |hint| {
+                    let mut dot = Path::new();
+                    dot.dot(x(*run), self.middle);
+                    hint.path(&class, &dot);
+                });
+            }
+        } else {
+            let places: Vec<(f64, f64)> = boot.runs.iter().map(|run| (x(*run), self.middle)).collect();
+            let kept = thin::dots(&places);
+            drawn = kept.len();
+            let mut path = Path::new();
+            kept.iter().for_each(|place| path.dot(place.0, place.1));
+            mark.path(&class, &path);
+        }
+        // The mean of one run is that run.
+        if boot.runs.len() > 1 {
+            let (top, bottom) = (self.middle - self.half, self.middle + self.half);
+            mark.line("stroke ink", (x(mean), top), (x(mean), bottom));
+        }
+        drawn
     }
 }
 
@@ -108,53 +167,50 @@ impl Plot for Dots {
         let mut frame = Frame::new(width, top, names, values, [0.0, 0.0]);
         let axis = frame.axis(Scale::Linear, self.values(), &self.quantity);
         let all: usize = self.conditions.iter().flat_map(|one| &one.boots).map(|boot| boot.runs.len()).sum();
+        let lanes: usize = self.conditions.iter().map(|one| one.boots.len()).sum();
         let mut drawn = 0;
         for condition in &self.conditions {
-            let lane = (LANES / condition.boots.len().max(1) as f64).clamp(3.0, 11.0);
-            let lanes = lane * condition.boots.len() as f64;
+            let high = (LANES / condition.boots.len().max(1) as f64).clamp(3.0, 11.0);
+            let lanes_end = high * condition.boots.len() as f64;
             let bar = if condition.interval.is_some() { 14.0 } else { 0.0 };
-            let y = frame.row(&mut drawing, &condition.name, &self.value(condition), lanes + bar);
-            for (boot, index) in condition.boots.iter().zip(0_u16..) {
-                let middle = y + (f64::from(index) + 0.5) * lane;
+            let y = frame.row(&mut drawing, &condition.name, &self.value(condition), lanes_end + bar);
+            let of_boot = |(boot, index): (&'_ Boot, u16)| {
                 let number = boots.iter().position(|name| *name == boot.name).unwrap_or(0);
-                let class = format!("dots {}", series(number));
-                let Some(mean) = boot.mean() else { continue };
-                let about = format!(
-                    "{}, {}: mean {} of {} runs",
-                    condition.name,
-                    boot.name,
-                    self.quantity.shown(mean),
-                    boot.runs.len(),
-                );
-                drawing.mark(&about, |mark| {
-                    let places = boot.runs.iter().map(|run| (frame.x(&axis, *run), middle));
-                    let places: Vec<(f64, f64)> = places.collect();
-                    if all <= TOLD {
-                        drawn += places.len();
-                        for (place, run) in places.iter().zip(&boot.runs) {
-                            mark.hint(&format!("{}: {}", boot.name, self.quantity.shown(*run)), |hint| {
-                                let mut dot = Path::new();
-                                dot.dot(place.0, place.1);
-                                hint.path(&class, &dot);
-                            });
+                let middle = y + (f64::from(index) + 0.5) * high;
+                (
+                    Lane {
+                        class: series(number),
+                        middle,
+                        half: high / 2.0,
+                        told: all <= TOLD && lanes <= MARKED,
+                    },
+                    boot.mean(),
+                )
+            };
+            let draw = |mark: &mut Drawing, boot: &Boot, lane: &Lane, mean: Finite| {
+                let x = |run| frame.x(&axis, run);
+                lane.draw(mark, boot, mean, x, |run| format!("{}: {}", boot.name, self.quantity.shown(run)))
+            };
+            if lanes <= MARKED {
+                for (boot, index) in condition.boots.iter().zip(0_u16..) {
+                    let (lane, Some(mean)) = of_boot((boot, index)) else { continue };
+                    let about = self.about(condition, boot, mean);
+                    drawing.mark(&about, |mark| drawn += draw(mark, boot, &lane, mean));
+                }
+            } else {
+                drawing.mark(&self.about_all(condition), |mark| {
+                    for (boot, index) in condition.boots.iter().zip(0_u16..) {
+                        if let (lane, Some(mean)) = of_boot((boot, index)) {
+                            drawn += draw(mark, boot, &lane, mean);
                         }
-                    } else {
-                        let mut path = Path::new();
-                        let kept = thin::dots(&places);
-                        drawn += kept.len();
-                        kept.iter().for_each(|place| path.dot(place.0, place.1));
-                        mark.path(&class, &path);
                     }
-                    let x = frame.x(&axis, mean);
-                    let half = lane / 2.0;
-                    mark.line("halo", (x, middle - half), (x, middle + half));
-                    mark.line(&format!("stroke {}", series(number)), (x, middle - half), (x, middle + half));
                 });
             }
+
             if let Some(shown) = &condition.interval {
                 let words = self.quantity.interval(shown, |value| self.quantity.plain(value));
                 drawing.mark(&format!("{}: {words}, {}", condition.name, self.interval), |mark| {
-                    frame.interval(mark, "ink", &axis, y + lanes + 7.0, shown);
+                    frame.interval(mark, "ink", &axis, y + lanes_end + 7.0, shown);
                 });
             }
         }

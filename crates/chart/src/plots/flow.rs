@@ -59,9 +59,9 @@ impl Plot for Flow {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
         let losses = self.losses();
-        let mut signs = vec![(Sign::Block("c0"), "came so far".to_owned())];
+        let mut signs = vec![(Sign::Block("c0"), "arrived".to_owned())];
         if losses.iter().any(Option::is_some) {
-            signs.push((Sign::Block("c1"), "lost on the way there".to_owned()));
+            signs.push((Sign::Block("c1"), "lost before".to_owned()));
         }
         let top = legend(&mut drawing, 0.0, &signs);
         let rows = || self.passages.iter().zip(&losses);
@@ -101,7 +101,7 @@ impl Plot for Flow {
 
     fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
-        let mut table = Table::new(&["place", &quantity, "lost on the way there", "% of sent", "how"]);
+        let mut table = Table::new(&["place", &quantity, "lost before", "% of sent", "how"]);
         for (passage, loss) in self.passages.iter().zip(self.losses()) {
             table.row([
                 Cell::text(&passage.name),

@@ -65,6 +65,20 @@ impl Timeline {
         self.starts.get(boot).map_or("all runs", |start| &start.name)
     }
 
+    /// The mean of the runs that count of each boot that has any, with the boot's name.
+    #[must_use]
+    pub fn means(&self) -> Vec<(&str, Finite)> {
+        let boots = 0..self.starts.len().max(1);
+        boots.filter_map(|boot| Some((self.name(boot), self.mean(boot)?))).collect()
+    }
+
+    fn mean(&self, boot: usize) -> Option<Finite> {
+        let counted: Vec<&Run> = self.of(boot).filter(|run| run.counts).collect();
+        // Divided first, the sum of finite numbers cannot overflow.
+        let share = |run: &&Run| run.value.value() / counted.len() as f64;
+        Finite::new(counted.iter().map(share).sum()).filter(|_| !counted.is_empty())
+    }
+
     fn words(&self, run: &Run) -> String {
         let counts = if run.counts { "" } else { ", does not count" };
         format!("{}, {}: {}{counts}", run.name, self.time.shown(run.at), self.quantity.shown(run.value))
@@ -96,14 +110,18 @@ impl Plot for Timeline {
         for boot in 0..self.starts.len().max(1) {
             let runs: Vec<&Run> = self.of(boot).collect();
             let counted: Vec<&Run> = runs.iter().copied().filter(|run| run.counts).collect();
-            let share = |run: &&Run| run.value.value() / counted.len() as f64;
-            let mean = Finite::new(counted.iter().map(share).sum()).filter(|_| !counted.is_empty());
+            let mean = self.mean(boot);
             let about = mean.map_or_else(String::new, |mean| format!(", mean {}", self.quantity.shown(mean)));
             if runs.is_empty() {
                 continue;
             }
             let class = series(boot);
             drawing.mark(&format!("{}: {} runs{about}", self.name(boot), runs.len()), |mark| {
+                if let (Some(mean), Some(first), Some(last)) = (mean, counted.first(), counted.last()) {
+                    let ((from, y), (to, _)) = (plane.place(first.at, mean), plane.place(last.at, mean));
+                    let (from, to) = (from.min(to - 4.0), to.max(from + 4.0));
+                    mark.line(&format!("stroke {class}"), (from, y), (to, y));
+                }
                 let place = |run: &&Run| plane.place(run.at, run.value);
                 let mut many = Vec::new();
                 for run in &runs {
@@ -130,12 +148,6 @@ impl Plot for Timeline {
                 if !kept.is_empty() {
                     mark.path(&format!("dots {class}"), &path);
                 }
-                if let (Some(mean), Some(first), Some(last)) = (mean, counted.first(), counted.last()) {
-                    let ((from, y), (to, _)) = (plane.place(first.at, mean), plane.place(last.at, mean));
-                    let (from, to) = (from.min(to - 4.0), to.max(from + 4.0));
-                    mark.line("halo", (from, y), (to, y));
-                    mark.line(&format!("stroke {class}"), (from, y), (to, y));
-                }
             });
         }
         let said = thin::said(drawn, self.runs.len(), "runs");
@@ -144,6 +156,13 @@ impl Plot for Timeline {
     }
 
     fn table(&self) -> Table {
+        if self.runs.len() > TOLD { self.table_of_boots() } else { self.table_of_runs() }
+    }
+}
+
+impl Timeline {
+    /// A row for each run.
+    fn table_of_runs(&self) -> Table {
         let mut table =
             Table::new(&["boot", &self.time.title(0), "condition", &self.quantity.title(0), "counts"]);
         for boot in 0..self.starts.len().max(1) {
@@ -156,6 +175,32 @@ impl Plot for Timeline {
                     Cell::text(if run.counts { "yes" } else { "no" }),
                 ]);
             }
+        }
+        table
+    }
+
+    /// A row for each boot: of very many runs nobody reads each.
+    fn table_of_boots(&self) -> Table {
+        let (time, value) = (self.time.title(0), self.quantity.title(0));
+        let head = ["boot", &format!("begin: {time}"), "runs", "runs that count", &format!("mean: {value}")];
+        let mut table = Table::new(&[&head[..], &["lowest", "highest"]].concat());
+        for boot in 0..self.starts.len().max(1) {
+            let mut counted: Vec<Finite> =
+                self.of(boot).filter(|run| run.counts).map(|run| run.value).collect();
+            counted.sort_by(|one, other| one.value().total_cmp(&other.value()));
+            let number = |count: usize| {
+                Cell::number(u32::try_from(count).ok().map(Finite::from), |_| count.to_string())
+            };
+            let plain = |value| self.quantity.plain(value);
+            table.row([
+                Cell::text(self.name(boot)),
+                Cell::number(self.starts.get(boot).map(|start| start.at), |value| self.time.plain(value)),
+                number(self.of(boot).count()),
+                number(counted.len()),
+                Cell::number(self.mean(boot), plain),
+                Cell::number(counted.first().copied(), plain),
+                Cell::number(counted.last().copied(), plain),
+            ]);
         }
         table
     }

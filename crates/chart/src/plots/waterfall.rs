@@ -110,7 +110,7 @@ impl Plot for Waterfall {
         for (index, row) in rows.iter().enumerate() {
             let top = frame.row(&mut drawing, row.name, &row.value, HEIGHT);
             let (from, to) = (frame.x(&axis, row.from), frame.x(&axis, row.to));
-            if let Some((x, y)) = before {
+            if let Some((x, y)) = before.filter(|_| frame.names_are_beside()) {
                 drawing.behind(|back| back.line("axis", (x, y), (x, top)));
             }
             let area = Area {

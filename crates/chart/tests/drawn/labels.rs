@@ -1,28 +1,11 @@
 //! Labels do not cover each other, and nothing is beyond the edge.
 
-use netassay_chart::{Figure, Finite, NARROW, NARROWEST, WIDE};
+use netassay_chart::{Finite, NARROW, NARROWEST, WIDE};
 use proptest::prelude::*;
 
+use crate::faults::faults;
 use crate::figures;
 use crate::odd::Odd;
-
-/// What is wrong with a figure at a width.
-fn faults(figure: &Figure, width: f64) -> Vec<String> {
-    let drawing = figure.draw(width);
-    let inside = |what: &str, area: &netassay_chart::Area| {
-        (!area.is_within(drawing.width, drawing.height)).then(|| format!("{what} is outside: {area:?}"))
-    };
-    let mut faults: Vec<String> = inside("a mark", &drawing.marks)
-        .into_iter()
-        .filter(|_| drawing.marks.left <= drawing.marks.right)
-        .collect();
-    for (index, label) in drawing.labels.iter().enumerate() {
-        faults.extend(inside(&label.text, &label.area));
-        let covered = drawing.labels[..index].iter().filter(|other| other.area.meets(&label.area));
-        faults.extend(covered.map(|other| format!("{:?} covers {:?}", label, other)));
-    }
-    faults.into_iter().map(|fault| format!("{} at {width}: {fault}", figure.id)).collect()
-}
 
 #[test]
 fn labels_of_every_figure_are_apart_and_inside_at_every_width() {

@@ -2,13 +2,15 @@
 
 mod check;
 mod colours;
-#[path = "../../examples/gallery/figures.rs"]
+mod faults;
+#[path = "../../examples/gallery/figures/mod.rs"]
 mod figures;
 mod labels;
 mod markup;
 mod odd;
 
 use insta::assert_snapshot;
+use netassay_chart as chart;
 use netassay_chart::{Figure, NARROW, Plot as _, Theme, WIDE};
 
 /// An element a line, so that a change shows where it is.
@@ -43,21 +45,24 @@ fn the_tables_have_the_same_figures() {
 
 #[test]
 fn dots_and_forests_are_drawn_as_text_too() {
-    let text =
-        [figures::dots_plot().text(80), figures::forest_plot().text(80), figures::forest_plot().text(0)];
+    let text = [
+        figures::runs::dots_plot().text(80),
+        figures::effects::forest_plot().text(80),
+        figures::effects::forest_plot().text(0),
+    ];
     assert_snapshot!(text.join("\n"));
 }
 
 #[test]
 fn a_history_is_drawn_as_text_too() {
-    let history = figures::history_plot();
+    let history = figures::runs::history_plot();
     assert_snapshot!(format!("{}\n{}", history.text(80), history.text(0)));
 }
 
 #[test]
 fn a_thousand_runs_take_little_room() {
     let size = |figure: &Figure| figure.html().as_str().len();
-    let mut dots = figures::dots_plot();
+    let mut dots = figures::runs::dots_plot();
     for boot in dots.conditions.iter_mut().flat_map(|condition| &mut condition.boots) {
         boot.runs = boot.runs.iter().cycle().take(112).copied().collect();
     }

@@ -1,6 +1,6 @@
 //! No text becomes markup.
 
-use netassay_chart::{Attribute, Cell, Code, Figure, File, Finite, Id, Markup, Table, stylesheet};
+use netassay_chart::{Attribute, Cell, Code, Figure, File, Finite, Id, Markup, Table, fixed, stylesheet};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -190,7 +190,7 @@ proptest! {
 #[test]
 #[should_panic(expected = "end its element")]
 fn code_that_ends_its_element_is_refused() {
-    let _ = Code::fixed("x = '</script>'");
+    let _ = Code::fixed(fixed!("x = '</script>'"));
 }
 
 #[test]

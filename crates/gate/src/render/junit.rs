@@ -4,7 +4,7 @@
 //! actions for it know: `testsuites`, `testsuite`, `testcase`, and in a case `failure`, `error`,
 //! `skipped` or `system-out`.
 
-use chart::Markup;
+use chart::{Markup, fixed};
 
 use crate::check::{Check, Outcome};
 use crate::gate::Gate;
@@ -16,7 +16,7 @@ impl Gate {
     #[must_use]
     pub fn junit(&self) -> String {
         let mut xml = Markup::new();
-        xml.fixed("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+        xml.fixed(fixed!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"));
         let is_complete_asked = self.require_complete;
         let kept_back = usize::from(self.is_kept_back());
         let open = self.count(Outcome::Inconclusive);

@@ -10,6 +10,9 @@ use crate::block::{Block, Chapter};
 use crate::page::{Page, study_heading};
 use crate::section::Study;
 
+/// What opens the figures of a section that not every reader wants.
+const FOLD: &str = "More figures";
+
 impl Page<'_> {
     /// Every chapter that has something to say.
     pub(crate) fn chapters(&self) -> Vec<Chapter<'_>> {
@@ -24,7 +27,12 @@ impl Page<'_> {
         chapters.push(Chapter::new("conditions", "Conditions", self.each(conditions::blocks)));
         for section in &self.figures {
             let about = section.about.iter().cloned().map(Block::Text);
-            let blocks = about.chain(section.figures.iter().map(Block::Figure)).collect();
+            let mut blocks: Vec<Block<'_>> =
+                about.chain(section.figures.iter().map(Block::Figure)).collect();
+            if !section.folded.is_empty() {
+                let folded = section.folded.iter().map(Block::Figure).collect();
+                blocks.push(Block::Fold(FOLD.to_owned(), folded));
+            }
             chapters.push(Chapter { id: section.id.clone(), title: section.title.clone(), blocks });
         }
         chapters.push(Chapter::new("environment", "Environment", self.each(environment::blocks)));

@@ -1,14 +1,61 @@
-//! The figures of a page.
+//! The figures of a page: which ones the data of its studies can show.
+//!
+//! A file for each kind of figure. Each has its data from the results and the stored studies, says
+//! in words what can be seen in it, and is left out where the data has nothing to show.
 
+mod campaign;
+mod cpu;
+mod credit;
+mod effects;
+mod grid;
 mod history;
+mod ids;
+mod inside;
+mod interactions;
+mod latency;
+mod loss;
+mod measure;
+mod rates;
+mod runs;
+mod view;
+mod why;
+mod words;
 
+use crate::figures::ids::Ids;
+use crate::figures::view::View;
 use crate::section::{Section, Study};
 
 pub use history::{history, plot};
 
+/// What a section says where not all conditions are shown.
+const CHOSEN: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
+                      design those that lead from all on to all off, else the baselines and both ends.";
+
+/// The same where the others are folded.
+const FOLDED: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
+                      design those that lead from all on to all off, else the baselines and both ends. The \
+                      folded figures below have all conditions, in the main metric where several are compared.";
+
+/// What the title of a figure of all conditions ends with, where another one has a choice of them.
+const ALL: &str = ", all conditions";
+
 /// The sections of figures, in the order of the page; one without figures is left out.
 #[must_use]
 pub fn sections(studies: &[Study]) -> Vec<Section> {
-    let _ = studies;
-    Vec::new()
+    let views = View::all(studies);
+    let mut ids = Ids::default();
+    let kinds = [
+        runs::section,
+        rates::section,
+        cpu::section,
+        effects::section,
+        credit::section,
+        latency::section,
+        campaign::section,
+        inside::section,
+        loss::section,
+        why::section,
+    ];
+    let sections = kinds.into_iter().filter_map(|section| section(&views, &mut ids));
+    sections.filter(|section| !section.figures.is_empty() || !section.folded.is_empty()).collect()
 }

@@ -1,6 +1,6 @@
 //! Blocks as HTML.
 
-use chart::{Attribute, Id, Markup};
+use chart::{Attribute, Id, Markup, fixed};
 use report::{Exhibit, Tone};
 
 use crate::block::Block;
@@ -156,7 +156,7 @@ impl<'m> Writer<'m> {
                     link.text(&format!("both, packed ({} kB)", data.file.bytes.len().div_ceil(1000)));
                 });
             });
-            inside.to.fixed("<p class=\"note\" role=\"status\"></p>");
+            inside.to.fixed(fixed!("<p class=\"note\" role=\"status\"></p>"));
             inside.words("p", "note", &data.about());
         });
     }

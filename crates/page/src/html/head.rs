@@ -2,31 +2,31 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chart::{Code, Markup, rules_of_pages};
+use chart::{Code, Markup, SCRIPT, fixed, rules_of_pages};
 use sha2::{Digest as _, Sha256};
 
 /// The page's script. Without it every word and figure is there; it adds the switch of colours,
 /// opens folds that a link leads into, and unpacks downloads.
 pub(super) fn script() -> Code {
-    Code::fixed(include_str!("page.js"))
+    Code::fixed(fixed!(file "page.js")).and(&Code::fixed(SCRIPT))
 }
 
 fn style() -> Code {
-    rules_of_pages().and(&Code::fixed(include_str!("page.css")))
+    rules_of_pages().and(&Code::fixed(fixed!(file "page.css")))
 }
 
-pub(super) fn write(html: &mut Markup, title: &str) {
+pub(crate) fn write(html: &mut Markup, title: &str) {
     let (style, policy) = (style(), policy(&style(), &script()));
     html.element("head", &[], |head| {
-        head.fixed("<meta charset=\"utf-8\"/>");
+        head.fixed(fixed!("<meta charset=\"utf-8\"/>"));
         let attributes =
             [("http-equiv", "Content-Security-Policy".into()), ("content", policy.as_str().into())];
         head.empty("meta", &attributes);
-        head.fixed(
+        head.fixed(fixed!(
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\
              <meta name=\"color-scheme\" content=\"light dark\"/>\
-             <meta name=\"referrer\" content=\"no-referrer\"/>",
-        );
+             <meta name=\"referrer\" content=\"no-referrer\"/>"
+        ));
         head.element("title", &[], |name| name.text(title));
         head.style(&style);
     });
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn the_policy_names_code_by_its_hash() {
         // SHA-256 of "abc": FIPS 180-4, example 1.
-        let (abc, nothing) = (Code::fixed("abc"), Code::fixed(""));
+        let (abc, nothing) = (Code::fixed(fixed!("abc")), Code::fixed(fixed!("")));
         assert_eq!(
             policy(&abc, &nothing),
             "default-src 'none'; style-src 'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='; \

@@ -1,9 +1,9 @@
 //! A page as one HTML file.
 
 mod blocks;
-mod head;
+pub(crate) mod head;
 
-use chart::{Attribute, Markup};
+use chart::{Attribute, Markup, fixed};
 
 use crate::block::{Block, Chapter};
 use crate::html::blocks::Writer;
@@ -15,14 +15,16 @@ impl Page<'_> {
     pub fn html(&self) -> Markup {
         let (chapters, heading) = (self.chapters(), self.heading());
         let mut page = Markup::new();
-        page.fixed("<!DOCTYPE html>\n");
+        page.fixed(fixed!("<!DOCTYPE html>\n"));
         page.element("html", &[("lang", "en".into())], |html| {
             head::write(html, &self.title());
             html.element("body", &[], |body| {
-                body.fixed("<a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n");
+                body.fixed(fixed!("<a class=\"skip\" href=\"#answer\">Skip to the answer</a>\n"));
                 body.element("header", &[], |header| {
                     header.element("p", &[("class", "kind".into())], |kind| kind.text("netassay report"));
-                    header.fixed("<button type=\"button\" id=\"theme\" hidden=\"\">Dark colours</button>");
+                    header.fixed(fixed!(
+                        "<button type=\"button\" id=\"theme\" hidden=\"\">Dark colours</button>"
+                    ));
                     header.element("h1", &[], |title| title.text(&heading));
                 });
                 contents(body, &chapters);

@@ -74,6 +74,7 @@ fn section() -> Section {
         title: "Over versions".to_owned(),
         about: vec!["Each kernel has a point.".to_owned()],
         figures: vec![Figure::new(Id::new("kernels"), "Kernels", "It rises.", plot)],
+        folded: Vec::new(),
     }
 }
 

@@ -20,7 +20,7 @@ const HEADER: f64 = 22.0;
 /// Where the checksums of what is sent are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Checksum {
+pub enum Checksum {
     /// By the device.
     Device,
     /// By the stack.
@@ -30,7 +30,9 @@ pub(crate) enum Checksum {
 }
 
 impl Checksum {
-    pub(crate) fn as_str(self) -> &'static str {
+    /// In a word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Device => "device",
             Self::Stack => "stack",
@@ -41,18 +43,18 @@ impl Checksum {
 
 /// Which offloads acted in a condition's runs. `None` where no counter tells.
 #[derive(Debug, Serialize)]
-pub(crate) struct Acted {
+pub struct Acted {
     /// Segments in each buffer that the transmitter's interface got: above 1, TSO acted (or nothing
     /// cut the buffer, as between namespaces).
-    pub(crate) segments_per_buffer: Option<f64>,
+    pub segments_per_buffer: Option<f64>,
     /// Segments in each packet of the interface under a tunnel.
-    pub(crate) segments_per_underlay_packet: Option<f64>,
+    pub segments_per_underlay_packet: Option<f64>,
     /// Packets in each batch that TCP got at the receiver: above 1, GRO acted.
-    pub(crate) packets_per_batch: Option<f64>,
+    pub packets_per_batch: Option<f64>,
     /// What the switches say of the checksums that the transmitter sends; no counter tells.
-    pub(crate) checksum: Option<Checksum>,
+    pub checksum: Option<Checksum>,
     /// Where switches and counters contradict each other.
-    contradictions: Vec<String>,
+    pub contradictions: Vec<String>,
 }
 
 impl Acted {

@@ -14,17 +14,17 @@ const RATES: [&str; 3] = ["throughput", "packets", "transactions"];
 
 /// What limited one condition's runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct LimitView {
+pub struct LimitView {
     /// The limit of most of its runs; of several, the first in the alphabet.
-    pub(crate) label: Label,
+    pub label: Label,
     /// The number of these runs.
-    runs: usize,
+    pub runs: usize,
     /// The number of runs with a known limit.
-    of: usize,
+    pub of: usize,
     /// The number of runs of each label.
     labels: BTreeMap<Label, usize>,
     /// The evidence of the last such run, in sentences.
-    evidence: Vec<String>,
+    pub evidence: Vec<String>,
 }
 
 impl LimitView {

@@ -13,12 +13,17 @@ pub(crate) fn boot_means(stored: &StoredStudy, condition: usize) -> BTreeMap<Str
 
 /// The mean of every metric of one condition in each of its boots.
 pub(crate) fn per_boot(stored: &StoredStudy, condition: usize) -> Vec<BTreeMap<String, f64>> {
+    by_boot(stored, condition).into_values().collect()
+}
+
+/// The same by the boots' numbers.
+pub(crate) fn by_boot(stored: &StoredStudy, condition: usize) -> BTreeMap<u32, BTreeMap<String, f64>> {
     let mut boots: BTreeMap<u32, Vec<(&str, f64)>> = BTreeMap::new();
     for run in stored.measurements().filter(|run| run.condition == condition) {
         let metrics = run.metrics.iter().map(|(metric, value)| (metric.as_str(), *value));
         boots.entry(run.boot).or_default().extend(metrics);
     }
-    boots.into_values().map(means).collect()
+    boots.into_iter().map(|(boot, values)| (boot, means(values))).collect()
 }
 
 /// The mean of the values of each metric.

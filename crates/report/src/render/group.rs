@@ -24,40 +24,46 @@ use crate::words::table::Table;
 
 /// The result of one comparison.
 #[derive(Debug, Serialize)]
-pub(crate) struct Group {
-    pub(crate) workload: String,
-    pub(crate) metric: String,
-    pub(crate) unit: String,
+pub struct Group {
+    /// The name of the workload.
+    pub workload: String,
+    /// The metric's key.
+    pub metric: String,
+    /// The metric's unit, as the vocabulary has it.
+    pub unit: String,
     /// Which direction is better; `None` if unknown.
-    pub(crate) better: Option<Better>,
+    pub better: Option<Better>,
     /// The condition that the others are compared with; `None` for all pairs.
-    pub(crate) baseline: Option<String>,
+    pub baseline: Option<String>,
     /// The confidence of the intervals, as a probability; higher than asked where several metrics
     /// share the error rate.
-    pub(crate) level: f64,
+    pub level: f64,
     pub(crate) design: Design,
     pub(crate) error: ErrorTerm,
-    pub(crate) conditions: Vec<Estimate>,
-    pub(crate) rows: Vec<Row>,
-    pub(crate) spread: Components,
+    /// The compared conditions, the baseline among them.
+    pub conditions: Vec<Estimate>,
+    /// One comparison each.
+    pub rows: Vec<Row>,
+    /// How much boots and runs differ, in the metric's unit.
+    pub spread: Components,
     /// How differences were judged, as sentences.
     pub(crate) method: Vec<String>,
     /// The effect of few boots, as a sentence without a full stop; `None` if it is small.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) caution: Option<String>,
     /// Notes on the data. Verdicts use all of it nevertheless.
-    pub(crate) flags: Vec<String>,
+    pub flags: Vec<String>,
     /// Notes on the origin of the values.
     pub(crate) notes: Vec<String>,
     /// The kind of the values, if not time on a machine.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) truth: Option<&'static str>,
+    pub truth: Option<&'static str>,
     /// Conditions whose counts do not repeat.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unlike: Vec<Unlike>,
     /// The share, in %, by which counts without noise were judged.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) resolution: Option<f64>,
+    pub resolution: Option<f64>,
 }
 
 /// The column of the verdict in the table with all figures.
@@ -65,14 +71,16 @@ const VERDICT: usize = 7;
 
 /// One condition by itself.
 #[derive(Debug, Serialize)]
-pub(crate) struct Estimate {
+pub struct Estimate {
     #[serde(serialize_with = "as_text")]
-    pub(crate) label: Name,
+    /// Its name.
+    pub label: Name,
+    /// Its mean with its interval.
     #[serde(flatten)]
-    pub(crate) estimate: ConditionEstimate,
+    pub estimate: ConditionEstimate,
     /// What limited its runs; `None` if unknown.
     #[serde(skip)]
-    pub(crate) limit: Option<LimitView>,
+    pub limit: Option<LimitView>,
 }
 
 impl Group {
@@ -225,8 +233,9 @@ impl Group {
         (!parts.is_empty()).then(|| format!("{} of the mean {metric} (sd){seen}", parts.join(", ")))
     }
 
-    /// The mean of all conditions.
-    pub(super) fn mean(&self) -> f64 {
+    /// The mean of all conditions, in the metric's unit.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
         stats::mean(&self.conditions.iter().map(|one| one.estimate.mean).collect::<Vec<_>>())
     }
 

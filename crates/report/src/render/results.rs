@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use stats::{ConditionEstimate, Observation};
 use store::StoredStudy;
 use study::{Kind, Name};
 
@@ -13,6 +14,7 @@ use crate::data::disturbed::Disturbed;
 use crate::data::error::Error;
 use crate::data::limits::LimitView;
 use crate::data::means::boot_means;
+use crate::data::metric::unit_of;
 use crate::data::missing::Missing;
 use crate::data::notes::notes;
 use crate::data::stored::subjects;
@@ -23,6 +25,7 @@ use crate::render::comparison::groups;
 use crate::render::credit::Credits;
 use crate::render::explain::explain;
 use crate::render::group::Group;
+use crate::render::why::{Counter, counters};
 use crate::words::names::as_text;
 use crate::words::number::figure;
 
@@ -62,22 +65,28 @@ pub struct Results {
 
 /// One condition's figures.
 #[derive(Debug, Serialize)]
-pub(crate) struct Condition {
+pub struct Condition {
     #[serde(serialize_with = "as_text")]
-    pub(crate) label: Name,
-    pub(super) short_name: String,
-    pub(super) workload: String,
+    /// Its name for people.
+    pub label: Name,
+    /// Its name for files.
+    pub short_name: String,
+    /// The name of its workload.
+    pub workload: String,
+    /// The kind of its traffic.
     #[serde(skip)]
-    pub(super) kind: Kind,
-    pub(super) boots: usize,
-    pub(super) runs: usize,
+    pub kind: Kind,
+    /// The boots that measured it.
+    pub boots: usize,
+    /// Its runs that count.
+    pub runs: usize,
     /// What limited its runs; `None` if unknown.
-    pub(super) limited_by: Option<LimitView>,
+    pub limited_by: Option<LimitView>,
     /// The evidence that offloads acted.
-    pub(crate) acted: Acted,
+    pub acted: Acted,
     /// Means of boot means of every metric, in the unit of the vocabulary; for a compared metric
     /// the model's estimate, so that one condition has one figure.
-    pub(super) means: BTreeMap<String, f64>,
+    pub means: BTreeMap<String, f64>,
 }
 
 impl Results {
@@ -130,6 +139,66 @@ impl Results {
     #[must_use]
     pub fn stored(&self) -> &StoredStudy {
         &self.stored
+    }
+
+    /// The planned conditions, by their index in the plan.
+    #[must_use]
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    /// The study's comparisons.
+    #[must_use]
+    pub fn comparisons(&self) -> &[Group] {
+        &self.comparisons
+    }
+
+    /// What each offload of the study's design gives; `None` without a design.
+    #[must_use]
+    pub fn credit(&self) -> Option<&Credits> {
+        self.credit.as_ref()
+    }
+
+    /// The confidence of an interval by itself, as a probability.
+    #[must_use]
+    pub fn confidence(&self) -> f64 {
+        self.confidence
+    }
+
+    /// The counters that explain effects, in every condition of their workload.
+    #[must_use]
+    pub fn counters(&self) -> Vec<Counter> {
+        counters(&self.stored, &self.comparisons, self.confidence)
+    }
+
+    /// The mean of a metric in each condition of a workload that has it, over boots, in the order of
+    /// the plan, with the confidence of its interval by itself. A compared condition has the
+    /// estimate of its comparison.
+    #[must_use]
+    pub fn estimates(&self, workload: &str, metric: &str) -> (f64, Vec<ConditionEstimate>) {
+        let is_own = |group: &&Group| group.workload == workload && group.metric == metric;
+        let compared: Vec<&Group> = self.comparisons.iter().filter(is_own).collect();
+        let level = compared.first().map_or(self.confidence, |group| group.level);
+        let of_workload = |condition: usize| {
+            self.conditions.get(condition).is_some_and(|condition| condition.workload == workload)
+        };
+        let values = self.stored.values(metric).filter(|(condition, ..)| of_workload(*condition));
+        let values: Vec<Observation> =
+            values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
+        // What has a value that no statistics can take has no result at all.
+        let mut estimates = stats::estimates(&values, level).unwrap_or_default();
+        let is_share = unit_of(metric) == Some("%");
+        for one in &mut estimates {
+            let of_groups = compared.iter().flat_map(|group| &group.conditions);
+            if let Some(own) = of_groups.map(|own| own.estimate).find(|own| own.condition == one.condition) {
+                *one = own;
+            }
+            if let Some((_, high)) = one.interval.as_mut().filter(|_| is_share) {
+                // No share is above all of it.
+                *high = high.min(100.0_f64.max(one.mean));
+            }
+        }
+        (level, estimates)
     }
 
     /// Whether any run counts. Without one there are no tables.

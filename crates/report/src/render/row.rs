@@ -8,36 +8,40 @@ use crate::words::number::{figure, percent, plain, range, times};
 
 /// One condition against another.
 #[derive(Debug, Serialize)]
-pub(crate) struct Row {
-    pub(crate) label: String,
+pub struct Row {
+    /// Its label.
+    pub label: String,
     /// Whether the name says what the condition is without.
     #[serde(skip)]
     pub(crate) is_without: bool,
     /// The label of the condition that it is compared with.
-    pub(crate) against: String,
+    pub against: String,
+    /// The difference and what it comes to.
     #[serde(flatten)]
-    pub(crate) comparison: Comparison,
+    pub comparison: Comparison,
     /// The meaning of a proven difference: faster, more CPU, worse; `None` if neither direction is
     /// better, or it is unknown.
-    pub(crate) quality: Option<&'static str>,
+    pub quality: Option<&'static str>,
     /// The verdict, as a sentence.
-    pub(crate) sentence: String,
+    pub sentence: String,
     /// The remarks: a run that decides the percentage, a robust check that disagrees.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) remarks: Vec<String>,
+    pub remarks: Vec<String>,
     /// Counters that differ in the same way, where the difference is large.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) why: Vec<Why>,
+    pub why: Vec<Why>,
 }
 
 impl Row {
     /// Is there a difference, and is its direction sure?
-    pub(crate) fn is_proven(&self) -> bool {
+    #[must_use]
+    pub fn is_proven(&self) -> bool {
         matches!(self.comparison.verdict, Verdict::Higher | Verdict::Lower)
     }
 
     /// The verdict with its meaning: `lower (slower)`.
-    pub(crate) fn verdict(&self) -> String {
+    #[must_use]
+    pub fn verdict(&self) -> String {
         let quality = self.quality.map_or_else(String::new, |word| format!(" ({word})"));
         format!("{}{quality}", self.comparison.verdict)
     }

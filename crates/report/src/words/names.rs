@@ -1,6 +1,8 @@
 //! Names of conditions that fit a column: what they have in common, and long words of them, are
 //! told once above the table.
 
+use std::collections::BTreeSet;
+
 use serde::Serializer;
 use study::{Name, NameWord};
 use unicode_width::UnicodeWidthStr as _;
@@ -66,6 +68,24 @@ impl Names {
         let common = if common.is_empty() { String::new() } else { format!("  each begins with {common}\n") };
         common + &self.marks.iter().map(|(mark, word)| format!("  {mark} {word}\n")).collect::<String>()
     }
+}
+
+/// Names in as few words as tell them apart: words that all share are left out, each name keeps
+/// one. A level of several words stays whole. Names that differ stay different.
+#[must_use]
+pub fn apart(names: &[Name]) -> Vec<String> {
+    let is_shared = |word: &NameWord| names.len() > 1 && names.iter().all(|name| name.words().contains(word));
+    let own = |name: &Name| -> Name {
+        let mut own: Vec<NameWord> = name.words().iter().filter(|word| !is_shared(word)).cloned().collect();
+        if own.is_empty() {
+            own.extend(name.words().last().cloned());
+        }
+        own.into()
+    };
+    let short: Vec<Name> = names.iter().map(own).collect();
+    let distinct = |names: &[Name]| names.iter().map(Name::as_str).collect::<BTreeSet<_>>().len();
+    let shown = if distinct(&short) == distinct(names) { &short } else { names };
+    shown.iter().map(|name| text::line(name).into_owned()).collect()
 }
 
 /// A word that can be told elsewhere.
@@ -186,6 +206,23 @@ mod tests {
     }
 
     #[test]
+    fn words_that_all_share_are_left_out() {
+        let names = [["ipv4", "off", "default"], ["ipv4", "on", "none"], ["ipv4", "on", "default"]].map(
+            |[family, checksum, offloads]| {
+                name(&[("", family), ("checksum", checksum), ("offloads", offloads)])
+            },
+        );
+        assert_eq!(
+            apart(&names),
+            ["checksum=off offloads=default", "checksum=on offloads=none", "checksum=on offloads=default"]
+        );
+        assert_eq!(apart(&names[..1]), ["ipv4 checksum=off offloads=default"]);
+        let swapped = [["a", "b"], ["b", "a"]].map(|[one, other]| name(&[("", one), ("", other)]));
+        assert_eq!(apart(&swapped), ["a b", "b a"], "only their order differs");
+        assert_eq!(apart(&["without a", "without b"].map(Name::from)), ["without a", "without b"]);
+    }
+
+    #[test]
     fn a_name_of_many_words_is_told_as_a_whole() {
         let found = Names::within(&["a b c d e f", "g"].map(Name::from), 5);
         assert_eq!(found.short, ["[a]", "g"]);
@@ -193,6 +230,22 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn names_that_differ_stay_apart(
+            names in prop::collection::vec(prop::collection::vec(("[ab]{0,1}", "[abc]"), 1..5), 1..9),
+        ) {
+            let words = |words: &Vec<(String, String)>| {
+                name(&words.iter().map(|(key, level)| (key.as_str(), level.as_str())).collect::<Vec<_>>())
+            };
+            let names: Vec<Name> = names.iter().map(words).collect();
+            let short = apart(&names);
+            for (one, place) in names.iter().zip(0..) {
+                for (other, there) in names.iter().zip(0..) {
+                    prop_assert_eq!(short[place] == short[there], one.as_str() == other.as_str(), "{:?}", short);
+                }
+            }
+        }
+
         #[test]
         fn no_name_is_too_long_and_none_becomes_another(
             names in prop::collection::vec(prop::collection::vec(("[ab]{0,2}", "[abc= ]{1,9}"), 1..5), 1..12),

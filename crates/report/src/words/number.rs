@@ -24,7 +24,8 @@ pub fn figure(value: f64) -> String {
 
 /// A value with three significant digits and no zeros at its end, from 1000 on in groups of three
 /// digits: `6.7`, `41,200`.
-pub(crate) fn rounded(value: f64) -> String {
+#[must_use]
+pub fn rounded(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return figure(value);
     }

@@ -29,6 +29,12 @@ pub(crate) fn heading(key: &str, is_wide: bool) -> String {
     spoken(key, |side| if is_wide { format!("{side}'s") } else { side.short().to_owned() }, short)
 }
 
+/// A metric in a heading, with its side if it has one: `transmitter's CPU per byte`.
+#[must_use]
+pub fn metric_name(key: &str) -> String {
+    heading(key, true).replace("cpu", "CPU")
+}
+
 fn long(own: &str) -> String {
     // What is per a unit of work ends with that unit.
     let per = |key: &str, of: &str| key.replace(&format!("{of}_"), &format!("{of}_per_"));
@@ -53,7 +59,8 @@ pub(crate) fn is(key: &str) -> &'static str {
 }
 
 /// `a, b and c`.
-pub(crate) fn list<S: AsRef<str>>(items: &[S]) -> String {
+#[must_use]
+pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     match items {
         [] => String::new(),
         [one] => one.as_ref().to_owned(),

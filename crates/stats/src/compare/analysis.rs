@@ -113,20 +113,41 @@ pub fn analyse_with(
     })
 }
 
+/// The conditions of `observations` by themselves, each interval with `level` by itself. They are
+/// those of [`analyse`] without a comparison, looks, or a family. Values cannot be negative.
+///
+/// # Errors
+/// [`StatsError`] for a value that is not finite, or a level outside of 0 to 1.
+pub fn estimates(observations: &[Observation], level: f64) -> Result<Vec<ConditionEstimate>, StatsError> {
+    let question = Question { level, non_negative: true, ..Question::against(0) };
+    question.check()?;
+    let fit = Fit::of(&Cells::of(observations)?, &question);
+    let alpha = |_: &Estimate, _: usize| Some(question.alpha());
+    Ok(fit.conditions().iter().map(|condition| by_itself(&fit, *condition, 0.0, alpha)).collect())
+}
+
 fn estimate(fit: &Fit, condition: usize, asked: &Asked<'_>) -> ConditionEstimate {
     let question = &asked.question;
+    let least = if question.non_negative { 0.0 } else { f64::NEG_INFINITY };
+    by_itself(fit, condition, least, |estimate, boots| match question.look {
+        Some(look) if estimate.is_sure() => {
+            asked.spending.nominal(At::new(look, estimate.df, boots), question.alpha())
+        }
+        _ => Some(question.alpha()),
+    })
+}
+
+/// A condition whose interval has the error rate `alpha` for its estimate and its number of boots,
+/// and does not go below `least`.
+fn by_itself(
+    fit: &Fit,
+    condition: usize,
+    least: f64,
+    alpha: impl Fn(&Estimate, usize) -> Option<f64>,
+) -> ConditionEstimate {
     let cells = fit.cells(condition);
     let estimate = fit.contrast(&[(condition, 1.0)]);
-    let least = if question.non_negative { 0.0 } else { f64::NEG_INFINITY };
-    let interval = estimate.and_then(|estimate| {
-        let alpha = match question.look {
-            Some(look) if estimate.is_sure() => {
-                asked.spending.nominal(At::new(look, estimate.df, cells.len()), question.alpha())?
-            }
-            _ => question.alpha(),
-        };
-        estimate.interval(alpha)
-    });
+    let interval = estimate.and_then(|estimate| estimate.interval(alpha(&estimate, cells.len())?));
     ConditionEstimate {
         condition,
         mean: fit.mean(condition).unwrap_or(f64::NAN),
@@ -140,6 +161,19 @@ fn estimate(fit: &Fit, condition: usize, asked: &Asked<'_>) -> ConditionEstimate
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn estimates_are_those_of_an_analysis() {
+        let value = |condition: usize, boot: u32| 50.0 + 7.0 * condition as f64 + f64::from(boot * boot % 5);
+        let runs: Vec<Observation> = (1..4)
+            .flat_map(|condition| (1..=4).map(move |boot| (condition, boot)))
+            .map(|(condition, boot)| Observation { condition, boot, value: value(condition, boot) })
+            .collect();
+        let question = Question { level: 0.9, ..Question::against(1) };
+        assert_eq!(estimates(&runs, 0.9).unwrap(), analyse(&runs, &question).unwrap().conditions);
+        assert_eq!(estimates(&[], 0.9).unwrap(), []);
+        assert!(estimates(&runs, 1.0).is_err());
+    }
 
     #[test]
     fn conditions_that_take_no_part_tell_the_error() {

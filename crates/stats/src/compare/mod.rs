@@ -15,7 +15,7 @@ mod spending;
 mod verdict;
 mod wild;
 
-pub use analysis::{Analysis, ConditionEstimate, analyse, analyse_among, analyse_with};
+pub use analysis::{Analysis, ConditionEstimate, analyse, analyse_among, analyse_with, estimates};
 pub use check::{Check, Farthest, Looks};
 pub use comparison::{Comparison, Gap, Ratio};
 pub use robust::{DOUBT, SURE};

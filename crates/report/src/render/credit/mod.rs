@@ -14,12 +14,14 @@ use crate::data::exact::{self, RESOLUTION, Unlike};
 use crate::data::limits;
 use crate::data::truth::truth;
 use combination::{Combination, Missing};
-use parts::{EffectView, Orders, Part, Parts, Whole};
+pub use parts::{EffectView, Part, Whole};
+use parts::{Orders, Parts};
 
 /// The credit of a study with a design.
 #[derive(Debug, Serialize)]
-pub(crate) struct Credits {
-    design: DesignKind,
+pub struct Credits {
+    /// Which combinations were measured.
+    pub design: DesignKind,
     /// Combinations of the design that are not possible here, each once.
     unreachable: Vec<Unreachable>,
     /// Offloads that left the design because they cannot be switched here.
@@ -27,7 +29,8 @@ pub(crate) struct Credits {
     /// The kind of the figures, if not time on a machine.
     #[serde(skip)]
     truth: Option<&'static str>,
-    credits: Vec<Credit>,
+    /// One for each combination and metric.
+    pub credits: Vec<Credit>,
 }
 
 /// A combination that is not possible.
@@ -41,40 +44,47 @@ struct Unreachable {
 
 /// The credit under one combination of the levels of the other factors, in one metric.
 #[derive(Debug, Serialize)]
-struct Credit {
-    workload: String,
+pub struct Credit {
+    /// The name of the workload.
+    pub workload: String,
     /// `family=ipv4 mtu=1500`; empty where the design's are the only factors.
-    at: String,
-    metric: &'static str,
-    unit: &'static str,
-    level: f64,
+    pub at: String,
+    /// The metric's key.
+    pub metric: &'static str,
+    /// The metric's unit.
+    pub unit: &'static str,
+    /// The confidence of each interval by itself, as a probability.
+    pub level: f64,
     /// Whether counts without noise are judged by the resolution, not by intervals.
-    exact: bool,
+    pub exact: bool,
     /// States whose counts do not repeat: with any, nothing is proven.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unlike: Vec<Unlike>,
     /// All on against all off; `None` if one of them was not planned or not measured.
-    whole: Option<Whole>,
+    pub whole: Option<Whole>,
     /// Why that is unknown.
-    whole_is_not_known: Option<String>,
+    pub whole_is_not_known: Option<String>,
     /// By offload, or by step.
-    parts: Vec<Part>,
-    adds_up: bool,
+    pub parts: Vec<Part>,
+    /// Whether the parts add up to the whole.
+    pub adds_up: bool,
     /// Of shares: the number of orders of switching on in the average, and of all orders.
     orders: Option<Orders>,
     /// The number of planned states here.
     planned_states: usize,
     /// Those that no run measured. Unreachable states are not planned.
     missing: Vec<Missing>,
-    effects: Vec<EffectView>,
+    /// Main effects and interactions; empty where the design tells none.
+    pub effects: Vec<EffectView>,
     /// What set the rate both with all on and with all off, if it was outside the hosts: nothing
     /// can be gained then.
-    saturated: Option<&'static str>,
+    pub saturated: Option<&'static str>,
     /// Parts for which the same is true, by name.
-    saturated_parts: Vec<String>,
-    remarks: Vec<String>,
+    pub saturated_parts: Vec<String>,
+    /// Notes for the reader, as sentences without full stops.
+    pub remarks: Vec<String>,
     /// The credit, in sentences.
-    sentences: Vec<String>,
+    pub sentences: Vec<String>,
 }
 
 impl Credits {
@@ -151,10 +161,7 @@ impl Credit {
         let missing = combination.missing(stored, metric.key);
         let Parts { whole, parts, adds_up, orders, effects, remarks } =
             Parts::of(combination, &runs, &missing, level);
-        let outside = |[one, other]: [usize; 2]| {
-            let (one, other) = (combination.conditions[one], combination.conditions[other]);
-            limits::set_from_outside(stored, metric.key, one, other)
-        };
+        let outside = |[one, other]: [usize; 2]| limits::set_from_outside(stored, metric.key, one, other);
         let saturated = whole.as_ref().and_then(|whole| outside(whole.ends));
         let is_saturated = |part: &&Part| part.ends.is_some_and(|ends| outside(ends).is_some());
         let saturated_parts = parts.iter().filter(is_saturated).map(|part| part.name.clone()).collect();
@@ -192,7 +199,8 @@ impl Credit {
     }
 
     /// Is the change more than chance, or, for counts without noise, more than their resolution?
-    fn is_proven(&self, change: &stats::effects::Estimated) -> bool {
+    #[must_use]
+    pub fn is_proven(&self, change: &stats::effects::Estimated) -> bool {
         if self.exact {
             return self.unlike.is_empty()
                 && change.relative.is_some_and(|relative| relative.abs() > RESOLUTION);

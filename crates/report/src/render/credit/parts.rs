@@ -14,28 +14,30 @@ const ORDER: usize = 2;
 
 /// The credit of one offload, or one step.
 #[derive(Debug, Serialize)]
-pub(crate) struct Part {
+pub struct Part {
     /// `tso`, `without tso`, `tso off`.
-    pub(crate) name: String,
+    pub name: String,
     /// The base of the percentage: `off`, `on`, `the step before`.
-    pub(crate) base: &'static str,
+    pub base: &'static str,
+    /// How much it changes.
     #[serde(flatten)]
-    pub(crate) change: Estimated,
-    /// The conditions at both ends, by position; `None` for an average over several.
+    pub change: Estimated,
+    /// The conditions at both ends, by their index in the plan: what is changed from, what to. `None`
+    /// for an average over several.
     #[serde(skip)]
-    pub(super) ends: Option<[usize; 2]>,
+    pub ends: Option<[usize; 2]>,
 }
 
 /// All on against all off.
 #[derive(Debug, Serialize)]
-pub(crate) struct Whole {
+pub struct Whole {
     /// On minus off; percentages are of off.
-    pub(crate) gain: Estimated,
+    pub gain: Estimated,
     /// Off minus on; percentages are of on.
-    pub(crate) loss: Estimated,
-    /// The positions of the conditions: off, on.
+    pub loss: Estimated,
+    /// The conditions by their index in the plan: off, on.
     #[serde(skip)]
-    pub(super) ends: [usize; 2],
+    pub ends: [usize; 2],
 }
 
 /// Orders of switching on.
@@ -64,12 +66,15 @@ impl Orders {
 
 /// A main effect, or an interaction of several factors.
 #[derive(Debug, Serialize)]
-pub(crate) struct EffectView {
+pub struct EffectView {
     /// `tso`, `tso x gro`.
-    pub(crate) name: String,
+    pub name: String,
+    /// The factors, by their place in the design.
+    #[serde(skip)]
+    pub factors: Vec<usize>,
     /// Percentages are of the mean of all states.
     #[serde(flatten)]
-    pub(crate) effect: Estimated,
+    pub effect: Estimated,
 }
 
 /// The credit of one combination in one metric.
@@ -195,7 +200,7 @@ impl Parts {
                     name: format!("{} off", gone.collect::<Vec<_>>().join(" and ")),
                     base: "the step before",
                     change: step.change.of_non_negative(),
-                    ends: Some([step.from, step.to]),
+                    ends: Some([step.from, step.to].map(|place| combination.conditions[place])),
                 }
             })
             .collect();
@@ -236,7 +241,12 @@ impl Parts {
             } else {
                 format!("{} alone", changed.join(" and "))
             };
-            self.parts.push(Part { name, base: word, change, ends: Some([all, place]) });
+            self.parts.push(Part {
+                name,
+                base: word,
+                change,
+                ends: Some([all, place].map(|place| combination.conditions[place])),
+            });
         }
         self.remarks.push(if is_out {
             "each part: the gain of an offload with all others on; the parts do not add up to the whole"
@@ -270,11 +280,19 @@ fn from_fewer(combination: &Combination, missing: &[Missing]) -> Option<String> 
 fn whole(combination: &Combination, runs: &[Observation], level: f64) -> Option<Whole> {
     let (off, on) = (combination.place(|_| false)?, combination.place(|_| true)?);
     let Ladder { total, back, .. } = ladder(runs, &[off, on], None, level).ok()?;
-    Some(Whole { gain: total.of_non_negative(), loss: back.of_non_negative(), ends: [off, on] })
+    Some(Whole {
+        gain: total.of_non_negative(),
+        loss: back.of_non_negative(),
+        ends: [off, on].map(|place| combination.conditions[place]),
+    })
 }
 
 fn effects(combination: &Combination, found: &Factorial) -> Vec<EffectView> {
-    let view = |effect: &Effect| EffectView { name: name(combination, effect), effect: effect.effect };
+    let view = |effect: &Effect| EffectView {
+        name: name(combination, effect),
+        factors: effect.factors.clone(),
+        effect: effect.effect,
+    };
     found.effects.iter().map(view).collect()
 }
 

@@ -4,6 +4,7 @@
 //! A counter that differs is evidence and no proof. So a sentence gives the counter's two figures,
 //! and there is none where counters are alike, move against the effect, or overlap between boots.
 
+mod counters;
 mod reason;
 mod rule;
 mod rules;
@@ -12,7 +13,9 @@ use std::cmp::Ordering;
 
 use study::metric::{Better, Metric};
 
-pub(crate) use self::reason::Why;
+pub use self::counters::Counter;
+pub(crate) use self::counters::counters;
+pub use self::reason::Why;
 
 use self::rule::{About, Boots};
 use self::rules::RULES;

@@ -4,13 +4,13 @@ use serde::Serialize;
 
 /// A counter that differs between two conditions as their effect does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Why {
+pub struct Why {
     /// The counter's metric.
-    pub(super) counter: &'static str,
+    pub counter: &'static str,
     /// Its figure in the condition, in the unit that the sentence names.
-    pub(super) value: f64,
+    pub value: f64,
     /// The same in the baseline.
-    pub(super) baseline: f64,
+    pub baseline: f64,
     /// Both in words, without a full stop.
-    pub(crate) sentence: String,
+    pub sentence: String,
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use stats::mean;
+use study::Side;
 use study::metric::{Metric, find};
 
 use super::reason::Why;
@@ -58,7 +59,7 @@ impl Rule {
     /// What it is about, how telling it is, and the reason, if the counter differs as the effect
     /// does.
     pub(super) fn reason(&self, side: &str, is_worse: bool, boots: &[Boots; 2]) -> Option<(About, f64, Why)> {
-        let counter = find(&format!("{side}.{}", self.counter))?.key;
+        let counter = self.metric_of(side)?;
         let figures = |boots: &Boots| -> Option<Vec<f64>> {
             boots.iter().map(|means| self.figure(side, means)).collect()
         };
@@ -86,8 +87,22 @@ impl Rule {
         Some((self.about, least.ln() / self.factor.ln(), Why { counter, value, baseline, sentence }))
     }
 
+    /// The counter's metric of a side.
+    pub(super) fn metric(&self, side: Side) -> Option<&'static str> {
+        self.metric_of(&side.to_string())
+    }
+
+    fn metric_of(&self, side: &str) -> Option<&'static str> {
+        find(&format!("{side}.{}", self.counter)).map(|metric| metric.key)
+    }
+
+    /// What its figures are, of a side.
+    pub(super) fn words(&self, side: Side) -> String {
+        self.words.replace('@', &side.to_string())
+    }
+
     /// The figure of one boot, if there is one.
-    fn figure(&self, side: &str, means: &BTreeMap<String, f64>) -> Option<f64> {
+    pub(super) fn figure(&self, side: &str, means: &BTreeMap<String, f64>) -> Option<f64> {
         let of = |key: &str| means.get(&format!("{side}.{key}")).copied();
         let counted = of(self.counter)?;
         let figure = match self.per {

@@ -1,0 +1,70 @@
+//! What passes places in turn.
+
+use netassay_chart::{Arrow, Cost, Figure, Flow, Id, Interval, Lanes, Passage, Quantity, Stage};
+
+use super::{digits, v};
+
+pub(super) fn flow() -> Figure {
+    let passage = |name: &str, arrived: f64, lost: &str| Passage {
+        name: name.to_owned(),
+        arrived: v(arrived),
+        lost: lost.to_owned(),
+    };
+    let plot = Flow {
+        quantity: Quantity::new("packets", "", digits),
+        percent: digits,
+        passages: vec![
+            passage("sender", 2_948_101.0, ""),
+            passage("transmitter's interface", 2_941_004.0, "dropped by the queueing discipline"),
+            passage("receiver's interface", 2_941_004.0, ""),
+            passage("receiver's socket", 2_655_120.0, "no room in the receive buffer"),
+            passage("reader", 2_654_988.0, "checksum errors"),
+        ],
+    };
+    Figure::new(Id::new("loss"), "Where packets were lost", "Most at the receiver's socket.", plot)
+}
+
+pub(super) fn lanes() -> Figure {
+    let stages = [
+        ("sendto", 0),
+        ("sock_sendmsg", 1),
+        ("udp_sendmsg", 2),
+        ("ip_append_data", 3),
+        ("ip_push_pending_frames", 3),
+        ("ip_local_out", 3),
+        ("dev_queue_xmit", 4),
+        ("dev_hard_start_xmit", 4),
+        ("ndo_start_xmit", 5),
+        ("hardware interrupt", 6),
+        ("net_rx_action", 4),
+        ("driver poll", 5),
+        ("netif_receive_skb", 4),
+        ("ip_rcv", 3),
+        ("__udp4_lib_rcv", 2),
+        ("sk_data_ready", 1),
+        ("recvfrom", 0),
+    ];
+    let stages: Vec<Stage> =
+        stages.iter().map(|(name, lane)| Stage { name: (*name).to_owned(), lane: *lane }).collect();
+    let cost = |name: &str, low: f64, high: f64| Cost {
+        name: name.to_owned(),
+        value: Interval { estimate: v((low + high) / 2.0), low: Some(v(low)), high: Some(v(high)) },
+    };
+    let mut arrows: Vec<Arrow> = (0..15)
+        .map(|from| {
+            let low = 60.0 + f64::from(from * 37 % 11) * 21.0;
+            let costs = match from {
+                2 | 14 => vec![cost("1 byte", low, low + 90.0), cost("1400 bytes", 2.0 * low, 2.6 * low)],
+                _ => vec![cost("", low, low + 70.0)],
+            };
+            Arrow { ends: [from as usize, from as usize + 1], costs, wakes: false }
+        })
+        .collect();
+    arrows.push(Arrow { ends: [15, 16], costs: vec![cost("reader asleep", 714.0, 895.0)], wakes: true });
+    arrows.push(Arrow { ends: [13, 16], costs: vec![cost("reader busy", 56.0, 78.0)], wakes: false });
+    let names =
+        ["application", "socket", "protocol", "IP", "device", "driver", "interrupt"].map(str::to_owned);
+    let plot = Lanes::new(Quantity::new("time", "ns", digits), names.to_vec(), stages, arrows)
+        .expect("the chart is whole");
+    Figure::new(Id::new("path"), "Where the time of a packet goes", "From sendto to recvfrom.", plot)
+}

@@ -1,0 +1,21 @@
+//! What is wrong with a figure: labels that cover each other, and what is beyond the edge.
+
+use crate::chart::{Area, Figure};
+
+/// What is wrong with a figure at a width.
+pub(crate) fn faults(figure: &Figure, width: f64) -> Vec<String> {
+    let drawing = figure.draw(width);
+    let inside = |what: &str, area: &Area| {
+        (!area.is_within(drawing.width, drawing.height)).then(|| format!("{what} is outside: {area:?}"))
+    };
+    let mut faults: Vec<String> = inside("a mark", &drawing.marks)
+        .into_iter()
+        .filter(|_| drawing.marks.left <= drawing.marks.right)
+        .collect();
+    for (index, label) in drawing.labels.iter().enumerate() {
+        faults.extend(inside(&label.text, &label.area));
+        let covered = drawing.labels[..index].iter().filter(|other| other.area.meets(&label.area));
+        faults.extend(covered.map(|other| format!("{:?} covers {:?}", label, other)));
+    }
+    faults.into_iter().map(|fault| format!("{} at {width}: {fault}", figure.id)).collect()
+}

@@ -1,0 +1,215 @@
+//! What each offload of a design gives: a ladder as a waterfall, else its parts with intervals; the
+//! rate beside the CPU per unit of work of both sides.
+
+use chart::{Bars, Effect, Figure, Finite, Forest, Interval, Panel, Plot, Step, Waterfall};
+use report::{Credit, Part, listed, metric_name, percent};
+use stats::effects::Estimated;
+use study::DesignKind;
+
+use super::ids::Ids;
+use super::interactions;
+use super::measure::Measure;
+use super::view::View;
+use super::words::{capital, paragraph};
+use crate::section::Section;
+
+pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
+    let id = ids.unique("credit");
+    let (mut figures, mut folded, mut about) = (Vec::new(), Vec::new(), Vec::new());
+    for view in views {
+        let Some(credits) = view.results.credit() else { continue };
+        about.extend(explained(credits.design).map(str::to_owned));
+        for credits in
+            credits.credits.chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
+        {
+            figures.extend(figure(view, credits, ids));
+            folded.extend(interactions::figure(view, credits, ids));
+        }
+    }
+    about.dedup();
+    Some(Section { id, title: "What each offload gives".to_owned(), about, figures, folded })
+}
+
+/// How the credit of a design is divided.
+fn explained(design: DesignKind) -> Option<&'static str> {
+    Some(match design {
+        DesignKind::Factorial => {
+            "The share of an offload is what switching it on brings, averaged over all orders of switching on \
+             (Shapley); the shares of a metric add up to the change from all off to all on."
+        }
+        DesignKind::Ladder => {
+            "Offloads go off one after the other. A step is credited with what it takes at its place: in another \
+             order its credit may be another."
+        }
+        DesignKind::OneOut => "Each offload is switched off alone, with all others on.",
+        DesignKind::OneIn => "Each offload is switched on alone, with all others off.",
+        DesignKind::Fractional => {
+            "Main effects: the mean with an offload on less that with it off, over the measured fraction of the \
+             states; interactions are taken as zero."
+        }
+    })
+}
+
+/// Where a credit is: its workload and the levels of the other factors.
+pub(super) fn place(credit: &Credit) -> String {
+    let parts = [credit.workload.as_str(), credit.at.as_str()];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
+    let (mut panels, mut seen) = (Vec::new(), Vec::new());
+    for credit in credits {
+        let Some(plot) = plot(view, credit) else { continue };
+        let metric = metric_name(credit.metric);
+        let saturated = credit.saturated.map(|by| format!(" (limited by {by}, all on and all off)"));
+        panels.push(Panel { title: capital(&format!("{metric}{}", saturated.unwrap_or_default())), plot });
+        seen.push(format!("{}: {}", capital(&metric), words(credit)));
+    }
+    let place = place(credits.first()?);
+    (!panels.is_empty()).then(|| Figure {
+        id: ids.unique(&view.titled(&format!("credit {place}"))),
+        title: view.titled(&format!("Credit of each offload: {place}")),
+        description: paragraph(seen),
+        panels,
+    })
+}
+
+fn plot(view: &View<'_>, credit: &Credit) -> Option<Box<dyn Plot>> {
+    if credit.parts.is_empty() {
+        return None;
+    }
+    let design = view.results.credit()?.design;
+    match design {
+        DesignKind::Ladder => waterfall(view, credit).map(|plot| Box::new(plot) as Box<dyn Plot>),
+        DesignKind::Factorial => shares(credit).map(|plot| Box::new(plot) as Box<dyn Plot>),
+        DesignKind::OneOut | DesignKind::OneIn | DesignKind::Fractional => Some(Box::new(parts(credit))),
+    }
+}
+
+fn interval_words(credit: &Credit, of: &str) -> String {
+    format!("{} % interval{of}, by itself", stats::confidence(credit.level))
+}
+
+/// From all on, step by step, in the metric's unit.
+fn waterfall(view: &View<'_>, credit: &Credit) -> Option<Waterfall> {
+    let first = credit.parts.first()?.ends?[0];
+    let last = credit.parts.last()?.ends?[1];
+    let means = |condition: usize| view.condition(condition)?.means.get(credit.metric).copied();
+    let start = means(first)?;
+    let reach = credit.parts.iter().map(|part| part.change.value.abs()).chain([start]);
+    let measure = Measure::of(credit.metric, reach);
+    let name = |condition: usize| {
+        let design = view.stored.plan.design.as_ref();
+        let condition = view.stored.plan.conditions.get(condition);
+        let words = design.zip(condition).map(|(design, one)| design.words(&one.designed(design)));
+        words.unwrap_or_default()
+    };
+    let step = |part: &Part| {
+        Some(Step {
+            name: part.name.clone(),
+            change: measure.interval(part.change.value, part.change.interval)?,
+        })
+    };
+    Some(Waterfall {
+        interval: interval_words(credit, " of the step"),
+        start: (name(first), measure.value(start)?),
+        steps: credit.parts.iter().filter_map(step).collect(),
+        end: name(last),
+        quantity: measure.quantity,
+    })
+}
+
+/// Shapley's shares in % of all off, or in the metric's unit where there is no percentage.
+fn shares(credit: &Credit) -> Option<Bars> {
+    let metric = metric_name(credit.metric);
+    let relative: Option<Vec<(String, Interval)>> =
+        credit.parts.iter().map(|part| Some((part.name.clone(), percentage(&part.change)?))).collect();
+    let (measure, shares) = match relative {
+        Some(shares) => (
+            Measure::percent(
+                &format!("change of {metric} when switched on"),
+                &format!("of {}", base(credit)),
+            ),
+            shares,
+        ),
+        None => {
+            let measure = Measure::of(credit.metric, credit.parts.iter().map(|part| part.change.value));
+            let of = |part: &Part| {
+                Some((part.name.clone(), measure.interval(part.change.value, part.change.interval)?))
+            };
+            let shares = credit.parts.iter().filter_map(of).collect();
+            (measure, shares)
+        }
+    };
+    Some(Bars::shares(measure.quantity, &interval_words(credit, ""), shares))
+}
+
+/// The parts of a design whose parts do not add up.
+fn parts(credit: &Credit) -> Forest {
+    let base = format!("of {}", base(credit));
+    let effect = |part: &Part| Effect {
+        name: part.name.clone(),
+        interval: percentage(&part.change),
+        verdict: proven(credit, &part.change).to_owned(),
+    };
+    Forest {
+        quantity: Measure::percent(&format!("change of {}", metric_name(credit.metric)), &base).quantity,
+        interval: interval_words(credit, ""),
+        margin: None,
+        effects: credit.parts.iter().map(effect).collect(),
+    }
+}
+
+/// What the percentages of the parts are of.
+fn base(credit: &Credit) -> String {
+    match credit.parts.first().map_or("off", |part| part.base) {
+        all @ ("on" | "off") => format!("all {all}"),
+        other => other.to_owned(),
+    }
+}
+
+/// A change in %; one without an interval has the ends of its estimate if none is needed.
+pub(super) fn percentage(change: &Estimated) -> Option<Interval> {
+    let end = |pick: fn((f64, f64)) -> f64| change.relative_interval.map(pick).and_then(Finite::new);
+    let estimate = Finite::new(change.relative?)?;
+    let (low, high) = (end(|ends| ends.0), end(|ends| ends.1));
+    Some(Interval {
+        estimate,
+        low: low.or(high.is_none().then_some(estimate)),
+        high: high.or(low.is_none().then_some(estimate)),
+    })
+}
+
+pub(super) fn proven(credit: &Credit, change: &Estimated) -> &'static str {
+    match (credit.is_proven(change), change.value > 0.0, change.interval.is_some() || credit.exact) {
+        (true, true, _) => "higher",
+        (true, false, _) => "lower",
+        (false, _, true) => "no difference proven",
+        (false, _, false) => "too few boots for an interval",
+    }
+}
+
+/// The whole, then the parts that are proven, the largest first.
+fn words(credit: &Credit) -> String {
+    let size = |change: &Estimated| match change.relative {
+        Some(relative) => format!("{} %", stats::signed(percent(relative))),
+        None => stats::signed(Measure::of(credit.metric, std::iter::once(change.value)).words(change.value)),
+    };
+    let whole = match (&credit.whole, &credit.whole_is_not_known) {
+        (Some(whole), _) => format!("all on against all off {}", size(&whole.gain)),
+        (None, Some(why)) => format!("the whole is not known, {why}"),
+        (None, None) => String::new(),
+    };
+    let mut sure: Vec<&Part> = credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
+    sure.sort_by(|one, other| other.change.value.abs().total_cmp(&one.change.value.abs()));
+    let named: Vec<String> =
+        sure.iter().map(|part| format!("{} {}", part.name, size(&part.change))).collect();
+    let open = credit.parts.len() - sure.len();
+    let sure = if named.is_empty() {
+        "no part is proven".to_owned()
+    } else {
+        format!("proven, in % of {}: {}", base(credit), listed(&named))
+    };
+    let open = if named.is_empty() || open == 0 { String::new() } else { format!("{open} not proven") };
+    [whole, sure, open].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}

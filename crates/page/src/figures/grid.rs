@@ -1,0 +1,130 @@
+//! Conditions as bars beside each other: a sheet for each scenario and MTU, a group for each setting
+//! of the rest, a bar for each workload.
+
+use study::{Name, NameWord};
+
+use super::view::{View, Workload};
+
+/// Factors that split bars into sheets, in the order of their words in a title, with what stands
+/// before a level.
+const SHEETS: [(&str, &str); 2] = [("scenario", ""), ("mtu", "MTU ")];
+
+/// Bars on one axis.
+pub(super) struct Sheet {
+    /// What its conditions share and those of other sheets do not: `vxlan, MTU 1500`; empty for the
+    /// only one.
+    pub(super) title: String,
+    /// From top to bottom.
+    pub(super) groups: Vec<Row>,
+}
+
+/// Bars that are compared first.
+pub(super) struct Row {
+    pub(super) name: String,
+    /// The name of the workload, empty where the study has one, with the condition.
+    pub(super) bars: Vec<(String, usize)>,
+}
+
+/// The levels that a condition's sheet and its group stand for.
+type Levels = Vec<(String, String)>;
+
+impl Sheet {
+    /// The conditions of these workloads.
+    pub(super) fn all(view: &View<'_>, workloads: &[Workload<'_>]) -> Vec<Self> {
+        let indices: Vec<usize> = workloads.iter().flat_map(|one| one.conditions.iter().copied()).collect();
+        let splits: Vec<(&str, &str)> =
+            SHEETS.into_iter().filter(|(factor, _)| levels(view, &indices, factor).len() > 1).collect();
+        let mut sheets: Vec<(Levels, Vec<usize>)> = Vec::new();
+        for index in indices {
+            let own = of(view, index);
+            let key: Levels =
+                own.into_iter().filter(|(name, _)| splits.iter().any(|(one, _)| one == name)).collect();
+            match sheets.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, members)) => members.push(index),
+                None => sheets.push((key, vec![index])),
+            }
+        }
+        let title = |key: &Levels| {
+            let word = |(factor, before): &(&str, &str)| {
+                key.iter().find(|(name, _)| name == factor).map(|(_, level)| format!("{before}{level}"))
+            };
+            splits.iter().filter_map(word).collect::<Vec<_>>().join(", ")
+        };
+        sheets
+            .iter()
+            .map(|(key, members)| Self { title: title(key), groups: groups(view, key, members) })
+            .collect()
+    }
+
+    /// Its conditions.
+    pub(super) fn conditions(&self) -> impl Iterator<Item = usize> {
+        self.groups.iter().flat_map(|group| group.bars.iter().map(|bar| bar.1))
+    }
+
+    /// What a bar is called in a sentence.
+    pub(super) fn name(&self, condition: usize) -> String {
+        let found = self.groups.iter().find_map(|group| {
+            let bar = group.bars.iter().find(|bar| bar.1 == condition)?;
+            Some([bar.0.as_str(), group.name.as_str()])
+        });
+        let words: Vec<&str> = found.into_iter().flatten().filter(|word| !word.is_empty()).collect();
+        words.join(" ")
+    }
+}
+
+fn of(view: &View<'_>, condition: usize) -> Levels {
+    view.stored.plan.conditions.get(condition).map_or_else(Vec::new, |one| one.levels.clone())
+}
+
+/// The levels of a factor among conditions.
+fn levels(view: &View<'_>, conditions: &[usize], factor: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for index in conditions {
+        let level = of(view, *index).into_iter().find(|(name, _)| name == factor);
+        found.extend(level.map(|(_, level)| level).filter(|level| !found.contains(level)));
+    }
+    found
+}
+
+fn groups(view: &View<'_>, sheet: &Levels, members: &[usize]) -> Vec<Row> {
+    let several = members.iter().any(|one| workload(view, *one) != workload(view, members[0]));
+    let mut groups: Vec<(Levels, Vec<usize>)> = Vec::new();
+    for index in members {
+        let key: Levels = of(view, *index)
+            .into_iter()
+            .filter(|level| level.0 != "workload" && !sheet.contains(level))
+            .collect();
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, bars)) => bars.push(*index),
+            None => groups.push((key, vec![*index])),
+        }
+    }
+    let names: Vec<Name> = groups.iter().map(|(_, bars)| name(view, sheet, bars[0])).collect();
+    let names = report::apart(&names);
+    groups
+        .into_iter()
+        .zip(names)
+        .map(|((_, bars), name)| Row {
+            name,
+            bars: bars
+                .into_iter()
+                .map(|index| (if several { workload(view, index).to_owned() } else { String::new() }, index))
+                .collect(),
+        })
+        .collect()
+}
+
+fn workload<'a>(view: &View<'a>, condition: usize) -> &'a str {
+    view.condition(condition).map_or("", |one| one.workload.as_str())
+}
+
+/// A condition's name without its workload and what its sheet says.
+fn name(view: &View<'_>, sheet: &Levels, condition: usize) -> Name {
+    let workload = workload(view, condition);
+    let is_told = |word: &NameWord| match &word.factor {
+        None => word.level == workload || sheet.iter().any(|(_, level)| *level == word.level),
+        Some(factor) => sheet.iter().any(|(name, level)| name == factor && *level == word.level),
+    };
+    let words = view.condition(condition).map_or(&[][..], |one| one.label.words());
+    words.iter().filter(|word| !is_told(word)).cloned().collect::<Vec<_>>().into()
+}

@@ -1,0 +1,48 @@
+//! Sentences about what can be seen.
+
+use stats::ConditionEstimate;
+
+use super::measure::Measure;
+
+/// Words with a full stop. Names keep their letters: a condition has no capital at the beginning.
+fn sentence(words: &str) -> String {
+    let stop = if words.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{words}{stop}")
+}
+
+/// The same words with a capital letter at the beginning.
+pub(super) fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    first + letters.as_str()
+}
+
+/// Sentences, one after the other; empty ones are left out.
+pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.map(|part| sentence(&part)).collect::<Vec<_>>().join(" ")
+}
+
+/// The highest and the lowest of several estimates, in words that begin a sentence.
+pub(super) fn extremes(measure: &Measure, names: &[String], estimates: &[ConditionEstimate]) -> String {
+    let by_mean = |one: &usize, other: &usize| estimates[*one].mean.total_cmp(&estimates[*other].mean);
+    let (Some(low), Some(high)) =
+        ((0..estimates.len()).min_by(by_mean), (0..estimates.len()).max_by(by_mean))
+    else {
+        return String::new();
+    };
+    let of = |place: usize| {
+        let one = &estimates[place];
+        let name = names.get(place).map_or("", String::as_str);
+        let gap = if name.is_empty() { "" } else { ", " };
+        format!("{name}{gap}{}", measure.with_interval(one.mean, one.interval))
+    };
+    if estimates.len() == 1 {
+        return of(low);
+    }
+    let [least, most] = [low, high].map(|place| measure.words(estimates[place].mean));
+    if least == most {
+        return format!("All conditions alike, {least}");
+    }
+    format!("Highest: {}; lowest: {}", of(high), of(low))
+}

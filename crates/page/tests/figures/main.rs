@@ -1,0 +1,16 @@
+//! Figures of made-up stored studies: what they show, and that they can be read.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+use ::chart;
+
+mod any;
+#[path = "../../../chart/tests/drawn/faults.rs"]
+mod faults;
+#[path = "../../../report/tests/designs/made.rs"]
+mod made;
+mod made_up;
+mod seen;
+mod size;
+#[path = "../../../report/tests/stored/mod.rs"]
+mod stored;

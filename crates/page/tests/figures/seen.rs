@@ -1,0 +1,118 @@
+//! What figures show.
+
+use std::fmt::Write as _;
+
+use chart::{Figure, NARROW, NARROWEST, Theme, WIDE};
+use insta::assert_snapshot;
+use netassay_page::{Section, Study, figures};
+
+use crate::faults::faults;
+use crate::made_up::{clusters, factorial, guests, ladder, large, shown};
+
+fn all(sections: &[Section]) -> impl Iterator<Item = &Figure> {
+    sections.iter().flat_map(|section| section.figures.iter().chain(&section.folded))
+}
+
+/// Titles and descriptions, as a reader meets them.
+fn words(sections: &[Section]) -> String {
+    let mut words = String::new();
+    for section in sections {
+        writeln!(words, "# {} [{}]\n{}\n", section.title, section.id, section.about.join("\n")).unwrap();
+        let shown = section.figures.iter().map(|figure| ("", figure));
+        let folded = section.folded.iter().map(|figure| (" (folded)", figure));
+        for (place, figure) in shown.chain(folded) {
+            writeln!(words, "## {} [{}]{place}\n{}", figure.title, figure.id, figure.description).unwrap();
+            for panel in figure.panels.iter().filter(|panel| !panel.title.is_empty()) {
+                writeln!(words, "- {}", panel.title).unwrap();
+            }
+            words.push('\n');
+        }
+    }
+    words
+}
+
+/// Snapshots of the words and of each drawing, and checks of the drawings at all widths.
+fn check(name: &str, studies: &[Study]) {
+    let sections = figures::sections(studies);
+    assert_snapshot!(format!("{name}-words"), words(&sections));
+    for figure in all(&sections) {
+        let svg = figure.file(WIDE, Theme::Light).as_str().replace("><", ">\n<");
+        assert_snapshot!(format!("{name}-{}", figure.id), svg);
+        for width in [NARROWEST, NARROW, 480.0, 600.0, WIDE, 1280.0] {
+            assert_eq!(faults(figure, width), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn clusters_of_boots_effects_and_their_reasons() {
+    check("clusters", &[clusters()]);
+}
+
+#[test]
+fn a_ladder_of_offloads_by_mtu() {
+    check("ladder", &[shown(&ladder())]);
+}
+
+#[test]
+fn shares_and_interactions_of_a_factorial() {
+    check("factorial", &[shown(&factorial())]);
+}
+
+#[test]
+fn guests_with_their_hosts_latency_and_losses() {
+    check("guests", &[shown(&guests())]);
+}
+
+#[test]
+fn of_many_conditions_the_most_telling_come_first() {
+    let sections = figures::sections(&[shown(&large(40, 2, 2))]);
+    assert_snapshot!("large-words", words(&sections));
+    for figure in all(&sections) {
+        for width in [NARROW, WIDE] {
+            assert_eq!(faults(figure, width), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn several_studies_are_side_by_side_and_named() {
+    let other = |id: i64| {
+        let mut stored = ladder();
+        stored.row.id = store::StudyId(id);
+        shown(&stored)
+    };
+    let sections = figures::sections(&[other(3), other(4)]);
+    assert_snapshot!("several-words", words(&sections));
+    let rates = sections.iter().find(|section| section.id.as_str() == "rates").unwrap();
+    assert_eq!(rates.figures.len(), 1, "both studies are in one figure, on one scale");
+    assert_eq!(rates.figures[0].panels.len(), 4);
+    for figure in all(&sections) {
+        assert_eq!(faults(figure, WIDE), [""; 0]);
+    }
+}
+
+#[test]
+fn names_in_the_page_are_unique_and_stay() {
+    let ids = || -> Vec<String> {
+        let sections = figures::sections(&[shown(&ladder()), shown(&large(20, 2, 2)), clusters()]);
+        let figures = all(&sections).map(|figure| figure.id.to_string());
+        sections.iter().map(|section| section.id.to_string()).chain(figures).collect()
+    };
+    let names = ids();
+    let mut once = names.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), names.len(), "{names:?}");
+    assert_eq!(names, ids());
+}
+
+#[test]
+fn what_has_no_data_has_no_section() {
+    let sections = figures::sections(&[shown(&factorial())]);
+    let ids: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
+    for absent in ["cpu", "latency", "inside", "loss"] {
+        assert!(!ids.contains(&absent), "{absent} in {ids:?}");
+    }
+    assert!(figures::sections(&[]).is_empty());
+}
