@@ -204,8 +204,9 @@ fn words(rows: &[&Row], names: &Names) -> String {
     let distance = |row: &Row| share(row).map_or(f64::INFINITY, f64::abs);
     proven.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
     let said = |row: &&Row| {
-        let size = share(row).map(|share| format!("{} %, ", stats::signed(percent(share))));
-        format!("{} ({}{})", names.name(row), size.unwrap_or_default(), row.verdict())
+        let size = share(row).map(|share| format!(" {} %", stats::signed(percent(share))));
+        let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
+        format!("{}{} ({verdict})", names.name(row), size.unwrap_or_default())
     };
     let mut parts: Vec<String> = proven.iter().take(NAMED).map(said).collect();
     if proven.len() > NAMED {
