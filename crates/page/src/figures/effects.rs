@@ -29,7 +29,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
         }
     }
     let mut about = vec![
-        "Differences from a baseline in % of it, with intervals that hold for all comparisons of a metric \
+        "Differences from a baseline in % of it, with intervals that hold for all comparisons with it \
          together. Where an interval includes zero no difference is proven."
             .to_owned(),
     ];
@@ -192,7 +192,10 @@ fn forest(quantity: Quantity, group: &Group, rows: &[&Row], names: &Names) -> Fo
     };
     let interval = match group.resolution {
         Some(resolution) => format!("counts without noise: a difference above {resolution} % is real"),
-        None => format!("{} % interval, for all comparisons together", stats::confidence(group.level)),
+        None => format!(
+            "{} % interval, for all comparisons with a baseline together",
+            stats::confidence(group.level)
+        ),
     };
     let mut margins = rows.iter().map(|row| margin(&row.comparison));
     let first = margins.next().flatten();
@@ -233,7 +236,7 @@ fn verdict(row: &Row, group: &Group) -> String {
     let comparison = &row.comparison;
     let size = match (interval(comparison), comparison.relative) {
         (Some(_), Some(_)) => None,
-        (Some(_), None) => Some("by the ratio of geometric means".to_owned()),
+        (Some(_), None) => Some("by geometric means".to_owned()),
         (None, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
         (None, None) => {
             let measure = Measure::of(&group.metric, std::iter::once(comparison.difference));
