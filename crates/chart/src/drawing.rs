@@ -104,6 +104,14 @@ impl Path {
         self.step(if self.data.is_empty() { 'M' } else { 'L' }, x, y)
     }
 
+    /// Straight up or down to a height, from where it is.
+    pub(crate) fn upright(&mut self, x: f64, y: f64) -> &mut Self {
+        self.data.push('V');
+        self.data.push_str(&number(y));
+        self.area.reach(x, y);
+        self
+    }
+
     /// Begins anew at a place.
     pub(crate) fn from(&mut self, x: f64, y: f64) -> &mut Self {
         self.step('M', x, y)

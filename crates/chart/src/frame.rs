@@ -142,8 +142,8 @@ impl Frame {
     /// A line through all plots, but through no name above them.
     fn upright(&self, drawing: &mut Drawing, class: &str, x: f64) {
         let mut path = Path::new();
-        for (top, bottom) in &self.stretches {
-            path.from(x, *top).to(x, *bottom);
+        for joined in self.stretches.chunk_by(|one, next| one.1 == next.0) {
+            path.from(x, joined[0].0).upright(x, joined[joined.len() - 1].1);
         }
         if !self.stretches.is_empty() {
             drawing.path(class, &path);
@@ -163,7 +163,7 @@ impl Frame {
             let mut path = Path::new();
             path.from(low, y).to(high, y);
             for x in [low, high] {
-                path.from(x, y - half).to(x, y + half);
+                path.from(x, y - half).upright(x, y + half);
             }
             drawing.path(class, &path);
         }

@@ -84,7 +84,7 @@ pub(crate) fn interval(
     path.from(reached[0], y).to(reached[1], y);
     for ((end, x), inwards) in ends.into_iter().zip(reached).zip([6.0, -6.0]) {
         match end {
-            Some(_) => path.from(x, y - 4.0).to(x, y + 4.0),
+            Some(_) => path.from(x, y - 4.0).upright(x, y + 4.0),
             None => path.from(x + inwards, y - 4.0).to(x, y).to(x + inwards, y + 4.0),
         };
     }

@@ -45,7 +45,7 @@ pub struct Boot {
 /// With more runs each has no words of its own: its boot has.
 const TOLD: usize = 200;
 /// With more lanes the marks that the keyboard reaches are the conditions, not their boots.
-const MARKED: usize = 60;
+const MARKED: usize = 24;
 /// The height of all lanes of a condition together is at most this, in px.
 const LANES: f64 = 150.0;
 
@@ -103,7 +103,12 @@ impl Dots {
     fn about_all(&self, condition: &Condition) -> String {
         let of = |boot: &Boot| Some(format!("{} {}", boot.name, self.quantity.plain(boot.mean()?)));
         let means: Vec<String> = condition.boots.iter().filter_map(of).collect();
-        format!("{}: means {}", condition.name, means.join(", "))
+        let whole = condition.interval.map(|shown| format!("{}; ", self.words(&shown)));
+        format!("{}: {}means: {}", condition.name, whole.unwrap_or_default(), means.join(", "))
+    }
+
+    fn words(&self, shown: &Interval) -> String {
+        format!("{}, {}", self.quantity.interval(shown, |value| self.quantity.plain(value)), self.interval)
     }
 
     fn value(&self, condition: &Condition) -> String {
@@ -197,22 +202,23 @@ impl Plot for Dots {
                     let about = self.about(condition, boot, mean);
                     drawing.mark(&about, |mark| drawn += draw(mark, boot, &lane, mean));
                 }
-            } else {
-                drawing.mark(&self.about_all(condition), |mark| {
-                    for (boot, index) in condition.boots.iter().zip(0_u16..) {
-                        if let (lane, Some(mean)) = of_boot((boot, index)) {
-                            drawn += draw(mark, boot, &lane, mean);
-                        }
+                if let Some(shown) = &condition.interval {
+                    let about = format!("{}: {}", condition.name, self.words(shown));
+                    let y = y + lanes_end + 7.0;
+                    drawing.mark(&about, |mark| frame.interval(mark, "ink", &axis, y, shown));
+                }
+                continue;
+            }
+            drawing.mark(&self.about_all(condition), |mark| {
+                for (boot, index) in condition.boots.iter().zip(0_u16..) {
+                    if let (lane, Some(mean)) = of_boot((boot, index)) {
+                        drawn += draw(mark, boot, &lane, mean);
                     }
-                });
-            }
-
-            if let Some(shown) = &condition.interval {
-                let words = self.quantity.interval(shown, |value| self.quantity.plain(value));
-                drawing.mark(&format!("{}: {words}, {}", condition.name, self.interval), |mark| {
+                }
+                if let Some(shown) = &condition.interval {
                     frame.interval(mark, "ink", &axis, y + lanes_end + 7.0, shown);
-                });
-            }
+                }
+            });
         }
         let remark: Vec<String> = thin::said(drawn, all, "runs").into_iter().collect();
         frame.close(&mut drawing, &axis, &self.quantity, false, &remark);

@@ -86,7 +86,7 @@ fn figure(view: &View<'_>, workloads: &[Workload<'_>], sheet: &Sheet, ids: &mut 
         "CPU in use".clone_into(&mut measure.quantity.name);
         let title = capital(&format!("{side}{}", account.title));
         let names: Vec<String> = estimates.iter().map(|one| sheet.name(one.condition)).collect();
-        seen.push(format!("{title}: {}", extremes(&measure, &names, &estimates)));
+        seen.push(extremes(&title, &measure, &names, &estimates));
         let plot = bars(view, sheet, account, side, &measure, level, &estimates);
         panels.push(Panel { title, plot: Box::new(plot) });
     }

@@ -20,17 +20,16 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     let id = ids.unique("effects");
     let (mut figures, mut folded) = (Vec::new(), Vec::new());
     for view in views {
-        for family in families(view) {
-            let telling = telling(view, &family);
-            figures.extend(figure(view, &family, telling.as_deref(), ids));
+        for family in Family::all(view) {
+            let telling = family.telling(view);
+            figures.extend(figure(view, &family, telling.as_deref(), "", ids));
             if telling.is_some() {
-                // The others are with their metric in the table of conditions.
-                folded.extend(figure(view, &family[..1], None, ids));
+                folded.extend(figure(view, &family, None, super::ALL, ids));
             }
         }
     }
     let mut about = vec![
-        "Differences from a baseline in % of it, with intervals that hold for all comparisons of a metric \
+        "Differences from a baseline in % of it, with intervals that hold for all comparisons with it \
          together. Where an interval includes zero no difference is proven."
             .to_owned(),
     ];
@@ -40,51 +39,84 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     Some(Section { id, title: "What each condition changes".to_owned(), about, figures, folded })
 }
 
-/// The comparisons of a workload with one baseline, in all metrics.
-fn families<'a>(view: &View<'a>) -> Vec<Vec<&'a Group>> {
-    let mut families: Vec<Vec<&Group>> = Vec::new();
-    let baseline = |group: &Group| group.rows.first().map(|row| row.comparison.baseline);
-    let compared =
-        |group: &Group| -> Vec<usize> { group.rows.iter().map(|row| row.comparison.condition).collect() };
-    for group in view.results.comparisons().iter().filter(|group| !group.rows.is_empty()) {
-        let same = |known: &&mut Vec<&Group>| {
-            known[0].workload == group.workload
-                && baseline(known[0]) == baseline(group)
-                && compared(known[0]) == compared(group)
-        };
-        match families.iter_mut().find(same) {
-            Some(known) => known.push(group),
-            None => families.push(vec![group]),
+/// The comparisons of a workload.
+struct Family<'a> {
+    workload: &'a str,
+    groups: Vec<&'a Group>,
+    names: Names,
+}
+
+impl<'a> Family<'a> {
+    fn all(view: &View<'a>) -> Vec<Self> {
+        let groups: Vec<&Group> =
+            view.results.comparisons().iter().filter(|group| !group.rows.is_empty()).collect();
+        let mut workloads: Vec<&str> = Vec::new();
+        for group in &groups {
+            if !workloads.contains(&group.workload.as_str()) {
+                workloads.push(&group.workload);
+            }
         }
+        let family = |workload| {
+            let groups: Vec<&Group> =
+                groups.iter().copied().filter(|group| group.workload == workload).collect();
+            Self { workload, names: Names::of(view, &groups), groups }
+        };
+        workloads.into_iter().map(family).collect()
     }
-    families
+
+    /// Its comparisons in each metric, each once.
+    fn metrics(&self, telling: Option<&[usize]>) -> Vec<(&'a Group, Vec<&'a Row>)> {
+        let mut metrics: Vec<(&Group, Vec<&Row>)> = Vec::new();
+        for group in &self.groups {
+            let place = metrics.iter().position(|(known, _)| known.metric == group.metric);
+            let place = place.unwrap_or_else(|| {
+                metrics.push((group, Vec::new()));
+                metrics.len() - 1
+            });
+            let ends = |row: &Row| (row.comparison.condition, row.comparison.baseline);
+            for row in &group.rows {
+                let is_shown = telling.is_none_or(|few| few.contains(&row.comparison.condition));
+                let rows = &mut metrics[place].1;
+                if is_shown && !rows.iter().any(|known| ends(known) == ends(row)) {
+                    rows.push(row);
+                }
+            }
+        }
+        metrics.retain(|(_, rows)| !rows.is_empty());
+        metrics
+    }
+
+    /// Of very many compared conditions those that a reader wants to see first.
+    fn telling(&self, view: &View<'_>) -> Option<Vec<usize>> {
+        if self.metrics(None).iter().all(|(_, rows)| rows.len() <= MOST) {
+            return None;
+        }
+        view.workloads().iter().find(|one| one.name == self.workload).and_then(|one| view.telling(one))
+    }
 }
 
-/// Of very many compared conditions those that a reader wants to see first.
-fn telling(view: &View<'_>, family: &[&Group]) -> Option<Vec<usize>> {
-    let group = family.first()?;
-    if group.rows.len() <= MOST {
-        return None;
+fn figure(
+    view: &View<'_>,
+    family: &Family<'_>,
+    telling: Option<&[usize]>,
+    more: &str,
+    ids: &mut Ids,
+) -> Option<Figure> {
+    let mut shown = family.metrics(telling);
+    if !more.is_empty() {
+        // The others are with their metric in the table of conditions.
+        shown.truncate(1);
     }
-    view.workloads().iter().find(|one| one.name == group.workload).and_then(|one| view.telling(one))
-}
-
-fn figure(view: &View<'_>, family: &[&Group], telling: Option<&[usize]>, ids: &mut Ids) -> Option<Figure> {
-    let first = family.first()?;
-    let baseline = first.rows.first()?.comparison.baseline;
-    let names = Names::of(view, first, baseline);
-    let is_shown = |row: &&Row| telling.is_none_or(|few| few.contains(&row.comparison.condition));
-    let shown: Vec<(&Group, Vec<&Row>)> =
-        family.iter().map(|group| (*group, group.rows.iter().filter(is_shown).collect())).collect();
     let is_shared = is_shared(&shown);
     let reach: Vec<f64> = shown.iter().flat_map(|(_, rows)| ends(rows)).filter(|_| is_shared).collect();
+    let names = &family.names;
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
-    for (group, rows) in shown.iter().filter(|(_, rows)| !rows.is_empty()) {
+    for (group, rows) in &shown {
         let metric = metric_name(&group.metric);
-        let base = format!("of {}", names.baseline);
+        let base = names.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
         let measure = Measure::percent(&format!("difference of {metric}"), &base);
-        seen.push(format!("{}: {}", capital(&metric), words(rows, &names)));
-        let plot = forest(measure.reaching(reach.iter().copied()).quantity, group, rows, &names);
+        seen.push(format!("{}: {}", capital(&metric), words(rows, names)));
+        let plot = forest(measure.reaching(reach.iter().copied()).quantity, group, rows, names);
         panels.push(Panel { title: capital(&metric), plot: Box::new(plot) });
     }
     if let [only] = panels.as_mut_slice() {
@@ -93,35 +125,49 @@ fn figure(view: &View<'_>, family: &[&Group], telling: Option<&[usize]>, ids: &m
     if panels.len() > 1 && !is_shared {
         seen.push("The metrics differ so much in size that each panel has a scale of its own".to_owned());
     }
-    let of = if view.workloads().len() > 1 { format!(" of {}", first.workload) } else { String::new() };
-    let all = if telling.is_none() && first.rows.len() > MOST { super::ALL } else { "" };
-    let id = format!("effects {} against {}{all}", first.workload, names.baseline);
+    let metric = match shown.as_slice() {
+        [(group, _)] => format!(" on {}", metric_name(&group.metric)),
+        _ => String::new(),
+    };
+    let of = if view.workloads().len() > 1 { format!(", {}", family.workload) } else { String::new() };
+    let against = names.only.as_ref().map(|only| format!(" against {only}")).unwrap_or_default();
     (!panels.is_empty()).then(|| Figure {
-        id: ids.unique(&view.titled(&id)),
-        title: view.titled(&format!("Effects{of} against {}{all}", names.baseline)),
+        id: ids.unique(&view.titled(&format!("effects {}{more}", family.workload))),
+        title: view.titled(&format!("Effects{metric}{against}{of}{more}")),
         description: paragraph(seen),
         panels,
     })
 }
 
-/// The names of a group's conditions among each other.
+/// The names of compared conditions among each other.
 struct Names {
-    baseline: String,
-    others: Vec<(usize, String)>,
+    /// The only baseline; `None` if there are several.
+    only: Option<String>,
+    all: Vec<(usize, String)>,
 }
 
 impl Names {
-    fn of(view: &View<'_>, group: &Group, baseline: usize) -> Self {
-        let members = group.rows.iter().map(|row| row.comparison.condition).chain([baseline]);
-        let members: Vec<usize> = members.collect();
-        let mut names = view.names(&members);
-        let baseline = names.pop().unwrap_or_default();
-        Self { baseline, others: members.into_iter().zip(names).collect() }
+    fn of(view: &View<'_>, groups: &[&Group]) -> Self {
+        let (mut members, mut baselines) = (Vec::new(), Vec::new());
+        for row in groups.iter().flat_map(|group| &group.rows) {
+            baselines.push(row.comparison.baseline);
+            members.extend([row.comparison.condition, row.comparison.baseline]);
+        }
+        members.sort_unstable();
+        members.dedup();
+        let names = view.names(&members);
+        let all: Vec<(usize, String)> = members.into_iter().zip(names).collect();
+        let is_one = baselines.iter().all(|one| *one == baselines[0]);
+        let only = all.iter().find(|(condition, _)| is_one && baselines.first() == Some(condition));
+        Self { only: only.map(|(_, name)| name.clone()), all }
     }
 
+    /// What differs, and from what if there are several baselines.
     fn name(&self, row: &Row) -> String {
-        let own = self.others.iter().find(|(condition, _)| *condition == row.comparison.condition);
-        own.map_or_else(|| row.label.clone(), |(_, name)| name.clone())
+        let of =
+            |condition: usize| self.all.iter().find(|(one, _)| *one == condition).map_or("", |one| &one.1);
+        let (condition, baseline) = (of(row.comparison.condition), of(row.comparison.baseline));
+        if self.only.is_some() { condition.to_owned() } else { format!("{condition} against {baseline}") }
     }
 }
 
@@ -146,9 +192,14 @@ fn forest(quantity: Quantity, group: &Group, rows: &[&Row], names: &Names) -> Fo
     };
     let interval = match group.resolution {
         Some(resolution) => format!("counts without noise: a difference above {resolution} % is real"),
-        None => format!("{} % interval, for all comparisons together", stats::confidence(group.level)),
+        None => format!(
+            "{} % interval, for all comparisons with a baseline together",
+            stats::confidence(group.level)
+        ),
     };
-    let margin = rows.iter().find_map(|row| margin(&row.comparison));
+    let mut margins = rows.iter().map(|row| margin(&row.comparison));
+    let first = margins.next().flatten();
+    let margin = first.filter(|_| margins.all(|margin| margin == first));
     Forest { quantity, interval, margin, effects: rows.iter().map(effect).collect() }
 }
 
@@ -185,7 +236,7 @@ fn verdict(row: &Row, group: &Group) -> String {
     let comparison = &row.comparison;
     let size = match (interval(comparison), comparison.relative) {
         (Some(_), Some(_)) => None,
-        (Some(_), None) => Some("by the ratio of geometric means".to_owned()),
+        (Some(_), None) => Some("by geometric means".to_owned()),
         (None, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
         (None, None) => {
             let measure = Measure::of(&group.metric, std::iter::once(comparison.difference));
@@ -204,8 +255,9 @@ fn words(rows: &[&Row], names: &Names) -> String {
     let distance = |row: &Row| share(row).map_or(f64::INFINITY, f64::abs);
     proven.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
     let said = |row: &&Row| {
-        let size = share(row).map(|share| format!("{} %, ", stats::signed(percent(share))));
-        format!("{} ({}{})", names.name(row), size.unwrap_or_default(), row.verdict())
+        let size = share(row).map(|share| format!(" {} %", stats::signed(percent(share))));
+        let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
+        format!("{}{} ({verdict})", names.name(row), size.unwrap_or_default())
     };
     let mut parts: Vec<String> = proven.iter().take(NAMED).map(said).collect();
     if proven.len() > NAMED {

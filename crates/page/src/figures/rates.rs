@@ -152,9 +152,8 @@ fn figure(metric: &str, sheets: &[Rates], more: &str, ids: &mut Ids) -> Option<F
         panels.push(Panel { title: rates.title.clone(), plot: Box::new(plot) });
         let estimates: Vec<ConditionEstimate> = rates.estimates.values().copied().collect();
         let names: Vec<String> = rates.estimates.keys().map(|one| rates.sheet.name(*one)).collect();
-        let words = extremes(&measure, &names, &estimates);
-        let place = if rates.title.is_empty() { String::new() } else { format!("{}: ", rates.title) };
-        seen.push(paragraph([format!("{place}{words}"), rates.limited.clone()]));
+        let words = extremes(&rates.title, &measure, &names, &estimates);
+        seen.push(paragraph([words, rates.limited.clone()]));
     }
     Some(Figure {
         id: ids.unique(&format!("rates {metric}{more}")),

@@ -69,9 +69,10 @@ fn figure(
 ) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for workload in workloads {
-        let Some((plot, words)) = dots(view, metric, workload) else { continue };
+        let place = if workloads.len() > 1 { workload.name } else { "" };
+        let Some((plot, words)) = dots(view, metric, workload, place) else { continue };
         panels.push(Panel { title: workload.name.to_owned(), plot: Box::new(plot) });
-        seen.push((workload.name, words));
+        seen.push(words);
     }
     if let [only] = panels.as_mut_slice() {
         only.title.clear();
@@ -79,21 +80,19 @@ fn figure(
     let name = report::metric_name(metric);
     let of = match seen.as_slice() {
         [] => return None,
-        [(_, _)] => String::new(),
+        [_] => String::new(),
         several => format!(" of {} workloads", several.len()),
     };
-    let is_one = seen.len() == 1;
-    let told =
-        seen.into_iter().map(|(workload, words)| if is_one { words } else { format!("{workload}: {words}") });
+
     Some(Figure {
         id: ids.unique(&view.titled(&format!("runs {metric}{more}"))),
         title: view.titled(&capital(&format!("{name}{of}, run by run{more}"))),
-        description: told.collect::<Vec<_>>().join(" "),
+        description: seen.join(" "),
         panels,
     })
 }
 
-fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>) -> Option<(Dots, String)> {
+fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>, place: &str) -> Option<(Dots, String)> {
     let mut runs: BTreeMap<(usize, u32), Vec<f64>> = BTreeMap::new();
     for (condition, boot, value) in view.stored.values(metric) {
         if workload.conditions.contains(&condition) {
@@ -126,7 +125,7 @@ fn dots(view: &View<'_>, metric: &str, workload: &Workload<'_>) -> Option<(Dots,
     }
     let of_estimates: Vec<usize> = estimates.iter().map(|one| one.condition).collect();
     let spread = view.groups(workload.name, metric).next().map(spread).unwrap_or_default();
-    let words = paragraph([extremes(&measure, &view.names(&of_estimates), &estimates), spread]);
+    let words = paragraph([extremes(place, &measure, &view.names(&of_estimates), &estimates), spread]);
     Some((Dots { quantity: measure.quantity, interval: of_mean(level), conditions }, words))
 }
 

@@ -23,8 +23,13 @@ pub(super) fn paragraph(parts: impl IntoIterator<Item = String>) -> String {
     parts.map(|part| sentence(&part)).collect::<Vec<_>>().join(" ")
 }
 
-/// The highest and the lowest of several estimates, in words that begin a sentence.
-pub(super) fn extremes(measure: &Measure, names: &[String], estimates: &[ConditionEstimate]) -> String {
+/// The highest and the lowest of several estimates as a sentence: of `place`, if it has a name.
+pub(super) fn extremes(
+    place: &str,
+    measure: &Measure,
+    names: &[String],
+    estimates: &[ConditionEstimate],
+) -> String {
     let by_mean = |one: &usize, other: &usize| estimates[*one].mean.total_cmp(&estimates[*other].mean);
     let (Some(low), Some(high)) =
         ((0..estimates.len()).min_by(by_mean), (0..estimates.len()).max_by(by_mean))
@@ -37,12 +42,13 @@ pub(super) fn extremes(measure: &Measure, names: &[String], estimates: &[Conditi
         let gap = if name.is_empty() { "" } else { ", " };
         format!("{name}{gap}{}", measure.with_interval(one.mean, one.interval))
     };
-    if estimates.len() == 1 {
-        return of(low);
-    }
     let [least, most] = [low, high].map(|place| measure.words(estimates[place].mean));
-    if least == most {
-        return format!("All conditions alike, {least}");
-    }
-    format!("Highest: {}; lowest: {}", of(high), of(low))
+    let words = match estimates.len() {
+        // It begins with the condition's name.
+        1 if place.is_empty() => return of(low),
+        1 => of(low),
+        _ if least == most => format!("all conditions alike, {least}"),
+        _ => format!("highest {}; lowest {}", of(high), of(low)),
+    };
+    if place.is_empty() { capital(&words) } else { format!("{place}: {words}") }
 }
