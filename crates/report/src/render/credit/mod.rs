@@ -2,6 +2,7 @@
 //! factors, in the rate and in CPU per unit of work on each side.
 
 mod combination;
+mod effects;
 mod gain;
 mod parts;
 mod text;
@@ -13,6 +14,8 @@ use study::{Design, DesignKind, Dropped, Kind, metric::Metric};
 use crate::data::exact::{self, RESOLUTION, Unlike};
 use crate::data::limits;
 use crate::data::truth::truth;
+pub(super) use effects::contexts;
+
 use combination::{Combination, Missing};
 use parts::{EffectView, Orders, Part, Parts, Whole};
 

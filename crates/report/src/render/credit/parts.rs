@@ -21,6 +21,15 @@ pub(crate) struct Part {
     pub(crate) base: &'static str,
     #[serde(flatten)]
     pub(crate) change: Estimated,
+    /// The factors that are switched.
+    #[serde(skip)]
+    pub(super) switched: Vec<String>,
+    /// Whether the change is that of switching them on.
+    #[serde(skip)]
+    pub(super) is_on: bool,
+    /// The reverse change, in % of the other end; `None` for an average over several states.
+    #[serde(skip)]
+    pub(super) back: Option<Estimated>,
     /// The conditions at both ends, by position; `None` for an average over several.
     #[serde(skip)]
     pub(super) ends: Option<[usize; 2]>,
@@ -130,6 +139,9 @@ impl Parts {
                 name: combination.design.factors[share.factor].clone(),
                 base: "off",
                 change: share.share,
+                switched: vec![combination.design.factors[share.factor].clone()],
+                is_on: true,
+                back: None,
                 ends: None,
             })
             .collect();
@@ -162,6 +174,9 @@ impl Parts {
                 name: name(combination, effect),
                 base: "the mean of all states",
                 change: effect.effect,
+                switched: effect.factors.iter().map(|one| combination.design.factors[*one].clone()).collect(),
+                is_on: true,
+                back: None,
                 ends: None,
             })
             .collect();
@@ -186,19 +201,21 @@ impl Parts {
             .filter(measured)
             .collect();
         let Ladder { steps, .. } = ladder(runs, &rungs, None, level)?;
-        self.parts = steps
-            .iter()
-            .map(|step| {
-                let before = combination.names(step.from, 0);
-                let gone = combination.names(step.to, 0).into_iter().filter(|name| !before.contains(name));
-                Part {
-                    name: format!("{} off", gone.collect::<Vec<_>>().join(" and ")),
-                    base: "the step before",
-                    change: step.change.of_non_negative(),
-                    ends: Some([step.from, step.to]),
-                }
-            })
-            .collect();
+        for step in &steps {
+            let before = combination.names(step.from, 0);
+            let mut gone = combination.names(step.to, 0);
+            gone.retain(|name| !before.contains(name));
+            let back = ladder(runs, &[step.to, step.from], None, level)?.total;
+            self.parts.push(Part {
+                name: format!("{} off", gone.join(" and ")),
+                base: "the step before",
+                change: step.change.of_non_negative(),
+                switched: gone.into_iter().map(str::to_owned).collect(),
+                is_on: false,
+                back: Some(back.of_non_negative()),
+                ends: Some([step.from, step.to]),
+            });
+        }
         self.adds_up = true;
         self.remarks.push(REMARK.to_owned());
         Ok(())
@@ -230,13 +247,21 @@ impl Parts {
             if Some(place) == end && changed.len() > 1 {
                 continue;
             }
-            let change = ladder(runs, &[all, place], None, level)?.total.of_non_negative();
+            let Ladder { total, back, .. } = ladder(runs, &[all, place], None, level)?;
             let name = if is_out {
                 format!("without {}", changed.join(" and "))
             } else {
                 format!("{} alone", changed.join(" and "))
             };
-            self.parts.push(Part { name, base: word, change, ends: Some([all, place]) });
+            self.parts.push(Part {
+                name,
+                base: word,
+                change: total.of_non_negative(),
+                switched: changed.into_iter().map(str::to_owned).collect(),
+                is_on: !is_out,
+                back: Some(back.of_non_negative()),
+                ends: Some([all, place]),
+            });
         }
         self.remarks.push(if is_out {
             "each part: the gain of an offload with all others on; the parts do not add up to the whole"
