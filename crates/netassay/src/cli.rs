@@ -1,5 +1,6 @@
 //! The command line.
 
+mod advise;
 mod common;
 mod compare;
 mod kept;
@@ -16,6 +17,7 @@ use study::{Assignment, Percent};
 
 use crate::exit;
 
+pub(crate) use advise::{AdviceFormat, Advise};
 pub(crate) use common::{Database, Format, Formatted, Stored, Tables, TurnFlags};
 pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Compare the conditions of a stored study, two stored studies, or files of measurements
     Compare(Compare),
+    /// Advise which switches to set, from stored studies: gain, cost, commands to apply and to undo
+    Advise(Advise),
     /// Tag a stored study: a name to call it by
     Tag(TagStudy),
     /// Note something of a stored study

@@ -28,5 +28,6 @@ pub use render::switches::{
 pub use render::sizing::{Sizing, SizingRequest, Spread};
 pub use words::colour::sequences as colours;
 pub use words::layout::Layout;
-pub use words::number::{counted, duration, figure, instant, percent, plain};
+pub use words::number::{counted, duration, figure, instant, percent, plain, range};
+pub use words::phrases::{list as listed, short_words as metric_words};
 pub use words::table::Table;

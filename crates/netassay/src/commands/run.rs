@@ -8,6 +8,7 @@ use store::{Store, StudyId};
 use study::{BootState, Study};
 
 use crate::cli::RunFlags;
+use crate::commands::advise;
 use crate::commands::stored::{newest_called, open_read_only};
 use crate::commands::studies::{self, find};
 use crate::exit;
@@ -25,8 +26,9 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     // If no run counts, the page says why.
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
+    let short = advise::in_short(&stored, output::layout(flags.tables.wide))?;
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        results.text(&flags.database.db, layout)
+        results.text(&flags.database.db, layout) + &short
     })?;
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
     let again = again + &studies::again(&flags.set);

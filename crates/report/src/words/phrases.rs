@@ -19,7 +19,8 @@ pub(crate) fn title(key: &str) -> String {
 }
 
 /// The same in short: `the transmitter's CPU per byte`.
-pub(crate) fn short_words(key: &str) -> String {
+#[must_use]
+pub fn short_words(key: &str) -> String {
     spoken(key, |side| format!("the {side}'s"), short)
 }
 
@@ -53,7 +54,8 @@ pub(crate) fn is(key: &str) -> &'static str {
 }
 
 /// `a, b and c`.
-pub(crate) fn list<S: AsRef<str>>(items: &[S]) -> String {
+#[must_use]
+pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     match items {
         [] => String::new(),
         [one] => one.as_ref().to_owned(),
