@@ -102,8 +102,10 @@ impl Advice {
     /// # Errors
     /// [`Error::Stats`] for data that no statistics can take.
     pub fn of(studies: &[StoredStudy], request: &Request) -> Result<Self, Error> {
-        let switches =
-            studies.iter().map(|stored| Switches::of(stored, request.confidence)).collect::<Result<Vec<_>, _>>()?;
+        let switches = studies
+            .iter()
+            .map(|stored| Switches::of(stored, request.confidence))
+            .collect::<Result<Vec<_>, _>>()?;
         let goals = if request.goals.is_empty() { measured(&switches) } else { request.goals.clone() };
         let studies: Vec<StudyAdvice> =
             switches.into_iter().map(|switches| StudyAdvice::of(switches, &goals, request)).collect();

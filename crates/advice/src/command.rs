@@ -116,13 +116,36 @@ impl Command {
     }
 }
 
+/// The lines that a person types for these commands: features of one interface in one line.
+pub(crate) fn lines(commands: &[Command]) -> Vec<(Option<Side>, String)> {
+    let mut lines: Vec<(Option<Side>, Option<Interface>, String)> = Vec::new();
+    for command in commands {
+        let (side, of) = match command {
+            Command::Feature { side, interface, .. } => (*side, Some(*interface)),
+            other => (other.side(), None),
+        };
+        let known =
+            lines.iter_mut().find(|(known, interface, _)| of.is_some() && (*known, *interface) == (side, of));
+        match (known, command) {
+            (Some((_, _, line)), Command::Feature { name, on, .. }) => {
+                line.push_str(&format!(" {} {}", text::line(name), state(*on)));
+            }
+            _ => lines.push((side, of, command.to_string())),
+        }
+    }
+    lines.into_iter().map(|(side, _, line)| (side, line)).collect()
+}
+
+fn state(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
 /// As a person types it, with the interface as a variable of the shell.
 impl fmt::Display for Command {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Feature { interface, name, on, .. } => {
-                let (state, name) = (if *on { "on" } else { "off" }, text::line(name));
-                write!(out, "ethtool -K \"${}\" {name} {state}", interface.variable())
+                write!(out, "ethtool -K \"${}\" {} {}", interface.variable(), text::line(name), state(*on))
             }
             Self::Mtu { interface, bytes, .. } => {
                 write!(out, "ip link set dev \"${}\" mtu {bytes}", interface.variable())
@@ -143,14 +166,7 @@ fn of_switch(switch: &Switch, name: &str, effect: &Effect) -> Vec<Command> {
             let interface = Interface::of(*underlay);
             vec![feature(*side, interface, name, effect.to == "on")]
         }
-        Switch::Offloads { side, underlay } => {
-            let of_it = effect.features.iter().filter(|one| {
-                one.underlay == *underlay && side.is_none_or(|side| side == one.side)
-            });
-            of_it
-                .map(|one| feature(Some(one.side), Interface::of(one.underlay), &one.feature, one.on))
-                .collect()
-        }
+        Switch::Offloads { side, underlay } => offloads(*side, *underlay, effect),
         Switch::Mtu { underlay } => {
             let bytes = effect.to.parse().ok();
             let command = |bytes| Command::Mtu { side: None, interface: Interface::of(*underlay), bytes };
@@ -159,11 +175,40 @@ fn of_switch(switch: &Switch, name: &str, effect: &Effect) -> Vec<Command> {
         Switch::CongestionControl => {
             // Words that leave the choice to the kernel or to netassay name none.
             let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-            let name = effect.to.parse().ok().and_then(|one: CongestionControl| one.name().map(str::to_owned));
+            let name =
+                effect.to.parse().ok().and_then(|one: CongestionControl| one.name().map(str::to_owned));
             let name = name.filter(|name| !name.starts_with('-') && name.chars().all(is_name));
             let key = "net.ipv4.tcp_congestion_control";
             name.map(|value| Command::Sysctl { side: switch.side(), key, value }).into_iter().collect()
         }
+    }
+}
+
+/// What reads back otherwise, by the names of `ethtool`'s groups, which set what an interface has of
+/// them; once where both hosts need the same.
+fn offloads(side: Option<Side>, underlay: bool, effect: &Effect) -> Vec<Command> {
+    let interface = Interface::of(underlay);
+    let of_side = |side: Side| -> Vec<(String, bool)> {
+        let own = effect.features.iter().filter(|one| (one.side, one.underlay) == (side, underlay));
+        let mut named: Vec<(String, bool)> = Vec::new();
+        for one in own {
+            let group = feature::GROUPS.iter().find(|group| group.members.contains(&one.feature.as_str()));
+            let name = group.map_or(one.feature.as_str(), |group| group.short);
+            if !named.iter().any(|(known, _)| known == name) {
+                named.push((name.to_owned(), one.on));
+            }
+        }
+        named
+    };
+    let commands = |side: Option<Side>, named: &[(String, bool)]| -> Vec<Command> {
+        named.iter().map(|(name, on)| feature(side, interface, name, *on)).collect()
+    };
+    let [one, other] = Side::BOTH.map(of_side);
+    match side {
+        None if one == other => commands(None, &one),
+        None => [commands(Some(Side::Transmitter), &one), commands(Some(Side::Receiver), &other)].concat(),
+        Some(Side::Transmitter) => commands(side, &one),
+        Some(Side::Receiver) => commands(side, &other),
     }
 }
 

@@ -45,13 +45,19 @@ pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Stand
     };
     let changes: Vec<Change> = ends.iter().flat_map(of_goal).collect();
     if changes.is_empty() {
-        return (Standing::Unknown("no run has the metric".to_owned()), as_they_are());
+        let names: Vec<String> = metrics.iter().map(|key| report::metric_words(key)).collect();
+        let why = format!("no run has {}; disturbed runs have no CPU time", report::listed(&names));
+        let why = if metrics.iter().any(|key| key.contains("service_demand")) {
+            why
+        } else {
+            format!("no run has {}", report::listed(&names))
+        };
+        return (Standing::Unknown(why), as_they_are());
     }
     let says = |effect: &Effect, better: bool| {
         of_goal(effect).iter().any(|change| change.is_better() == Some(better))
     };
-    let (better, worse) =
-        (ends.iter().any(|one| says(one, true)), ends.iter().any(|one| says(one, false)));
+    let (better, worse) = (ends.iter().any(|one| says(one, true)), ends.iter().any(|one| says(one, false)));
     match (better, worse) {
         (false, false) => (open(&changes, matters), as_they_are()),
         (true, true) => {
@@ -66,8 +72,7 @@ pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Stand
         (true, false) | (false, true) => {
             let ends = if better { as_they_are() } else { reversed() };
             let losses = losses(&ends, metrics, matters);
-            let standing =
-                if losses.is_empty() { Standing::Recommended } else { Standing::TradeOff(losses) };
+            let standing = if losses.is_empty() { Standing::Recommended } else { Standing::TradeOff(losses) };
             (standing, ends)
         }
     }

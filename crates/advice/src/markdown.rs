@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use crate::advice::{Advice, StudyAdvice, Under};
 use crate::phrase;
 use crate::summary::Summary;
-use crate::text::{NOTHING, head, ties};
+use crate::text::{NOTHING, head, reasons, ties};
 
 /// A text of others in Markdown: nothing in it is markup.
 struct Plain<'t>(&'t str);
@@ -16,7 +16,8 @@ impl fmt::Display for Plain<'_> {
         let mut before = ' ';
         let mut letters = text.chars().peekable();
         while let Some(letter) = letters.next() {
-            let inside_word = before.is_alphanumeric() && letters.peek().is_some_and(|next| next.is_alphanumeric());
+            let inside_word =
+                before.is_alphanumeric() && letters.peek().is_some_and(|next| next.is_alphanumeric());
             match letter {
                 // Character references, and what GitHub makes a link, a mention or an issue.
                 '<' => out.write_str("&lt;")?,
@@ -90,14 +91,15 @@ impl Advice {
                 if let Some(elsewhere) = phrase::elsewhere(one).filter(|_| open) {
                     text.push_str(&format!("  - elsewhere: {}\n", Plain(&elsewhere)));
                 }
-                for (what, commands) in [("apply", &one.apply), ("undo", &one.undo)] {
-                    for command in commands {
-                        text.push_str(&format!("  - {what}: {}\n", Code(&command.to_string())));
-                    }
+                for (what, command) in phrase::commands(one) {
+                    text.push_str(&format!("  - {what}: {}\n", Code(&command)));
                 }
                 if let Some(more) = phrase::more(one, study) {
                     text.push_str(&format!("  - to settle it: {}\n", Plain(&more)));
                 }
+            }
+            for reason in reasons(all) {
+                text.push_str(&format!("- {}\n", Plain(&reason)));
             }
             let ties = ties(all);
             if !ties.is_empty() {

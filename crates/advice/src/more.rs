@@ -34,12 +34,13 @@ impl More {
         level: f64,
         matters: f64,
     ) -> Option<Self> {
-        let size = |boots: u32, detects| Self { boots, seconds: seconds_per_boot * f64::from(boots), detects };
+        let size =
+            |boots: u32, detects| Self { boots, seconds: seconds_per_boot * f64::from(boots), detects };
         match &change.outcome {
             Outcome::Unknown(_) if boots < 2 => Some(size(FIRST, None)),
             Outcome::NotProven => {
                 let pilot = Pilot { boots, standard_error: change.standard_error?, df: change.df };
-                let needed = pilot.boots_needed(matters / 100.0 * base(change)?, level, POWER, BOOTS)?;
+                let needed = pilot.boots_needed(matters / 100.0 * base(change), level, POWER, BOOTS)?;
                 (needed > boots).then(|| size(needed, Some(matters)))
             }
             _ => None,
@@ -47,8 +48,9 @@ impl More {
     }
 }
 
-/// The size of the base, in the metric's unit.
-fn base(change: &Change) -> Option<f64> {
-    let relative = change.there.relative.filter(|relative| *relative != 0.0)?;
-    Some((100.0 * change.there.value / relative).abs())
+/// The size of the base, in the metric's unit; where it is not known well enough for a percentage,
+/// that of the mean of all runs.
+fn base(change: &Change) -> f64 {
+    let relative = change.there.relative.filter(|relative| *relative != 0.0);
+    relative.map_or(change.mean, |relative| 100.0 * change.there.value / relative).abs()
 }

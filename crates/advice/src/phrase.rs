@@ -4,7 +4,7 @@ use report::{Change, Estimate, How, figure, listed, metric_words, percent, plain
 use stats::signed;
 
 use crate::advice::{StudyAdvice, Under};
-use crate::command::bare;
+use crate::command::{bare, lines};
 use crate::recommendation::Recommendation;
 
 /// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.
@@ -26,10 +26,12 @@ pub(crate) fn place(one: &Recommendation) -> String {
     one.side.map_or_else(|| "at both ends".to_owned(), |side| format!("at the {side}"))
 }
 
-/// The smallest and the largest of several changes in %.
-pub(crate) fn sizes((low, high): (f64, f64)) -> String {
-    let [one, other] = [low, high].map(|size| signed(percent(size)));
-    if one == other { format!("{one} %") } else { format!("{one} to {other} %") }
+/// The smallest and the largest of several changes in `unit`, nearest to zero first.
+pub(crate) fn sizes((low, high): (f64, f64), unit: &str) -> String {
+    let show = |size| signed(if unit == "%" { percent(size) } else { figure(size) });
+    let ends = if high <= 0.0 { [high, low] } else { [low, high] };
+    let [one, other] = ends.map(show);
+    if one == other { format!("{one} {unit}") } else { format!("{one} to {other} {unit}") }
 }
 
 /// A change without its interval: `+45.1 %`.
@@ -123,6 +125,21 @@ pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> 
     })
 }
 
+/// The lines that set and undo a recommendation, each with its head: `apply`, `undo at the
+/// receiver`.
+pub(crate) fn commands(one: &Recommendation) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (what, commands) in [("apply", &one.apply), ("undo", &one.undo)] {
+        for (side, line) in lines(commands) {
+            // Where it is the recommendation's own side, the head of that says it.
+            let at =
+                side.filter(|_| side != one.side).map_or_else(String::new, |side| format!(" at the {side}"));
+            found.push((format!("{what}{at}"), line));
+        }
+    }
+    found
+}
+
 /// A name as a word of a command: quoted where it needs to be.
 pub(crate) fn word(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
@@ -135,6 +152,13 @@ pub(crate) fn word(name: &str) -> String {
 /// A text in single quotes of the shell.
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// What a study of a single boot needs, said once; `None` for others.
+pub(crate) fn settling(study: &StudyAdvice) -> Option<String> {
+    let all = study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
+    let one = all.filter(|one| one.more.is_some_and(|more| more.detects.is_none())).next()?;
+    more(one, study).map(|more| format!("one boot tells nothing of how boots differ: {more}"))
 }
 
 /// How all of a study is judged, as a sentence without a full stop.

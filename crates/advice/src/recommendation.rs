@@ -74,9 +74,8 @@ impl Recommendation {
             _ => standing,
         };
         let is_of_goal = |change: &&Change| metrics.iter().any(|metric| metric == change.metric.key);
-        let of_goal = |effect: &Effect| -> Vec<Change> {
-            effect.changes.iter().filter(is_of_goal).cloned().collect()
-        };
+        let of_goal =
+            |effect: &Effect| -> Vec<Change> { effect.changes.iter().filter(is_of_goal).cloned().collect() };
         // Where only a later way proves it, that one is what is expected.
         let proves = |effect: &&Effect| of_goal(effect).iter().any(|change| change.is_better() == Some(true));
         let main = ends.iter().find(proves).unwrap_or(&ends[0]);
@@ -87,9 +86,8 @@ impl Recommendation {
             [Vec::new(), Vec::new()]
         };
         let expected = of_goal(main);
-        let more = |change: &Change| {
-            More::of(change, context.boots, study.seconds_per_boot, study.level, matters)
-        };
+        let more =
+            |change: &Change| More::of(change, context.boots, study.seconds_per_boot, study.level, matters);
         let is_open = matches!(standing, Standing::NoEvidence | Standing::Unknown(_));
         let more = expected.iter().filter(|_| is_open).filter_map(more);
         Self {

@@ -18,11 +18,18 @@ impl fmt::Display for Comment<'_> {
     }
 }
 
-/// The part of the script that no advice changes.
-const BODY: &str = include_str!("script.sh");
+/// The parts of the script, each of which is there if something before or after it calls it:
+/// shellcheck reports what nothing calls.
+const START: &str = include_str!("script_parts/start.txt");
+const NAMED: &str = include_str!("script_parts/named.txt");
+const FEATURE: &str = include_str!("script_parts/feature.txt");
+const MTU: &str = include_str!("script_parts/mtu.txt");
+const KERNEL: &str = include_str!("script_parts/kernel.txt");
+const TRADE_OFF: &str = include_str!("script_parts/trade_off.txt");
+const END: &str = include_str!("script_parts/end.txt");
 
-/// The place in it for the settings.
-const SETTINGS: &str = "# SETTINGS\n";
+/// The place of the studies' names in the first part.
+const HEAD: &str = "# HEAD\n";
 
 impl Advice {
     /// A script for `sh` that sets what is recommended on one host, notes the state before, and
@@ -40,13 +47,25 @@ impl Advice {
         }
         let goals: Vec<String> = self.goals.iter().map(ToString::to_string).collect();
         head.push_str(&format!("{}\n", Comment(&format!("Goals: {}.", goals.join(", ")))));
-        BODY.replacen("# HEAD\n", &head, 1).replacen(SETTINGS, &self.settings(), 1)
+        let (settings, calls) = self.settings();
+        let mut script = START.replacen(HEAD, &head, 1);
+        for (part, is_called) in [
+            (NAMED, calls.feature || calls.mtu),
+            (FEATURE, calls.feature),
+            (MTU, calls.mtu),
+            (KERNEL, calls.kernel),
+            (TRADE_OFF, calls.trade_off),
+        ] {
+            script.push_str(if is_called { part } else { "" });
+        }
+        script + &settings + END
     }
 
-    /// One function for each host.
-    fn settings(&self) -> String {
-        let rows: Vec<&Row> = self.summaries.last().map_or_else(Vec::new, |summary: &Summary| summary.rows.iter().collect());
-        let mut text = String::new();
+    /// One function for each host, and what they call.
+    fn settings(&self) -> (String, Calls) {
+        let rows: Vec<&Row> =
+            self.summaries.last().map_or_else(Vec::new, |summary: &Summary| summary.rows.iter().collect());
+        let (mut text, mut calls) = (String::new(), Calls::default());
         for side in Side::BOTH {
             text.push_str(&format!("{side}() {{\n"));
             let is_of = |command: &&Command| command.side().is_none_or(|of| of == side);
@@ -68,7 +87,8 @@ impl Advice {
                     let [kind, goal, set, _, change] = one.cells();
                     text.push_str(&format!("    {}\n", Comment(&format!("{kind}, {goal}: {set} {change}"))));
                 }
-                let rival = planned.iter().find(|(_, other)| other.target() == command.target() && other != command);
+                let rival =
+                    planned.iter().find(|(_, other)| other.target() == command.target() && other != command);
                 if let Some((against, _)) = rival {
                     let line = format!(
                         "Not set: for {} of {} the opposite is recommended.",
@@ -77,7 +97,14 @@ impl Advice {
                     text.push_str(&format!("    {}\n", Comment(&line)));
                     continue;
                 }
-                let guard = if own.iter().any(|one| one.loses.is_empty()) { "" } else { "trade_off " };
+                let is_trade_off = own.iter().all(|one| !one.loses.is_empty());
+                let guard = if is_trade_off { "trade_off " } else { "" };
+                calls.trade_off |= is_trade_off;
+                match command {
+                    Command::Feature { .. } => calls.feature = true,
+                    Command::Mtu { .. } => calls.mtu = true,
+                    Command::Sysctl { .. } => calls.kernel = true,
+                }
                 text.push_str(&format!("    {guard}{}\n", call(command)));
                 lines += 1;
             }
@@ -90,8 +117,17 @@ impl Advice {
             }
             text.push_str("}\n\n");
         }
-        text
+        (text, calls)
     }
+}
+
+/// The functions that the settings call.
+#[derive(Debug, Default)]
+struct Calls {
+    feature: bool,
+    mtu: bool,
+    kernel: bool,
+    trade_off: bool,
 }
 
 /// A command as a call of the script's functions, every word quoted.
@@ -105,6 +141,8 @@ fn call(command: &Command) -> String {
             if *on { "on" } else { "off" }
         ),
         Command::Mtu { interface, bytes, .. } => format!("mtu \"${}\" {bytes}", interface.variable()),
-        Command::Sysctl { key, value, .. } => format!("kernel {} {}", quoted(key), quoted(&text::line(value))),
+        Command::Sysctl { key, value, .. } => {
+            format!("kernel {} {}", quoted(key), quoted(&text::line(value)))
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The recommendations in short: goal, side, switch, by scenario and over all.
 
-use report::{Layout, Table};
+use report::{Change, Layout, Table};
 use serde::Serialize;
 use study::{Kind, Scenario, Side};
 
@@ -47,8 +47,10 @@ pub struct Row {
     pub proven: usize,
     /// In how many cases it was tried.
     pub tried: usize,
-    /// The least and the largest proven change of the goal's metric, in % of their bases.
+    /// The least and the largest proven change of the goal's metric.
     pub change: Option<(f64, f64)>,
+    /// The unit of `change`: `%` of the bases, or the metric's where a base is not known well enough.
+    pub unit: &'static str,
     /// What is proven to lose in one case at least, by the metrics' keys.
     pub loses: Vec<String>,
     /// What to say where nothing is proven.
@@ -73,7 +75,8 @@ impl Summary {
         let mut summaries: Vec<Self> = scenarios
             .iter()
             .map(|scenario| {
-                let own: Vec<&Under> = under.iter().filter(|one| one.scenario == *scenario).copied().collect();
+                let own: Vec<&Under> =
+                    under.iter().filter(|one| one.scenario == *scenario).copied().collect();
                 Self { scope: Scope::Scenario(*scenario), rows: rows(&own, goals) }
             })
             .collect();
@@ -127,12 +130,12 @@ impl Row {
             (Some(side), false) => side.to_string(),
             (None, false) => "both".to_owned(),
         };
-        let mut said = self.change.map_or_else(String::new, phrase::sizes);
+        let mut said = self.change.map_or_else(String::new, |ends| phrase::sizes(ends, self.unit));
         if self.proven < self.tried && self.to.is_some() {
             said.push_str(&format!(" (in {} of {})", self.proven, self.tried));
         }
         if !self.loses.is_empty() {
-            said.push_str(", a trade-off");
+            said.push_str(", trade-off");
         }
         said.push_str(self.why.as_deref().unwrap_or_default());
         [self.kind.to_string(), self.goal.to_string(), set, on, said.trim_start().to_owned()]
@@ -192,17 +195,21 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
     let mut apply: Vec<Command> = Vec::new();
     for one in &proven {
         if let Standing::TradeOff(metrics) = &one.standing {
-            loses.extend(metrics.iter().filter(|metric| !loses.contains(metric)).cloned().collect::<Vec<_>>());
+            loses
+                .extend(metrics.iter().filter(|metric| !loses.contains(metric)).cloned().collect::<Vec<_>>());
         }
-        let new: Vec<Command> = one.apply.iter().filter(|command| !apply.contains(command)).cloned().collect();
+        let new: Vec<Command> =
+            one.apply.iter().filter(|command| !apply.contains(command)).cloned().collect();
         apply.extend(new);
     }
     let changes = proven.iter().flat_map(|one| &one.expected);
-    let sizes: Vec<f64> = changes
-        .filter(|change| change.is_better() == Some(true))
-        .filter_map(|change| change.there.relative)
-        .collect();
-    let ends = sizes.iter().copied().fold(None, |ends: Option<(f64, f64)>, size| {
+    let gains: Vec<&Change> = changes.filter(|change| change.is_better() == Some(true)).collect();
+    let unit = match gains.iter().find(|change| change.there.relative.is_none()) {
+        Some(change) => change.metric.unit,
+        None => "%",
+    };
+    let size = |change: &&Change| change.there.relative.filter(|_| unit == "%").unwrap_or(change.there.value);
+    let ends = gains.iter().map(size).fold(None, |ends: Option<(f64, f64)>, size| {
         Some(ends.map_or((size, size), |(low, high)| (low.min(size), high.max(size))))
     });
     Some(Row {
@@ -213,7 +220,8 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         proven: proven.len(),
         tried: cases.len(),
         change: ends.filter(|_| to.is_some()),
-        why: to.is_none().then(|| "the cases differ: see the full advice".to_owned()),
+        unit,
+        why: to.is_none().then(|| "cases differ".to_owned()),
         apply: if to.is_some() { apply } else { Vec::new() },
         loses: if to.is_some() { loses } else { Vec::new() },
         to,
@@ -232,11 +240,13 @@ fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
         _ => None,
     });
     let is = |standing: &Standing| cases.iter().any(|case| case.standing == *standing);
+    let can = goal.missing(kind, false).is_none();
     let why = match (limit, unknown) {
-        (Some(limit), _) => format!("saturated: {limit} set the rate"),
-        (None, Some(why)) => format!("no evidence: {why}"),
+        (None, _) if !can => "not measured by this traffic".to_owned(),
+        (Some(limit), _) => format!("saturated: {limit}"),
         _ if is(&Standing::NoEvidence) => "no evidence".to_owned(),
-        _ if is(&Standing::Tie) => "a tie: no difference that matters".to_owned(),
+        _ if is(&Standing::Tie) => "a tie".to_owned(),
+        (None, Some(_)) => "no evidence".to_owned(),
         _ => "not measured".to_owned(),
     };
     Row {
@@ -248,6 +258,7 @@ fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
         proven: 0,
         tried: cases.len(),
         change: None,
+        unit: "%",
         loses: Vec::new(),
         why: Some(why),
         apply: Vec::new(),

@@ -27,6 +27,7 @@ impl Advice {
             let name = text::line(&study.name);
             text.push_str(&format!("Study {} ({name}): {}\n", study.study, text::line(&study.question)));
             text.push_str(&format!("  {}.\n", phrase::judged(study)));
+            text.extend(phrase::settling(study).map(|line| format!("  {line}.\n")));
             if let Some(truth) = study.truth {
                 text.push_str(&format!("  {truth}.\n"));
             }
@@ -54,6 +55,9 @@ impl Advice {
             for one in all {
                 text.push_str(&self.one(one, study));
             }
+            for reason in reasons(all) {
+                text.push_str(&format!("    {reason}\n"));
+            }
             text.push_str(&self.ties(all));
         }
         for flag in &under.flags {
@@ -62,7 +66,7 @@ impl Advice {
         text
     }
 
-    /// One switch; empty for a tie, which is told with the others.
+    /// One switch; empty for what is said of several at once.
     fn one(&self, one: &Recommendation, study: &StudyAdvice) -> String {
         let Some(head) = head(one) else { return String::new() };
         let mut text = format!("    {head}\n");
@@ -75,10 +79,8 @@ impl Advice {
                 line("elsewhere", elsewhere);
             }
         }
-        for (what, commands) in [("apply", &one.apply), ("undo", &one.undo)] {
-            for command in commands {
-                line(what, command.to_string());
-            }
+        for (what, command) in phrase::commands(one) {
+            line(&what, command);
         }
         if let Some(more) = phrase::more(one, study) {
             line("to settle it", more);
@@ -99,13 +101,40 @@ impl Advice {
 pub(crate) const NOTHING: &str = "\nNo switch of a host was varied, so there is no advice: name offloads in [design], or \
      features, mtu or congestion_control in [factors].\n";
 
+/// What is said of a switch by the same reason as of others: nothing is known, or the rate was set
+/// from outside.
+fn reason(one: &Recommendation) -> Option<String> {
+    match &one.standing {
+        Standing::Unknown(why) => Some(format!("no evidence ({})", text::line(why))),
+        Standing::Saturated(limit) => Some(format!(
+            "saturated ({} set the rate, which hides any gain: look at the CPU)",
+            text::line(limit)
+        )),
+        _ => None,
+    }
+}
+
+/// The switches of which the same is said, each reason once, without full stops.
+pub(crate) fn reasons(all: &[Recommendation]) -> Vec<String> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for one in all {
+        let Some(reason) = reason(one) else { continue };
+        let switch = format!("{} {}", phrase::switches(&one.factors), phrase::place(one));
+        match found.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, switches)) => switches.push(switch),
+            None => found.push((reason, vec![switch])),
+        }
+    }
+    found.into_iter().map(|(reason, switches)| format!("{reason}: {}", listed(&switches))).collect()
+}
+
 /// The switches of which a difference that matters is excluded.
 pub(crate) fn ties(all: &[Recommendation]) -> Vec<String> {
     let ties = all.iter().filter(|one| one.standing == Standing::Tie);
     ties.map(|one| format!("{} {}", phrase::switches(&one.factors), phrase::place(one))).collect()
 }
 
-/// What is said of a switch first, without a full stop; `None` for a tie.
+/// What is said of a switch first, without a full stop; `None` for what is said of several at once.
 pub(crate) fn head(one: &Recommendation) -> Option<String> {
     let (set, place) = (phrase::set(&one.factors, &one.to), phrase::place(one));
     let switch = phrase::switches(&one.factors);
@@ -118,15 +147,12 @@ pub(crate) fn head(one: &Recommendation) -> Option<String> {
             format!("trade-off, {set} {place}: {expected}; it loses in {}", listed(&metrics))
         }
         Standing::Depends => {
-            format!("{switch} {place} depends on the other switches, so neither level is recommended: {expected}")
+            format!(
+                "{switch} {place} depends on the other switches, so neither level is recommended: {expected}"
+            )
         }
         Standing::NoEvidence => format!("no evidence for {switch} {place}: {expected}"),
-        Standing::Saturated(limit) => format!(
-            "saturated, {switch} {place}: {} set the rate at both levels, which hides any gain; look at the CPU",
-            text::line(limit)
-        ),
-        Standing::Unknown(why) => format!("no evidence for {switch} {place}: {}", text::line(why)),
-        Standing::Tie => return None,
+        Standing::Saturated(_) | Standing::Unknown(_) | Standing::Tie => return None,
     })
 }
 

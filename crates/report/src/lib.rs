@@ -22,10 +22,8 @@ pub use render::list::{StudyList, list};
 pub use render::over_time::over_time;
 pub use render::plan::PlanListing;
 pub use render::results::Results;
-pub use render::switches::{
-    Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome, Switches,
-};
 pub use render::sizing::{Sizing, SizingRequest, Spread};
+pub use render::switches::{Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome, Switches};
 pub use words::colour::sequences as colours;
 pub use words::layout::Layout;
 pub use words::number::{counted, duration, figure, instant, percent, plain, range};

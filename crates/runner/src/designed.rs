@@ -18,11 +18,7 @@ pub(crate) struct Shown {
 
 /// The factors that each condition has on, `None` for those that nothing in its scenario can
 /// switch; and the factors that cannot be switched here, or not in every scenario.
-pub(crate) fn reads(
-    plan: &Plan,
-    design: &Design,
-    shown: &[Shown],
-) -> (Vec<Vec<Option<bool>>>, Vec<Dropped>) {
+pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<Option<bool>>>, Vec<Dropped>) {
     let offloads: Vec<Option<Offload>> = design.factors.iter().map(|name| Offload::named(name)).collect();
     let groups = groups(plan, design);
     let mut reads = vec![Vec::new(); shown.len()];

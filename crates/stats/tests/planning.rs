@@ -2,7 +2,9 @@
 
 use std::f64::consts::TAU;
 
-use netassay_stats::planning::{Choice, Cost, Family, Goal, Noise, Pilot, Plan, expected_boots, noncentrality};
+use netassay_stats::planning::{
+    Choice, Cost, Family, Goal, Noise, Pilot, Plan, expected_boots, noncentrality,
+};
 use netassay_stats::sequential::{Bounds, Schedule};
 use netassay_stats::{Against, Analysis, Design, Observation, Question, Verdict, analyse};
 use proptest::prelude::*;
@@ -382,11 +384,9 @@ fn a_pilot_needs_as_many_boots_as_a_plan_with_its_spread() {
 #[test]
 fn what_is_no_pilot_needs_no_number_of_boots() {
     let pilot = Pilot { boots: 3, standard_error: 1.0, df: 2.0 };
-    for wrong in [
-        Pilot { boots: 1, ..pilot },
-        Pilot { standard_error: f64::NAN, ..pilot },
-        Pilot { df: 0.0, ..pilot },
-    ] {
+    for wrong in
+        [Pilot { boots: 1, ..pilot }, Pilot { standard_error: f64::NAN, ..pilot }, Pilot { df: 0.0, ..pilot }]
+    {
         assert_eq!(wrong.boots_needed(1.0, 0.95, 0.8, 100), None, "{wrong:?}");
     }
     for (delta, level) in [(0.0, 0.95), (-1.0, 0.95), (f64::INFINITY, 0.95), (1.0, 1.0), (1.0, 0.0)] {

@@ -42,7 +42,8 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
 /// Why these studies give no advice, and the way out.
 fn why_none(studies: &[StoredStudy]) -> String {
     let names: Vec<String> = studies.iter().map(|one| one.row.id.0.to_string()).collect();
-    let which = format!("stored {} {}", if names.len() == 1 { "study" } else { "studies" }, report::listed(&names));
+    let which =
+        format!("stored {} {}", if names.len() == 1 { "study" } else { "studies" }, report::listed(&names));
     if studies.iter().all(|one| one.measurements().next().is_none()) {
         return format!(
             "{which} holds no run that counts, so there is no advice: `netassay run NAME --resume` measures what is missing"

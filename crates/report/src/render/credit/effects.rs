@@ -46,8 +46,7 @@ fn context(stored: &StoredStudy, combination: &Combination, level: f64) -> Conte
         }
     }
     let condition = &stored.plan.conditions[combination.conditions[0]];
-    let is_other =
-        |name: &str| !["workload", "scenario"].contains(&name) && !combination.has_factor(name);
+    let is_other = |name: &str| !["workload", "scenario"].contains(&name) && !combination.has_factor(name);
     let at = condition.levels.iter().filter(|(name, _)| is_other(name)).cloned().collect();
     Context::of(stored, &combination.conditions, at, effects)
 }
@@ -84,7 +83,12 @@ impl Credit {
             Some(back) => {
                 let [one, other] = part.ends.unwrap_or_default().map(|place| combination.words(place));
                 let ends = [Estimate::of(&part.change, &one), Estimate::of(back, &other)];
-                let [on, off] = if part.is_on { ends } else { let [one, other] = ends; [other, one] };
+                let [on, off] = if part.is_on {
+                    ends
+                } else {
+                    let [one, other] = ends;
+                    [other, one]
+                };
                 (on, off)
             }
         };
@@ -140,6 +144,7 @@ impl Credit {
         };
         // What was set from outside proves nothing, so it takes no share of the error rate.
         let p = change.p.filter(|_| !self.exact && saturated.is_none());
-        Change { metric, there, back, outcome, standard_error: change.standard_error, df: change.df, p }
+        let (standard_error, df, mean) = (change.standard_error, change.df, self.mean);
+        Change { metric, there, back, outcome, mean, standard_error, df, p }
     }
 }

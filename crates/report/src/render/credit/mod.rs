@@ -56,6 +56,9 @@ struct Credit {
     /// States whose counts do not repeat: with any, nothing is proven.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unlike: Vec<Unlike>,
+    /// The mean over all runs here.
+    #[serde(skip)]
+    mean: f64,
     /// All on against all off; `None` if one of them was not planned or not measured.
     whole: Option<Whole>,
     /// Why that is unknown.
@@ -170,6 +173,7 @@ impl Credit {
             unit: metric.unit,
             level,
             exact,
+            mean: stats::mean(&runs.iter().map(|run| run.value).collect::<Vec<_>>()),
             unlike: if exact { exact::unlike(&runs, metric.key, label) } else { Vec::new() },
             whole_is_not_known: unknown(combination, whole.as_ref(), &missing),
             whole,

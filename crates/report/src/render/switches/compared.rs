@@ -100,8 +100,7 @@ fn effects(stored: &StoredStudy, set: &Set<'_>, level: f64) -> Result<Vec<Effect
         };
         for (place, one) in measured.iter().enumerate() {
             for other in &measured[place + 1..] {
-                let (Some(there), Some(back)) =
-                    (find(other.index, one.index), find(one.index, other.index))
+                let (Some(there), Some(back)) = (find(other.index, one.index), find(one.index, other.index))
                 else {
                     continue;
                 };
@@ -146,6 +145,7 @@ fn change(
         there: estimate(there, from),
         back: estimate(back, to),
         outcome,
+        mean: 0.5 * there.mean + 0.5 * there.baseline_mean,
         standard_error: there.standard_error,
         df: there.df,
         p: there.p.filter(|_| there.resolution.is_none() && outside.is_none()),

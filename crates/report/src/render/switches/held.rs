@@ -80,9 +80,7 @@ fn held(stored: &StoredStudy, conditions: &[&Condition]) -> Vec<Held> {
     add("reader", &|one| unless(one.workload.traffic.reader.to_string(), Reader::Recv.to_string()));
     add("pacing", &|one| Some(one.workload.traffic.pacing?.to_string()));
     add("CPUs", &|one| placement(stored, one));
-    add("kernel", &|one| {
-        boot_of(stored, one)?.environment.transmitter.kernel.release.clone()
-    });
+    add("kernel", &|one| boot_of(stored, one)?.environment.transmitter.kernel.release.clone());
     held
 }
 

@@ -137,6 +137,9 @@ pub struct Change {
     pub back: Estimate,
     /// What is known of it.
     pub outcome: Outcome,
+    /// The mean of the metric over all runs of the context, in its unit: what a difference is small
+    /// or large beside, where there is no percentage.
+    pub mean: f64,
     /// The standard error, in the metric's unit; `None` without an interval.
     pub standard_error: Option<f64>,
     /// The degrees of freedom of the interval; 0 without one.
