@@ -35,6 +35,25 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
+/// A text of others in an HTML element, where Markdown's escapes do not act.
+struct Html<'t>(&'t str);
+
+impl fmt::Display for Html<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for letter in text::line(self.0).chars() {
+            match letter {
+                '<' => out.write_str("&lt;")?,
+                '>' => out.write_str("&gt;")?,
+                '&' => out.write_str("&amp;")?,
+                '@' => out.write_str("&#64;")?,
+                '#' => out.write_str("&#35;")?,
+                _ => out.write_char(letter)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A text of others as code: the fence is longer than any run of backticks in it.
 struct Code<'t>(&'t str);
 
@@ -74,7 +93,7 @@ impl Advice {
         let mut text = format!(
             "\n<details><summary>Study {}: {}</summary>\n\nHolds for: {}; {}.\n",
             study.study,
-            Plain(&phrase::under(under)),
+            Html(&phrase::under(under)),
             Plain(&phrase::held(under)),
             report::counted(under.boots as usize, "boot")
         );
@@ -103,7 +122,8 @@ impl Advice {
             }
             let ties = ties(all);
             if !ties.is_empty() {
-                let line = format!("no difference of {} or more: {}", self.matters, report::listed(&ties));
+                let line =
+                    format!("no difference of {} % or more: {}", self.matters.value(), report::listed(&ties));
                 text.push_str(&format!("- {}\n", Plain(&line)));
             }
         }
@@ -122,6 +142,7 @@ fn summary(summary: &Summary) -> String {
     for row in &summary.rows {
         text.push_str(&line(&row.cells().map(|cell| Plain(&cell).to_string())));
     }
+    text.extend(summary.base().map(|base| format!("\n({})\n", Plain(&base))));
     text
 }
 

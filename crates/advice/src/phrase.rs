@@ -158,16 +158,16 @@ pub(crate) fn quoted(text: &str) -> String {
 pub(crate) fn settling(study: &StudyAdvice) -> Option<String> {
     let all = study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
     let one = all.filter(|one| one.more.is_some_and(|more| more.detects.is_none())).next()?;
-    more(one, study).map(|more| format!("one boot tells nothing of how boots differ: {more}"))
+    more(one, study).map(|more| format!("One boot tells nothing of how boots differ: {more}"))
 }
 
 /// How all of a study is judged, as a sentence without a full stop.
 pub(crate) fn judged(study: &StudyAdvice) -> String {
     if study.exact {
-        return "instructions were counted: a difference above the resolution of counts is real".to_owned();
+        return "Instructions were counted: a difference above the resolution of counts is real".to_owned();
     }
     format!(
-        "all that is called proven holds together with {} % (Holm, over {}); each interval by itself has {} %",
+        "All that is called proven holds together with {} % (Holm, over {}); each interval by itself has {} %",
         stats::confidence(study.confidence),
         report::counted(study.judged, "change"),
         stats::confidence(study.level)

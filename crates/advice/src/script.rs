@@ -45,6 +45,10 @@ impl Advice {
             let line = format!("Study {} ({}): {}", study.study, study.name, study.question);
             head.push_str(&format!("{}\n{}.\n", Comment(&line), Comment(&phrase::judged(study))));
         }
+        for under in self.studies.iter().flat_map(|study| &study.under) {
+            let line = format!("{} holds for: {}.", phrase::under(under), phrase::held(under));
+            head.push_str(&format!("{}\n", Comment(&line)));
+        }
         let goals: Vec<String> = self.goals.iter().map(ToString::to_string).collect();
         head.push_str(&format!("{}\n", Comment(&format!("Goals: {}.", goals.join(", ")))));
         let (settings, calls) = self.settings();

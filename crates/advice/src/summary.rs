@@ -51,6 +51,8 @@ pub struct Row {
     pub change: Option<(f64, f64)>,
     /// The unit of `change`: `%` of the bases, or the metric's where a base is not known well enough.
     pub unit: &'static str,
+    /// The base of the percentages, if all have the same.
+    pub base: Option<String>,
     /// What is proven to lose in one case at least, by the metrics' keys.
     pub loses: Vec<String>,
     /// What to say where nothing is proven.
@@ -95,6 +97,18 @@ impl Summary {
         }
     }
 
+    /// The line below the table: what percentages are of; `None` where nothing is proven.
+    #[must_use]
+    pub fn base(&self) -> Option<String> {
+        let proven = || self.rows.iter().filter(|row| row.change.is_some());
+        let first = proven().next()?;
+        let is_same = proven().all(|row| row.base == first.base);
+        Some(match first.base.as_ref().filter(|_| is_same) {
+            Some(base) => format!("change: of {}, the least to the largest of all cases", text::line(base)),
+            None => "change: each of its own base, the least to the largest of all cases".to_owned(),
+        })
+    }
+
     /// The heading of the columns of [`Row::cells`].
     pub const HEAD: [&'static str; 5] = ["traffic", "goal", "set", "on the", "change"];
 
@@ -112,7 +126,8 @@ impl Summary {
             before = Some((row.kind, row.goal));
             table.row(&cells.each_ref().map(String::as_str));
         }
-        table.fit(layout)
+        let base = self.base().map_or_else(String::new, |base| format!("({base})\n"));
+        table.fit(layout) + &base
     }
 }
 
@@ -212,6 +227,12 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
     let ends = gains.iter().map(size).fold(None, |ends: Option<(f64, f64)>, size| {
         Some(ends.map_or((size, size), |(low, high)| (low.min(size), high.max(size))))
     });
+    let mut bases: Vec<&str> = gains.iter().map(|change| change.there.base.as_str()).collect();
+    bases.dedup();
+    let base = match bases.as_slice() {
+        [one] => Some((*one).to_owned()),
+        _ => None,
+    };
     Some(Row {
         kind,
         goal,
@@ -221,6 +242,7 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         tried: cases.len(),
         change: ends.filter(|_| to.is_some()),
         unit,
+        base,
         why: to.is_none().then(|| "cases differ".to_owned()),
         apply: if to.is_some() { apply } else { Vec::new() },
         loses: if to.is_some() { loses } else { Vec::new() },
@@ -259,6 +281,7 @@ fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
         tried: cases.len(),
         change: None,
         unit: "%",
+        base: None,
         loses: Vec::new(),
         why: Some(why),
         apply: Vec::new(),

@@ -93,7 +93,7 @@ impl Advice {
         if ties.is_empty() {
             return String::new();
         }
-        format!("    no difference of {} or more: {}\n", self.matters, listed(&ties))
+        format!("    no difference of {} % or more: {}\n", self.matters.value(), listed(&ties))
     }
 }
 
