@@ -235,8 +235,8 @@ fn what_only_one_scenario_can_switch_leaves_the_design_in_the_others() {
     assert_eq!(
         labels(&plan),
         [
-            "veth all on",
-            "veth all off",
+            "veth transmitter.gso=on",
+            "veth transmitter.gso=off",
             "vxlan all on",
             &format!("vxlan without {tunnel}"),
             "vxlan without transmitter.gso",
