@@ -186,13 +186,10 @@ type State<'r> = (Vec<(String, String)>, &'r [Option<bool>]);
 type OnOff = Vec<Option<bool>>;
 
 /// Combinations that read back otherwise, each once, with the number of conditions.
-fn unreachable<'a>(
-    asked: &'a [OnOff],
-    reads: &'a [OnOff],
-) -> Vec<(&'a [Option<bool>], &'a [Option<bool>], usize)> {
-    let mut found: Vec<(&[Option<bool>], &[Option<bool>], usize)> = Vec::new();
+fn unreachable<'a>(asked: &'a [OnOff], reads: &'a [OnOff]) -> Vec<(&'a OnOff, &'a OnOff, usize)> {
+    let mut found: Vec<(&OnOff, &OnOff, usize)> = Vec::new();
     for (asked, reads) in asked.iter().zip(reads).filter(|(asked, reads)| asked != reads) {
-        match found.iter_mut().find(|(of, is, _)| of == asked && is == reads) {
+        match found.iter_mut().find(|(of, is, _)| *of == asked && *is == reads) {
             Some((.., count)) => *count += 1,
             None => found.push((asked, reads, 1)),
         }
