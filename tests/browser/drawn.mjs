@@ -5,7 +5,7 @@ import { join } from 'node:path';
 // Letters of two labels may touch by so many px: a browser's boxes of text are higher than letters.
 const TOUCH = 2;
 
-// Opens all folds, measures each figure and keeps a picture of it.
+// Opens all folds, measures each figure and keeps a picture of it in `shots`, if that is given.
 export async function drawn(page, shots, at) {
   await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; }));
   const figures = await page.locator('figure.chart').all();
@@ -15,11 +15,15 @@ export async function drawn(page, shots, at) {
       at(`figure ${id}: ${fault}`);
     }
     const shown = figure.locator('svg:visible').first();
-    if (await shown.count() > 0) {
+    if (shots && await shown.count() > 0) {
       await shown.screenshot({ path: join(shots, `${id}.png`) });
     }
   }
-  await page.screenshot({ path: join(shots, 'page.png'), fullPage: true });
+  const ids = await page.evaluate(() => [...document.querySelectorAll('[id]')].map((element) => element.id));
+  const again = ids.find((id, place) => ids.indexOf(id) !== place);
+  if (again) {
+    at(`two elements are called ${again}`);
+  }
   return figures.length;
 }
 

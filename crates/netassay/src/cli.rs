@@ -1,5 +1,6 @@
 //! The command line.
 
+mod advise;
 mod common;
 mod compare;
 mod gate;
@@ -19,6 +20,7 @@ use study::{Assignment, Percent};
 
 use crate::exit;
 
+pub(crate) use advise::{AdviceFormat, Advise};
 pub(crate) use common::{Database, Format, Formatted, Stored, Tables, TurnFlags};
 pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use gate::{Gate, GateFormat};
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Gate(Gate),
     /// Show a metric over stored studies: its levels, where they changed, and the newest study
     History(History),
+    /// Advise which switches to set, from stored studies: gain, cost, commands to apply and to undo
+    Advise(Advise),
     /// Tag a stored study: a name to call it by
     Tag(TagStudy),
     /// Note something of a stored study

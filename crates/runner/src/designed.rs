@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use study::{Condition, Design, Dropped, Effective, Offload, Plan, Settled, Side};
+use study::{Condition, Design, Dropped, Effective, Offload, Plan, Scenario, Settled, Side};
 use testbed::Switches;
 
 use crate::order::switches_of;
@@ -16,8 +16,9 @@ pub(crate) struct Shown {
     pub(crate) extremes: [Effective; 2],
 }
 
-/// The factors that each condition has on, and the factors that cannot be switched here.
-pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<bool>>, Vec<Dropped>) {
+/// The factors that each condition has on, `None` for those that nothing in its scenario can
+/// switch; and the factors that cannot be switched here, or not in every scenario.
+pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<Option<bool>>>, Vec<Dropped>) {
     let offloads: Vec<Option<Offload>> = design.factors.iter().map(|name| Offload::named(name)).collect();
     let groups = groups(plan, design);
     let mut reads = vec![Vec::new(); shown.len()];
@@ -36,8 +37,18 @@ pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<b
                 seen.iter_mut().zip(states(offload, effective)).for_each(|(seen, state)| seen.add(state));
             }
         }
-        for ((one, group), reads) in shown.iter().zip(&groups).zip(&mut reads) {
-            reads.push(is_on(&states(offload, &one.own), &seen[group]));
+        let lacking = lacking(plan, &groups, &seen);
+        let of_conditions = shown.iter().zip(&groups).zip(&plan.conditions);
+        for (((one, group), condition), reads) in of_conditions.zip(&mut reads) {
+            let is_there = !lacking.contains(&condition.boot.scenario);
+            reads.push(is_there.then(|| is_on(&states(offload, &one.own), &seen[group])));
+        }
+        for scenario in lacking {
+            let of_it = |(_, condition): &(_, &Condition)| condition.boot.scenario == scenario;
+            let of_it = || groups.iter().zip(&plan.conditions).filter(of_it);
+            let seen = of_it().flat_map(|(group, _)| &seen[group]);
+            let refused = of_it().find_map(|(_, one)| refusal(offload, &shown.get(one.index)?.extremes));
+            dropped.push(Dropped { label: format!("{factor} in {scenario}"), why: why(seen, refused) });
         }
         if !seen.values().flatten().any(Seen::moved) {
             let refused = shown.iter().find_map(|one| refusal(offload, &one.extremes));
@@ -45,6 +56,19 @@ pub(crate) fn reads(plan: &Plan, design: &Design, shown: &[Shown]) -> (Vec<Vec<b
         }
     }
     (reads, dropped)
+}
+
+/// The scenarios in which nothing switches a factor that another one switches.
+fn lacking(plan: &Plan, groups: &[usize], seen: &HashMap<usize, Vec<Seen>>) -> Vec<Scenario> {
+    let (mut with, mut without) = (Vec::new(), Vec::new());
+    for (condition, group) in plan.conditions.iter().zip(groups) {
+        let scenarios = if seen[group].iter().any(Seen::moved) { &mut with } else { &mut without };
+        if !scenarios.contains(&condition.boot.scenario) {
+            scenarios.push(condition.boot.scenario);
+        }
+    }
+    without.retain(|scenario| !with.is_empty() && !with.contains(scenario));
+    without
 }
 
 /// Whether an offload is on: every feature that can be switched is as with all factors on. A part

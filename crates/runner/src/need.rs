@@ -41,7 +41,7 @@ impl<'p> Needs<'p> {
     fn is_end(&self, condition: usize) -> bool {
         let design = self.plan.design.as_ref().zip(self.plan.conditions.get(condition));
         design.is_some_and(|(design, condition)| {
-            let on = condition.designed(design);
+            let on = condition.designed(&condition.own_design(design));
             on.iter().all(|on| *on) || !on.iter().any(|on| *on)
         })
     }

@@ -2,7 +2,9 @@
 
 use std::f64::consts::TAU;
 
-use netassay_stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots, noncentrality};
+use netassay_stats::planning::{
+    Choice, Cost, Family, Goal, Noise, Pilot, Plan, expected_boots, noncentrality,
+};
 use netassay_stats::sequential::{Bounds, Schedule};
 use netassay_stats::{Against, Analysis, Design, Observation, Question, Verdict, analyse};
 use proptest::prelude::*;
@@ -356,5 +358,38 @@ proptest! {
             let scaled = Plan { noise: Noise { cell: 1e9 * cell, run: 1e9 * run }, ..plan };
             prop_assert!((scaled.power(1e9 * delta, boots, runs).unwrap() - power).abs() < 1e-9);
         }
+    }
+}
+
+#[test]
+fn a_pilot_needs_as_many_boots_as_a_plan_with_its_spread() {
+    for (cell, run, runs, delta) in [(1.0, 2.0, 3, 1.5), (0.4, 0.1, 1, 0.5), (2.0, 1.0, 4, 1.0)] {
+        for design in [Design::Nested, Design::Crossed] {
+            let plan = Plan { design, ..two(cell, run) };
+            let goal = Goal { delta, power: 0.8, boots_at_most: 1000, runs_at_most: 10 };
+            let pilot = |boots: u32| Pilot {
+                boots,
+                standard_error: plan.standard_error(boots, runs),
+                df: plan.df(boots),
+            };
+            let needed = plan.boots_needed(goal, runs).unwrap();
+            assert_eq!(pilot(3).boots_needed(delta, 0.95, 0.8, 1000), Some(needed), "{plan:?}");
+            // A pilot that is large enough needs no more, and one that is allowed too few gets none.
+            assert_eq!(pilot(needed + 5).boots_needed(delta, 0.95, 0.8, 1000), Some(needed + 5));
+            assert_eq!(pilot(3).boots_needed(delta, 0.95, 0.8, needed - 1), None);
+        }
+    }
+}
+
+#[test]
+fn what_is_no_pilot_needs_no_number_of_boots() {
+    let pilot = Pilot { boots: 3, standard_error: 1.0, df: 2.0 };
+    for wrong in
+        [Pilot { boots: 1, ..pilot }, Pilot { standard_error: f64::NAN, ..pilot }, Pilot { df: 0.0, ..pilot }]
+    {
+        assert_eq!(wrong.boots_needed(1.0, 0.95, 0.8, 100), None, "{wrong:?}");
+    }
+    for (delta, level) in [(0.0, 0.95), (-1.0, 0.95), (f64::INFINITY, 0.95), (1.0, 1.0), (1.0, 0.0)] {
+        assert_eq!(pilot.boots_needed(delta, level, 0.8, 100), None, "{delta} {level}");
     }
 }

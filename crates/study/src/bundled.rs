@@ -46,6 +46,7 @@ const ALL: &[Bundled] = bundled![
     "udp-loopback",
     "offload-gain-vm",
     "udp-send-discard",
+    "offload-gain",
 ];
 
 /// All bundled studies, the main job first.

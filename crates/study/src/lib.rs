@@ -40,6 +40,7 @@ pub use model::offloads::Offloads;
 pub use model::protocol::{Order, Protocol};
 pub use model::stop::{Bounds, LooksDropped, Stop};
 pub use model::study::Study;
+pub use model::switch::Switch;
 pub use plan::comparison::Comparison;
 pub use plan::condition::Condition;
 pub use plan::costs::{Costs, Expected, expected_duration};

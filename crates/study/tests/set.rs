@@ -338,3 +338,19 @@ fn a_scenario_becomes_a_factor_and_one_again() {
     let one = changed(both.source_text(), &["scenario=vxlan"]);
     assert_eq!(one.scenarios(), [Scenario::Vxlan]);
 }
+
+#[test]
+fn a_comparison_of_levels_that_are_removed_is_removed_with_them() {
+    let bundled = bundled::find("offload-gain").unwrap();
+    let of = |changes: &[&str]| -> Vec<String> {
+        let plan = changed(bundled.text, changes).plan();
+        let scenario = |one: usize| plan.conditions[one].boot.scenario.to_string();
+        let mut scenarios: Vec<String> =
+            plan.comparisons.iter().map(|comparison| scenario(comparison.baseline)).collect();
+        scenarios.dedup();
+        scenarios
+    };
+    assert_eq!(of(&[]), ["veth", "vxlan", "vm", "vm-vxlan"]);
+    assert_eq!(of(&["scenario=vxlan,veth"]), ["vxlan", "veth"]);
+    assert_eq!(of(&["scenario=vm"]), ["vm"]);
+}

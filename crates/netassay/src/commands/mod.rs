@@ -1,6 +1,7 @@
 //! One module for each command.
 
 mod aa;
+mod advise;
 mod agent;
 mod compare;
 mod compare_files;
@@ -46,6 +47,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Compare(flags) => compare::compare(flags).map(done),
         Command::Gate(flags) => gate::gate(flags),
         Command::History(flags) => history::history(flags).map(done),
+        Command::Advise(flags) => advise::advise(flags).map(done),
         Command::Tag(flags) => kept::tag(flags).map(done),
         Command::Note(flags) => kept::note(flags).map(done),
         Command::Remove(flags) => kept::remove(flags).map(done),

@@ -9,6 +9,7 @@ use store::{Store, StudyId};
 use study::{BootState, Study};
 
 use crate::cli::{Measured, RunFlags};
+use crate::commands::advise;
 use crate::commands::report as page_of;
 use crate::commands::stored::{newest_called, open_read_only};
 use crate::commands::studies::{self, find};
@@ -29,9 +30,10 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
     let written = if measured.no_report { None } else { report_beside(&flags.database.db, summary.study) };
+    let place = written.as_deref().map_or_else(String::new, |path| format!("Report: {}\n", named(path)));
+    let short = advise::in_short(&stored, output::layout(flags.tables.wide))?;
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        let place = written.as_deref().map_or_else(String::new, |path| format!("Report: {}\n", named(path)));
-        results.text(&flags.database.db, layout) + &place
+        results.text(&flags.database.db, layout) + &place + &short
     })?;
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
     let again = again + &studies::again(&flags.set);

@@ -27,8 +27,7 @@ impl Page<'_> {
         chapters.push(Chapter::new("conditions", "Conditions", self.each(conditions::blocks)));
         for section in &self.figures {
             let about = section.about.iter().cloned().map(Block::Text);
-            let mut blocks: Vec<Block<'_>> =
-                about.chain(section.figures.iter().map(Block::Figure)).collect();
+            let mut blocks: Vec<Block<'_>> = about.chain(section.figures.iter().map(Block::Figure)).collect();
             if !section.folded.is_empty() {
                 let folded = section.folded.iter().map(Block::Figure).collect();
                 blocks.push(Block::Fold(FOLD.to_owned(), folded));
@@ -36,7 +35,7 @@ impl Page<'_> {
             chapters.push(Chapter { id: section.id.clone(), title: section.title.clone(), blocks });
         }
         chapters.push(Chapter::new("environment", "Environment", self.each(environment::blocks)));
-        chapters.push(Chapter::new("runs", "Failed and disturbed runs", self.each(runs::blocks)));
+        chapters.push(Chapter::new("left-out", "Failed and disturbed runs", self.each(runs::blocks)));
         chapters.push(Chapter::new("method", "Method", self.each(method::blocks)));
         chapters.push(Chapter::new("classic", "Classic comparison (ministat)", self.each(method::classic)));
         chapters.push(Chapter::new("data", "Data", self.data.iter().map(Block::Data).collect()));

@@ -125,7 +125,7 @@ fn the_order_is_answer_advice_conditions_figures_environment_method() {
             "conditions",
             "over-versions",
             "environment",
-            "runs",
+            "left-out",
             "method",
             "classic",
             "data"

@@ -8,7 +8,7 @@ use study::CongestionControl;
 const WINDOW_BASED: [&str; 2] = CongestionControl::UNPACED;
 
 /// The congestion controls of the TCP runs, each with its conditions; empty without TCP.
-fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
+pub(crate) fn of_runs(stored: &StoredStudy) -> Vec<(String, Vec<usize>)> {
     let mut found: Vec<(String, Vec<usize>)> = Vec::new();
     let mut add = |name: &str, condition: usize| match found.iter_mut().find(|(known, _)| known == name) {
         Some((_, members)) if members.contains(&condition) => {}

@@ -77,7 +77,9 @@ pub(crate) fn subjects(
 fn without(plan: &Plan) -> Vec<usize> {
     let Some(design) = &plan.design else { return Vec::new() };
     // The design's word is the last.
-    let is_without =
-        |one: &&Condition| one.label.words().len() == 1 && design.is_without(&one.designed(design));
+    let is_without = |one: &&Condition| {
+        let own = one.own_design(design);
+        one.label.words().len() == 1 && own.is_without(&one.designed(&own))
+    };
     plan.conditions.iter().filter(is_without).map(|one| one.index).collect()
 }

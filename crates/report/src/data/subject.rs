@@ -146,13 +146,22 @@ pub(crate) fn answer(subjects: &mut [Subject]) -> Result<Vec<Analysis>, Error> {
     answer_families(subjects, &families)
 }
 
+/// Answers each question by itself.
+///
+/// # Errors
+/// What the statistics refuse.
+pub(crate) fn answer_alone(subjects: &[Subject]) -> Result<Vec<Analysis>, Error> {
+    let spending = Spending::default();
+    subjects.iter().map(|subject| subject.analyse(&spending)).collect()
+}
+
 /// The same of subjects that are in these families.
 pub(crate) fn answer_families<F: Ord + Clone>(
     subjects: &mut [Subject],
     of: &[F],
 ) -> Result<Vec<Analysis>, Error> {
     let spending = Spending::default();
-    let first = subjects.iter().map(|subject| subject.analyse(&spending)).collect::<Result<Vec<_>, _>>()?;
+    let first = answer_alone(subjects)?;
     let mut names = of.to_vec();
     names.sort_unstable();
     names.dedup();

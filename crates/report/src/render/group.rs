@@ -41,7 +41,7 @@ pub struct Group {
     pub(crate) design: Design,
     pub(crate) error: ErrorTerm,
     /// The compared conditions, the baseline among them.
-    pub conditions: Vec<Estimate>,
+    pub conditions: Vec<Level>,
     /// One comparison each.
     pub rows: Vec<Row>,
     /// How much boots and runs differ, in the metric's unit.
@@ -71,7 +71,7 @@ const VERDICT: usize = 7;
 
 /// One condition by itself.
 #[derive(Debug, Serialize)]
-pub struct Estimate {
+pub struct Level {
     #[serde(serialize_with = "as_text")]
     /// Its name.
     pub label: Name,
@@ -126,7 +126,7 @@ impl Group {
             conditions: analysis
                 .conditions
                 .into_iter()
-                .map(|estimate| Estimate { label: subject.name(estimate.condition), estimate, limit: None })
+                .map(|estimate| Level { label: subject.name(estimate.condition), estimate, limit: None })
                 .collect(),
             rows: analysis.comparisons.into_iter().map(row).collect(),
             baseline,
@@ -252,7 +252,7 @@ impl Group {
             self.all_pairs(&mut table);
             return table.fit(layout);
         }
-        for Estimate { label, estimate, .. } in &self.conditions {
+        for Level { label, estimate, .. } in &self.conditions {
             let (mean, boots) = (figure(estimate.mean), estimate.boots.to_string());
             let Some(row) = self.rows.iter().find(|row| row.label == **label) else {
                 table.row(&[label, &mean, "-", "", "-", "", &boots, "baseline"]);
@@ -268,7 +268,7 @@ impl Group {
 
     /// The conditions, then one row for each pair.
     fn all_pairs(&self, table: &mut Table) {
-        for Estimate { label, estimate, .. } in &self.conditions {
+        for Level { label, estimate, .. } in &self.conditions {
             table.row(&[label, &figure(estimate.mean), "-", "", "-", "", &estimate.boots.to_string(), ""]);
         }
         for row in &self.rows {

@@ -29,5 +29,6 @@ pub(crate) mod runs;
 pub(crate) mod sizing;
 pub(crate) mod spread;
 mod summary;
+pub(crate) mod switches;
 pub(crate) mod why;
 mod workload;

@@ -104,7 +104,8 @@ pub(crate) fn times(ratio: f64) -> String {
 
 /// Both ends of an interval, as `show` writes a number, in at most three significant digits; a dash
 /// for none.
-pub(crate) fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
+#[must_use]
+pub fn range(interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
     let end = |value| three_digits(value, show(value));
     interval.map_or_else(|| "-".to_owned(), |(low, high)| format!("{} to {}", end(low), end(high)))
 }

@@ -19,7 +19,8 @@ pub(crate) fn title(key: &str) -> String {
 }
 
 /// The same in short: `the transmitter's CPU per byte`.
-pub(crate) fn short_words(key: &str) -> String {
+#[must_use]
+pub fn short_words(key: &str) -> String {
     spoken(key, |side| format!("the {side}'s"), short)
 }
 

@@ -133,8 +133,9 @@ impl RuledLab {
 }
 
 impl Lab for RuledLab {
-    fn build(&mut self, _state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
-        Ok(Box::new(RuledBench(self.clone())))
+    fn build(&mut self, state: &BootState) -> Result<Box<dyn Bench>, testbed::Error> {
+        let underlay = self.underlay.clone().filter(|_| state.scenario.has_tunnel());
+        Ok(Box::new(RuledBench(Self { underlay, ..self.clone() })))
     }
 }
 

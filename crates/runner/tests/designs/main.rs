@@ -219,3 +219,41 @@ fn other_factors_are_crossed_with_the_design() {
         ]
     );
 }
+
+#[test]
+fn what_only_one_scenario_can_switch_leaves_the_design_in_the_others() {
+    let tunnel = "transmitter.underlay.tx-udp_tnl-segmentation";
+    let design =
+        format!("kind = \"factorial\"\noffloads = [\"transmitter.gso\", \"{tunnel}\", \"receiver.lro\"]");
+    let text = format!(
+        "name = \"x\"\nquestion = \"q\"\n[[workload]]\nkind = \"tcp_stream\"\n[factors]\nscenario = [\"veth\", \"vxlan\"]\n[design]\n{design}\n"
+    );
+    let study = Study::parse("x.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut lab = RuledLab::of(Interface::with(ETHERNET));
+    lab.underlay = Some(Interface::with(&["tx-udp_tnl-segmentation", "tx-scatter-gather"]));
+    let plan = probed(&study, &mut lab);
+    assert_eq!(
+        labels(&plan),
+        [
+            "veth transmitter.gso=on",
+            "veth transmitter.gso=off",
+            "vxlan all on",
+            &format!("vxlan without {tunnel}"),
+            "vxlan without transmitter.gso",
+            "vxlan all off",
+        ]
+    );
+    assert!(plan.merged.is_empty(), "what a scenario lacks is no state of it: {:?}", plan.merged);
+    assert_eq!(
+        said(&plan.lacking),
+        [
+            format!("{tunnel} in veth: not part of the design here: no interface here has it"),
+            "receiver.lro: not part of the design here: no interface here has it".to_owned(),
+        ]
+    );
+    let design = plan.design.as_ref().unwrap();
+    assert_eq!(design.factors, ["transmitter.gso", tunnel]);
+    let own: Vec<usize> =
+        plan.conditions.iter().map(|condition| condition.own_design(design).factors.len()).collect();
+    assert_eq!(own, [1, 1, 2, 2, 2, 2]);
+}

@@ -8,7 +8,9 @@
 //! a few hundredths above the planned one. Lengths are in the metric's unit throughout.
 
 mod cheapest;
+mod pilot;
 mod plan;
 
 pub use cheapest::{Choice, Goal};
+pub use pilot::Pilot;
 pub use plan::{Cost, Family, Noise, Plan, expected_boots, noncentrality};

@@ -1,5 +1,5 @@
-//! What a change makes void: exclusions of levels that it removes, and offloads of a design that it
-//! fixes.
+//! What a change makes void: exclusions and comparisons of levels that it removes, and offloads of
+//! a design that it fixes.
 
 use toml::de::{DeTable, DeValue};
 
@@ -30,6 +30,36 @@ pub(crate) fn exclusions(
             file.take_item("exclude", place);
         } else if left.len() < levels.len() {
             file.put(Base::Item("exclude", place), &named.path, literal::of(named.name, &left))?;
+        }
+    }
+    Some(())
+}
+
+/// Keeps comparisons to the levels that a factor still has. A comparison of removed levels only is
+/// removed: without them it would compare other conditions than the file says.
+pub(crate) fn comparisons(
+    document: &Document<'_>,
+    file: &mut File,
+    subject: &Subject,
+    kept: &[String],
+) -> Option<()> {
+    if kept.is_empty() {
+        // Without the factor its comparisons make no sense: that is reported.
+        return Some(());
+    }
+    let kept: Vec<String> = kept.iter().map(|level| spelling(subject, level)).collect();
+    // From the end, so that earlier places stay valid.
+    for (place, table) in document.tables("comparison").into_iter().rev() {
+        let Some(DeValue::Table(only)) = table.get("only").map(toml::Spanned::get_ref) else { continue };
+        let Some(named) = named(only, subject) else { continue };
+        let levels = levels(named.value.get_ref());
+        let left: Vec<String> =
+            levels.iter().filter(|level| kept.contains(&spelling(subject, level))).cloned().collect();
+        if left.is_empty() {
+            file.take_item("comparison", place);
+        } else if left.len() < levels.len() {
+            let path = [&["only"], named.path.as_slice()].concat();
+            file.put(Base::Item("comparison", place), &path, literal::of(named.name, &left))?;
         }
     }
     Some(())

@@ -79,6 +79,7 @@ impl Target {
             }
             Self::Factor(subject, name) => {
                 prune::exclusions(document, file, subject, values)?;
+                prune::comparisons(document, file, subject, values)?;
                 let written = written(document, subject);
                 if values.is_empty() {
                     let path = written.map(|named| [&["factors"], named.path.as_slice()].concat());

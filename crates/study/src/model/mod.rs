@@ -16,4 +16,5 @@ pub(crate) mod scope;
 pub(crate) mod selection;
 pub(crate) mod stop;
 pub(crate) mod study;
+pub(crate) mod switch;
 pub(crate) mod tables;

@@ -21,6 +21,14 @@ impl Condition {
         design.factors.iter().map(|factor| level(factor).is_some_and(|(_, level)| level == ON)).collect()
     }
 
+    /// The design without the factors that this condition does not have: in some scenarios of a
+    /// study no interface can switch them.
+    #[must_use]
+    pub fn own_design(&self, design: &Design) -> Design {
+        let has = |factor: &&String| self.levels.iter().any(|(name, _)| name == *factor);
+        Design { factors: design.factors.iter().filter(has).cloned().collect(), ..design.clone() }
+    }
+
     /// The same settings with all of a design on, or off, under the same names: for a try.
     #[must_use]
     pub fn with_all(&self, design: &Design, on: bool) -> Self {
@@ -51,22 +59,25 @@ impl Condition {
         }
     }
 
-    /// Names it by what it has on, of a design that may have lost factors. Its settings stay: they
-    /// led to this state.
-    fn rename(&mut self, old: &Design, new: &Design, on: &[bool]) {
+    /// Names it by what it has on, of a design that may have lost factors, here (`None`) or
+    /// altogether. Its settings stay: they led to this state.
+    fn rename(&mut self, old: &Design, new: &Design, reads: &[Option<bool>]) {
         let was = self.designed(old);
+        let levels = new.factors.iter().zip(reads).filter_map(|(name, on)| Some((name.clone(), (*on)?)));
+        let (factors, on): (Vec<String>, Vec<bool>) = levels.unzip();
+        let new = &Design { factors, ..new.clone() };
         // The design's word is the last.
         if let Some((_, rest)) = self.label.words().split_last() {
-            self.label = [rest, &[new.word(on)]].concat().into();
+            self.label = [rest, &[new.word(&on)]].concat().into();
         }
         // A number that makes a slug unique may stand behind it.
-        let (old_slug, new_slug) = (old.slug(&was), new.slug(on));
+        let (old_slug, new_slug) = (old.slug(&was), new.slug(&on));
         if let Some(place) = self.slug.rfind(&old_slug) {
             self.slug = self.slug[..place].to_owned() + &new_slug;
         }
         self.levels.retain(|(name, _)| !old.factors.contains(name));
         let levels = new.factors.iter().zip(on);
-        self.levels.extend(levels.map(|(name, on)| (name.clone(), if *on { ON } else { OFF }.to_owned())));
+        self.levels.extend(levels.map(|(name, on)| (name.clone(), if on { ON } else { OFF }.to_owned())));
     }
 
     /// Its levels outside of the design.
@@ -96,25 +107,32 @@ impl Design {
 
 impl Plan {
     /// Renames the conditions of a design by what they read back. `reads[i]` is what
-    /// `conditions[i]` has on of each factor of the design; `dropped` are factors, by name, that
-    /// nothing here can switch, with the reason.
+    /// `conditions[i]` has on of each factor of the design, `None` where nothing in its scenario can
+    /// switch the factor; `dropped` are factors, by name, that nothing here can switch, with the
+    /// reason, and beside them what the user must know of factors that only some scenarios have.
     ///
     /// Of conditions with the same state one stays: the one that was asked for, or else the first,
     /// under the name of its state. Also returns the former number of each condition of the plan.
     /// Without a design the plan stays as it is.
     #[must_use]
-    pub fn settled(self, reads: &[Vec<bool>], dropped: Vec<Dropped>) -> (Self, Vec<usize>) {
+    pub fn settled(self, reads: &[Vec<Option<bool>>], dropped: Vec<Dropped>) -> (Self, Vec<usize>) {
         let Some(old) = self.design.clone() else {
             let numbers = (0..self.conditions.len()).collect();
             return (self, numbers);
         };
         let mut design = old.without(dropped.clone());
-        let left = |on: &[bool]| -> Vec<bool> {
+        let left = |on: &[Option<bool>]| -> Vec<Option<bool>> {
             let stays = |name: &&String| design.factors.contains(name);
             old.factors.iter().zip(on).filter(|(name, _)| stays(name)).map(|(_, on)| *on).collect()
         };
-        let asked: Vec<Vec<bool>> = self.conditions.iter().map(|one| left(&one.designed(&old))).collect();
-        let reads: Vec<Vec<bool>> = asked
+        // What a scenario does not have was not asked of it.
+        let asked_of = |condition: &Condition| -> Vec<Option<bool>> {
+            let asked = condition.designed(&old).into_iter().map(Some);
+            let Some(reads) = reads.get(condition.index) else { return left(&asked.collect::<Vec<_>>()) };
+            left(&asked.zip(reads).map(|(asked, read)| asked.filter(|_| read.is_some())).collect::<Vec<_>>())
+        };
+        let asked: Vec<Vec<Option<bool>>> = self.conditions.iter().map(asked_of).collect();
+        let reads: Vec<Vec<Option<bool>>> = asked
             .iter()
             .enumerate()
             .map(|(index, asked)| reads.get(index).map_or(asked.clone(), |on| left(on)))
@@ -136,10 +154,22 @@ impl Plan {
         }
         name::make_unique(&mut plan.conditions);
         for (asked, reads, count) in unreachable(&asked, &reads) {
-            let (label, is) = (design.words(asked), design.words(reads));
+            let own = |states: &[Option<bool>]| -> (Vec<String>, Vec<bool>) {
+                let of = design.factors.iter().zip(states);
+                of.filter_map(|(name, on)| Some((name.clone(), (*on)?))).unzip()
+            };
+            let words = |states: &[Option<bool>]| {
+                let (factors, on) = own(states);
+                Design { factors, ..design.clone() }.words(&on)
+            };
             let of = if count == 1 { String::new() } else { format!(", in {count} conditions") };
-            plan.merged.push(Dropped { label, why: format!("reads back as `{is}`{of}") });
-            design.unreachable.push(Unreachable { asked: asked.to_vec(), reads: reads.to_vec() });
+            let why = format!("reads back as `{}`{of}", words(reads));
+            plan.merged.push(Dropped { label: words(asked), why });
+            let whole = |states: &[Option<bool>]| states.iter().map(|on| on.unwrap_or(false)).collect();
+            let one = Unreachable { asked: whole(asked), reads: whole(reads) };
+            if !design.unreachable.contains(&one) {
+                design.unreachable.push(one);
+            }
         }
         let leaves =
             |gone: Dropped| Dropped { why: format!("not part of the design here: {}", gone.why), ..gone };
@@ -150,13 +180,16 @@ impl Plan {
 }
 
 /// Levels outside of the design, and what of the design is on.
-type State<'r> = (Vec<(String, String)>, &'r [bool]);
+type State<'r> = (Vec<(String, String)>, &'r [Option<bool>]);
+
+/// What of a design is on; `None` for what a scenario does not have.
+type OnOff = Vec<Option<bool>>;
 
 /// Combinations that read back otherwise, each once, with the number of conditions.
-fn unreachable<'a>(asked: &'a [Vec<bool>], reads: &'a [Vec<bool>]) -> Vec<(&'a [bool], &'a [bool], usize)> {
-    let mut found: Vec<(&[bool], &[bool], usize)> = Vec::new();
+fn unreachable<'a>(asked: &'a [OnOff], reads: &'a [OnOff]) -> Vec<(&'a OnOff, &'a OnOff, usize)> {
+    let mut found: Vec<(&OnOff, &OnOff, usize)> = Vec::new();
     for (asked, reads) in asked.iter().zip(reads).filter(|(asked, reads)| asked != reads) {
-        match found.iter_mut().find(|(of, is, _)| of == asked && is == reads) {
+        match found.iter_mut().find(|(of, is, _)| *of == asked && *is == reads) {
             Some((.., count)) => *count += 1,
             None => found.push((asked, reads, 1)),
         }

@@ -26,7 +26,10 @@ pub(super) struct Missing {
 
 /// One combination of the levels of the factors outside the design.
 pub(super) struct Combination<'a> {
-    pub(super) design: &'a Design,
+    /// The design, with the factors that can be switched here.
+    pub(super) design: Design,
+    /// All factors of the study's design.
+    factors: &'a [String],
     pub(super) workload: &'a str,
     pub(super) kind: Kind,
     /// The levels of the other factors, `family=ipv4 mtu=1500`; empty if there are none.
@@ -43,14 +46,18 @@ impl<'a> Combination<'a> {
         let Some(design) = &plan.design else { return Vec::new() };
         let mut combinations: Vec<Self> = Vec::new();
         for condition in &plan.conditions {
-            let Some(levels) = levels(design, condition) else { continue };
+            let own = condition.own_design(design);
+            let Some(levels) = levels(&own, condition) else { continue };
             let at = others(design, condition);
             let workload = condition.workload.name.as_str();
-            let place = combinations.iter().position(|one| (one.workload, &one.at) == (workload, &at));
+            let place = combinations.iter().position(|one| {
+                (one.workload, &one.at, &one.design.factors) == (workload, &at, &own.factors)
+            });
             let place = place.unwrap_or_else(|| {
                 let kind = condition.workload.traffic.kind;
                 combinations.push(Self {
-                    design,
+                    design: own,
+                    factors: &design.factors,
                     workload,
                     kind,
                     at,
@@ -111,9 +118,25 @@ impl<'a> Combination<'a> {
     }
 
     /// The names of the factors that are on, or off, at a position.
-    pub(super) fn names(&self, place: usize, level: usize) -> Vec<&'a str> {
+    pub(super) fn names(&self, place: usize, level: usize) -> Vec<&str> {
         let factors = self.design.factors.iter().zip(&self.levels[place]);
         factors.filter(|(_, own)| **own == level).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Whether the design switches this factor, here or in another scenario.
+    pub(super) fn has_factor(&self, name: &str) -> bool {
+        self.factors.iter().any(|factor| factor == name)
+    }
+
+    /// The state at a position in words: `all off`, `without tso`.
+    pub(super) fn words(&self, place: usize) -> String {
+        self.design.words(&self.levels[place].iter().map(|level| *level == 1).collect::<Vec<_>>())
+    }
+
+    /// The state of a condition of the plan in words; empty if it is not of this combination.
+    pub(super) fn words_of(&self, condition: usize) -> String {
+        let place = self.conditions.iter().position(|own| *own == condition);
+        place.map_or_else(String::new, |place| self.words(place))
     }
 
     pub(super) fn places(&self) -> std::ops::Range<usize> {
@@ -123,6 +146,9 @@ impl<'a> Combination<'a> {
 
 /// Whether each of the design's factors is on; `None` for a condition outside every combination.
 fn levels(design: &Design, condition: &Condition) -> Option<Vec<usize>> {
+    if design.factors.is_empty() {
+        return None;
+    }
     let level = |factor: &String| {
         let (_, level) = condition.levels.iter().find(|(name, _)| name == factor)?;
         match level.as_str() {

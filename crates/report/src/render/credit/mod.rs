@@ -2,6 +2,7 @@
 //! factors, in the rate and in CPU per unit of work on each side.
 
 mod combination;
+mod effects;
 mod gain;
 mod parts;
 mod text;
@@ -13,6 +14,8 @@ use study::{Design, DesignKind, Dropped, Kind, metric::Metric};
 use crate::data::exact::{self, RESOLUTION, Unlike};
 use crate::data::limits;
 use crate::data::truth::truth;
+pub(super) use effects::contexts;
+
 use combination::{Combination, Missing};
 pub use parts::{EffectView, Part, Whole};
 use parts::{Orders, Parts};
@@ -60,6 +63,9 @@ pub struct Credit {
     /// States whose counts do not repeat: with any, nothing is proven.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unlike: Vec<Unlike>,
+    /// The mean over all runs here.
+    #[serde(skip)]
+    mean: f64,
     /// All on against all off; `None` if one of them was not planned or not measured.
     pub whole: Option<Whole>,
     /// Why that is unknown.
@@ -174,6 +180,7 @@ impl Credit {
             unit: metric.unit,
             level,
             exact,
+            mean: stats::mean(&runs.iter().map(|run| run.value).collect::<Vec<_>>()),
             unlike: if exact { exact::unlike(&runs, metric.key, label) } else { Vec::new() },
             whole_is_not_known: unknown(combination, whole.as_ref(), &missing),
             whole,

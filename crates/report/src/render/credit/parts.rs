@@ -22,6 +22,15 @@ pub struct Part {
     /// How much it changes.
     #[serde(flatten)]
     pub change: Estimated,
+    /// The factors that are switched.
+    #[serde(skip)]
+    pub(super) switched: Vec<String>,
+    /// Whether the change is that of switching them on.
+    #[serde(skip)]
+    pub(super) is_on: bool,
+    /// The reverse change, in % of the other end; `None` for an average over several states.
+    #[serde(skip)]
+    pub(super) back: Option<Estimated>,
     /// The conditions at both ends, by their index in the plan: what is changed from, what to. `None`
     /// for an average over several.
     #[serde(skip)]
@@ -135,6 +144,9 @@ impl Parts {
                 name: combination.design.factors[share.factor].clone(),
                 base: "off",
                 change: share.share,
+                switched: vec![combination.design.factors[share.factor].clone()],
+                is_on: true,
+                back: None,
                 ends: None,
             })
             .collect();
@@ -167,6 +179,9 @@ impl Parts {
                 name: name(combination, effect),
                 base: "the mean of all states",
                 change: effect.effect,
+                switched: effect.factors.iter().map(|one| combination.design.factors[*one].clone()).collect(),
+                is_on: true,
+                back: None,
                 ends: None,
             })
             .collect();
@@ -191,19 +206,21 @@ impl Parts {
             .filter(measured)
             .collect();
         let Ladder { steps, .. } = ladder(runs, &rungs, None, level)?;
-        self.parts = steps
-            .iter()
-            .map(|step| {
-                let before = combination.names(step.from, 0);
-                let gone = combination.names(step.to, 0).into_iter().filter(|name| !before.contains(name));
-                Part {
-                    name: format!("{} off", gone.collect::<Vec<_>>().join(" and ")),
-                    base: "the step before",
-                    change: step.change.of_non_negative(),
-                    ends: Some([step.from, step.to].map(|place| combination.conditions[place])),
-                }
-            })
-            .collect();
+        for step in &steps {
+            let before = combination.names(step.from, 0);
+            let mut gone = combination.names(step.to, 0);
+            gone.retain(|name| !before.contains(name));
+            let back = ladder(runs, &[step.to, step.from], None, level)?.total;
+            self.parts.push(Part {
+                name: format!("{} off", gone.join(" and ")),
+                base: "the step before",
+                change: step.change.of_non_negative(),
+                switched: gone.into_iter().map(str::to_owned).collect(),
+                is_on: false,
+                back: Some(back.of_non_negative()),
+                ends: Some([step.from, step.to].map(|place| combination.conditions[place])),
+            });
+        }
         self.adds_up = true;
         self.remarks.push(REMARK.to_owned());
         Ok(())
@@ -235,7 +252,7 @@ impl Parts {
             if Some(place) == end && changed.len() > 1 {
                 continue;
             }
-            let change = ladder(runs, &[all, place], None, level)?.total.of_non_negative();
+            let Ladder { total, back, .. } = ladder(runs, &[all, place], None, level)?;
             let name = if is_out {
                 format!("without {}", changed.join(" and "))
             } else {
@@ -244,7 +261,10 @@ impl Parts {
             self.parts.push(Part {
                 name,
                 base: word,
-                change,
+                change: total.of_non_negative(),
+                switched: changed.into_iter().map(str::to_owned).collect(),
+                is_on: !is_out,
+                back: Some(back.of_non_negative()),
                 ends: Some([all, place].map(|place| combination.conditions[place])),
             });
         }

@@ -1,0 +1,219 @@
+//! The commands that set a switch, and those that undo it.
+
+use std::fmt;
+
+use report::Effect;
+use serde::Serialize;
+use study::{CongestionControl, Offload, Side, Switch, feature};
+
+/// One setting of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// A feature of an interface, on or off.
+    Feature {
+        /// The host; `None`: both.
+        side: Option<Side>,
+        /// The interface.
+        interface: Interface,
+        /// What `ethtool -K` calls it.
+        name: String,
+        /// What `ethtool -k` calls it.
+        shown_as: String,
+        /// The state.
+        on: bool,
+    },
+    /// The MTU of an interface.
+    Mtu {
+        /// The host; `None`: both.
+        side: Option<Side>,
+        /// The interface.
+        interface: Interface,
+        /// In bytes.
+        bytes: u32,
+    },
+    /// A setting of the kernel.
+    Sysctl {
+        /// The host; `None`: both.
+        side: Option<Side>,
+        /// Its key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+    },
+}
+
+/// An interface of a host, which the reader must name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interface {
+    /// The one that the traffic uses.
+    Traffic,
+    /// The one under the tunnel.
+    Underlay,
+}
+
+impl Interface {
+    fn of(underlay: bool) -> Self {
+        if underlay { Self::Underlay } else { Self::Traffic }
+    }
+
+    /// The variable of the shell that names it.
+    #[must_use]
+    pub fn variable(self) -> &'static str {
+        match self {
+            Self::Traffic => "IF",
+            Self::Underlay => "UNDERLAY_IF",
+        }
+    }
+}
+
+impl Command {
+    /// The commands that make this change, in an order in which no setting lacks what it needs;
+    /// empty if a level is not known to any command.
+    pub(crate) fn of(effect: &Effect) -> Vec<Self> {
+        let mut commands: Vec<Self> = Vec::new();
+        for factor in &effect.factors {
+            let Some(switch) = Switch::named(factor) else { continue };
+            commands.extend(of_switch(&switch, bare(factor), effect));
+        }
+        commands.sort_by_key(Self::turn);
+        commands
+    }
+
+    /// Its host; `None`: both.
+    #[must_use]
+    pub fn side(&self) -> Option<Side> {
+        match self {
+            Self::Feature { side, .. } | Self::Mtu { side, .. } | Self::Sysctl { side, .. } => *side,
+        }
+    }
+
+    /// What must be on for others comes first: segmentation needs scatter-gather and checksums.
+    pub(crate) fn turn(&self) -> u8 {
+        match self {
+            Self::Feature { on: true, name, .. } if name == "sg" || name.starts_with("tx-scatter") => 0,
+            Self::Feature { on: true, name, .. }
+                if ["tx", "rx"].contains(&name.as_str()) || name.contains("checksum") =>
+            {
+                1
+            }
+            Self::Feature { on: true, .. } => 2,
+            Self::Feature { on: false, .. } => 3,
+            Self::Mtu { .. } | Self::Sysctl { .. } => 4,
+        }
+    }
+
+    /// What it sets, without the value: two commands with the same target contradict each other if
+    /// they differ.
+    pub(crate) fn target(&self) -> (Option<Side>, String) {
+        let target = match self {
+            Self::Feature { interface, name, .. } => format!("{} {name}", interface.variable()),
+            Self::Mtu { interface, .. } => format!("{} mtu", interface.variable()),
+            Self::Sysctl { key, .. } => (*key).to_owned(),
+        };
+        (self.side(), target)
+    }
+}
+
+/// The lines that a person types for these commands: features of one interface in one line.
+pub(crate) fn lines(commands: &[Command]) -> Vec<(Option<Side>, String)> {
+    let mut lines: Vec<(Option<Side>, Option<Interface>, String)> = Vec::new();
+    for command in commands {
+        let (side, of) = match command {
+            Command::Feature { side, interface, .. } => (*side, Some(*interface)),
+            other => (other.side(), None),
+        };
+        let known =
+            lines.iter_mut().find(|(known, interface, _)| of.is_some() && (*known, *interface) == (side, of));
+        match (known, command) {
+            (Some((_, _, line)), Command::Feature { name, on, .. }) => {
+                line.push_str(&format!(" {} {}", text::line(name), state(*on)));
+            }
+            _ => lines.push((side, of, command.to_string())),
+        }
+    }
+    lines.into_iter().map(|(side, _, line)| (side, line)).collect()
+}
+
+fn state(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+/// As a person types it, with the interface as a variable of the shell.
+impl fmt::Display for Command {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Feature { interface, name, on, .. } => {
+                write!(out, "ethtool -K \"${}\" {} {}", interface.variable(), text::line(name), state(*on))
+            }
+            Self::Mtu { interface, bytes, .. } => {
+                write!(out, "ip link set dev \"${}\" mtu {bytes}", interface.variable())
+            }
+            Self::Sysctl { key, value, .. } => write!(out, "sysctl -w {key}={value}"),
+        }
+    }
+}
+
+/// The name of a factor without its scope: `tso` of `transmitter.underlay.tso`.
+pub(crate) fn bare(factor: &str) -> &str {
+    factor.rsplit_once('.').map_or(factor, |(_, name)| name)
+}
+
+fn of_switch(switch: &Switch, name: &str, effect: &Effect) -> Vec<Command> {
+    match switch {
+        Switch::Features(Offload { side, underlay, .. }) => {
+            let interface = Interface::of(*underlay);
+            vec![feature(*side, interface, name, effect.to == "on")]
+        }
+        Switch::Offloads { side, underlay } => offloads(*side, *underlay, effect),
+        Switch::Mtu { underlay } => {
+            let bytes = effect.to.parse().ok();
+            let command = |bytes| Command::Mtu { side: None, interface: Interface::of(*underlay), bytes };
+            bytes.map(command).into_iter().collect()
+        }
+        Switch::CongestionControl => {
+            // Words that leave the choice to the kernel or to netassay name none.
+            let is_name = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+            let name =
+                effect.to.parse().ok().and_then(|one: CongestionControl| one.name().map(str::to_owned));
+            let name = name.filter(|name| !name.starts_with('-') && name.chars().all(is_name));
+            let key = "net.ipv4.tcp_congestion_control";
+            name.map(|value| Command::Sysctl { side: switch.side(), key, value }).into_iter().collect()
+        }
+    }
+}
+
+/// What reads back otherwise, by the names of `ethtool`'s groups, which set what an interface has of
+/// them; once where both hosts need the same.
+fn offloads(side: Option<Side>, underlay: bool, effect: &Effect) -> Vec<Command> {
+    let interface = Interface::of(underlay);
+    let of_side = |side: Side| -> Vec<(String, bool)> {
+        let own = effect.features.iter().filter(|one| (one.side, one.underlay) == (side, underlay));
+        let mut named: Vec<(String, bool)> = Vec::new();
+        for one in own {
+            let group = feature::GROUPS.iter().find(|group| group.members.contains(&one.feature.as_str()));
+            let name = group.map_or(one.feature.as_str(), |group| group.short);
+            if !named.iter().any(|(known, _)| known == name) {
+                named.push((name.to_owned(), one.on));
+            }
+        }
+        named
+    };
+    let commands = |side: Option<Side>, named: &[(String, bool)]| -> Vec<Command> {
+        named.iter().map(|(name, on)| feature(side, interface, name, *on)).collect()
+    };
+    let [one, other] = Side::BOTH.map(of_side);
+    match side {
+        None if one == other => commands(None, &one),
+        None => [commands(Some(Side::Transmitter), &one), commands(Some(Side::Receiver), &other)].concat(),
+        Some(Side::Transmitter) => commands(side, &one),
+        Some(Side::Receiver) => commands(side, &other),
+    }
+}
+
+fn feature(side: Option<Side>, interface: Interface, name: &str, on: bool) -> Command {
+    let group = feature::GROUPS.iter().find(|group| group.short == name || group.long == name);
+    let (name, shown_as) = group.map_or((name, name), |group| (group.short, group.long));
+    Command::Feature { side, interface, name: name.to_owned(), shown_as: shown_as.to_owned(), on }
+}

@@ -1,0 +1,61 @@
+//! What is to be improved.
+
+use report::Effect;
+use study::{Kind, Side, Switch};
+
+words::vocabulary! {
+    /// What is to be improved.
+    pub enum Goal: "a goal" {
+        /// The rate: payload, packets or transactions per second.
+        Throughput = "throughput";
+        /// CPU time per unit of work, on the side where the switch is set.
+        Cpu = "cpu";
+        /// The time that 99 % of the transactions stay within.
+        Latency = "latency";
+    }
+}
+
+impl Goal {
+    /// The metrics that decide on a switch, by their keys. `exact`: instructions were counted.
+    pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &Effect) -> Vec<String> {
+        let of_side = |side: Side| format!("{side}.service_demand_{}", unit_of_work(kind));
+        match self {
+            Self::Throughput | Self::Latency if exact => Vec::new(),
+            Self::Throughput => vec![kind.primary_metric().key.to_owned()],
+            Self::Latency => vec!["latency_p99".to_owned()],
+            Self::Cpu if exact => vec![kind.exact_metric().key.to_owned()],
+            Self::Cpu => match side(&effect.factors) {
+                Some(side) => vec![of_side(side)],
+                None => Side::BOTH.map(of_side).to_vec(),
+            },
+        }
+    }
+
+    /// Why no run can have its metric; `None` if it can.
+    pub(crate) fn missing(self, kind: Kind, exact: bool) -> Option<&'static str> {
+        match self {
+            Self::Throughput if exact => Some("exact mode counts instructions, it measures no rate"),
+            Self::Latency if exact => Some("exact mode counts instructions, it measures no latency"),
+            Self::Latency if !kind.is_rr() => {
+                Some("this traffic has no latency: tcp_rr, udp_rr and tcp_crr measure it")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The unit of work of a kind of traffic in metrics of CPU time.
+fn unit_of_work(kind: Kind) -> &'static str {
+    match kind {
+        _ if kind.is_stream() => "byte",
+        _ if kind.is_rr() => "transaction",
+        _ => "packet",
+    }
+}
+
+/// The side of some factors; `None` for both.
+pub(crate) fn side(factors: &[String]) -> Option<Side> {
+    let mut sides = factors.iter().map(|factor| Switch::named(factor).and_then(|switch| switch.side()));
+    let first = sides.next()??;
+    sides.all(|side| side == Some(first)).then_some(first)
+}

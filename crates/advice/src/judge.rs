@@ -1,0 +1,151 @@
+//! Where a switch stands for a goal.
+
+use report::{Change, Effect, Outcome};
+use serde::Serialize;
+
+use crate::goal::Goal;
+
+/// Where a switch stands for a goal.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind", content = "why")]
+pub enum Standing {
+    /// It is proven to serve the goal, and no loss elsewhere that matters is proven.
+    Recommended,
+    /// It serves the goal, and something else is proven to lose: the keys of these metrics.
+    TradeOff(Vec<String>),
+    /// What it does depends on the other switches: its share and its effect with all others on are
+    /// proven to point in opposite directions.
+    Depends,
+    /// A difference that matters is excluded.
+    Tie,
+    /// The data prove no difference, and exclude none that matters.
+    NoEvidence,
+    /// The rate was set from outside the hosts, by this: the switch could not change it.
+    Saturated(String),
+    /// Nothing can be said, for this reason.
+    Unknown(String),
+}
+
+impl Standing {
+    /// Whether a level is named that serves the goal.
+    #[must_use]
+    pub fn is_proven(&self) -> bool {
+        matches!(self, Self::Recommended | Self::TradeOff(_))
+    }
+}
+
+/// What is known of a switch for a goal: the direction that serves it best, or is shown, and where
+/// it stands. `ends` are the effects of the same two levels by several ways; the first is the main
+/// one.
+pub(crate) fn judge(ends: &[Effect], metrics: &[String], matters: f64) -> (Standing, Vec<Effect>) {
+    let as_they_are = || ends.to_vec();
+    let reversed = || ends.iter().map(Effect::reversed).collect::<Vec<_>>();
+    let of_goal = |effect: &Effect| -> Vec<Change> {
+        metrics.iter().filter_map(|metric| effect.change(metric).cloned()).collect()
+    };
+    let changes: Vec<Change> = ends.iter().flat_map(of_goal).collect();
+    if changes.is_empty() {
+        let names: Vec<String> = metrics.iter().map(|key| report::metric_words(key)).collect();
+        let why = format!("no run has {}; disturbed runs have no CPU time", report::listed(&names));
+        let why = if metrics.iter().any(|key| key.contains("service_demand")) {
+            why
+        } else {
+            format!("no run has {}", report::listed(&names))
+        };
+        return (Standing::Unknown(why), as_they_are());
+    }
+    let says = |effect: &Effect, better: bool| {
+        of_goal(effect).iter().any(|change| change.is_better() == Some(better))
+    };
+    let (better, worse) = (ends.iter().any(|one| says(one, true)), ends.iter().any(|one| says(one, false)));
+    match (better, worse) {
+        (false, false) => (open(&changes, matters), as_they_are()),
+        (true, true) => {
+            // One way says both only where two sides have the goal's metric.
+            let both = ends.iter().find(|one| says(one, true) && says(one, false));
+            let standing = both.map_or(Standing::Depends, |one| {
+                let losing = of_goal(one).into_iter().filter(|change| change.is_better() == Some(false));
+                Standing::TradeOff(losing.map(|change| change.metric.key.to_owned()).collect())
+            });
+            (standing, as_they_are())
+        }
+        (true, false) | (false, true) => {
+            let ends = if better { as_they_are() } else { reversed() };
+            let losses = losses(&ends, metrics, matters);
+            let standing = if losses.is_empty() { Standing::Recommended } else { Standing::TradeOff(losses) };
+            (standing, ends)
+        }
+    }
+}
+
+/// Where no change is proven.
+fn open(changes: &[Change], matters: f64) -> Standing {
+    let unknown = changes.iter().find_map(|change| match &change.outcome {
+        Outcome::Unknown(why) => Some(why),
+        _ => None,
+    });
+    let limit = changes.iter().find_map(|change| match &change.outcome {
+        Outcome::Saturated(limit) => Some(limit),
+        _ => None,
+    });
+    if let Some(limit) = limit {
+        return Standing::Saturated(limit.clone());
+    }
+    if let Some(why) = unknown {
+        return Standing::Unknown(why.clone());
+    }
+    if changes.iter().all(|change| is_small(change, matters)) { Standing::Tie } else { Standing::NoEvidence }
+}
+
+/// Whether a change of `matters` % is excluded; counts have no interval, and what is within their
+/// resolution is small.
+fn is_small(change: &Change, matters: f64) -> bool {
+    match (change.there.relative_interval, change.there.interval) {
+        (Some((low, high)), _) => -matters < low && high < matters,
+        (None, Some(_)) => false,
+        (None, None) => change.there.relative.is_some_and(|relative| relative.abs() < matters),
+    }
+}
+
+/// The metrics outside of the goal that are proven to lose at least `matters` %, by any way.
+fn losses(ends: &[Effect], metrics: &[String], matters: f64) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for change in ends.iter().flat_map(|effect| &effect.changes) {
+        let is_of_goal = metrics.iter().any(|metric| metric == change.metric.key);
+        let is_large = change.there.relative.is_none_or(|relative| relative.abs() >= matters);
+        let key = change.metric.key.to_owned();
+        if !is_of_goal && is_large && change.is_better() == Some(false) && !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// Of more than two levels, the one that is proven to serve the goal better than each other one;
+/// `None` without such a level. `effects` are the pairs of levels.
+pub(crate) fn winner(effects: &[Effect], metrics: &[String]) -> Option<String> {
+    let says = |effect: &Effect, better: bool| {
+        let mut of_goal = metrics.iter().filter_map(|metric| effect.change(metric)).peekable();
+        of_goal.peek().is_some() && of_goal.all(|change| change.is_better() == Some(better))
+    };
+    levels(effects).into_iter().find(|level| {
+        let own = || effects.iter().filter(|one| one.from == *level || one.to == *level);
+        own().all(|one| if one.to == *level { says(one, true) } else { says(one, false) })
+    })
+}
+
+/// The levels of some effects, in the order of the study.
+pub(crate) fn levels(effects: &[Effect]) -> Vec<String> {
+    let mut levels: Vec<String> = Vec::new();
+    for level in effects.iter().flat_map(|effect| [&effect.from, &effect.to]) {
+        if !levels.contains(level) {
+            levels.push(level.clone());
+        }
+    }
+    levels
+}
+
+/// The metrics of a goal for a switch.
+pub(crate) fn metrics_of(goal: Goal, kind: study::Kind, exact: bool, effects: &[Effect]) -> Vec<String> {
+    effects.first().map_or_else(Vec::new, |effect| goal.metrics(kind, exact, effect))
+}

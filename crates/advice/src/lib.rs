@@ -1,0 +1,28 @@
+//! Advice drawn from stored studies: which switch to set on which side, what that changes, what it
+//! costs elsewhere, and the commands that do it and undo it.
+//!
+//! [`Advice::of`] gives all of it as data; [`Advice::text`], [`Advice::markdown`] and
+//! [`Advice::script`] put it into words. Nothing is recommended that the study did not prove, and
+//! no opinion is built in: what is known of a switch is what `report` found in the runs.
+//!
+//! Pure: no I/O.
+
+mod advice;
+mod command;
+mod goal;
+mod judge;
+mod markdown;
+mod more;
+mod phrase;
+mod recommendation;
+mod script;
+mod summary;
+mod text;
+
+pub use advice::{Advice, Request, StudyAdvice, Under};
+pub use command::{Command, Interface};
+pub use goal::Goal;
+pub use judge::Standing;
+pub use more::More;
+pub use recommendation::Recommendation;
+pub use summary::{Row, Scope, Summary};

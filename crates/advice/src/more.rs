@@ -1,0 +1,56 @@
+//! What would settle an open question.
+
+use report::{Change, Outcome};
+use serde::Serialize;
+use stats::planning::Pilot;
+
+/// The chance that a difference is then proven, if it exists.
+pub(crate) const POWER: f64 = 0.8;
+/// The most boots that are named.
+const BOOTS: u32 = 10_000;
+/// The boots that a study without a spread between boots needs to have one.
+const FIRST: u32 = 3;
+
+/// A larger study that would settle an open question.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct More {
+    /// Boots of each state of the testbed, those measured included.
+    pub boots: u32,
+    /// How long the whole study takes with so many, in seconds.
+    pub seconds: f64,
+    /// The difference that they prove with 80 % power, in % of the base; `None` if the spread
+    /// between boots is not known yet.
+    pub detects: Option<f64>,
+}
+
+impl More {
+    /// What would settle whether there is a change of `matters` %, beside `boots` boots that take
+    /// `seconds_per_boot` each. `None` where more of the same would not: saturated rates, counts
+    /// that do not repeat, boots that were enough already, and changes that are proven.
+    pub(crate) fn of(
+        change: &Change,
+        boots: u32,
+        seconds_per_boot: f64,
+        level: f64,
+        matters: f64,
+    ) -> Option<Self> {
+        let size =
+            |boots: u32, detects| Self { boots, seconds: seconds_per_boot * f64::from(boots), detects };
+        match &change.outcome {
+            Outcome::Unknown(_) if boots < 2 => Some(size(FIRST, None)),
+            Outcome::NotProven => {
+                let pilot = Pilot { boots, standard_error: change.standard_error?, df: change.df };
+                let needed = pilot.boots_needed(matters / 100.0 * base(change), level, POWER, BOOTS)?;
+                (needed > boots).then(|| size(needed, Some(matters)))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The size of the base, in the metric's unit; where it is not known well enough for a percentage,
+/// that of the mean of all runs.
+fn base(change: &Change) -> f64 {
+    let relative = change.there.relative.filter(|relative| *relative != 0.0);
+    relative.map_or(change.mean, |relative| 100.0 * change.there.value / relative).abs()
+}

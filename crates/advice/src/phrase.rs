@@ -1,0 +1,175 @@
+//! Words and figures that all renderings share.
+
+use report::{Change, Estimate, How, figure, listed, metric_words, percent, plain, range};
+use stats::signed;
+
+use crate::advice::{StudyAdvice, Under};
+use crate::command::{bare, lines};
+use crate::recommendation::Recommendation;
+
+/// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.
+pub(crate) fn switches(factors: &[String]) -> String {
+    let name = |factor: &String| {
+        let name = text::line(bare(factor)).into_owned();
+        if factor.contains("underlay.") { format!("underlay {name}") } else { name }
+    };
+    listed(&factors.iter().map(name).collect::<Vec<_>>())
+}
+
+/// A setting: `tso on`, `mtu 9000`.
+pub(crate) fn set(factors: &[String], to: &str) -> String {
+    format!("{} {}", switches(factors), text::line(to))
+}
+
+/// Where it is set: `at the transmitter`, `at both ends`.
+pub(crate) fn place(one: &Recommendation) -> String {
+    one.side.map_or_else(|| "at both ends".to_owned(), |side| format!("at the {side}"))
+}
+
+/// The smallest and the largest of several changes in `unit`, nearest to zero first.
+pub(crate) fn sizes((low, high): (f64, f64), unit: &str) -> String {
+    let show = |size| signed(if unit == "%" { percent(size) } else { figure(size) });
+    let ends = if high <= 0.0 { [high, low] } else { [low, high] };
+    let [one, other] = ends.map(show);
+    if one == other { format!("{one} {unit}") } else { format!("{one} to {other} {unit}") }
+}
+
+/// A change without its interval: `+45.1 %`.
+pub(crate) fn size(estimate: &Estimate, unit: &str) -> String {
+    match estimate.relative {
+        Some(relative) => format!("{} %", signed(percent(relative))),
+        None => format!("{} {}", signed(figure(estimate.value)), plain(unit)).trim_end().to_owned(),
+    }
+}
+
+/// A change with its interval: `+45.1 % (30.0 to 60.1)`.
+pub(crate) fn sized(estimate: &Estimate, unit: &str) -> String {
+    let interval = match (estimate.relative, estimate.relative_interval, estimate.interval) {
+        (Some(_), Some(interval), _) => format!(" ({})", range(Some(interval), percent)),
+        (None, _, Some(interval)) => format!(" ({})", range(Some(interval), figure)),
+        _ => String::new(),
+    };
+    size(estimate, unit) + &interval
+}
+
+/// A change of the goal's metric with its base: `throughput +45.1 % (30.0 to 60.1) of all off`.
+pub(crate) fn expected(change: &Change) -> String {
+    let of = if change.there.relative.is_some() { "of" } else { "from" };
+    format!(
+        "{} {} {of} {}",
+        metric_words(change.metric.key),
+        sized(&change.there, change.metric.unit),
+        text::line(&change.there.base)
+    )
+}
+
+/// How a change was found, after its figures; empty where the base says it.
+pub(crate) fn how(how: How) -> &'static str {
+    match how {
+        How::Share => ", its fair share",
+        How::MainEffect => ", its main effect",
+        How::Step => ", as a step of the ladder",
+        How::OthersOn | How::OthersOff | How::Alone => "",
+    }
+}
+
+/// What changes elsewhere; `None` where nothing else was measured.
+pub(crate) fn elsewhere(one: &Recommendation) -> Option<String> {
+    let mut parts = Vec::new();
+    for change in one.elsewhere.iter().filter(|change| change.is_better().is_some()) {
+        let loss = if change.is_better() == Some(false) { ", a loss" } else { "" };
+        let words = metric_words(change.metric.key);
+        parts.push(format!("{words} {}{loss}", sized(&change.there, change.metric.unit)));
+    }
+    let open: Vec<String> = one
+        .elsewhere
+        .iter()
+        .filter(|change| change.is_better().is_none())
+        .map(|change| metric_words(change.metric.key))
+        .collect();
+    if !open.is_empty() {
+        parts.push(format!("no difference proven: {}", listed(&open)));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// The context in words: `veth, tcp-1450 (tcp_stream), mtu=1500`.
+pub(crate) fn under(one: &Under) -> String {
+    let at = one.at.iter().map(|(name, level)| format!(", {}={}", text::line(name), text::line(level)));
+    let kind = one.kind.to_string();
+    let workload = match text::line(&one.workload) {
+        name if name == kind => kind,
+        name => format!("{name} ({kind})"),
+    };
+    format!("{}, {workload}{}", one.scenario, at.collect::<String>())
+}
+
+/// What was held: `message 1450 bytes, flows 1`.
+pub(crate) fn held(one: &Under) -> String {
+    let held = one.held.iter().map(|held| format!("{} {}", held.what, text::line(&held.value)));
+    held.collect::<Vec<_>>().join(", ")
+}
+
+/// What would settle an open question; `None` where nothing is to be settled.
+pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> {
+    let more = one.more?;
+    let time = std::time::Duration::try_from_secs_f64(more.seconds).unwrap_or_default();
+    let command = format!("netassay run {} --set boots={}", word(&study.name), more.boots);
+    let time = report::duration(time);
+    Some(match more.detects {
+        Some(size) => format!(
+            "{} boots (about {time}: {command}) prove a difference of {size} % with 80 % power",
+            more.boots
+        ),
+        None => format!("{} boots are the least (about {time}: {command})", more.boots),
+    })
+}
+
+/// The lines that set and undo a recommendation, each with its head: `apply`, `undo at the
+/// receiver`.
+pub(crate) fn commands(one: &Recommendation) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (what, commands) in [("apply", &one.apply), ("undo", &one.undo)] {
+        for (side, line) in lines(commands) {
+            // Where it is the recommendation's own side, the head of that says it.
+            let at =
+                side.filter(|_| side != one.side).map_or_else(String::new, |side| format!(" at the {side}"));
+            found.push((format!("{what}{at}"), line));
+        }
+    }
+    found
+}
+
+/// A name as a word of a command: quoted where it needs to be.
+pub(crate) fn word(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    if !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    quoted(&text::line(name))
+}
+
+/// A text in single quotes of the shell.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// What a study of a single boot needs, said once; `None` for others.
+pub(crate) fn settling(study: &StudyAdvice) -> Option<String> {
+    let all = study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
+    let one = all.filter(|one| one.more.is_some_and(|more| more.detects.is_none())).next()?;
+    more(one, study).map(|more| format!("One boot tells nothing of how boots differ: {more}"))
+}
+
+/// How all of a study is judged, as a sentence without a full stop.
+pub(crate) fn judged(study: &StudyAdvice) -> String {
+    if study.exact {
+        return "Instructions were counted: a difference above the resolution of counts is real".to_owned();
+    }
+    format!(
+        "All that is called proven holds together with {} % (Holm, over {}); each interval by itself has {} %",
+        stats::confidence(study.confidence),
+        report::counted(study.judged, "change"),
+        stats::confidence(study.level)
+    )
+}

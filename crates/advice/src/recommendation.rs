@@ -1,0 +1,148 @@
+//! What is said of one switch for one goal.
+
+use report::{Change, Context, Effect, How};
+use serde::Serialize;
+use study::Side;
+
+use crate::advice::Request;
+use crate::command::Command;
+use crate::goal::{Goal, side};
+use crate::judge::{Standing, judge, levels, metrics_of, winner};
+use crate::more::More;
+
+/// What is said of one switch for one goal.
+#[derive(Debug, Clone, Serialize)]
+pub struct Recommendation {
+    /// The factors of the study that are switched together: `transmitter.tso`.
+    pub factors: Vec<String>,
+    /// The host on which it is set; `None`: both.
+    pub side: Option<Side>,
+    /// The level to set, or, where none is recommended, the one that figures are about.
+    pub to: String,
+    /// The level before.
+    pub from: String,
+    /// Where it stands.
+    pub standing: Standing,
+    /// How the change of the goal was found.
+    pub how: How,
+    /// The change of the goal's metric, or of both sides' metrics.
+    pub expected: Vec<Change>,
+    /// Where `expected` is a share: the change of the same with all other switches on.
+    pub others_on: Vec<Change>,
+    /// The changes of all other metrics, found in the same way as `expected`.
+    pub elsewhere: Vec<Change>,
+    /// The commands that set it; empty if nothing is recommended.
+    pub apply: Vec<Command>,
+    /// The commands that set it back to `from`.
+    pub undo: Vec<Command>,
+    /// What would settle an open question; `None` if it is settled, or more of the same does not.
+    pub more: Option<More>,
+}
+
+impl Recommendation {
+    /// What is said of each switch of a context, those that are proven first, the largest change
+    /// first.
+    pub(crate) fn all(context: &Context, goal: Goal, study: &Study, request: &Request) -> Vec<Self> {
+        let mut groups: Vec<Vec<&Effect>> = Vec::new();
+        for effect in &context.effects {
+            match groups.iter_mut().find(|group| group[0].factors == effect.factors) {
+                Some(group) => group.push(effect),
+                None => groups.push(vec![effect]),
+            }
+        }
+        let mut all: Vec<Self> =
+            groups.iter().map(|group| Self::of(group, context, goal, study, request)).collect();
+        all.sort_by(|one, other| {
+            let is_open = |one: &Self| !one.standing.is_proven();
+            let proven = is_open(one).cmp(&is_open(other));
+            proven.then(other.size().total_cmp(&one.size()))
+        });
+        all
+    }
+
+    fn of(effects: &[&Effect], context: &Context, goal: Goal, study: &Study, request: &Request) -> Self {
+        let effects: Vec<Effect> = effects.iter().map(|effect| (*effect).clone()).collect();
+        let metrics = metrics_of(goal, context.kind, study.exact, &effects);
+        let matters = request.matters.value();
+        let (standing, ends) = if levels(&effects).len() > 2 {
+            among(&effects, &metrics, matters)
+        } else {
+            judge(&effects, &metrics, matters)
+        };
+        let standing = match (&standing, goal.missing(context.kind, study.exact)) {
+            (Standing::Unknown(_), Some(why)) => Standing::Unknown(why.to_owned()),
+            _ => standing,
+        };
+        let is_of_goal = |change: &&Change| metrics.iter().any(|metric| metric == change.metric.key);
+        let of_goal =
+            |effect: &Effect| -> Vec<Change> { effect.changes.iter().filter(is_of_goal).cloned().collect() };
+        // Where only a later way proves it, that one is what is expected.
+        let proves = |effect: &&Effect| of_goal(effect).iter().any(|change| change.is_better() == Some(true));
+        let main = ends.iter().find(proves).unwrap_or(&ends[0]);
+        let others = ends.iter().find(|one| one.how == How::OthersOn && main.how != How::OthersOn);
+        let [apply, undo] = if standing.is_proven() {
+            [Command::of(main), Command::of(&main.reversed())]
+        } else {
+            [Vec::new(), Vec::new()]
+        };
+        let expected = of_goal(main);
+        let more =
+            |change: &Change| More::of(change, context.boots, study.seconds_per_boot, study.level, matters);
+        let is_open = matches!(standing, Standing::NoEvidence | Standing::Unknown(_));
+        let more = expected.iter().filter(|_| is_open).filter_map(more);
+        Self {
+            side: side(&main.factors),
+            factors: main.factors.clone(),
+            from: main.from.clone(),
+            to: main.to.clone(),
+            how: main.how,
+            others_on: others.map_or_else(Vec::new, of_goal),
+            elsewhere: main.changes.iter().filter(|change| !is_of_goal(change)).cloned().collect(),
+            more: more.max_by(|one, other| one.boots.cmp(&other.boots)),
+            expected,
+            standing,
+            apply,
+            undo,
+        }
+    }
+
+    /// The size of the change, in %, for the order; 0 where it is unknown.
+    pub(crate) fn size(&self) -> f64 {
+        let sizes = self.expected.iter().filter_map(|change| change.there.relative);
+        sizes.map(f64::abs).fold(0.0, f64::max)
+    }
+}
+
+/// What all recommendations of a study share.
+pub(crate) struct Study {
+    pub(crate) exact: bool,
+    pub(crate) level: f64,
+    pub(crate) seconds_per_boot: f64,
+}
+
+/// Of more than two levels: the winner against the next best one that figures exist for, or, without
+/// a winner, the pair that is furthest apart.
+fn among(effects: &[Effect], metrics: &[String], matters: f64) -> (Standing, Vec<Effect>) {
+    let size = |effect: &Effect| {
+        let changes = metrics.iter().filter_map(|metric| effect.change(metric));
+        changes.filter_map(|change| change.there.relative).map(f64::abs).fold(0.0, f64::max)
+    };
+    if let Some(level) = winner(effects, metrics) {
+        let to_it = |effect: &Effect| if effect.to == level { effect.clone() } else { effect.reversed() };
+        let own = effects.iter().filter(|one| one.from == level || one.to == level).map(to_it);
+        // The least gain is what the winner is sure of.
+        if let Some(nearest) = own.min_by(|one, other| size(one).total_cmp(&size(other))) {
+            return judge(&[nearest], metrics, matters);
+        }
+    }
+    let widest = effects.iter().max_by(|one, other| size(one).total_cmp(&size(other)));
+    let widest = widest.cloned().into_iter().collect::<Vec<_>>();
+    let each: Vec<Standing> =
+        effects.iter().map(|one| judge(std::slice::from_ref(one), metrics, matters).0).collect();
+    let standing = match each.iter().find(|one| !one.is_proven() && **one != Standing::Tie) {
+        Some(open) => open.clone(),
+        None if each.contains(&Standing::Tie) => Standing::Tie,
+        None => Standing::Depends,
+    };
+    (standing, widest)
+}

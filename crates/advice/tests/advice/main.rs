@@ -1,0 +1,10 @@
+//! Advice against studies whose truth is known, how often it is wrong, and its renderings.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+mod hostile;
+mod known;
+mod made;
+mod simulated;
+#[path = "../../../report/tests/stored/mod.rs"]
+mod stored;

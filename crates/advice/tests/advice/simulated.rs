@@ -1,0 +1,68 @@
+//! How often advice is wrong, over simulated experiments.
+
+use netassay_advice::{Goal, Standing};
+
+use crate::made::{Noise, advice, factorial, measured, on, said, study};
+
+const OFFLOADS: [&str; 2] = ["transmitter.tso", "receiver.gro"];
+const NOISE: Noise = Noise { boot: 0.05, cell: 0.01, run: 0.01 };
+
+/// Of so many experiments the number in which something was called proven that is not.
+fn wrong(experiments: u64, truth: crate::made::Truth<'_>, is_false: impl Fn(&str) -> bool) -> u64 {
+    let (study, plan) = study(&factorial(&OFFLOADS, 3));
+    let is_wrong = |seed: &u64| {
+        let found = advice(&measured(&study, &plan, NOISE, *seed, truth), &[]);
+        let all = [Goal::Throughput, Goal::Cpu].into_iter().flat_map(|goal| said(&found, goal));
+        all.into_iter().any(|one| {
+            let is_claim = one.standing.is_proven() || one.standing == Standing::Depends;
+            is_claim && is_false(&one.factors[0])
+        })
+    };
+    (0..experiments).filter(is_wrong).count() as u64
+}
+
+/// 5 % and 3.3 standard errors of so many experiments.
+fn most(experiments: u64) -> u64 {
+    let n = experiments as f64;
+    (0.05 * n + 3.3 * (0.05 * 0.95 * n).sqrt()) as u64
+}
+
+#[test]
+fn without_any_effect_advice_is_as_rare_as_stated() {
+    let found = wrong(
+        600,
+        &|_| {
+            vec![
+                ("throughput", 1000.0),
+                ("transmitter.service_demand_byte", 1.0),
+                ("receiver.service_demand_byte", 2.0),
+            ]
+        },
+        |_| true,
+    );
+    assert!(found <= most(600), "{found} of 600");
+}
+
+#[test]
+fn beside_a_large_effect_false_advice_is_as_rare_as_stated() {
+    // What is proven passes its share of the error rate on.
+    let found = wrong(600, &|one| vec![("throughput", 1000.0 * (1.0 + on(one, OFFLOADS[0])))], |factor| {
+        factor == OFFLOADS[1]
+    });
+    assert!(found <= most(600), "{found} of 600");
+}
+
+#[test]
+fn what_is_large_is_found() {
+    let (study, plan) = study(&factorial(&OFFLOADS, 3));
+    let found = (0..100).filter(|seed| {
+        let stored = measured(&study, &plan, NOISE, *seed, &|one| {
+            vec![("throughput", 1000.0 * (1.0 + 0.2 * on(one, OFFLOADS[1])))]
+        });
+        let advice = advice(&stored, &[Goal::Throughput]);
+        let all = said(&advice, Goal::Throughput);
+        all.iter().any(|one| one.factors == [OFFLOADS[1]] && one.standing == Standing::Recommended)
+    });
+    let found = found.count();
+    assert!(found >= 95, "{found} of 100");
+}

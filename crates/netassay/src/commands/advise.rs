@@ -1,0 +1,69 @@
+//! `netassay advise`: which switches to set, drawn from stored studies.
+
+use advice::{Advice, Request};
+use store::StoredStudy;
+
+use crate::cli::{AdviceFormat, Advise};
+use crate::commands::stored::{load_from, open_read_only};
+use crate::failure::Failure;
+use crate::output::{self, print, print_json, print_page};
+
+pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
+    let confidence = flags.confidence.value() / 100.0;
+    if confidence >= 1.0 {
+        return Err(Failure::Usage(format!(
+            "a confidence of {} is not possible: use less than 100 %, such as 95%",
+            flags.confidence
+        )));
+    }
+    let store = open_read_only(&flags.database.db)?;
+    let load = |word: Option<&str>| load_from(&store, word).map(StoredStudy::shown);
+    let studies: Vec<StoredStudy> = if flags.studies.is_empty() {
+        vec![load(None)?]
+    } else {
+        flags.studies.iter().map(|word| load(Some(word))).collect::<Result<_, _>>()?
+    };
+    let request = Request { goals: flags.goals.clone(), confidence, matters: flags.matters };
+    let advice = Advice::of(&studies, &request)?;
+    if !advice.has_switches() {
+        return Err(Failure::Nothing(why_none(&studies)));
+    }
+    match flags.format {
+        AdviceFormat::Text => {
+            let layout = output::layout(flags.tables.wide);
+            print_page(&advice.text(layout), layout)
+        }
+        AdviceFormat::Md => print(&advice.markdown()),
+        AdviceFormat::Json => print_json(&advice),
+        AdviceFormat::Sh => print(&advice.script()),
+    }
+}
+
+/// Why these studies give no advice, and the way out.
+fn why_none(studies: &[StoredStudy]) -> String {
+    let names: Vec<String> = studies.iter().map(|one| one.row.id.0.to_string()).collect();
+    let which =
+        format!("stored {} {}", if names.len() == 1 { "study" } else { "studies" }, report::listed(&names));
+    if studies.iter().all(|one| one.measurements().next().is_none()) {
+        return format!(
+            "{which} holds no run that counts, so there is no advice: `netassay run NAME --resume` measures what is missing"
+        );
+    }
+    format!(
+        "{which} varied no switch of a host, so there is no advice: name offloads in [design], or features, mtu or congestion_control in [factors]; `netassay run offload-gain` is such a study"
+    )
+}
+
+/// The recommendations in short, for the end of the page of a study with a design; empty for
+/// others.
+pub(crate) fn in_short(stored: &StoredStudy, layout: report::Layout) -> Result<String, Failure> {
+    if stored.plan.design.is_none() {
+        return Ok(String::new());
+    }
+    let advice = Advice::of(std::slice::from_ref(stored), &Request::default())?;
+    if !advice.has_switches() {
+        return Ok(String::new());
+    }
+    let more = format!("netassay advise {}", stored.row.id.0);
+    Ok(format!("{}Intervals, costs and commands: {more}\n", advice.table(layout)))
+}

@@ -1,0 +1,148 @@
+//! The credit of a design as effects of its switches, in every metric of advice.
+
+use stats::effects::{Estimated, Ladder, ladder};
+use store::StoredStudy;
+use study::DesignKind;
+use study::metric::Metric;
+
+use super::Credit;
+use super::combination::Combination;
+use super::parts::Part;
+use crate::data::limits;
+use crate::render::switches::{Change, Context, Effect, Estimate, How, Outcome, metrics};
+
+/// The effects of each combination of the levels of the other factors.
+pub(in crate::render) fn contexts(stored: &StoredStudy, level: f64) -> Vec<Context> {
+    Combination::all(&stored.plan).iter().map(|one| context(stored, one, level)).collect()
+}
+
+fn context(stored: &StoredStudy, combination: &Combination, level: f64) -> Context {
+    let mut effects: Vec<Effect> = Vec::new();
+    for metric in metrics(combination.kind, stored.plan.exact) {
+        let Some(credit) = Credit::of(stored, combination, metric, level) else { continue };
+        let mut found: Vec<(Vec<String>, How, Change)> = Vec::new();
+        for part in &credit.parts {
+            let how = how(combination.design.kind);
+            found.push((part.switched.clone(), how, credit.change(stored, combination, part, metric)));
+        }
+        if combination.design.kind == DesignKind::Factorial {
+            for (place, factor) in combination.design.factors.iter().enumerate() {
+                let change = credit.with_others_on(stored, combination, place, metric, level);
+                found.extend(change.map(|change| (vec![factor.clone()], How::OthersOn, change)));
+            }
+        }
+        for (factors, how, change) in found {
+            match effects.iter_mut().find(|one| (&one.factors, one.how) == (&factors, how)) {
+                Some(known) => known.changes.push(change),
+                None => effects.push(Effect {
+                    factors,
+                    from: "off".to_owned(),
+                    to: "on".to_owned(),
+                    how,
+                    features: Vec::new(),
+                    changes: vec![change],
+                }),
+            }
+        }
+    }
+    let condition = &stored.plan.conditions[combination.conditions[0]];
+    let is_other = |name: &str| !["workload", "scenario"].contains(&name) && !combination.has_factor(name);
+    let at = condition.levels.iter().filter(|(name, _)| is_other(name)).cloned().collect();
+    Context::of(stored, &combination.conditions, at, effects)
+}
+
+fn how(kind: DesignKind) -> How {
+    match kind {
+        DesignKind::Factorial => How::Share,
+        DesignKind::Fractional => How::MainEffect,
+        DesignKind::Ladder => How::Step,
+        DesignKind::OneOut => How::OthersOn,
+        DesignKind::OneIn => How::OthersOff,
+    }
+}
+
+/// What percentages of a share are of.
+const ALL_OFF: &str = "all off";
+
+impl Credit {
+    /// A part as the change of switching its factors on.
+    fn change(
+        &self,
+        stored: &StoredStudy,
+        combination: &Combination,
+        part: &Part,
+        metric: &'static Metric,
+    ) -> Change {
+        let (there, back) = match &part.back {
+            None => {
+                let base = if part.base == "off" { ALL_OFF } else { part.base };
+                let there = Estimate::of(&part.change, base);
+                let back = there.negated();
+                (there, back)
+            }
+            Some(back) => {
+                let [one, other] =
+                    part.ends.unwrap_or_default().map(|condition| combination.words_of(condition));
+                let ends = [Estimate::of(&part.change, &one), Estimate::of(back, &other)];
+                let [on, off] = if part.is_on {
+                    ends
+                } else {
+                    let [one, other] = ends;
+                    [other, one]
+                };
+                (on, off)
+            }
+        };
+        let saturated = match part.ends {
+            Some([one, other]) => limits::set_from_outside(stored, metric.key, one, other),
+            // A share is of the whole.
+            None => self.saturated,
+        };
+        self.judged(&part.change, there, back, saturated, metric)
+    }
+
+    /// The change of one factor with all others on.
+    fn with_others_on(
+        &self,
+        stored: &StoredStudy,
+        combination: &Combination,
+        factor: usize,
+        metric: &'static Metric,
+        level: f64,
+    ) -> Option<Change> {
+        let (off, on) = (combination.place(|one| one != factor)?, combination.place(|_| true)?);
+        let runs = combination.observations(stored, metric.key);
+        let Ladder { total, back, .. } = ladder(&runs, &[off, on], None, level).ok()?;
+        let (there, back) = (total.of_non_negative(), back.of_non_negative());
+        let [before, after] = [off, on].map(|place| combination.words(place));
+        let [one, other] = [off, on].map(|place| combination.conditions[place]);
+        let saturated = limits::set_from_outside(stored, metric.key, one, other);
+        let ends = (Estimate::of(&there, &before), Estimate::of(&back, &after));
+        Some(self.judged(&there, ends.0, ends.1, saturated, metric))
+    }
+
+    fn judged(
+        &self,
+        change: &Estimated,
+        there: Estimate,
+        back: Estimate,
+        saturated: Option<&'static str>,
+        metric: &'static Metric,
+    ) -> Change {
+        let outcome = match saturated {
+            Some(limit) => Outcome::Saturated(limit.to_owned()),
+            None if !self.unlike.is_empty() => {
+                Outcome::Unknown("its counts do not repeat from boot to boot".to_owned())
+            }
+            None if self.is_proven(change) => Outcome::Proven,
+            None if change.interval.is_none() && !self.exact => {
+                Outcome::Unknown("an interval needs two boots or more".to_owned())
+            }
+            None => Outcome::NotProven,
+        };
+        // What was set from outside proves nothing, so it takes no share of the error rate.
+        let p = change.p.filter(|_| !self.exact && saturated.is_none());
+        let (standard_error, df, mean) = (change.standard_error, change.df, self.mean);
+        Change { metric, there, back, outcome, mean, standard_error, df, p }
+    }
+}

@@ -1,0 +1,73 @@
+//! A factor as a switch of a host: what an administrator can set to a level of it.
+
+use words::Side;
+
+use crate::model::design::Offload;
+use crate::model::factor::Subject;
+
+/// What a factor sets on the hosts. Factors of the traffic, the testbed or the kernel are none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Switch {
+    /// Features of interfaces.
+    Features(Offload),
+    /// All offloads of interfaces.
+    Offloads {
+        /// The side; `None`: both.
+        side: Option<Side>,
+        /// Whether it is about the interfaces under the tunnel.
+        underlay: bool,
+    },
+    /// The MTU of the interfaces of both sides.
+    Mtu {
+        /// Whether it is about the interfaces under the tunnel.
+        underlay: bool,
+    },
+    /// TCP's congestion control.
+    CongestionControl,
+}
+
+impl Switch {
+    /// What a factor's name means; `None` for a factor that is no switch.
+    pub fn named(factor: &str) -> Option<Self> {
+        match Subject::of(factor)? {
+            Subject::Feature(..) => Offload::named(factor).map(Self::Features),
+            Subject::Offloads(scope) => Some(Self::Offloads { side: scope.side, underlay: scope.underlay }),
+            Subject::Mtu => Some(Self::Mtu { underlay: false }),
+            Subject::Underlay("mtu") => Some(Self::Mtu { underlay: true }),
+            Subject::Key(key) if key.name == "congestion_control" => Some(Self::CongestionControl),
+            _ => None,
+        }
+    }
+
+    /// Its side; `None` for both.
+    pub fn side(&self) -> Option<Side> {
+        match self {
+            Self::Features(Offload { side, .. }) | Self::Offloads { side, .. } => *side,
+            // The sender's decides what is sent.
+            Self::CongestionControl => Some(Side::Transmitter),
+            Self::Mtu { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_host_can_be_set_to_is_a_switch() {
+        for (factor, side) in [
+            ("tso", None),
+            ("transmitter.underlay.tx-udp_tnl-segmentation", Some(Side::Transmitter)),
+            ("receiver.offloads", Some(Side::Receiver)),
+            ("mtu", None),
+            ("underlay.mtu", None),
+            ("congestion_control", Some(Side::Transmitter)),
+        ] {
+            assert_eq!(Switch::named(factor).map(|switch| switch.side()), Some(side), "{factor}");
+        }
+        for factor in ["workload", "scenario", "family", "message", "sender", "kernel", "twin", "nonsense"] {
+            assert_eq!(Switch::named(factor), None, "{factor}");
+        }
+    }
+}
