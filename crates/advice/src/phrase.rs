@@ -110,6 +110,9 @@ pub(crate) fn held(one: &Under) -> String {
     held.collect::<Vec<_>>().join(", ")
 }
 
+/// From this many boots on there are better ways.
+const MANY: u32 = 100;
+
 /// What would settle an open question; `None` where nothing is to be settled.
 pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> {
     let more = one.more?;
@@ -117,10 +120,13 @@ pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> 
     let command = format!("netassay run {} --set boots={}", word(&study.name), more.boots);
     let time = report::duration(time);
     Some(match more.detects {
-        Some(size) => format!(
-            "{} boots (about {time}: {command}) prove a difference of {size} % with 80 % power",
-            more.boots
-        ),
+        Some(size) => {
+            let hint = if more.boots > MANY { "; longer runs or a quieter machine need fewer" } else { "" };
+            format!(
+                "{} boots (about {time}: {command}) prove a difference of {size} % with 80 % power{hint}",
+                more.boots
+            )
+        }
         None => format!("{} boots are the least (about {time}: {command})", more.boots),
     })
 }

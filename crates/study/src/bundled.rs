@@ -45,8 +45,8 @@ const ALL: &[Bundled] = bundled![
     "offload-gain-vxlan",
     "udp-loopback",
     "offload-gain-vm",
-    "udp-send-discard",
     "offload-gain",
+    "udp-send-discard",
 ];
 
 /// All bundled studies, the main job first.

@@ -7,6 +7,7 @@ use words::{KEYS, Value};
 use crate::model::limit;
 use crate::model::literal;
 use crate::model::protocol::Protocol;
+use crate::model::scope::Scope;
 use crate::model::study::Study;
 use crate::model::tables::GUEST;
 use crate::plan::condition::Condition;
@@ -42,7 +43,12 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         file.insert(name, Item::Table(table(values)));
     }
     // The only workload that is left needs no factor; a study's own twins are replaced by ours.
-    let kept = condition.levels.iter().filter(|(factor, _)| factor != "workload" && factor != "twin");
+    // Nor has a factor of the interfaces under a tunnel a meaning in a scenario without one.
+    let is_absent = |factor: &str| Scope::split(factor).0.underlay && !condition.boot.scenario.has_tunnel();
+    let kept = condition
+        .levels
+        .iter()
+        .filter(|(factor, _)| factor != "workload" && factor != "twin" && !is_absent(factor));
     let mut factors = table(kept.map(|(factor, level)| (factor.as_str(), level.clone())));
     factors.insert("twin", value(literal::of("twin", &["a".to_owned(), "b".to_owned()])));
     file.insert("factors", Item::Table(factors));
