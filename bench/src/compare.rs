@@ -41,7 +41,7 @@ pub(crate) fn run(bench: &Bench) -> Result<Report, Failure> {
         &["gate", "2", "--baseline", "1", "--fail-if", bound],
         &["gate", "2", "--baseline-condition", "family=ipv4", "--fail-if", bound],
     ];
-    let found = bench.in_turn("compare", (1, bench.rounds(50, 2)), |which| {
+    let found: [Vec<f64>; 3] = bench.in_turn("compare", (1, bench.rounds(50, 2)), |which| {
         Ok(timed(&bench.netassay, commands[which], directory.path())?.0.wall_ms)
     })?;
     for (command, times) in commands.iter().zip(&found) {

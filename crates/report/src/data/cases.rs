@@ -304,7 +304,15 @@ fn beside(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error
 /// in all others.
 fn by_level(plan: &Plan, word: &str) -> Vec<(usize, usize)> {
     let Some((factor, level)) = word.split_once('=') else { return Vec::new() };
-    let has = |one: &&Condition| one.levels.iter().any(|(own, value)| own == factor && value == level);
+    // As the study's file has it, or as a label does: a kernel by its release.
+    let has = |one: &&Condition| {
+        one.levels.iter().any(|(own, value)| own == factor && value == level)
+            || one
+                .label
+                .words()
+                .iter()
+                .any(|word| word.factor.as_deref() == Some(factor) && word.level == level)
+    };
     let others = |one: &Condition| -> Vec<(String, String)> {
         one.levels.iter().filter(|(own, _)| own != factor).cloned().collect()
     };
