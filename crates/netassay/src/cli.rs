@@ -408,7 +408,9 @@ mod tests {
                 let read = Cli::try_parse_from(&command);
                 match read.unwrap_or_else(|error| panic!("{command:?}: {error}")).command {
                     Command::Gate(gate) => found += gate.fail_if.len(),
-                    Command::Run(run) => assert_eq!(run.flags.set.changes.is_empty(), !command.contains(&"--set".to_owned())),
+                    Command::Run(run) => {
+                        assert_eq!(run.flags.set.changes.is_empty(), !command.contains(&"--set".to_owned()))
+                    }
                     _ => {}
                 }
             }

@@ -1,6 +1,7 @@
 //! What a gate judges: conditions beside their baselines, in some metrics, of two stored studies or
 //! of one.
 
+use serde::Serialize;
 use stats::{Comparison, Components, Correction, Design, Question, Spending};
 use store::{Outline, StoredStudy};
 use study::metric::{Metric, Needs};
@@ -40,7 +41,8 @@ pub struct Cases {
 }
 
 /// What a study is judged against.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Against {
     /// Another stored study.
     Study(Named),
