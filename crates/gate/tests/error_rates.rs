@@ -122,7 +122,6 @@ fn of_one_check_false_alarms_and_false_passes_are_as_rare_as_stated_and_power_is
         (8, 5.0, "throughput < 0%", planned(5.0), 0.0),
     ] {
         let (failed, passed) = one_check(seed, regression, bound);
-        std::eprintln!("ROW {regression} {bound} {failed} {fails} {passed} {passes}");
         for (what, rate, planned) in [("failed", failed, fails), ("passed", passed, passes)] {
             // Where it would be wrong, the rate may be lower than stated, but never higher.
             let (low, high) = match planned {

@@ -14,7 +14,7 @@ use crate::data::matched::Matched;
 use crate::data::missing::why_without;
 use crate::data::named::Named;
 use crate::data::pairs::pairs;
-use crate::data::shortfall::Shortfall;
+use crate::data::shortfall::{Shortfall, may_have_stopped};
 use crate::data::stored::subjects;
 use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, Target, condition, own_targets, rebase};
@@ -132,6 +132,7 @@ impl Cases {
             let new: Vec<String> = matched.only_study.iter().map(|index| label(study, index)).collect();
             notes.push(format!("only in study {}, so not judged: {}", study.row.id, new.join("; ")));
         }
+        notes.extend([baseline, study].into_iter().filter_map(|of| may_have_stopped(&of.row, &of.plan)));
         let mut differences = of_environments(baseline, study);
         differences.extend(matched.constants);
         differences.extend(of_read_back(baseline, study, &matched.pairs));
@@ -165,15 +166,10 @@ impl Cases {
                 }
                 let condition = &stored.plan.conditions[*index];
                 let measured = subject(stored, (*baseline, *index), metric)?;
-                if let Ok(subject) = &measured {
-                    notes.extend(
-                        subject
-                            .notes
-                            .iter()
-                            .filter(|note| !notes.contains(note))
-                            .cloned()
-                            .collect::<Vec<_>>(),
-                    );
+                for note in measured.iter().flat_map(|subject| &subject.notes) {
+                    if !notes.contains(note) {
+                        notes.push(note.clone());
+                    }
                 }
                 all.push(Case::new(condition, stored.label(*baseline), metric, measured));
             }
