@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::arrows;
-use crate::checks::{browser, cargo, needs, scripts, static_binary, tests, tree};
+use crate::checks::{browser, cargo, needs, scripts, static_binary, tests, tree, workflows};
 use crate::failure::Failure;
 use crate::generated;
 use crate::report::{Ending, Report};
@@ -23,6 +23,7 @@ const STEPS: &[Step] = &[
     Step { name: "tree", about: "no machine paths, no registry hosts, no endless files", run: tree::check },
     Step { name: "arrows", about: "no circles, and no crate knows what it may not", run: arrows::check },
     Step { name: "scripts", about: "shellcheck on every shell script", run: scripts::check },
+    Step { name: "workflows", about: "the workflow files in docs/ci are YAML", run: workflows::check },
     Step { name: "format", about: "cargo fmt --check", run: cargo::format },
     Step { name: "clippy", about: "clippy on all targets, warnings denied", run: cargo::clippy },
     Step {

@@ -9,15 +9,17 @@ use crate::bound::Bound;
 use crate::settle::{Boots, boots_to_settle};
 
 /// What a check, or the whole gate, comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+///
+/// In the order in which a reader needs them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It is shown that the bound is kept.
-    Pass,
     /// It is shown that the bound is broken.
     Fail,
     /// Neither is shown.
     Inconclusive,
+    /// It is shown that the bound is kept.
+    Pass,
 }
 
 impl Outcome {

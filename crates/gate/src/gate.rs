@@ -49,10 +49,8 @@ pub struct Gate {
     pub outcome: Outcome,
     /// The study that is judged.
     pub study: Named,
-    /// The study that is the baseline; `None` if conditions of the same study are.
-    pub baseline: Option<Named>,
-    /// The conditions of the same study that are the baseline, as they were asked for.
-    pub baseline_conditions: Option<String>,
+    /// What it is judged against.
+    pub baseline: Against,
     /// The confidence, as a probability.
     pub confidence: f64,
     /// What inconclusive checks count as.
@@ -82,15 +80,10 @@ impl Gate {
         let GateRequest { bounds, confidence, acknowledged, .. } = request;
         check_request(bounds, *confidence)?;
         let (checks, unused) = judge(&cases.all, bounds, acknowledged, 1.0 - confidence)?;
-        let (baseline, baseline_conditions) = match cases.baseline {
-            Against::Study(named) => (Some(named), None),
-            Against::Conditions(word) => (None, Some(word)),
-        };
         let mut gate = Self {
             outcome: Outcome::Pass,
             study: cases.study,
-            baseline,
-            baseline_conditions,
+            baseline: cases.baseline,
             confidence: *confidence,
             inconclusive_counts_as: request.inconclusive,
             checks,
@@ -101,7 +94,7 @@ impl Gate {
             notes: cases.notes,
             method: Vec::new(),
         };
-        gate.outcome = gate.outcome();
+        gate.outcome = gate.decided();
         gate.notes.extend(cases.truth.map(str::to_owned));
         gate.method = sentence::method(&gate);
         Ok(gate)
@@ -118,7 +111,7 @@ impl Gate {
         self.require_complete && !self.lacks.is_empty()
     }
 
-    fn outcome(&self) -> Outcome {
+    fn decided(&self) -> Outcome {
         let is_open = self.count(Outcome::Inconclusive) > 0;
         match self.inconclusive_counts_as {
             _ if self.count(Outcome::Fail) > 0 => Outcome::Fail,

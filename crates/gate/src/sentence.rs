@@ -1,6 +1,6 @@
 //! The sentences of a gate, without full stops.
 
-use report::{counted, figure, percent};
+use report::{Against, counted, figure, percent};
 use stats::signed;
 
 use crate::bound::Bound;
@@ -11,10 +11,9 @@ use crate::settle::{Boots, MOST, POWER};
 
 /// What is judged: `study 6 (quick) against study 3 (quick, tagged main)`.
 pub(crate) fn subject(gate: &Gate) -> String {
-    let against = match (&gate.baseline, &gate.baseline_conditions) {
-        (Some(baseline), _) => baseline.words(),
-        (None, Some(word)) => format!("its own {word}"),
-        (None, None) => "nothing".to_owned(),
+    let against = match &gate.baseline {
+        Against::Study(baseline) => baseline.words(),
+        Against::Conditions(word) => format!("its own {word}"),
     };
     format!("{} against {against}", gate.study.words())
 }
@@ -145,10 +144,11 @@ pub(crate) fn of_differences(gate: &Gate) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let compare = gate.baseline.as_ref().map_or_else(String::new, |baseline| {
-        format!(": netassay compare {} {} shows them", baseline.study, gate.study.study)
-    });
-    (!named.is_empty()).then(|| format!("the studies differ in {}{more}{compare}", named.join(", ")))
+    let Against::Study(baseline) = &gate.baseline else { return None };
+    let (one, other) = (baseline.study, gate.study.study);
+    (!named.is_empty()).then(|| {
+        format!("the studies differ in {}{more}: netassay compare {one} {other} shows them", named.join(", "))
+    })
 }
 
 /// How the checks were judged.
@@ -165,7 +165,7 @@ pub(crate) fn method(gate: &Gate) -> Vec<String> {
     } else if timed == 1 {
         method.push(format!("each end of the interval holds by itself with {confidence} % confidence"));
     }
-    if timed > 0 && gate.baseline.is_some() {
+    if timed > 0 && matches!(gate.baseline, Against::Study(_)) {
         method.push("boots of different studies are never paired: each study has its own spread between boots (Welch)".to_owned());
     }
     if gate.checks.iter().any(|check| check.is_counted) {

@@ -392,4 +392,51 @@ mod tests {
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
     }
+
+    /// The commands of netassay in a page or a workflow: lines that begin with its name, with those
+    /// that a backslash continues, up to `||` or a comment.
+    fn commands(text: &str) -> Vec<Vec<String>> {
+        let joined = text.replace("\\\n", " ");
+        let lines = joined.lines().map(|line| line.trim().trim_start_matches("- "));
+        lines.filter(|line| line.starts_with("netassay ")).map(words).collect()
+    }
+
+    /// The words of a shell's line without substitutions.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
+        for letter in line.chars() {
+            match letter {
+                '\'' => quoted = !quoted,
+                ' ' if !quoted => words.push(std::mem::take(&mut word)),
+                other => word.push(other),
+            }
+        }
+        words.push(word);
+        words.retain(|word| !word.is_empty());
+        words.into_iter().take_while(|word| word != "||" && word != "#").collect()
+    }
+
+    #[test]
+    fn workflows_and_their_page_call_netassay_as_it_is_called() {
+        for (text, least, bounds) in [
+            (include_str!("../../../docs/ci/github.yml"), 4, 5),
+            (include_str!("../../../docs/ci/gitlab.yml"), 4, 5),
+            (include_str!("../../../docs/ci.md"), 6, 3),
+        ] {
+            let commands = commands(text);
+            assert!(commands.len() >= least, "{commands:?}");
+            let mut found = 0;
+            for command in commands {
+                let read = Cli::try_parse_from(&command);
+                match read.unwrap_or_else(|error| panic!("{command:?}: {error}")).command {
+                    Command::Gate(gate) => found += gate.fail_if.len(),
+                    Command::Run(run) => {
+                        assert_eq!(run.flags.set.changes.is_empty(), !command.contains(&"--set".to_owned()))
+                    }
+                    _ => {}
+                }
+            }
+            assert!(found >= bounds, "{found} bounds");
+        }
+    }
 }

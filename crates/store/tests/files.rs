@@ -203,7 +203,7 @@ fn a_damaged_file_is_reported_and_never_a_panic() {
 fn damage_under_an_outline_is_reported_and_never_another_outline() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("netassay.db");
-    let id = filled(&path, 300);
+    let id = filled(&path, 150);
     let outline = || {
         let metrics = |_: &Plan| Ok::<_, StoreError>(vec!["throughput".to_owned(), "loss".to_owned()]);
         Store::open_for_outlines(&path).and_then(|store| store.outline(id, metrics))

@@ -8,3 +8,4 @@ pub(crate) mod scripts;
 pub(crate) mod static_binary;
 pub(crate) mod tests;
 pub(crate) mod tree;
+pub(crate) mod workflows;

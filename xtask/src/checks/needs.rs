@@ -45,6 +45,7 @@ const NEEDS: &[Need] = &[
         program: "qemu-system-x86_64",
         purpose: "the guests of tests and benches",
     },
+    Need { package: "python3-yaml", program: "python3", purpose: "the check of the workflow files" },
     Need { package: "shellcheck", program: "shellcheck", purpose: "the check of the shell scripts" },
     Need { package: "sockperf", program: "sockperf", purpose: "a peer in the bench, and in its smoke test" },
 ];

@@ -61,10 +61,10 @@ impl Gate {
             text.push_str("| condition | difference | interval | boots | outcome |\n|---|--:|--:|--:|---|\n");
             text.extend(own.map(row));
         }
-        let told: Vec<String> = self
-            .checks
-            .iter()
-            .filter(|check| is_told(check))
+        let mut told: Vec<&Check> = self.checks.iter().filter(|check| is_told(check)).collect();
+        told.sort_by_key(|check| check.outcome);
+        let told: Vec<String> = told
+            .into_iter()
             .map(|check| {
                 let (condition, key) = (Code(&check.condition), Code(check.bound.metric.key));
                 let said = sentence::of_check(check);

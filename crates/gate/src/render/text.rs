@@ -17,7 +17,8 @@ impl Gate {
             let own: Vec<&Check> = self.checks.iter().filter(|check| check.bound == bound).collect();
             text.push_str(&format!("\nfails if {bound}\n{}", table(&own).fit(layout)));
         }
-        let open: Vec<&Check> = self.checks.iter().filter(|check| is_told(check)).collect();
+        let mut open: Vec<&Check> = self.checks.iter().filter(|check| is_told(check)).collect();
+        open.sort_by_key(|check| check.outcome);
         if !open.is_empty() {
             text.push('\n');
         }
@@ -31,7 +32,7 @@ impl Gate {
             ("Incomplete", sentence::of_lacks(self)),
             ("Unused", self.unused.iter().map(sentence::of_unused).collect()),
             ("Note", sentence::of_differences(self).into_iter().chain(self.notes.iter().cloned()).collect()),
-            ("Method", if layout.wide { self.method.clone() } else { self.method[..1].to_vec() }),
+            ("Method", self.method.clone()),
         ];
         for (head, sentences) in told {
             text.extend(sentences.iter().map(|sentence| format!("{head}: {sentence}.\n")));

@@ -1,6 +1,7 @@
 //! What a gate judges: conditions beside their baselines, in some metrics, of two stored studies or
 //! of one.
 
+use serde::Serialize;
 use stats::{Comparison, Components, Correction, Design, Question, Spending};
 use store::{Outline, StoredStudy};
 use study::metric::{Metric, Needs};
@@ -13,7 +14,7 @@ use crate::data::matched::Matched;
 use crate::data::missing::why_without;
 use crate::data::named::Named;
 use crate::data::pairs::pairs;
-use crate::data::shortfall::Shortfall;
+use crate::data::shortfall::{Shortfall, may_have_stopped};
 use crate::data::stored::subjects;
 use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, Target, condition, own_targets, rebase};
@@ -40,7 +41,8 @@ pub struct Cases {
 }
 
 /// What a study is judged against.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Against {
     /// Another stored study.
     Study(Named),
@@ -130,6 +132,7 @@ impl Cases {
             let new: Vec<String> = matched.only_study.iter().map(|index| label(study, index)).collect();
             notes.push(format!("only in study {}, so not judged: {}", study.row.id, new.join("; ")));
         }
+        notes.extend([baseline, study].into_iter().filter_map(|of| may_have_stopped(&of.row, &of.plan)));
         let mut differences = of_environments(baseline, study);
         differences.extend(matched.constants);
         differences.extend(of_read_back(baseline, study, &matched.pairs));
@@ -163,15 +166,10 @@ impl Cases {
                 }
                 let condition = &stored.plan.conditions[*index];
                 let measured = subject(stored, (*baseline, *index), metric)?;
-                if let Ok(subject) = &measured {
-                    notes.extend(
-                        subject
-                            .notes
-                            .iter()
-                            .filter(|note| !notes.contains(note))
-                            .cloned()
-                            .collect::<Vec<_>>(),
-                    );
+                for note in measured.iter().flat_map(|subject| &subject.notes) {
+                    if !notes.contains(note) {
+                        notes.push(note.clone());
+                    }
                 }
                 all.push(Case::new(condition, stored.label(*baseline), metric, measured));
             }
@@ -304,7 +302,15 @@ fn beside(stored: &StoredStudy, word: &str) -> Result<Vec<(usize, usize)>, Error
 /// in all others.
 fn by_level(plan: &Plan, word: &str) -> Vec<(usize, usize)> {
     let Some((factor, level)) = word.split_once('=') else { return Vec::new() };
-    let has = |one: &&Condition| one.levels.iter().any(|(own, value)| own == factor && value == level);
+    // As the study's file has it, or as a label does: a kernel by its release.
+    let has = |one: &&Condition| {
+        one.levels.iter().any(|(own, value)| own == factor && value == level)
+            || one
+                .label
+                .words()
+                .iter()
+                .any(|word| word.factor.as_deref() == Some(factor) && word.level == level)
+    };
     let others = |one: &Condition| -> Vec<(String, String)> {
         one.levels.iter().filter(|(own, _)| own != factor).cloned().collect()
     };

@@ -31,6 +31,17 @@ impl Shortfall {
     }
 }
 
+/// What a reader must know of a study that may stop early and is compared with another, as a
+/// sentence without a full stop.
+pub(crate) fn may_have_stopped(row: &StudyRow, plan: &Plan) -> Option<String> {
+    plan.asked.protocol.stop.map(|_| {
+        format!(
+            "study {} may have stopped at a look at its own comparisons: a difference that made it stop is likelier too large than too small",
+            row.id
+        )
+    })
+}
+
 /// A sentence without a full stop.
 impl fmt::Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

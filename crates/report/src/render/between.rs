@@ -11,7 +11,7 @@ use crate::data::exact::{self, Unlike};
 use crate::data::matched::Matched;
 use crate::data::named::Named;
 use crate::data::pairs::pairs;
-use crate::data::shortfall::Shortfall;
+use crate::data::shortfall::{Shortfall, may_have_stopped};
 use crate::data::subject::{Subject, answer_families};
 use crate::data::target::ComparisonRequest;
 use crate::data::truth;
@@ -224,15 +224,9 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
 
 /// What a reader must know of one of the studies.
 fn notes(outline: &Outline) -> Vec<String> {
-    let (row, protocol) = (&outline.row, &outline.plan.asked.protocol);
-    let mut notes: Vec<String> = Shortfall::of(row, &outline.plan).iter().map(Shortfall::to_string).collect();
-    if protocol.stop.is_some() {
-        notes.push(format!(
-            "study {} may have stopped at a look at its own comparisons: a difference that made it stop is likelier too large than too small",
-            row.id
-        ));
-    }
-    notes
+    let (row, plan) = (&outline.row, &outline.plan);
+    let lack = Shortfall::of(row, plan).map(|lack| lack.to_string());
+    lack.into_iter().chain(may_have_stopped(row, plan)).collect()
 }
 
 /// One metric in JSON.
