@@ -26,7 +26,7 @@ const DOCUMENTS: [(&str, IsReadable); 5] = [
          UNION SELECT environment_after FROM boot WHERE study = ?1)",
         |json| serde_json::from_str::<Environment>(json).is_ok(),
     ),
-    ("SELECT detail FROM run WHERE study = ?1", |json| serde_json::from_str::<Detail>(json).is_ok()),
+    ("SELECT detail FROM run WHERE study = ?1", |json| Detail::read(json).is_ok()),
     ("SELECT evidence FROM run WHERE study = ?1 AND evidence IS NOT NULL", |json| {
         serde_json::from_str::<Vec<Evidence>>(json).is_ok()
     }),
