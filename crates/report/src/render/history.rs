@@ -377,7 +377,7 @@ impl Series {
                 point.label,
                 expected.verdict,
                 figure(point.mean),
-                range(Some(interval), figure)
+                ends(interval)
             ),
             None => format!(
                 "the newest, {}: {by} against {level}; how much studies differ is not known before there are three",
@@ -406,6 +406,11 @@ fn interval(change: &Change, unit: &str) -> String {
         }),
     };
     ends.map_or_else(String::new, |ends| format!(" ({ends})"))
+}
+
+/// Both ends of an interval, as far as a column of values can be compared.
+pub(crate) fn ends((low, high): (f64, f64)) -> String {
+    format!("{} to {}", figure(low), figure(high))
 }
 
 /// `1 study`, `3 studies`.
