@@ -3,8 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::FEWEST;
 use super::contrast::{Contrast, Sums, sizes, strongest};
+use super::point::FEWEST;
 
 /// Up to so many points every order is tried: 5,040 are possible.
 const ALL_ORDERS: usize = 7;
