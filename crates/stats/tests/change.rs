@@ -141,7 +141,7 @@ struct Power {
 }
 
 fn power(before: usize, after: usize, size: f64, seed: u64) -> Power {
-    const EXPERIMENTS: u32 = 400;
+    const EXPERIMENTS: u32 = 200;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (mut found, mut other, mut places, mut sizes) = (0, 0, 0, 0);
     for _ in 0..EXPERIMENTS {
