@@ -3,6 +3,10 @@
 use super::contrast::Sums;
 use super::point::{Own, Scale};
 
+/// A recent level of so many points has a spread of its own; with fewer, all levels share one.
+/// Levels may differ in their spread: what is slower often varies less.
+const ENOUGH: usize = 5;
+
 /// Levels in the unit of the points, fitted together: studies differ by the same spread on all of
 /// them.
 pub(super) struct Levels {
@@ -12,8 +16,9 @@ pub(super) struct Levels {
     /// The sum of the weights of each level's points.
     pub(super) sums: Vec<f64>,
     scale: Scale,
-    /// The weighted squares of the points around their levels.
+    /// The weighted squares of the points around their levels, and of those of the last level.
     pub(super) residual: f64,
+    recent: f64,
     /// Points less levels.
     pub(super) df: f64,
     /// Of the points' weights and values.
@@ -33,7 +38,7 @@ impl Levels {
         let df = (points.len() as f64 - (edges.len() - 1) as f64).max(0.0);
         let scale = Scale::of(points, parts().map(squares).sum::<f64>() / df.max(1.0));
         let weights: Vec<f64> = points.iter().map(|point| scale.weight(point)).collect();
-        let (mut means, mut sums, mut residual) = (Vec::new(), Vec::new(), 0.0);
+        let (mut means, mut sums, mut residual, mut recent) = (Vec::new(), Vec::new(), 0.0, 0.0);
         for (edge, part) in edges.windows(2).zip(parts()) {
             let own = &weights[edge[0]..edge[1]];
             let sum: f64 = own.iter().sum();
@@ -42,18 +47,16 @@ impl Levels {
             let beyond: f64 =
                 own.iter().zip(part).map(|(weight, point)| weight * (point.value - around)).sum();
             let mean = if part.is_empty() { 0.0 } else { around + beyond / sum };
-            residual += own
-                .iter()
-                .zip(part)
-                .map(|(weight, point)| weight * (point.value - mean).powi(2))
-                .sum::<f64>();
+            let squares = own.iter().zip(part).map(|(weight, point)| weight * (point.value - mean).powi(2));
+            recent = squares.sum();
+            residual += recent;
             means.push(mean);
             sums.push(sum);
         }
         let mut contrasts = Sums::with_room(points.len());
         let middle = plain(points);
         contrasts.fill(weights.iter().zip(points).map(|(weight, point)| (*weight, point.value - middle)));
-        Self { edges, means, sums, scale, residual, df, contrasts }
+        Self { edges, means, sums, scale, residual, recent, df, contrasts }
     }
 
     /// The mean of the last level and the number of its first point.
@@ -61,12 +64,14 @@ impl Levels {
         (self.means.last().copied().unwrap_or(0.0), self.edges[self.edges.len() - 2])
     }
 
-    /// The standard error of the difference between the last level and a new point; `None` if the
-    /// spread is not known.
-    pub(super) fn error_of_new(&self, point: &Own) -> Option<f64> {
-        let sum = self.sums.last()?;
-        let weight = self.scale.weight(point);
-        self.deviation().map(|deviation| deviation * (1.0 / sum + 1.0 / weight).sqrt())
+    /// The standard error of the difference between the last level and a new point, with its degrees
+    /// of freedom; `None` if the spread is not known.
+    pub(super) fn error_of_new(&self, point: &Own) -> Option<(f64, f64)> {
+        let (sum, weight) = (self.sums.last()?, self.scale.weight(point));
+        let points = self.edges[self.edges.len() - 1] - self.last().1;
+        let (residual, df) =
+            if points >= ENOUGH { (self.recent, points as f64 - 1.0) } else { (self.residual, self.df) };
+        (df > 0.0).then(|| ((residual / df * (1.0 / sum + 1.0 / weight)).sqrt(), df))
     }
 
     /// The spread of a point of weight 1; `None` if it is not known.
