@@ -111,10 +111,14 @@ impl History {
                 let _ = writeln!(sheet.out, "{blanks}-- {}", text::line(&begins.change));
             }
             let mut row = sheet.blank();
-            if let Some(level) = level {
-                row[sheet.column(level.value)] = '|';
-            }
             sheet.interval(&mut row, &point.value);
+            if let Some(level) = level {
+                let place = &mut row[sheet.column(level.value)];
+                // The estimate and the ends of its interval are what is read.
+                if [' ', '-'].contains(place) {
+                    *place = '|';
+                }
+            }
             sheet.row(&name(point), &row);
         }
         let mut signs = format!("<--*--> {}, | level", self.interval);

@@ -16,8 +16,8 @@ const CONFIDENCE: f64 = 0.95;
 const WIDTH: f64 = 0.005;
 /// The most trials of a search. On a path with a sharp edge it needs about 20.
 const TRIALS: usize = 100;
-/// The most trials that are made again because something disturbed them. Those that are disturbed
-/// beyond count.
+/// The most trials that are made again because something disturbed them, or because they did not
+/// offer what they were to. Those beyond count.
 const REPEATS: u32 = 10;
 /// The datagrams that a trial sends at least: fewer say little of a loss.
 const LEAST: f64 = 100.0;
@@ -74,7 +74,7 @@ fn find_rate<E>(
         let account = run(&order)?;
         let mut trial = trial(load, &order, &account, bound);
         let beside = disturbances(&account, &order);
-        trial.disturbed = repeats > 0 && !beside.is_empty();
+        trial.disturbed = repeats > 0 && (!beside.is_empty() || fell_short(&trial));
         if trial.disturbed {
             repeats -= 1;
         } else {
@@ -122,6 +122,12 @@ pub fn no_rate(account: &RunAccount) -> Option<String> {
         ),
         _ => format!("no rate was shown to keep loss within {bound} % by {trials} trials"),
     })
+}
+
+/// Whether a trial offered less than it was to: its sender stalled, and then sent in bursts what it
+/// owed. It says nothing of that load.
+fn fell_short(trial: &RateTrial) -> bool {
+    trial.asked.is_some_and(|asked| trial.offered < asked * (1.0 - WIDTH))
 }
 
 /// A trial with its whole account.
@@ -236,6 +242,32 @@ mod tests {
             let sent = account.transmitter.window.load.sent.bytes as f64 * 8.0 / WINDOW;
             assert!((sent / lower - 1.0).abs() < 0.001, "{sent} of {lower}");
         }
+    }
+
+    #[test]
+    fn a_sender_that_stalls_now_and_then_moves_no_end() {
+        let order = order(|_| ());
+        let mut made = 0;
+        let mut run = |order: &RunOrder| {
+            made += 1;
+            let Some(pace) = order.traffic.pacing.filter(|_| made % 3 == 0) else {
+                return Ok::<_, Infallible>(through(order, 97.2e6, 0.0));
+            };
+            // It sends 2 % less than it was to, and 3 % of that in bursts that no queue holds.
+            let slower = (pace.bits() as f64 * 0.98) as u64;
+            let stalled = RunOrder {
+                traffic: Traffic { pacing: Pacing::of_bits(slower), ..order.traffic.clone() },
+                ..order.clone()
+            };
+            let offered = (slower as f64 * f64::from(order.traffic.flows)).min(97.2e6);
+            Ok(through(&stalled, 0.97 * offered, 0.0))
+        };
+        let Ok(Judged { account, .. }) = carry_out(&order, &mut run);
+        let search = account.search.unwrap();
+        let (lower, upper) = (search.lower.unwrap(), search.upper.unwrap());
+        assert!((96.5e6..=97.2e6).contains(&lower) && (97.2e6..98.2e6).contains(&upper), "{lower} {upper}");
+        let stalled = search.trials.iter().filter(|trial| fell_short(trial));
+        assert!(stalled.clone().count() > 3 && stalled.clone().all(|trial| trial.disturbed), "{search:?}");
     }
 
     #[test]

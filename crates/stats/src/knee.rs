@@ -3,7 +3,8 @@
 //!
 //! It is the load with the most *power*, which is what came through divided by its mean latency:
 //! the point where a line from the origin touches the curve (L. Kleinrock, Power and deterministic
-//! rules of thumb for probabilistic problems in computer communications, Proc. ICC 1979, 43.1). Of
+//! rules of thumb for probabilistic problems in computer communications, Proc. ICC 1979, pp.
+//! 43.1.1-43.1.10). Of
 //! a queue with random arrivals and services (M/M/1) it is half of the capacity. Unlike the place
 //! of the sharpest bend it depends neither on how the axes are scaled nor on how far the curve was
 //! measured.

@@ -24,6 +24,10 @@ use crate::schema::{self, APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION};
 /// the smallest file.
 const SMALLEST_DATABASE: u64 = 512;
 
+/// A file of up to so many bytes is checked whole before anything is read of it. The check reads
+/// every page, about 100 MB/s: more would delay each command that only looks something up.
+const CHECKED_WHOLE: u64 = 32 << 20;
+
 /// A database file.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -131,15 +135,17 @@ fn set_up(place: &Place) -> Result<Opened, StoreError> {
 /// What of a file's tables is checked before anything in them is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// Everything: every page and every row.
+    /// Everything: every page and every row. Before anything is written, for a damage must not grow.
     Whole,
-    /// The tables whose size does not grow with the runs. The pages of the others are checked as
-    /// they are read, which for an outline are few: checking all takes a tenth of a second for each
-    /// thousand runs, most of it for the JSON of accounts that no outline reads.
+    /// Everything of a file of up to [`CHECKED_WHOLE`] bytes.
+    WholeIfSmall,
+    /// The tables whose size does not grow with the runs. Of the others each page is checked when it
+    /// is read, and what a command needs of them is read field by field. For an outline these pages
+    /// are few: most are accounts that no outline reads.
     AsRead,
 }
 
-/// The tables that [`Check::AsRead`] checks whole.
+/// The tables that are always checked whole: few rows each, which every command reads.
 const SMALL: [&str; 5] = ["study", "document", "boot", "tag", "note"];
 
 /// What the file's header says.
@@ -193,6 +199,7 @@ fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, St
     let attempt = || {
         let connection = Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.pragma_update(None, "cell_size_check", true)?;
         let budget = Budget::of(&connection, &place.real)?;
         Ok((connection, budget))
     };
@@ -259,13 +266,12 @@ fn inspect(connection: &Connection, place: &Place, check: Check) -> Result<State
         return Err(StoreError::NotADatabase { path: path(), what });
     }
     drop(snapshot);
-    let tables: &[&str] = match check {
-        Check::Whole => &["1"],
-        Check::AsRead => {
-            connection.pragma_update(None, "cell_size_check", true).map_err(sql)?;
-            &SMALL
-        }
+    let is_whole = match check {
+        Check::Whole => true,
+        Check::WholeIfSmall => fs::metadata(&place.real).is_ok_and(|file| file.len() <= CHECKED_WHOLE),
+        Check::AsRead => false,
     };
+    let tables: &[&str] = if is_whole { &["1"] } else { &SMALL };
     for what in tables {
         let check = format!("PRAGMA quick_check({what})");
         let found: String = connection.query_row(&check, [], |row| row.get(0)).map_err(sql)?;

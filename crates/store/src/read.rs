@@ -22,7 +22,7 @@ impl Store {
     /// # Errors
     /// What reading can meet.
     pub fn studies(&self) -> Result<Vec<StudyRow>, StoreError> {
-        let mut rows = self.rows(&format!("{STUDY} ORDER BY id"), [], study_row)?;
+        let mut rows = self.rows(&study_query(false), [], study_row)?;
         self.mark(&mut rows)?;
         Ok(self.settle(rows))
     }
@@ -47,7 +47,7 @@ impl Store {
 
     /// A study's row and its plan.
     pub(crate) fn head(&self, study: StudyId) -> Result<(StudyRow, Plan), StoreError> {
-        let mut row = self.rows(&format!("{STUDY} WHERE id = ?1"), [study.0], study_row)?;
+        let mut row = self.rows(&study_query(true), [study.0], study_row)?;
         self.mark(&mut row)?;
         let row = self
             .settle(row)
@@ -210,13 +210,21 @@ impl Store {
     }
 }
 
-const STUDY: &str = "
-    SELECT id, name, scenario, seed, version, status, started_unix_ms, finished_unix_ms, toml,
-           (SELECT count(DISTINCT number) FROM boot WHERE study = study.id),
-           (SELECT count(*) FROM run WHERE study = study.id AND status = 'ok' AND warmup = 0),
-           (SELECT count(*) FROM run WHERE study = study.id AND status = 'failed'),
-           (SELECT count(*) FROM run WHERE study = study.id AND status = 'invalid')
-    FROM study";
+/// The rows of studies: of one, or of all by number. The runs are counted in one pass: a count for
+/// each study and state would read the table again for each.
+fn study_query(is_one: bool) -> String {
+    let [runs, studies] = if is_one { ["WHERE study = ?1", "WHERE id = ?1"] } else { ["", "ORDER BY id"] };
+    format!(
+        "SELECT id, name, scenario, seed, version, status, started_unix_ms, finished_unix_ms, toml,
+                (SELECT count(DISTINCT number) FROM boot WHERE study = study.id),
+                coalesce(recorded, 0), coalesce(failed, 0), coalesce(invalid, 0)
+         FROM study LEFT JOIN (
+             SELECT study AS of_study, sum(status = 'ok' AND warmup = 0) AS recorded,
+                    sum(status = 'failed') AS failed, sum(status = 'invalid') AS invalid
+             FROM run {runs} GROUP BY study
+         ) ON of_study = id {studies}"
+    )
+}
 
 fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
     let status: String = row.get(5)?;

@@ -52,7 +52,7 @@ impl Store {
     /// [`StoreError::NotFound`] or [`StoreError::Empty`] if there are no results; else as
     /// [`Store::open`].
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
-        open::for_reading(path.as_ref(), Check::Whole).map(Store::with)
+        open::for_reading(path.as_ref(), Check::WholeIfSmall).map(Store::with)
     }
 
     /// Opens a database to read outlines from it ([`Store::outline`]): the runs' accounts, which are

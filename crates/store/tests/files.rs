@@ -226,6 +226,40 @@ fn damage_under_an_outline_is_reported_and_never_another_outline() {
     assert!(refused > 5 && unread > 5, "{refused} {unread}");
 }
 
+/// Of a large file only what is read is checked, unless it is written to: a look at it takes no
+/// longer because of what else is in it.
+#[test]
+fn a_large_file_is_checked_where_it_is_read_and_whole_before_it_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("netassay.db");
+    let id = filled(&path, 300);
+    let filled_pages = fs::metadata(&path).unwrap().len() / 4096;
+    let connection = Connection::open(&path).unwrap();
+    let filler = "WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < 40)
+                  INSERT INTO series (run, side, columns) SELECT 1, 'side ' || n, '\"' || hex(zeroblob(500000)) || '\"' FROM n";
+    connection.execute_batch(&format!("PRAGMA foreign_keys = off; {filler}")).unwrap();
+    drop(connection);
+    let whole = fs::read(&path).unwrap();
+    assert!(whole.len() > 33 << 20);
+    assert_eq!(Store::open_read_only(&path).unwrap().load(id).unwrap().runs.len(), 301);
+    let mut met = 0;
+    for page in 1..filled_pages as usize {
+        let mut damaged = whole.clone();
+        damaged[page * 4096..page * 4096 + 300].fill(0xff);
+        fs::write(&path, &damaged).unwrap();
+        assert!(open_error(&path).contains("is damaged"), "page {page}");
+        match Store::open_read_only(&path).and_then(|store| store.load(id)) {
+            Ok(_) => {}
+            Err(StoreError::Corrupted { .. } | StoreError::NotADatabase { .. }) => met += 1,
+            Err(other) => panic!("page {page}: {other}"),
+        }
+        if met > 5 {
+            return;
+        }
+    }
+    panic!("{met} damaged pages were met");
+}
+
 #[test]
 fn a_log_left_by_a_killed_process_is_applied() {
     let directory = tempfile::tempdir().unwrap();

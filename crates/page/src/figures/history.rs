@@ -32,14 +32,14 @@ pub fn history(found: &report::History) -> Option<Figure> {
 #[must_use]
 pub fn plot(found: &report::History, series: &Series) -> Option<History> {
     let (name, unit) = series.quantity();
-    let point = |(place, (label, mean, interval)): (usize, (&str, f64, Option<(f64, f64)>))| {
+    let points = series.points().enumerate().map(|(place, (label, mean, interval))| {
         let estimate = Finite::new(mean)?;
         // Without an interval the point is all there is.
-        let end = |end: fn((f64, f64)) -> f64| interval.map_or(Some(estimate), |ends| Finite::new(end(ends)));
-        let value = Interval { estimate, low: end(|(low, _)| low), high: end(|(_, high)| high) };
+        let (low, high) = interval.unwrap_or((mean, mean));
+        let value = Interval { estimate, low: Finite::new(low), high: Finite::new(high) };
         Some(Point { name: label.to_owned(), value, note: found.marks(series, place) })
-    };
-    let points = series.points().enumerate().map(point).collect::<Option<Vec<Point>>>()?;
+    });
+    let points = points.collect::<Option<Vec<Point>>>()?;
     let level = |(first, mean, change): (usize, f64, String)| {
         Some(Level { first, value: Finite::new(mean)?, change })
     };

@@ -377,7 +377,7 @@ impl Series {
                 point.label,
                 expected.verdict,
                 figure(point.mean),
-                range(Some(interval), figure)
+                ends(interval)
             ),
             None => format!(
                 "the newest, {}: {by} against {level}; how much studies differ is not known before there are three",
@@ -406,6 +406,11 @@ fn interval(change: &Change, unit: &str) -> String {
         }),
     };
     ends.map_or_else(String::new, |ends| format!(" ({ends})"))
+}
+
+/// Both ends of an interval, as far as a column of values can be compared.
+pub(crate) fn ends((low, high): (f64, f64)) -> String {
+    format!("{} to {}", figure(low), figure(high))
 }
 
 /// `1 study`, `3 studies`.
@@ -447,7 +452,7 @@ fn method(series: &[Series], request: &ComparisonRequest, is_counted: bool) -> V
     let level = series.first().map_or(request.confidence, |one| one.level);
     let all = series.len();
     let mut method = vec![
-        "each study is one point, the mean over its boots; the changes are those of the largest contrast between neighbouring studies, whose chance is counted in permutations of the history".to_owned(),
+        "each study is one point, the mean over its boots; windows of studies before and after each place are compared, and the chance of the largest contrast is counted in permutations of the history".to_owned(),
         format!(
             "in a history without a change one is found with a chance of {} % at most",
             percent(100.0 * (1.0 - request.confidence))

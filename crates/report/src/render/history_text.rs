@@ -1,10 +1,10 @@
 //! A history for people: what is said first, then tables and plots.
 
 use crate::data::differences::Difference;
-use crate::render::history::{History, Member, Series, shortened, studies};
+use crate::render::history::{History, Member, Series, ends, shortened, studies};
 use crate::render::summary::tone_of;
 use crate::words::layout::Layout;
-use crate::words::number::{figure, percent, plain, range};
+use crate::words::number::{figure, percent, plain};
 use crate::words::table::Table;
 
 /// So many differences between environments are told where the page is not wide.
@@ -118,7 +118,7 @@ impl History {
                 tag,
                 &member.started,
                 &figure(point.mean),
-                &range(point.interval, figure),
+                &point.interval.map_or_else(|| "-".to_owned(), ends),
                 &begins.map_or_else(String::new, |(_, mean, _)| figure(*mean)),
                 change,
                 mark,

@@ -1,6 +1,6 @@
 //! The largest difference between two neighbouring windows of points.
 
-use super::FEWEST;
+use super::point::FEWEST;
 
 /// Values with their weights, as sums from the first point on.
 #[derive(Debug, Clone)]

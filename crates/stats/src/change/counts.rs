@@ -1,6 +1,6 @@
 //! Counts without noise: any difference beyond their resolution is a change.
 
-use super::{Change, Found, Level};
+use super::found::{Change, Found, Level};
 use crate::error::{StatsError, require_finite};
 
 /// The levels of counts that repeat within `resolution`, in %: a new level begins with each count

@@ -26,6 +26,7 @@
 
 mod contrast;
 mod counts;
+mod found;
 mod levels;
 mod newest;
 mod permutation;
@@ -34,53 +35,13 @@ mod point;
 mod search;
 
 pub use counts::of_counts;
-pub use levels::Level;
+pub use found::{Change, Found, Level};
 pub use newest::Expected;
-pub use point::{Error, Point};
-
-use serde::Serialize;
+pub use point::{Error, FEWEST, Point};
 
 use self::levels::Levels;
 use self::point::Scaled;
 use crate::error::StatsError;
-
-/// The fewest points of a level. A single point that lies apart is no new level: the next study
-/// tells.
-pub const FEWEST: usize = 2;
-
-/// What was found in a history.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Found {
-    /// The levels, from the oldest point on. There is at least one if there is a point.
-    pub levels: Vec<Level>,
-    /// Between each two of them a change.
-    pub changes: Vec<Change>,
-    /// The newest point against the recent level; `None` if it is alone, and for counts.
-    pub newest: Option<Expected>,
-    /// So many points are needed for any change to be proven at this confidence.
-    pub needed: usize,
-}
-
-/// A change of level.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Change {
-    /// The first point of the new level, from 0.
-    pub first: usize,
-    /// The first and the last point that may be the first of the new level, at the confidence of
-    /// the history.
-    pub place: (usize, usize),
-    /// The chance of a difference as large as this in a history without a change, with the share of
-    /// the error rate taken into account; `None` for counts without noise.
-    pub p: Option<f64>,
-    /// The new level less the old one.
-    pub difference: f64,
-    /// Its interval by itself; `None` for counts without noise.
-    pub interval: Option<(f64, f64)>,
-    /// The difference in % of the old level; `None` where that is zero.
-    pub relative: Option<f64>,
-    /// Its interval by itself.
-    pub relative_interval: Option<(f64, f64)>,
-}
 
 /// Finds the changes of a history. In a history without one, a change is found with a chance of
 /// 1 - `level` at most.
@@ -92,7 +53,7 @@ pub fn find(points: &[Point], level: f64) -> Result<Found, StatsError> {
     let mut splits = search::splits(&scaled.points, 1.0 - level);
     place::settle(&scaled.points, &mut splits);
     let levels = Levels::of(&scaled.points, splits.iter().map(|split| split.first).collect());
-    let needed = permutation::fewest(1.0 - level);
     let newest = newest::newest(&scaled, &splits, level);
-    Ok(Found { newest, needed, ..levels.found(&splits, level, scaled.unit) })
+    let needed = permutation::fewest(1.0 - level);
+    Ok(Found { newest, needed, ..found::of(&levels, &splits, level, scaled.unit) })
 }

@@ -31,8 +31,8 @@ pub struct Expected {
 
 /// Judges the last of the points by those before it; `None` if it is alone.
 ///
-/// The recent level is the one that the whole history shows. Its mean and the spread are those of
-/// the points before the newest, which must not help to decide what is expected of it. A point that
+/// The recent level is the one that the whole history shows. Its mean and the spread (its own, if it
+/// has five points, else that of all levels) are those of the points before the newest, which must not help to decide what is expected of it. A point that
 /// belongs to the recent level is called higher or lower with a chance of 1 - `level`.
 pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<Expected> {
     let (point, before) = scaled.points.split_last().filter(|(_, before)| !before.is_empty())?;
@@ -40,7 +40,8 @@ pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<Ex
     let (mean, first) = levels.last();
     let difference = point.value - mean;
     let error = levels.error_of_new(point);
-    let judged = error.zip(student::upper_quantile((1.0 - level) / 2.0, levels.df.max(1.0)));
+    let judged =
+        error.and_then(|(error, df)| Some((error, student::upper_quantile((1.0 - level) / 2.0, df)?)));
     let unit = scaled.unit;
     let interval = judged.map(|(error, critical)| {
         let half = error * critical;
@@ -56,9 +57,9 @@ pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<Ex
         first,
         mean: mean * unit,
         interval: interval.filter(|(low, high)| low.is_finite() && high.is_finite()),
-        p: error.map(|error| match difference {
+        p: error.map(|(error, df)| match difference {
             0.0 => 1.0,
-            _ => student::two_sided(difference / error, levels.df),
+            _ => student::two_sided(difference / error, df),
         }),
         difference: (difference * unit).clamp(f64::MIN, f64::MAX),
         relative: Some(100.0 * difference / mean).filter(|share| share.is_finite()),

@@ -1,8 +1,7 @@
 //! Where a change is, and where it may be.
 
-use super::FEWEST;
 use super::levels::Levels;
-use super::point::Own;
+use super::point::{FEWEST, Own};
 use super::search::Split;
 
 /// How often all places are settled at most: each depends on its neighbours.

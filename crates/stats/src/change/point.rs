@@ -22,6 +22,10 @@ pub struct Error {
     pub df: f64,
 }
 
+/// The fewest points of a level. A single point that lies apart is no new level: the next study
+/// tells.
+pub const FEWEST: usize = 2;
+
 /// How many degrees of freedom the common error counts beside a study's own. Few boots tell an
 /// error badly, and a study that knows its error too small must not outweigh the others.
 const COMMON_DF: f64 = 4.0;

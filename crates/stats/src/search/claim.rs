@@ -76,6 +76,24 @@ impl Claim {
         (self.stake, self.offered) = (1.0, (0.0, 0.0));
     }
 
+    /// A further attempt at the same end, at a load farther in. This one stays shown if that fails;
+    /// the error of both is that of one end.
+    pub(super) fn farther_in(&self, load: f64) -> Self {
+        let mut claim = self.clone();
+        claim.open(Load::Of(load));
+        claim
+    }
+
+    /// Takes note that a further attempt has used its part of the error.
+    pub(super) fn spend_as(&mut self, attempt: &Self) {
+        (self.error, self.attempts, self.made) = (attempt.error, attempt.attempts, attempt.made);
+    }
+
+    /// The fewest trials that show an end at the next attempt.
+    pub(super) fn fewest(&self) -> usize {
+        ((2.0 / self.error).ln() / (1.0 + BET).ln()).ceil() as usize
+    }
+
     pub(super) fn close(&mut self) {
         self.state = State::Closed;
     }

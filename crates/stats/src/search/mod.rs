@@ -7,7 +7,9 @@
 //!
 //! The search has two parts. The first brackets that load by single trials and claims nothing: each
 //! of them may have been luck. The second makes new trials at both ends of the bracket until each
-//! end is shown, and moves an end outwards where that does not work.
+//! end is shown, and moves an end outwards where that does not work. An end that had to move may
+//! be farther out than it needs: while the ends are too far apart, new trials between them show
+//! either end anew, until that does not work.
 
 mod bracket;
 mod claim;
@@ -41,7 +43,21 @@ pub struct Search {
     bracket: Bracket,
     lower: Claim,
     upper: Claim,
+    /// Further attempts at both ends, at one load between them.
+    between: Option<Between>,
 }
+
+/// Attempts to show one load as an end: either end, by the same trials.
+#[derive(Debug, Clone)]
+struct Between {
+    load: f64,
+    lower: Claim,
+    upper: Claim,
+}
+
+/// How many widths the ends may be apart before trials between them are made. Of a sharp edge they
+/// are one or two apart.
+const APART: f64 = 2.0;
 
 impl Search {
     /// A search that has seen nothing.
@@ -55,6 +71,7 @@ impl Search {
             bracket: Bracket::default(),
             lower: claim(Toward::Within),
             upper: claim(Toward::Exceeded),
+            between: None,
         }
     }
 
@@ -70,7 +87,10 @@ impl Search {
         if let Some(load) = self.bracket.next_load() {
             return Some(Load::Of(load));
         }
-        Some(self.turn()?.load())
+        match (self.turn(), &self.between) {
+            (Some(claim), _) => Some(claim.load()),
+            (None, between) => between.as_ref().map(|between| Load::Of(between.load)),
+        }
     }
 
     /// The claim whose turn it is: in turns, so that what drifts in time meets both alike.
@@ -97,11 +117,49 @@ impl Search {
             }
             return;
         }
+        if let Some(between) = self.between.take() {
+            return self.narrow(between, reached, trial);
+        }
         let lowers = self.turn().is_some_and(|claim| claim.is(Toward::Within));
         let claim = if lowers { &mut self.lower } else { &mut self.upper };
         claim.tell(reached, trial);
         if claim.is_hopeless() {
             self.step_outwards(lowers, most);
+        }
+        self.look_between();
+    }
+
+    /// Begins attempts between the ends, if both are shown, too far apart, and there are trials
+    /// enough to show one.
+    fn look_between(&mut self) {
+        if self.lower.is_open() || self.upper.is_open() {
+            return;
+        }
+        let (Some(lower), Some(upper)) = (self.lower.shown(), self.upper.shown()) else { return };
+        let left = self.goal.trials.saturating_sub(self.trials);
+        // Rounding must not cost trials.
+        let is_apart = upper > lower * (1.0 + APART * self.goal.width * 1.01);
+        if is_apart && left >= self.lower.fewest().min(self.upper.fewest()) {
+            let load = (lower * upper).sqrt();
+            let attempt = |claim: &Claim| claim.farther_in(load);
+            self.between = Some(Between { load, lower: attempt(&self.lower), upper: attempt(&self.upper) });
+        }
+    }
+
+    /// Notes a trial between the ends. The first that is shown is the new end; if neither can be,
+    /// the edge is as wide as that.
+    fn narrow(&mut self, mut between: Between, reached: bool, trial: Trial) {
+        between.lower.tell(reached, trial);
+        between.upper.tell(reached, trial);
+        let [lower, upper] = [&between.lower, &between.upper].map(|claim| claim.shown().is_some());
+        if lower || upper {
+            self.lower.spend_as(&between.lower);
+            self.upper.spend_as(&between.upper);
+            let end = if lower { &mut self.lower } else { &mut self.upper };
+            *end = if lower { between.lower } else { between.upper };
+            self.look_between();
+        } else if !(between.lower.is_hopeless() && between.upper.is_hopeless()) {
+            self.between = Some(between);
         }
     }
 
@@ -160,6 +218,7 @@ impl Search {
         Answer {
             lower: self.lower.shown(),
             upper: self.upper.shown(),
+            // Both ends are shown while there are attempts between them.
             complete: self.most.is_some() && !is_open,
             trials: self.trials,
         }
