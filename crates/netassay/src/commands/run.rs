@@ -8,7 +8,7 @@ use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
 use study::{BootState, Study};
 
-use crate::cli::{Measured, RunFlags};
+use crate::cli::{Format, Measured, RunFlags};
 use crate::commands::report as page_of;
 use crate::commands::stored::{newest_called, open_read_only};
 use crate::commands::studies::{self, find};
@@ -29,6 +29,10 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
     let written = if measured.no_report { None } else { report_beside(&flags.database.db, summary.study) };
+    // A document for programs names no file of this machine.
+    if let (Format::Json, Some(path)) = (flags.output.format, &written) {
+        say(&format!("wrote {}", named(path)));
+    }
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
         let place = written.as_deref().map_or_else(String::new, |path| format!("Report: {}\n", named(path)));
         results.text(&flags.database.db, layout) + &place
