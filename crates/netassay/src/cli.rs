@@ -431,7 +431,10 @@ mod tests {
                 match read.unwrap_or_else(|error| panic!("{command:?}: {error}")).command {
                     Command::Gate(gate) => found += gate.fail_if.len(),
                     Command::Run(run) => {
-                        assert_eq!(run.measured.flags.set.changes.is_empty(), !command.contains(&"--set".to_owned()))
+                        assert_eq!(
+                            run.measured.flags.set.changes.is_empty(),
+                            !command.contains(&"--set".to_owned())
+                        )
                     }
                     _ => {}
                 }

@@ -23,14 +23,18 @@ pub struct Data {
     pub(crate) file: File,
 }
 
+/// From so many bytes on, time counts for more than room: a study of 2,000 runs has some 4 MB.
+const LARGE: usize = 1 << 22;
+
 impl Data {
     /// The measurements of a study, with every text as it is stored.
     #[must_use]
     pub fn of(study: &StoredStudy) -> Self {
         let packed = store::export::packed(study, report::unit_of);
-        let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
-        // Nothing fails in memory.
         let json = serde_json::to_vec(&packed).expect("texts and lists are JSON");
+        let level = if json.len() > LARGE { Compression::fast() } else { Compression::default() };
+        let mut gzip = GzEncoder::new(Vec::new(), level);
+        // Nothing fails in memory.
         gzip.write_all(&json).expect("writing to memory cannot fail");
         let bytes = gzip.finish().expect("writing to memory cannot fail");
         Self {

@@ -27,11 +27,7 @@ impl Page<'_> {
                 let mut names: Vec<&str> = several.iter().map(|study| study.results.name()).collect();
                 names.dedup();
                 let names: Vec<String> = names.into_iter().map(line).collect();
-                format!(
-                    "{}: {}",
-                    report::counted(several.len(), "study").replace("studys", "studies"),
-                    names.join(", ")
-                )
+                format!("{} studies: {}", several.len(), names.join(", "))
             }
         }
     }

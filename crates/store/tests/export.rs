@@ -150,5 +150,12 @@ fn the_packed_form_holds_the_csv_to_the_letter_and_the_json_without_the_accounts
     for run in expected["runs"].as_array_mut().unwrap() {
         assert!(run.as_object_mut().unwrap().remove("detail").is_some());
     }
-    assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), expected);
+    let mut found: Value = serde_json::from_str(&json).unwrap();
+    // 3 and 3.0 are one number.
+    for run in [&mut found, &mut expected].into_iter().flat_map(|all| all["runs"].as_array_mut().unwrap()) {
+        for value in run["metrics"].as_object_mut().unwrap().values_mut() {
+            *value = json!(value.as_f64());
+        }
+    }
+    assert_eq!(found, expected);
 }

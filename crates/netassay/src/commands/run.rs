@@ -8,7 +8,7 @@ use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
 use study::{BootState, Study};
 
-use crate::cli::{Measured, RunFlags};
+use crate::cli::{Format, Measured, RunFlags};
 use crate::commands::advise;
 use crate::commands::report as page_of;
 use crate::commands::stored::{newest_called, open_read_only};
@@ -32,8 +32,12 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
     let written = if measured.no_report { None } else { report_beside(&flags.database.db, summary.study) };
     let place = written.as_deref().map_or_else(String::new, |path| format!("Report: {}\n", named(path)));
     let short = advise::in_short(&stored, output::layout(flags.tables.wide))?;
+    // A document for programs names no file of this machine.
+    if let (Format::Json, Some(path)) = (flags.output.format, &written) {
+        say(&format!("wrote {}", named(path)));
+    }
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        results.text(&flags.database.db, layout) + &place + &short
+        results.text(&flags.database.db, layout) + &short + &place
     })?;
     let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
     let again = again + &studies::again(&flags.set);

@@ -28,7 +28,7 @@ pub(super) fn classic(study: &Study) -> Vec<Block<'static>> {
     let mut blocks = vec![Block::Text(Classic::CAUTION.to_owned())];
     blocks.extend(classic.groups.into_iter().map(|group| {
         let unit = if group.unit.is_empty() { String::new() } else { format!(" in {}", group.unit) };
-        Block::Fold(format!("{}{unit}", group.metric), vec![Block::Verbatim(group.plots + &group.text)])
+        Block::Fold(format!("{}{unit}", group.metric), vec![Block::Verbatim(group.plotted)])
     }));
     blocks
 }

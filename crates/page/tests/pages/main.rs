@@ -83,7 +83,7 @@ fn section() -> Section {
 fn lines(html: &str) -> String {
     let mut html = html.to_owned();
     for (from, to) in
-        [("<style>", "</style>"), ("<script>", "</script>"), ("base64,", "\""), ("'sha256-", "'")]
+        [("<style>", "</style>"), ("<script>", "</script>"), ("base64,", "\""), ("&#39;sha256-", "&#39;")]
     {
         let mut at = 0;
         while let Some(begin) = html[at..].find(from).map(|place| at + place + from.len()) {

@@ -27,9 +27,9 @@ pub struct ClassicGroup {
     pub sets: Vec<(String, Vec<f64>)>,
     /// ministat's table and verdicts.
     pub text: String,
-    /// ministat's plots of the sets of each of its tables.
+    /// The same with ministat's plots.
     #[serde(skip)]
-    pub plots: String,
+    pub plotted: String,
 }
 
 impl Classic {
@@ -54,7 +54,7 @@ impl Classic {
             };
             let (baseline, baseline_values) = set(target.baseline)?;
             let mut named = vec![(baseline.name.clone(), baseline_values)];
-            let (mut text, mut plots) = (String::new(), String::new());
+            let (mut text, mut plotted) = (String::new(), String::new());
             // ministat has symbols for seven sets: more conditions need more tables, each with the
             // baseline first.
             for some in target.conditions.chunks(MAX_SETS - 1) {
@@ -65,14 +65,16 @@ impl Classic {
                     sets.push(set);
                 }
                 text.push_str(&ministat::report(&sets, level)?);
-                plots.push_str(&plot(&sets)?);
+                for part in [ministat::names(&sets)?, plot(&sets)?, ministat::table(&sets, Some(level))?] {
+                    plotted.push_str(&part);
+                }
             }
             groups.push(ClassicGroup {
                 metric: target.metric.key,
                 unit: target.metric.unit,
                 sets: named,
                 text,
-                plots,
+                plotted,
             });
         }
         Ok(Self { study: stored.row.id.0, name: stored.row.name.clone(), groups })

@@ -215,7 +215,7 @@ impl Results {
     pub fn spreads(&self) -> Vec<Exhibit> {
         let mut exhibits: Vec<Exhibit> = Vec::new();
         for group in self.comparisons.iter().filter(|group| group.resolution.is_none()) {
-            let title = format!("{}{}: spread of boots and runs", place(group), title(&group.metric));
+            let title = format!("{}{}, spread of boots and runs", place(group), title(&group.metric));
             if !exhibits.iter().any(|known| known.title == title) {
                 let table = spread::table(&group.spread, plain(&group.unit), group.mean(), group.level);
                 exhibits.push(Exhibit { title, table, notes: Vec::new() });

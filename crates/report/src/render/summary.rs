@@ -97,7 +97,13 @@ impl<'a> Summary<'a> {
             ""
         };
         let (place, level) = (self.place(), self.level());
-        let title = format!("{place}{}{unit}{better}{level}{sides}", title(self.metric));
+        // Two tables of a metric differ in what they compare with.
+        let baselines = || self.lines.iter().filter(|line| matches!(line.beside, Beside::Baseline));
+        let against = match (baselines().next(), baselines().count()) {
+            (Some(one), 1) => format!("; against {}", one.name.as_str()),
+            _ => String::new(),
+        };
+        let title = format!("{place}{}{unit}{better}{against}{level}{sides}", title(self.metric));
         Exhibit { title, table: self.table("difference, %"), notes: Vec::new() }
     }
 

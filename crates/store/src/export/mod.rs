@@ -3,9 +3,9 @@
 //!
 //! The caller gives a function from a metric's key to its unit: this crate knows no metric.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::stored::StoredStudy;
+use crate::stored::{StoredRun, StoredStudy};
 
 mod csv;
 mod json;
@@ -24,8 +24,20 @@ fn units<'a>(
     study: &'a StoredStudy,
     unit: &impl Fn(&str) -> Option<&'static str>,
 ) -> BTreeMap<&'a str, &'static str> {
-    let keys = study.runs.iter().flat_map(|run| run.metrics.keys());
-    keys.filter_map(|metric| Some((metric.as_str(), unit(metric)?))).collect()
+    keys(study).into_iter().filter_map(|metric| Some((metric, unit(metric)?))).collect()
+}
+
+/// The metrics that any run of a study has, by key. Runs mostly have the same ones.
+fn keys(study: &StoredStudy) -> BTreeSet<&str> {
+    let mut keys = BTreeSet::new();
+    let mut before: Option<&StoredRun> = None;
+    for run in &study.runs {
+        if before.is_none_or(|before| !before.metrics.keys().eq(run.metrics.keys())) {
+            keys.extend(run.metrics.keys().map(String::as_str));
+        }
+        before = Some(run);
+    }
+    keys
 }
 
 /// The shortest decimal that reads back as the same number, with an exponent only if a plain

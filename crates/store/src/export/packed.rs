@@ -1,16 +1,13 @@
 //! A stored study's measurements in little room, from which a page's script makes the CSV and the
 //! JSON again without reading a number: it only joins texts, so that no digit is lost.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-
 use record::Limit;
 use serde::Serialize;
 use serde_json::json;
 use text::csv_field as field;
 
 use super::csv::{HEADER, head};
-use super::{number, units};
+use super::{keys, number, units};
 use crate::record::{RunId, RunStatus};
 use crate::stored::{StoredRun, StoredStudy};
 
@@ -88,25 +85,29 @@ impl<'a> Run<'a> {
 pub fn packed(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> Packed {
     let units = units(study, &unit);
     let document = json!({ "study": study.row, "plan": study.plan, "boots": study.boots, "units": units });
-    let keys: BTreeSet<&str> =
-        study.runs.iter().flat_map(|run| run.metrics.keys()).map(String::as_str).collect();
-    let metric = |key: &str| {
-        let mut values = String::new();
-        for run in &study.runs {
-            if let Some(value) = run.metrics.get(key) {
-                write!(values, "{}", number(*value)).expect("writing to a string cannot fail");
-            }
-            values.push(' ');
-        }
-        let csv = format!("{},{}", field(key), field(unit(key).unwrap_or_default()));
-        PackedMetric { csv, json: json!(key).to_string(), values }
+    let metric = |key: &str| PackedMetric {
+        csv: format!("{},{}", field(key), field(unit(key).unwrap_or_default())),
+        json: json!(key).to_string(),
+        values: String::new(),
     };
+    let keys = keys(study);
+    let mut metrics: Vec<PackedMetric> = keys.iter().map(|key| metric(key)).collect();
+    for run in &study.runs {
+        // Both are in the order of the keys.
+        let mut own = run.metrics.iter().peekable();
+        for (key, column) in keys.iter().zip(&mut metrics) {
+            if let Some((_, value)) = own.next_if(|(name, _)| name == key) {
+                column.values.push_str(&number(*value));
+            }
+            column.values.push(' ');
+        }
+    }
     let text = |run: &StoredRun| serde_json::to_string(&Run::of(run)).expect("it was read from JSON");
     Packed {
         header: HEADER,
         document: document.to_string(),
         runs: study.runs.iter().map(text).collect(),
         rows: study.runs.iter().map(|run| head(study, run)).collect(),
-        metrics: keys.into_iter().map(metric).collect(),
+        metrics,
     }
 }
