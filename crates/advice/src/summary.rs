@@ -112,9 +112,9 @@ impl Summary {
     /// The heading of the columns of [`Row::cells`].
     pub const HEAD: [&'static str; 5] = ["traffic", "goal", "set", "on the", "change"];
 
-    /// The table.
+    /// The table; a kind of traffic and a goal stand in their first row only.
     #[must_use]
-    pub fn text(&self, layout: Layout) -> String {
+    pub fn table(&self) -> Table {
         let mut table = Table::new(&Self::HEAD);
         let mut before: Option<(Kind, Goal)> = None;
         for row in &self.rows {
@@ -126,8 +126,14 @@ impl Summary {
             before = Some((row.kind, row.goal));
             table.row(&cells.each_ref().map(String::as_str));
         }
+        table
+    }
+
+    /// The table with its base, for people.
+    #[must_use]
+    pub fn text(&self, layout: Layout) -> String {
         let base = self.base().map_or_else(String::new, |base| format!("({base})\n"));
-        table.fit(layout) + &base
+        self.table().fit(layout) + &base
     }
 }
 

@@ -30,6 +30,8 @@ pub enum Block<'a> {
     Warning(Vec<String>),
     /// Items.
     List(Vec<String>),
+    /// Items with what belongs to each.
+    Items(Vec<Item>),
     /// Names and their values.
     Facts(Vec<(&'static str, String)>),
     /// A table.
@@ -42,6 +44,15 @@ pub enum Block<'a> {
     Figure(&'a Figure),
     /// A study's measurements, to download.
     Data(&'a Data),
+}
+
+/// An item of a list, with what belongs to it.
+#[derive(Clone)]
+pub struct Item {
+    /// What it says.
+    pub words: String,
+    /// Names with words, or with a command of the shell (`true`).
+    pub facts: Vec<(String, String, bool)>,
 }
 
 impl<'a> Chapter<'a> {

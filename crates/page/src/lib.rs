@@ -17,8 +17,10 @@ mod page;
 mod section;
 mod words;
 
-pub use block::{Block, Chapter};
+pub use block::{Block, Chapter, Item};
+pub use chapters::advice::blocks as advice;
 pub use data::Data;
+pub use markdown::markdown;
 pub use name::file_stem;
 pub use page::Page;
 pub use section::{Section, Study};

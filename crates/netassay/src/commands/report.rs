@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use advice::{Advice, Request};
 use page::{Data, Page, Study, file_stem};
 use report::Results;
 use serde_json::{Value, json};
@@ -64,9 +65,15 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
             Ok(Study { results: Results::of(study.shown())?, series })
         })
         .collect::<Result<_, Failure>>()?;
-    let page =
-        Page { studies: &studies, advice: Vec::new(), figures: page::figures::sections(&studies), data };
+    let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
+    let advice = advice.map(|advice| page::advice(&advice)).unwrap_or_default();
+    let page = Page { studies: &studies, advice, figures: page::figures::sections(&studies), data };
     Ok(if format == ReportFormat::Html { page.html().to_string() } else { page.markdown() })
+}
+
+/// Which settings to change; `None` where the studies varied none.
+fn advice_of<'s>(studies: impl Iterator<Item = &'s StoredStudy>) -> Result<Option<Advice>, Failure> {
+    Ok(Some(Advice::of(studies, &Request::default())?).filter(Advice::has_switches))
 }
 
 /// What is stored of each study, every text exact, and what was found.

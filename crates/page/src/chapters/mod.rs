@@ -1,5 +1,6 @@
 //! What stands in each chapter, in the order of a page.
 
+pub(crate) mod advice;
 mod answer;
 mod conditions;
 mod environment;

@@ -3,7 +3,7 @@
 use chart::{Attribute, Id, Markup, fixed};
 use report::{Exhibit, Tone};
 
-use crate::block::Block;
+use crate::block::{Block, Item};
 use crate::data::Data;
 use crate::words::{line as shown, lines as shown_lines};
 
@@ -53,6 +53,11 @@ impl<'m> Writer<'m> {
             Block::List(items) => {
                 self.within("ul", &[], |list| items.iter().for_each(|words| list.words("li", "", words)));
             }
+            Block::Items(items) => self.within("ul", &[], |list| {
+                for item in items {
+                    list.within("li", &[], |inside| inside.item(item));
+                }
+            }),
             Block::Facts(facts) => self.within("dl", &[("class", "facts".into())], |list| {
                 for (name, value) in facts {
                     list.within("div", &[], |pair| {
@@ -73,6 +78,25 @@ impl<'m> Writer<'m> {
             Block::Figure(figure) => self.to.append(&figure.html()),
             Block::Data(data) => self.data(data),
         }
+    }
+
+    fn item(&mut self, item: &Item) {
+        self.to.text(&shown(&item.words));
+        if item.facts.is_empty() {
+            return;
+        }
+        self.within("ul", &[], |list| {
+            for (name, words, is_command) in &item.facts {
+                list.within("li", &[], |fact| {
+                    fact.to.text(&format!("{}: ", shown(name)));
+                    if *is_command {
+                        fact.words("code", "", words);
+                    } else {
+                        fact.to.text(&shown(words));
+                    }
+                });
+            }
+        });
     }
 
     /// Text in an element.

@@ -64,6 +64,15 @@ pub(crate) fn fence(lines: &str) -> String {
     format!("{fence}text\n{}\n{fence}\n", lines.trim_end_matches('\n'))
 }
 
+/// A command inside a line: the fence is longer than any run of backticks in it.
+pub(crate) fn code(words: &str) -> String {
+    let words = words::line(words);
+    let longest = words.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if words.starts_with('`') || words.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{words}{pad}{fence}")
+}
+
 fn is_word(letter: Option<char>) -> bool {
     letter.is_some_and(char::is_alphanumeric)
 }
@@ -97,6 +106,13 @@ mod tests {
             assert_eq!(paragraph(words), shown);
         }
         assert_eq!(escaped("-1.5 to +2"), "-1.5 to +2");
+    }
+
+    #[test]
+    fn no_backtick_ends_a_command() {
+        assert_eq!(code("ethtool -K \"$IF\" gro on"), "`ethtool -K \"$IF\" gro on`");
+        assert_eq!(code("a`b``c"), "```a`b``c```");
+        assert_eq!(code("`a"), "`` `a ``");
     }
 
     #[test]

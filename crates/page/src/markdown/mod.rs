@@ -4,7 +4,7 @@ mod escape;
 
 use report::{Exhibit, Tone};
 
-use self::escape::{escaped, fence, paragraph};
+use self::escape::{code, escaped, fence, paragraph};
 use crate::block::Block;
 use crate::page::Page;
 
@@ -31,6 +31,14 @@ impl Page<'_> {
     }
 }
 
+/// Blocks in GitHub's Markdown.
+#[must_use]
+pub fn markdown(blocks: &[Block<'_>]) -> String {
+    let mut out = String::new();
+    blocks.iter().for_each(|block| write(block, &mut out));
+    out
+}
+
 fn write(block: &Block<'_>, out: &mut String) {
     match block {
         Block::Heading(words) => out.push_str(&format!("\n### {}\n", escaped(words))),
@@ -43,6 +51,16 @@ fn write(block: &Block<'_>, out: &mut String) {
         Block::List(items) => {
             out.push('\n');
             items.iter().for_each(|words| out.push_str(&format!("- {}\n", paragraph(words))));
+        }
+        Block::Items(items) => {
+            out.push('\n');
+            for item in items {
+                out.push_str(&format!("- {}\n", paragraph(&item.words)));
+                for (name, words, is_command) in &item.facts {
+                    let words = if *is_command { code(words) } else { escaped(words) };
+                    out.push_str(&format!("  - {}: {words}\n", escaped(name)));
+                }
+            }
         }
         Block::Facts(facts) => {
             let facts: Vec<String> =

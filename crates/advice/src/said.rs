@@ -1,0 +1,179 @@
+//! What is said under one kind of traffic, in words, for whatever shows it.
+
+use report::listed;
+
+use crate::advice::{Advice, StudyAdvice, Under};
+use crate::goal::Goal;
+use crate::judge::Standing;
+use crate::phrase;
+use crate::recommendation::Recommendation;
+
+/// What is said for one goal.
+#[derive(Debug)]
+pub struct ForGoal {
+    /// The goal.
+    pub goal: Goal,
+    /// What is said of each switch by itself, what is proven first.
+    pub switches: Vec<Said>,
+    /// What is said of several switches at once, as sentences without full stops.
+    pub others: Vec<String>,
+}
+
+/// What is said of one switch.
+#[derive(Debug)]
+pub struct Said {
+    /// The recommendation or the lack of one, as a sentence without a full stop.
+    pub head: String,
+    /// What belongs to it.
+    pub facts: Vec<Fact>,
+}
+
+/// Something said under a name: `elsewhere`, `apply`.
+#[derive(Debug)]
+pub struct Fact {
+    /// Its name.
+    pub name: String,
+    /// Words, or a command.
+    pub words: String,
+    /// Whether it is a command of the shell.
+    pub is_command: bool,
+}
+
+impl Fact {
+    fn words(name: &str, words: String) -> Self {
+        Self { name: name.to_owned(), words, is_command: false }
+    }
+}
+
+impl Advice {
+    /// What is said under one kind of traffic of a study of this advice, goal by goal.
+    #[must_use]
+    pub fn said(&self, study: &StudyAdvice, under: &Under) -> Vec<ForGoal> {
+        let of_goal = |(goal, all): &(Goal, Vec<Recommendation>)| {
+            let mut others = reasons(all);
+            let ties: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::Tie).collect();
+            if !ties.is_empty() {
+                let ties: Vec<String> = ties.into_iter().map(switch).collect();
+                let matters = self.matters.value();
+                others.push(format!("no difference of {matters} % or more: {}", listed(&ties)));
+            }
+            ForGoal { goal: *goal, switches: all.iter().filter_map(|one| said(one, study)).collect(), others }
+        };
+        under.recommendations.iter().map(of_goal).collect()
+    }
+}
+
+impl StudyAdvice {
+    /// Its name, question and confidence, and what else holds for all of it, as sentences.
+    #[must_use]
+    pub fn head(&self) -> Vec<String> {
+        let name = text::line(&self.name);
+        let mut lines = vec![
+            format!("Study {} ({name}): {}", self.study, text::line(&self.question)),
+            format!("{}.", phrase::judged(self)),
+        ];
+        lines.extend(phrase::settling(self).map(|line| format!("{line}.")));
+        lines.extend(self.truth.map(|truth| format!("{truth}.")));
+        lines
+    }
+
+    /// What a reader must know beside the advice, as sentences.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let absent = self.absent.iter();
+        let mut notes: Vec<String> = absent
+            .map(|gone| format!("Not switched: {}: {}.", text::line(&gone.label), text::line(&gone.why)))
+            .collect();
+        if !self.others.is_empty() {
+            let others: Vec<_> = self.others.iter().map(|name| text::line(name)).collect();
+            let study = self.study;
+            notes.push(format!(
+                "No switch of a host, so no advice: {} (netassay compare {study} compares them).",
+                listed(&others)
+            ));
+        }
+        notes
+    }
+}
+
+impl Under {
+    /// The kind of traffic with its scenario: `veth, tcp-1450 (tcp_stream), mtu=1500, 5 boots`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{}, {}", phrase::under(self), report::counted(self.boots as usize, "boot"))
+    }
+
+    /// What was the same in all runs, as a sentence.
+    #[must_use]
+    pub fn holds_for(&self) -> String {
+        format!("Holds for: {}.", phrase::held(self))
+    }
+}
+
+/// `None` for what is said of several at once.
+fn said(one: &Recommendation, study: &StudyAdvice) -> Option<Said> {
+    let head = head(one)?;
+    let mut facts = Vec::new();
+    if one.standing.is_proven() || one.standing == Standing::Depends {
+        let others_on = one.others_on.iter().map(phrase::expected);
+        facts.extend(others_on.map(|words| Fact::words("with all others on", words)));
+        facts.extend(phrase::elsewhere(one).map(|words| Fact::words("elsewhere", words)));
+    }
+    let commands = phrase::commands(one).into_iter();
+    facts.extend(commands.map(|(name, words)| Fact { name, words, is_command: true }));
+    facts.extend(phrase::more(one, study).map(|words| Fact::words("to settle it", words)));
+    Some(Said { head, facts })
+}
+
+/// What is said of a switch by the same reason as of others: nothing is known, or the rate was set
+/// from outside.
+fn reason(one: &Recommendation) -> Option<String> {
+    match &one.standing {
+        Standing::Unknown(why) => Some(format!("no evidence ({})", text::line(why))),
+        Standing::Saturated(limit) => Some(format!(
+            "saturated ({} set the rate, which hides any gain: look at the CPU)",
+            text::line(limit)
+        )),
+        _ => None,
+    }
+}
+
+/// The switches of which the same is said, each reason once.
+fn reasons(all: &[Recommendation]) -> Vec<String> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for one in all {
+        let Some(reason) = reason(one) else { continue };
+        match found.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, switches)) => switches.push(switch(one)),
+            None => found.push((reason, vec![switch(one)])),
+        }
+    }
+    found.into_iter().map(|(reason, switches)| format!("{reason}: {}", listed(&switches))).collect()
+}
+
+/// A switch and its place: `gro at the receiver`.
+fn switch(one: &Recommendation) -> String {
+    format!("{} {}", phrase::switches(&one.factors), phrase::place(one))
+}
+
+/// What is said of a switch first; `None` for what is said of several at once.
+fn head(one: &Recommendation) -> Option<String> {
+    let (set, place) = (phrase::set(&one.factors, &one.to), phrase::place(one));
+    let switch = phrase::switches(&one.factors);
+    let expected: Vec<String> = one.expected.iter().map(phrase::expected).collect();
+    let expected = format!("{}{}", expected.join("; "), phrase::how(one.how));
+    Some(match &one.standing {
+        Standing::Recommended => format!("set {set} {place}: {expected}"),
+        Standing::TradeOff(metrics) => {
+            let metrics: Vec<String> = metrics.iter().map(|key| report::metric_words(key)).collect();
+            format!("trade-off, set {set} {place}: {expected}; it loses in {}", listed(&metrics))
+        }
+        Standing::Depends => {
+            format!(
+                "{switch} {place} depends on the other switches, so neither level is recommended: {expected}"
+            )
+        }
+        Standing::NoEvidence => format!("no evidence for {switch} {place}: {expected}"),
+        Standing::Saturated(_) | Standing::Unknown(_) | Standing::Tie => return None,
+    })
+}

@@ -1,0 +1,45 @@
+//! Which settings to change: the recommendations in short, and what proves each on demand.
+
+use advice::{Advice, NOTHING, Said, StudyAdvice, Under};
+use report::Exhibit;
+
+use crate::block::{Block, Item};
+
+/// The advice: in short by scenario and over all, then for each kind of traffic on demand.
+#[must_use]
+pub fn blocks(advice: &Advice) -> Vec<Block<'static>> {
+    if !advice.has_switches() {
+        return vec![Block::Text(NOTHING.to_owned())];
+    }
+    let mut blocks: Vec<Block<'static>> = advice
+        .summaries
+        .iter()
+        .map(|summary| {
+            let title = format!("Recommendations, {}", summary.title());
+            Block::Table(Exhibit { title, table: summary.table(), notes: summary.base().into_iter().collect() })
+        })
+        .collect();
+    for study in &advice.studies {
+        blocks.extend(study.head().into_iter().map(Block::Text));
+        blocks.extend(study.under.iter().map(|under| fold(advice, study, under)));
+        blocks.extend(study.notes().into_iter().map(Block::Text));
+    }
+    blocks
+}
+
+/// What is said under one kind of traffic.
+fn fold(advice: &Advice, study: &StudyAdvice, under: &Under) -> Block<'static> {
+    let mut inside = vec![Block::Text(under.holds_for())];
+    for said in advice.said(study, under) {
+        inside.push(Block::Text(format!("For {}:", said.goal)));
+        let others = said.others.into_iter().map(|words| Item { words, facts: Vec::new() });
+        inside.push(Block::Items(said.switches.into_iter().map(item).chain(others).collect()));
+    }
+    inside.extend(under.flags.iter().map(|flag| Block::Warning(vec![flag.clone()])));
+    Block::Fold(under.title(), inside)
+}
+
+fn item(said: Said) -> Item {
+    let facts = said.facts.into_iter().map(|fact| (fact.name, fact.words, fact.is_command));
+    Item { words: said.head, facts: facts.collect() }
+}
