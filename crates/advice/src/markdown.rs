@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::advice::{Advice, StudyAdvice, Under};
+use crate::advice::Advice;
+use crate::found::{StudyAdvice, Under};
+use crate::judge::Standing;
 use crate::phrase;
 use crate::summary::Summary;
 use crate::text::{NOTHING, head, reasons, ties};
@@ -102,7 +104,7 @@ impl Advice {
             for one in all {
                 let Some(head) = head(one) else { continue };
                 text.push_str(&format!("- {}\n", Plain(&head)));
-                let open = one.standing.is_proven() || one.standing == crate::Standing::Depends;
+                let open = one.standing.is_proven() || one.standing == Standing::Depends;
                 for change in one.others_on.iter().filter(|_| open) {
                     let line = format!("with all others on: {}", phrase::expected(change));
                     text.push_str(&format!("  - {}\n", Plain(&line)));

@@ -2,7 +2,8 @@
 
 use report::{Layout, listed};
 
-use crate::advice::{Advice, StudyAdvice, Under};
+use crate::advice::Advice;
+use crate::found::{StudyAdvice, Under};
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;

@@ -8,6 +8,7 @@ mod compare_files;
 mod doctor;
 mod explain;
 mod export;
+mod in_short;
 mod kept;
 mod kernel;
 mod load;

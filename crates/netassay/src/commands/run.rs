@@ -8,7 +8,7 @@ use store::{Store, StudyId};
 use study::{BootState, Study};
 
 use crate::cli::RunFlags;
-use crate::commands::advise;
+use crate::commands::in_short::in_short;
 use crate::commands::stored::{newest_called, open_read_only};
 use crate::commands::studies::{self, find};
 use crate::exit;
@@ -26,7 +26,7 @@ pub(crate) fn run(name: &str, flags: &RunFlags) -> Result<ExitCode, Failure> {
     // If no run counts, the page says why.
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
-    let short = advise::in_short(&stored, output::layout(flags.tables.wide))?;
+    let short = in_short(&stored, output::layout(flags.tables.wide))?;
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
         results.text(&flags.database.db, layout) + &short
     })?;
