@@ -104,15 +104,14 @@ impl Command {
         }
     }
 
-    /// What it sets, without the value: two commands with the same target contradict each other if
-    /// they differ.
-    pub(crate) fn target(&self) -> (Option<Side>, String) {
-        let target = match self {
+    /// What it sets on its host, without the value: two commands of one host with the same target
+    /// contradict each other if they differ.
+    pub(crate) fn target(&self) -> String {
+        match self {
             Self::Feature { interface, name, .. } => format!("{} {name}", interface.variable()),
             Self::Mtu { interface, .. } => format!("{} mtu", interface.variable()),
             Self::Sysctl { key, .. } => (*key).to_owned(),
-        };
-        (self.side(), target)
+        }
     }
 }
 

@@ -9,22 +9,26 @@
 
 mod advice;
 mod command;
+mod found;
 mod goal;
 mod judge;
 mod more;
 mod phrase;
 mod recommendation;
+mod request;
 mod said;
 mod script;
 mod summary;
 mod text;
 
-pub use advice::{Advice, Request, StudyAdvice, Under};
+pub use advice::Advice;
 pub use command::{Command, Interface};
+pub use found::{StudyAdvice, Under};
 pub use goal::Goal;
 pub use judge::Standing;
 pub use more::More;
 pub use recommendation::Recommendation;
+pub use request::Request;
 pub use said::{Fact, ForGoal, Said};
 pub use summary::{Row, Scope, Summary};
 pub use text::NOTHING;

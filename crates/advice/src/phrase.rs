@@ -3,8 +3,8 @@
 use report::{Change, Estimate, How, figure, listed, metric_words, percent, plain, range};
 use stats::signed;
 
-use crate::advice::{StudyAdvice, Under};
 use crate::command::{bare, lines};
+use crate::found::{StudyAdvice, Under};
 use crate::recommendation::Recommendation;
 
 /// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.

@@ -4,11 +4,11 @@ use report::{Change, Context, Effect, How};
 use serde::Serialize;
 use study::Side;
 
-use crate::advice::Request;
 use crate::command::Command;
 use crate::goal::{Goal, side};
 use crate::judge::{Standing, judge, levels, metrics_of, winner};
 use crate::more::More;
+use crate::request::Request;
 
 /// What is said of one switch for one goal.
 #[derive(Debug, Clone, Serialize)]

@@ -2,7 +2,8 @@
 
 use report::listed;
 
-use crate::advice::{Advice, StudyAdvice, Under};
+use crate::advice::Advice;
+use crate::found::{StudyAdvice, Under};
 use crate::goal::Goal;
 use crate::judge::Standing;
 use crate::phrase;

@@ -78,7 +78,7 @@ impl Advice {
                 planned.extend(row.apply.iter().filter(is_of).map(|command| (*row, command)));
             }
             planned.sort_by_key(|(_, command)| command.turn());
-            let mut told: Vec<&Command> = Vec::new();
+            let (mut told, mut said): (Vec<&Command>, Vec<String>) = (Vec::new(), Vec::new());
             let mut lines = 0;
             for (_, command) in &planned {
                 if told.contains(command) {
@@ -87,10 +87,12 @@ impl Advice {
                 told.push(command);
                 let own: Vec<&Row> =
                     planned.iter().filter(|(_, other)| other == command).map(|(row, _)| *row).collect();
-                for one in &own {
-                    let [kind, goal, set, _, change] = one.cells();
-                    text.push_str(&format!("    {}\n", Comment(&format!("{kind}, {goal}: {set} {change}"))));
+                let reasons: Vec<String> = own.iter().map(|one| reason(one)).collect();
+                // Several commands in sequence may have the same reason.
+                if reasons != said {
+                    text.extend(reasons.iter().map(|reason| format!("    {}\n", Comment(reason))));
                 }
+                said = reasons;
                 let rival =
                     planned.iter().find(|(_, other)| other.target() == command.target() && other != command);
                 if let Some((against, _)) = rival {
@@ -112,7 +114,10 @@ impl Advice {
                 text.push_str(&format!("    {guard}{}\n", call(command)));
                 lines += 1;
             }
-            for row in rows.iter().filter(|row| row.to.is_none() && !row.factors.is_empty()) {
+            let is_open = |row: &&&Row| {
+                row.to.is_none() && !row.factors.is_empty() && row.side.is_none_or(|of| of == side)
+            };
+            for row in rows.iter().filter(is_open) {
                 let [kind, goal, set, ..] = row.cells();
                 text.push_str(&format!("    {}\n", Comment(&format!("{kind}, {goal}: {set}; not set."))));
             }
@@ -132,6 +137,12 @@ struct Calls {
     mtu: bool,
     kernel: bool,
     trade_off: bool,
+}
+
+/// Why a command is there.
+fn reason(row: &Row) -> String {
+    let [kind, goal, set, _, change] = row.cells();
+    format!("{kind}, {goal}: {set} {change}")
 }
 
 /// A command as a call of the script's functions, every word quoted.

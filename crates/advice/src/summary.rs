@@ -4,8 +4,8 @@ use report::{Change, Layout, Table};
 use serde::Serialize;
 use study::{Kind, Scenario, Side};
 
-use crate::advice::{StudyAdvice, Under};
 use crate::command::Command;
+use crate::found::{StudyAdvice, Under};
 use crate::goal::Goal;
 use crate::judge::Standing;
 use crate::phrase;

@@ -2,7 +2,8 @@
 
 use report::Layout;
 
-use crate::advice::{Advice, StudyAdvice, Under};
+use crate::advice::Advice;
+use crate::found::{StudyAdvice, Under};
 
 impl Advice {
     /// The recommendations in short: a table for each scenario, and one over all.

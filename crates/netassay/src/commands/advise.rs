@@ -33,7 +33,7 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
             let layout = output::layout(flags.tables.wide);
             print_page(&advice.text(layout), layout)
         }
-        AdviceFormat::Md => print(&advice.markdown()),
+        AdviceFormat::Md => print(&page::markdown(&page::advice(&advice))),
         AdviceFormat::Json => print_json(&advice),
         AdviceFormat::Sh => print(&advice.script()),
     }
@@ -52,18 +52,4 @@ fn why_none(studies: &[StoredStudy]) -> String {
     format!(
         "{which} varied no switch of a host, so there is no advice: name offloads in [design], or features, mtu or congestion_control in [factors]; `netassay run offload-gain` is such a study"
     )
-}
-
-/// The recommendations in short, for the end of the page of a study with a design; empty for
-/// others.
-pub(crate) fn in_short(stored: &StoredStudy, layout: report::Layout) -> Result<String, Failure> {
-    if stored.plan.design.is_none() {
-        return Ok(String::new());
-    }
-    let advice = Advice::of(std::slice::from_ref(stored), &Request::default())?;
-    if !advice.has_switches() {
-        return Ok(String::new());
-    }
-    let more = format!("netassay advise {}", stored.row.id.0);
-    Ok(format!("{}Intervals, costs and commands: {more}\n", advice.table(layout)))
 }

@@ -78,9 +78,11 @@ fn advice_of<'s>(studies: impl Iterator<Item = &'s StoredStudy>) -> Result<Optio
 
 /// What is stored of each study, every text exact, and what was found.
 fn document(stored: Vec<StoredStudy>) -> Result<Value, Failure> {
+    let shown: Vec<StoredStudy> = stored.iter().cloned().map(StoredStudy::shown).collect();
+    let advice = advice_of(shown.iter())?;
     let studies = stored.into_iter().map(|study| {
         let whole = store::export::json(&study, report::unit_of);
         Ok(json!({ "stored": whole, "results": Results::of(study.shown())? }))
     });
-    Ok(json!({ "studies": studies.collect::<Result<Vec<Value>, Failure>>()? }))
+    Ok(json!({ "studies": studies.collect::<Result<Vec<Value>, Failure>>()?, "advice": advice }))
 }

@@ -9,7 +9,7 @@ use store::{Store, StudyId};
 use study::{BootState, Study};
 
 use crate::cli::{Format, Measured, RunFlags};
-use crate::commands::advise;
+use crate::commands::in_short::in_short;
 use crate::commands::report as page_of;
 use crate::commands::stored::{newest_called, open_read_only};
 use crate::commands::studies::{self, find};
@@ -31,7 +31,7 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
     let results = report::Results::new(&stored)?;
     let written = if measured.no_report { None } else { report_beside(&flags.database.db, summary.study) };
     let place = written.as_deref().map_or_else(String::new, |path| format!("Report: {}\n", named(path)));
-    let short = advise::in_short(&stored, output::layout(flags.tables.wide))?;
+    let short = in_short(&stored, output::layout(flags.tables.wide))?;
     // A document for programs names no file of this machine.
     if let (Format::Json, Some(path)) = (flags.output.format, &written) {
         say(&format!("wrote {}", named(path)));

@@ -5,7 +5,7 @@ use std::path::Path;
 use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, List, Show};
-use crate::commands::advise;
+use crate::commands::in_short::in_short;
 use crate::failure::Failure;
 use crate::output::{self, layout, print_json, print_page};
 
@@ -67,6 +67,6 @@ pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     if flags.environment {
         text.push_str(&report::environments(&stored));
     }
-    text.push_str(&advise::in_short(&stored, layout)?);
+    text.push_str(&in_short(&stored, layout)?);
     print_page(&text, layout)
 }

@@ -16,7 +16,11 @@ pub fn blocks(advice: &Advice) -> Vec<Block<'static>> {
         .iter()
         .map(|summary| {
             let title = format!("Recommendations, {}", summary.title());
-            Block::Table(Exhibit { title, table: summary.table(), notes: summary.base().into_iter().collect() })
+            Block::Table(Exhibit {
+                title,
+                table: summary.table(),
+                notes: summary.base().into_iter().collect(),
+            })
         })
         .collect();
     for study in &advice.studies {

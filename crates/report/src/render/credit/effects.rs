@@ -9,7 +9,7 @@ use super::Credit;
 use super::combination::Combination;
 use super::parts::Part;
 use crate::data::limits;
-use crate::render::switches::{Change, Context, Effect, Estimate, How, Outcome, metrics};
+use crate::render::switches::effect::{Change, Context, Effect, Estimate, How, Outcome, metrics};
 
 /// The effects of each combination of the levels of the other factors.
 pub(in crate::render) fn contexts(stored: &StoredStudy, level: f64) -> Vec<Context> {

@@ -6,7 +6,7 @@ use store::StoredStudy;
 use study::metric::Metric;
 use study::{Condition, Effective, Side, Switch};
 
-use super::{Change, Context, Effect, Estimate, FeatureChange, How, Outcome, metrics};
+use super::effect::{Change, Context, Effect, Estimate, FeatureChange, How, Outcome, metrics};
 use crate::data::error::Error;
 use crate::data::limits;
 use crate::data::stored::subjects;

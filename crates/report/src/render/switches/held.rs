@@ -2,23 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
 use store::{BootRow, StoredStudy};
 use study::{Condition, Reader, Sender, Side};
 
-use super::{Context, Effect};
+use super::effect::{Context, Effect, Held};
 use crate::data::acted::Acted;
 use crate::data::congestion_control;
 use crate::data::means::boot_means;
-
-/// A setting that was the same in all runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Held {
-    /// The setting: `message`, `MTU`, `congestion control`, `CPUs`.
-    pub what: &'static str,
-    /// Its value, with its unit.
-    pub value: String,
-}
 
 impl Context {
     /// The context of these conditions; there is at least one.
