@@ -1,6 +1,7 @@
 //! The checks of a gate: every condition against every bound of its metric, with one error rate.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use report::{Case, CaseAnswer, Error};
 use serde::Serialize;
@@ -41,11 +42,11 @@ struct Answers(BTreeMap<(usize, u64), Option<CaseAnswer>>);
 impl Answers {
     /// The answer whose intervals have these one-sided error rates at both ends.
     fn of(&mut self, item: &Item<'_>, share: f64) -> Result<Option<&CaseAnswer>, Error> {
-        let key = (item.place, share.to_bits());
-        if !self.0.contains_key(&key) {
-            self.0.insert(key, item.case.answer(1.0 - 2.0 * share)?);
-        }
-        Ok(self.0.get(&key).and_then(Option::as_ref))
+        let answer = match self.0.entry((item.place, share.to_bits())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(item.case.answer(1.0 - 2.0 * share)?),
+        };
+        Ok(answer.as_ref())
     }
 
     fn ends(&mut self, item: &Item<'_>, share: f64) -> Result<Option<(f64, f64)>, Error> {
