@@ -120,8 +120,8 @@ impl Check {
         }
     }
 
-    /// The check of a case with this answer and these ends of its difference. `shares` are the error
-    /// rates of the end that decides a failure and of the end that decides a pass, one-sided.
+    /// The check of a case with this answer and these ends of its difference. `shares` are the
+    /// error rates of the end that decides a failure and of the end that decides a pass, one-sided.
     pub(crate) fn of(
         case: &Case,
         bound: Bound,

@@ -56,10 +56,10 @@ impl Answers {
 
 /// Judges every case by the bounds of its metric.
 ///
-/// `alpha` is the one-sided error rate. The end of an interval that decides a failure has it for all
-/// timed checks together, by Holm's steps (Scandinavian Journal of Statistics 6, 1979), which hold
-/// however checks depend on each other. The end that decides a pass has it for each check: the gate
-/// passes only if all checks do, so it errs only if that very check errs which should not have
+/// `alpha` is the one-sided error rate. The end of an interval that decides a failure has it for
+/// all timed checks together, by Holm's steps (Scandinavian Journal of Statistics 6, 1979), which
+/// hold however checks depend on each other. The end that decides a pass has it for each check: the
+/// gate passes only if all checks do, so it errs only if that very check errs which should not have
 /// passed (an intersection-union test: Berger, Technometrics 24, 1982).
 pub(crate) fn judge(
     cases: &[Case],
