@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::acknowledged::{Acknowledged, Acknowledgement};
 use crate::bound::{Bound, Fails};
-use crate::check::{Check, Shares, ends};
+use crate::check::Check;
+use crate::ends::{Shares, ends};
 
 /// An acknowledgement that has no effect, and why.
 #[derive(Debug, Clone, Serialize)]

@@ -6,7 +6,7 @@ use stats::planning::{Family, Goal, Noise, Plan};
 use stats::{Component, Design};
 
 use crate::bound::{Bound, Limit};
-use crate::check::{Shares, difference};
+use crate::ends::{Shares, difference};
 
 /// The probability with which so many boots settle it.
 pub(crate) const POWER: f64 = 0.8;
