@@ -82,12 +82,13 @@ struct Entry {
 type Problem = (Range<usize>, String);
 
 impl Acknowledged {
-    /// Reads a file's text. `file` is only shown, never opened; `today` is the day on which the gate
-    /// judges.
+    /// Reads a file's text. `file` is only shown, never opened; `today` is the day on which the
+    /// gate judges.
     ///
     /// # Errors
-    /// [`AcknowledgedError`] with line and column: what is no TOML, unknown and missing keys, unknown
-    /// metrics, bounds that cannot be read, entries that have expired, two entries for the same.
+    /// [`AcknowledgedError`] with line and column: what is no TOML, unknown and missing keys,
+    /// unknown metrics, bounds that cannot be read, entries that have expired, two entries for the
+    /// same.
     pub fn parse(file: &str, text: &str, today: Date) -> Result<Self, AcknowledgedError> {
         if text.len() > MOST_BYTES {
             return Err(AcknowledgedError::TooLarge { file: file.to_owned(), bytes: text.len() });

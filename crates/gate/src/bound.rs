@@ -13,7 +13,8 @@ use crate::unit::{self, Unit};
 const LONGEST: usize = 200;
 
 /// How far a metric may differ from its baseline: `throughput < -2%` fails where throughput is more
-/// than 2 % below the baseline, `latency_p99 > +20us` where the latency is more than 20 µs above it.
+/// than 2 % below the baseline, `latency_p99 > +20us` where the latency is more than 20 µs above
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
     /// The metric.

@@ -2,10 +2,10 @@
 
 use report::{Case, CaseAnswer};
 use serde::Serialize;
-use stats::Comparison;
 
 use crate::acknowledged::Acknowledgement;
 use crate::bound::Bound;
+use crate::ends::{Shares, difference};
 use crate::settle::{Boots, boots_to_settle};
 
 /// What a check, or the whole gate, comes to.
@@ -78,31 +78,6 @@ pub enum Open {
     NoPercentage,
 }
 
-/// The ends of the difference that a bound looks at, in its unit; `None` without an interval. Those
-/// of counts lie as far apart as counts repeat.
-pub(crate) fn ends(bound: &Bound, comparison: &Comparison) -> Option<(f64, f64)> {
-    let Some(resolution) = comparison.resolution else {
-        return if bound.is_percent() { comparison.relative_interval } else { comparison.interval };
-    };
-    if comparison.gap.is_some() {
-        return None;
-    }
-    let difference = difference(bound, comparison)?;
-    let reach =
-        if bound.is_percent() { resolution } else { resolution / 100.0 * comparison.baseline_mean.abs() };
-    Some((difference - reach, difference + reach))
-}
-
-/// The difference that a bound looks at, in its unit.
-pub(crate) fn difference(bound: &Bound, comparison: &Comparison) -> Option<f64> {
-    match (bound.is_percent(), comparison.relative) {
-        (false, _) => Some(comparison.difference),
-        // Two counts of zero.
-        (true, None) if comparison.resolution.is_some() && comparison.difference == 0.0 => Some(0.0),
-        (true, relative) => relative,
-    }
-}
-
 impl Check {
     /// The check of a case whose side lacks a measurement.
     pub(crate) fn unmeasured(case: &Case, bound: Bound, known: Option<Acknowledgement>, why: &str) -> Self {
@@ -120,8 +95,8 @@ impl Check {
         }
     }
 
-    /// The check of a case with this answer and these ends of its difference. `shares` are the error
-    /// rates of the end that decides a failure and of the end that decides a pass, one-sided.
+    /// The check of a case with this answer and these ends of its difference. `shares` are the
+    /// error rates of the end that decides a failure and of the end that decides a pass, one-sided.
     pub(crate) fn of(
         case: &Case,
         bound: Bound,
@@ -162,13 +137,4 @@ impl Check {
     pub fn judged_by(&self) -> Bound {
         self.acknowledged.as_ref().map_or(self.bound, |known| known.bound)
     }
-}
-
-/// The one-sided error rates of the two ends of an interval.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shares {
-    /// Of the end that must lie beyond the bound for a failure.
-    pub(crate) fail: f64,
-    /// Of the end that must not for a pass.
-    pub(crate) pass: f64,
 }

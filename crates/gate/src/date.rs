@@ -20,8 +20,9 @@ impl Date {
         Self { year: i64::from(year), month, day }
     }
 
-    /// The day, in UTC, of an instant in milliseconds since 1970: Howard Hinnant's `civil_from_days`
-    /// (<https://howardhinnant.github.io/date_algorithms.html>), in which years begin in March.
+    /// The day, in UTC, of an instant in milliseconds since 1970: Howard Hinnant's
+    /// `civil_from_days` (<https://howardhinnant.github.io/date_algorithms.html>), in which years
+    /// begin in March.
     #[must_use]
     pub fn of_instant(unix_ms: i64) -> Self {
         let days = unix_ms.div_euclid(DAY) + 719_468;

@@ -8,7 +8,7 @@ use crate::acknowledged::Acknowledged;
 use crate::bound::Bound;
 use crate::check::{Check, Outcome};
 use crate::judge::{Unused, judge};
-use crate::sentence;
+use crate::method::{Judging, method};
 
 /// What a gate asks.
 #[derive(Debug, Clone)]
@@ -96,7 +96,8 @@ impl Gate {
         };
         gate.outcome = gate.decided();
         gate.notes.extend(cases.truth.map(str::to_owned));
-        gate.method = sentence::method(&gate);
+        let judging = Judging { confidence: *confidence, inconclusive_counts_as: request.inconclusive };
+        gate.method = method(&gate.checks, &gate.baseline, &judging);
         Ok(gate)
     }
 

@@ -1,13 +1,15 @@
 //! The checks of a gate: every condition against every bound of its metric, with one error rate.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use report::{Case, CaseAnswer, Error};
 use serde::Serialize;
 
 use crate::acknowledged::{Acknowledged, Acknowledgement};
 use crate::bound::{Bound, Fails};
-use crate::check::{Check, Shares, ends};
+use crate::check::Check;
+use crate::ends::{Shares, ends};
 
 /// An acknowledgement that has no effect, and why.
 #[derive(Debug, Clone, Serialize)]
@@ -41,11 +43,11 @@ struct Answers(BTreeMap<(usize, u64), Option<CaseAnswer>>);
 impl Answers {
     /// The answer whose intervals have these one-sided error rates at both ends.
     fn of(&mut self, item: &Item<'_>, share: f64) -> Result<Option<&CaseAnswer>, Error> {
-        let key = (item.place, share.to_bits());
-        if !self.0.contains_key(&key) {
-            self.0.insert(key, item.case.answer(1.0 - 2.0 * share)?);
-        }
-        Ok(self.0.get(&key).and_then(Option::as_ref))
+        let answer = match self.0.entry((item.place, share.to_bits())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(item.case.answer(1.0 - 2.0 * share)?),
+        };
+        Ok(answer.as_ref())
     }
 
     fn ends(&mut self, item: &Item<'_>, share: f64) -> Result<Option<(f64, f64)>, Error> {
@@ -55,10 +57,10 @@ impl Answers {
 
 /// Judges every case by the bounds of its metric.
 ///
-/// `alpha` is the one-sided error rate. The end of an interval that decides a failure has it for all
-/// timed checks together, by Holm's steps (Scandinavian Journal of Statistics 6, 1979), which hold
-/// however checks depend on each other. The end that decides a pass has it for each check: the gate
-/// passes only if all checks do, so it errs only if that very check errs which should not have
+/// `alpha` is the one-sided error rate. The end of an interval that decides a failure has it for
+/// all timed checks together, by Holm's steps (Scandinavian Journal of Statistics 6, 1979), which
+/// hold however checks depend on each other. The end that decides a pass has it for each check: the
+/// gate passes only if all checks do, so it errs only if that very check errs which should not have
 /// passed (an intersection-union test: Berger, Technometrics 24, 1982).
 pub(crate) fn judge(
     cases: &[Case],

@@ -6,7 +6,7 @@ use stats::planning::{Family, Goal, Noise, Plan};
 use stats::{Component, Design};
 
 use crate::bound::{Bound, Limit};
-use crate::check::{Shares, difference};
+use crate::ends::{Shares, difference};
 
 /// The probability with which so many boots settle it.
 pub(crate) const POWER: f64 = 0.8;
@@ -25,8 +25,8 @@ pub enum Boots {
 }
 
 /// The boots with which the bound is excluded with 80 % power, if the difference and the spread are
-/// as measured: the size of a study that proves a difference as large as the distance from the bound
-/// ([`stats::planning`]), one-sided. `None` if the spread is unknown.
+/// as measured: the size of a study that proves a difference as large as the distance from the
+/// bound ([`stats::planning`]), one-sided. `None` if the spread is unknown.
 pub(crate) fn boots_to_settle(bound: &Bound, answer: &CaseAnswer, shares: Shares) -> Option<Boots> {
     let comparison = &answer.comparison;
     let measured = difference(bound, comparison)?;

@@ -11,8 +11,8 @@ use crate::gate::Gate;
 use crate::sentence;
 
 impl Gate {
-    /// What the gate came to as JUnit's XML: a case for each check. A check that fails is a failure,
-    /// an inconclusive one an error, or skipped where such checks count as passed.
+    /// What the gate came to as JUnit's XML: a case for each check. A check that fails is a
+    /// failure, an inconclusive one an error, or skipped where such checks count as passed.
     #[must_use]
     pub fn junit(&self) -> String {
         let mut xml = Markup::new();
