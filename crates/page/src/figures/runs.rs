@@ -67,10 +67,11 @@ fn figure(
     more: &str,
     ids: &mut Ids,
 ) -> Option<Figure> {
-    let (mut panels, mut seen) = (Vec::new(), Vec::new());
+    let (mut panels, mut seen, mut of_one) = (Vec::new(), Vec::new(), "");
     for workload in workloads {
         let place = if workloads.len() > 1 { workload.name } else { "" };
         let Some((plot, words)) = dots(view, metric, workload, place) else { continue };
+        of_one = workload.name;
         panels.push(Panel { title: workload.name.to_owned(), plot: Box::new(plot) });
         seen.push(words);
     }
@@ -80,7 +81,8 @@ fn figure(
     let name = report::metric_name(metric);
     let of = match seen.as_slice() {
         [] => return None,
-        [_] => String::new(),
+        [_] if workloads.len() == 1 => String::new(),
+        [_] => format!(" of {of_one}"),
         several => format!(" of {} workloads", several.len()),
     };
 
