@@ -6,6 +6,7 @@ use report::{Credit, Part, listed, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
+use super::change::{percentage, place, proven};
 use super::ids::Ids;
 use super::interactions;
 use super::measure::Measure;
@@ -48,12 +49,6 @@ fn explained(design: DesignKind) -> Option<&'static str> {
              states; interactions are taken as zero."
         }
     })
-}
-
-/// Where a credit is: its workload and the levels of the other factors.
-pub(super) fn place(credit: &Credit) -> String {
-    let parts = [credit.workload.as_str(), credit.at.as_str()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
@@ -175,24 +170,6 @@ fn base(credit: &Credit) -> String {
     match credit.parts.first().map_or("off", |part| part.base) {
         all @ ("on" | "off") => format!("all {all}"),
         other => other.to_owned(),
-    }
-}
-
-/// A change in % with its interval; a count without noise needs none. `None` where there is no
-/// percentage, or too few boots for an interval.
-pub(super) fn percentage(credit: &Credit, change: &Estimated) -> Option<Interval> {
-    let estimate = change.relative?;
-    let exact = credit.exact.then_some((estimate, estimate));
-    let (low, high) = change.relative_interval.or(exact)?;
-    Some(Interval { estimate: Finite::new(estimate)?, low: Finite::new(low), high: Finite::new(high) })
-}
-
-pub(super) fn proven(credit: &Credit, change: &Estimated) -> &'static str {
-    match (credit.is_proven(change), change.value > 0.0, change.interval.is_some() || credit.exact) {
-        (true, true, _) => "higher",
-        (true, false, _) => "lower",
-        (false, _, true) => "no difference proven",
-        (false, _, false) => "too few boots for an interval",
     }
 }
 

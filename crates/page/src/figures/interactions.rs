@@ -3,7 +3,7 @@
 use chart::{Figure, Interaction, Matrix, Panel};
 use report::{Credit, EffectView, metric_name, percent};
 
-use super::credit::{percentage, place, proven};
+use super::change::{percentage, place, proven};
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::View;

@@ -10,7 +10,7 @@ use stats::{Component, Components};
 use super::ids::Ids;
 use super::measure::{Measure, of_mean};
 use super::view::{View, Workload};
-use super::words::{capital, extremes, paragraph};
+use super::words::{ALL, FOLDED, capital, extremes, paragraph};
 use crate::section::Section;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
@@ -34,7 +34,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             let to = if is_large && !is_rate { &mut folded } else { &mut figures };
             to.extend(found);
             if is_large && is_rate {
-                folded.extend(figure(view, &metric, &workloads, super::ALL, ids));
+                folded.extend(figure(view, &metric, &workloads, ALL, ids));
             }
         }
     }
@@ -42,7 +42,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
                  line at its mean. Runs of one boot are alike, so the boots decide how sure a mean is.";
     let mut about = vec![about.to_owned()];
     if !folded.is_empty() {
-        about.push(super::FOLDED.to_owned());
+        about.push(FOLDED.to_owned());
     }
     Some(Section { id, title: "Every run".to_owned(), about, figures, folded })
 }
