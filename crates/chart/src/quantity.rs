@@ -63,8 +63,12 @@ impl Quantity {
         self.with_unit(self.signed(value))
     }
 
-    /// `12 (10 to 14) Mbit/s`.
+    /// `12 (10 to 14) Mbit/s`; the estimate alone where both ends are the same.
     pub(crate) fn interval(&self, interval: &Interval, write: impl Fn(Finite) -> String) -> String {
+        let estimate = Some(interval.estimate);
+        if interval.low == estimate && interval.high == estimate {
+            return self.with_unit(write(interval.estimate));
+        }
         self.with_unit(format!("{} ({})", write(interval.estimate), interval.range(write)))
     }
 

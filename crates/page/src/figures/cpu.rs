@@ -8,7 +8,7 @@ use super::grid::Sheet;
 use super::ids::Ids;
 use super::measure::{Measure, of_mean, reach};
 use super::view::{View, Workload};
-use super::words::{capital, extremes, paragraph};
+use super::words::{CHOSEN, capital, extremes, paragraph};
 use crate::section::Section;
 
 /// A CPU account: whose, the metric of the whole, and its parts with their names.
@@ -56,7 +56,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             .to_owned(),
     ];
     if is_large {
-        about.push(super::CHOSEN.to_owned());
+        about.push(CHOSEN.to_owned());
     }
     Some(Section { id, title: "CPU of both sides".to_owned(), about, figures, folded: Vec::new() })
 }

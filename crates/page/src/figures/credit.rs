@@ -6,6 +6,7 @@ use report::{Credit, Part, listed, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
+use super::change::{percentage, place, proven};
 use super::ids::Ids;
 use super::interactions;
 use super::measure::Measure;
@@ -48,12 +49,6 @@ fn explained(design: DesignKind) -> Option<&'static str> {
              states; interactions are taken as zero."
         }
     })
-}
-
-/// Where a credit is: its workload and the levels of the other factors.
-pub(super) fn place(credit: &Credit) -> String {
-    let parts = [credit.workload.as_str(), credit.at.as_str()];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
@@ -122,8 +117,15 @@ fn waterfall(view: &View<'_>, credit: &Credit) -> Option<Waterfall> {
 /// Shapley's shares in % of all off, or in the metric's unit where there is no percentage.
 fn shares(credit: &Credit) -> Option<Bars> {
     let metric = metric_name(credit.metric);
-    let relative: Option<Vec<(String, Interval)>> =
-        credit.parts.iter().map(|part| Some((part.name.clone(), percentage(&part.change)?))).collect();
+    let relative: Option<Vec<(String, Interval)>> = credit
+        .parts
+        .iter()
+        .map(|part| {
+            let alone = |relative| Some(Interval { estimate: Finite::new(relative)?, low: None, high: None });
+            let shown = percentage(credit, &part.change).or_else(|| alone(part.change.relative?));
+            Some((part.name.clone(), shown?))
+        })
+        .collect();
     let (measure, shares) = match relative {
         Some(shares) => (
             Measure::percent(
@@ -149,8 +151,11 @@ fn parts(credit: &Credit) -> Forest {
     let base = format!("of {}", base(credit));
     let effect = |part: &Part| Effect {
         name: part.name.clone(),
-        interval: percentage(&part.change),
-        verdict: proven(credit, &part.change).to_owned(),
+        interval: percentage(credit, &part.change),
+        verdict: match percentage(credit, &part.change) {
+            Some(_) => proven(credit, &part.change).to_owned(),
+            None => format!("{}, {}", size(credit, &part.change), proven(credit, &part.change)),
+        },
     };
     Forest {
         quantity: Measure::percent(&format!("change of {}", metric_name(credit.metric)), &base).quantity,
@@ -168,42 +173,25 @@ fn base(credit: &Credit) -> String {
     }
 }
 
-/// A change in %; one without an interval has the ends of its estimate if none is needed.
-pub(super) fn percentage(change: &Estimated) -> Option<Interval> {
-    let end = |pick: fn((f64, f64)) -> f64| change.relative_interval.map(pick).and_then(Finite::new);
-    let estimate = Finite::new(change.relative?)?;
-    let (low, high) = (end(|ends| ends.0), end(|ends| ends.1));
-    Some(Interval {
-        estimate,
-        low: low.or(high.is_none().then_some(estimate)),
-        high: high.or(low.is_none().then_some(estimate)),
-    })
-}
-
-pub(super) fn proven(credit: &Credit, change: &Estimated) -> &'static str {
-    match (credit.is_proven(change), change.value > 0.0, change.interval.is_some() || credit.exact) {
-        (true, true, _) => "higher",
-        (true, false, _) => "lower",
-        (false, _, true) => "no difference proven",
-        (false, _, false) => "too few boots for an interval",
+/// A change in words, in % if there is a percentage.
+fn size(credit: &Credit, change: &Estimated) -> String {
+    match change.relative {
+        Some(relative) => format!("{} %", stats::signed(percent(relative))),
+        None => stats::signed(Measure::of(credit.metric, std::iter::once(change.value)).words(change.value)),
     }
 }
 
 /// The whole, then the parts that are proven, the largest first.
 fn words(credit: &Credit) -> String {
-    let size = |change: &Estimated| match change.relative {
-        Some(relative) => format!("{} %", stats::signed(percent(relative))),
-        None => stats::signed(Measure::of(credit.metric, std::iter::once(change.value)).words(change.value)),
-    };
     let whole = match (&credit.whole, &credit.whole_is_not_known) {
-        (Some(whole), _) => format!("all on against all off {}", size(&whole.gain)),
+        (Some(whole), _) => format!("all on against all off {}", size(credit, &whole.gain)),
         (None, Some(why)) => format!("the whole is not known, {why}"),
         (None, None) => String::new(),
     };
     let mut sure: Vec<&Part> = credit.parts.iter().filter(|part| credit.is_proven(&part.change)).collect();
     sure.sort_by(|one, other| other.change.value.abs().total_cmp(&one.change.value.abs()));
     let named: Vec<String> =
-        sure.iter().map(|part| format!("{} {}", part.name, size(&part.change))).collect();
+        sure.iter().map(|part| format!("{} {}", part.name, size(credit, &part.change))).collect();
     let open = credit.parts.len() - sure.len();
     let sure = if named.is_empty() {
         "no part is proven".to_owned()

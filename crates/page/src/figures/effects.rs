@@ -7,7 +7,7 @@ use stats::{Comparison, Margin, Verdict};
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::{MOST, View};
-use super::words::{capital, paragraph};
+use super::words::{ALL, FOLDED, capital, paragraph};
 use crate::section::Section;
 
 /// Panels share a scale unless one reaches so many times as far as another: intervals of that one
@@ -24,7 +24,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             let telling = family.telling(view);
             figures.extend(figure(view, &family, telling.as_deref(), "", ids));
             if telling.is_some() {
-                folded.extend(figure(view, &family, None, super::ALL, ids));
+                folded.extend(figure(view, &family, None, ALL, ids));
             }
         }
     }
@@ -34,7 +34,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             .to_owned(),
     ];
     if !folded.is_empty() {
-        about.push(super::FOLDED.to_owned());
+        about.push(FOLDED.to_owned());
     }
     Some(Section { id, title: "What each condition changes".to_owned(), about, figures, folded })
 }

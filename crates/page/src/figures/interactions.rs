@@ -3,7 +3,7 @@
 use chart::{Figure, Interaction, Matrix, Panel};
 use report::{Credit, EffectView, metric_name, percent};
 
-use super::credit::{percentage, place, proven};
+use super::change::{percentage, place, proven};
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::View;
@@ -40,7 +40,7 @@ fn pairs(credit: &Credit) -> impl Iterator<Item = ([usize; 2], &EffectView)> {
 fn matrix(view: &View<'_>, credit: &Credit) -> Option<Matrix> {
     let design = view.stored.plan.design.as_ref()?;
     let pair = |(factors, one): ([usize; 2], &EffectView)| {
-        let value = percentage(&one.effect)?;
+        let value = percentage(credit, &one.effect)?;
         Some(Interaction { factors, value, verdict: proven(credit, &one.effect).to_owned() })
     };
     let pairs: Vec<Interaction> = pairs(credit).filter_map(pair).collect();

@@ -5,7 +5,7 @@ use chart::{Curve, Curves, Figure, Finite};
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::{View, Workload};
-use super::words::paragraph;
+use super::words::{FOLDED, paragraph};
 use crate::section::Section;
 
 /// The metrics of quantiles, with the share of the transactions that they stay within.
@@ -37,7 +37,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             .to_owned(),
     ];
     if !folded.is_empty() {
-        about.push(super::FOLDED.to_owned());
+        about.push(FOLDED.to_owned());
     }
     Some(Section { id, title: "Latency".to_owned(), about, figures, folded })
 }

@@ -4,6 +4,7 @@
 //! in words what can be seen in it, and is left out where the data has nothing to show.
 
 mod campaign;
+mod change;
 mod cpu;
 mod credit;
 mod effects;
@@ -26,18 +27,6 @@ use crate::figures::view::View;
 use crate::section::{Section, Study};
 
 pub use history::{history, plot};
-
-/// What a section says where not all conditions are shown.
-const CHOSEN: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
-                      design those that lead from all on to all off, else the baselines and both ends.";
-
-/// The same where the others are folded.
-const FOLDED: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
-                      design those that lead from all on to all off, else the baselines and both ends. The \
-                      folded figures below have all conditions, in the main metric where several are compared.";
-
-/// What the title of a figure of all conditions ends with, where another one has a choice of them.
-const ALL: &str = ", all conditions";
 
 /// The sections of figures, in the order of the page; one without figures is left out.
 #[must_use]

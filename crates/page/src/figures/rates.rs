@@ -9,7 +9,7 @@ use super::grid::Sheet;
 use super::ids::Ids;
 use super::measure::{Measure, of_mean, reach};
 use super::view::{View, Workload};
-use super::words::{capital, extremes, paragraph};
+use super::words::{CHOSEN, capital, extremes, paragraph};
 use crate::section::Section;
 
 /// A figure has at most so many panels; the others are folded.
@@ -34,7 +34,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     };
     let mut about = vec![what.to_owned()];
     if is_large {
-        about.push(super::CHOSEN.to_owned());
+        about.push(CHOSEN.to_owned());
     }
     Some(Section {
         id,

@@ -10,7 +10,7 @@ use stats::{Component, Components};
 use super::ids::Ids;
 use super::measure::{Measure, of_mean};
 use super::view::{View, Workload};
-use super::words::{capital, extremes, paragraph};
+use super::words::{ALL, FOLDED, capital, extremes, paragraph};
 use crate::section::Section;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
@@ -34,7 +34,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             let to = if is_large && !is_rate { &mut folded } else { &mut figures };
             to.extend(found);
             if is_large && is_rate {
-                folded.extend(figure(view, &metric, &workloads, super::ALL, ids));
+                folded.extend(figure(view, &metric, &workloads, ALL, ids));
             }
         }
     }
@@ -42,7 +42,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
                  line at its mean. Runs of one boot are alike, so the boots decide how sure a mean is.";
     let mut about = vec![about.to_owned()];
     if !folded.is_empty() {
-        about.push(super::FOLDED.to_owned());
+        about.push(FOLDED.to_owned());
     }
     Some(Section { id, title: "Every run".to_owned(), about, figures, folded })
 }
@@ -67,10 +67,11 @@ fn figure(
     more: &str,
     ids: &mut Ids,
 ) -> Option<Figure> {
-    let (mut panels, mut seen) = (Vec::new(), Vec::new());
+    let (mut panels, mut seen, mut of_one) = (Vec::new(), Vec::new(), "");
     for workload in workloads {
         let place = if workloads.len() > 1 { workload.name } else { "" };
         let Some((plot, words)) = dots(view, metric, workload, place) else { continue };
+        of_one = workload.name;
         panels.push(Panel { title: workload.name.to_owned(), plot: Box::new(plot) });
         seen.push(words);
     }
@@ -80,7 +81,8 @@ fn figure(
     let name = report::metric_name(metric);
     let of = match seen.as_slice() {
         [] => return None,
-        [_] => String::new(),
+        [_] if workloads.len() == 1 => String::new(),
+        [_] => format!(" of {of_one}"),
         several => format!(" of {} workloads", several.len()),
     };
 

@@ -2,7 +2,7 @@
 //! offloads acted.
 
 use chart::{Bars, Figure, Interval, Panel};
-use report::{Acted, listed};
+use report::{Acted, Counter, listed};
 
 use super::ids::Ids;
 use super::measure::{Measure, of_mean};
@@ -39,8 +39,9 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     let id = ids.unique("why");
     let mut figures = Vec::new();
     for view in views {
+        let counters = view.results.counters();
         for workload in view.workloads() {
-            figures.extend(figure(view, &workload, ids));
+            figures.extend(figure(view, &workload, &counters, ids));
         }
     }
     let about = vec![
@@ -51,15 +52,14 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     Some(Section { id, title: "Why conditions differ".to_owned(), about, figures, folded: Vec::new() })
 }
 
-fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) -> Option<Figure> {
+fn figure(view: &View<'_>, workload: &Workload<'_>, counters: &[Counter], ids: &mut Ids) -> Option<Figure> {
     let shown = view.telling(workload).unwrap_or_else(|| workload.conditions.clone());
     let names = view.names(&shown);
     let name = |condition: usize| {
         let place = shown.iter().position(|one| *one == condition)?;
         names.get(place).cloned()
     };
-    let counters = view.results.counters();
-    let counters: Vec<_> = counters.into_iter().filter(|one| one.workload == workload.name).collect();
+    let counters: Vec<&Counter> = counters.iter().filter(|one| one.workload == workload.name).collect();
     let mut panels = Vec::new();
     for counter in &counters {
         let measure = Measure::in_words(&counter.words);

@@ -93,6 +93,27 @@ fn several_studies_are_side_by_side_and_named() {
 }
 
 #[test]
+fn one_boot_has_no_interval() {
+    let mut stored = factorial();
+    stored.runs.retain(|run| run.boot == 1);
+    let sections = figures::sections(&[shown(&stored)]);
+    let ends = |figure: &Figure| -> Vec<chart::Cell> {
+        let tables = figure.panels.iter().map(|panel| panel.plot.table());
+        let end = |table: chart::Table| {
+            let is_end = |head: &String| head == "lower end" || head == "upper end";
+            let columns: Vec<usize> = (0..table.head.len()).filter(|at| is_end(&table.head[*at])).collect();
+            let cells = table.rows.iter().flat_map(|row| columns.iter().map(|at| row[*at].clone()));
+            cells.collect::<Vec<_>>()
+        };
+        tables.flat_map(end).collect()
+    };
+    let ends: Vec<chart::Cell> = all(&sections).flat_map(ends).collect();
+    assert!(!ends.is_empty() && ends.iter().all(|cell| *cell == chart::Cell::Empty), "{ends:?}");
+    let ids: Vec<&str> = sections.iter().map(|section| section.id.as_str()).collect();
+    assert_eq!(ids, ["runs", "rates", "credit", "campaign"], "interactions without intervals show nothing");
+}
+
+#[test]
 fn names_in_the_page_are_unique_and_stay() {
     let ids = || -> Vec<String> {
         let sections = figures::sections(&[shown(&ladder()), shown(&large(20, 2, 2)), clusters()]);

@@ -82,9 +82,12 @@ pub fn apart(names: &[Name]) -> Vec<String> {
         }
         own.into()
     };
+    let has_own = |name: &&Name| name.words().iter().any(|word| !is_shared(word));
+    // Of several without a word of their own no single word tells more than another.
+    let is_told = names.iter().filter(has_own).count() + 1 >= names.len();
     let short: Vec<Name> = names.iter().map(own).collect();
     let distinct = |names: &[Name]| names.iter().map(Name::as_str).collect::<BTreeSet<_>>().len();
-    let shown = if distinct(&short) == distinct(names) { &short } else { names };
+    let shown = if is_told && distinct(&short) == distinct(names) { &short } else { names };
     shown.iter().map(|name| text::line(name).into_owned()).collect()
 }
 
