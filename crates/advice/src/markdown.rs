@@ -49,6 +49,7 @@ impl fmt::Display for Html<'_> {
                 '&' => out.write_str("&amp;")?,
                 '@' => out.write_str("&#64;")?,
                 '#' => out.write_str("&#35;")?,
+                '[' => out.write_str("&#91;")?,
                 _ => out.write_char(letter)?,
             }
         }
