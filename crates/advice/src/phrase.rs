@@ -162,8 +162,8 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// What a study of a single boot needs, said once; `None` for others.
 pub(crate) fn settling(study: &StudyAdvice) -> Option<String> {
-    let all = study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
-    let one = all.filter(|one| one.more.is_some_and(|more| more.detects.is_none())).next()?;
+    let mut all = study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
+    let one = all.find(|one| one.more.is_some_and(|more| more.detects.is_none()))?;
     more(one, study).map(|more| format!("One boot tells nothing of how boots differ: {more}"))
 }
 
