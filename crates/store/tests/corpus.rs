@@ -1,8 +1,6 @@
 //! The seeds from which stored studies are fuzzed: each is one that this version reads, else
 //! fuzzing begins with what is refused at its first field.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 
