@@ -64,6 +64,26 @@ pub(crate) fn fence(lines: &str) -> String {
     format!("{fence}text\n{}\n{fence}\n", lines.trim_end_matches('\n'))
 }
 
+/// Text on one line in an HTML element, where Markdown's escapes do not act.
+pub(crate) fn element(words: &str) -> String {
+    let mut out = String::new();
+    for letter in words::line(words).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '[' => out.push_str("&#91;"),
+            // A person, an issue.
+            '@' | '#' => {
+                out.push(letter);
+                out.push_str(APART);
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
 /// A command inside a line: the fence is longer than any run of backticks in it.
 pub(crate) fn code(words: &str) -> String {
     let words = words::line(words);
@@ -106,6 +126,11 @@ mod tests {
             assert_eq!(paragraph(words), shown);
         }
         assert_eq!(escaped("-1.5 to +2"), "-1.5 to +2");
+    }
+
+    #[test]
+    fn an_element_of_html_has_no_escapes_of_markdown() {
+        assert_eq!(element("a_b [x](y) | <b> @me"), "a_b &#91;x](y) | &lt;b&gt; @<!-- -->me");
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod escape;
 
 use report::{Exhibit, Tone};
 
-use self::escape::{code, escaped, fence, paragraph};
+use self::escape::{code, element, escaped, fence, paragraph};
 use crate::block::Block;
 use crate::page::Page;
 
@@ -70,7 +70,7 @@ fn write(block: &Block<'_>, out: &mut String) {
         Block::Table(exhibit) => table(exhibit, out),
         Block::Verbatim(lines) => out.push_str(&format!("\n{}", fence(lines))),
         Block::Fold(title, blocks) => {
-            out.push_str(&format!("\n<details><summary>{}</summary>\n", escaped(title)));
+            out.push_str(&format!("\n<details><summary>{}</summary>\n", element(title)));
             blocks.iter().for_each(|block| write(block, out));
             out.push_str("\n</details>\n");
         }
