@@ -1,6 +1,7 @@
 //! Advice against studies whose truth is known, how often it is wrong, and its renderings.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+#![expect(clippy::print_stderr, reason = "where a skip is announced")]
 
 mod hostile;
 mod known;
