@@ -102,6 +102,7 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::StoreError;
 
     #[test]
     fn a_connection_follows_nothing_that_a_file_brings_along() {
@@ -119,5 +120,21 @@ mod tests {
         }
         assert_eq!(connection.limit(Limit::SQLITE_LIMIT_LENGTH).unwrap(), LONGEST_VALUE);
         assert_eq!(connection.limit(Limit::SQLITE_LIMIT_SQL_LENGTH).unwrap(), LONGEST_STATEMENT);
+    }
+
+    #[test]
+    fn a_query_without_end_is_refused_and_the_next_one_has_a_budget_of_its_own() {
+        let connection = Connection::open_in_memory().unwrap();
+        let budget = Budget::of(&connection, Path::new("none")).unwrap();
+        let count = |rows: i64| {
+            let numbers = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT ?1)
+                           SELECT count(*) FROM n";
+            connection.query_row(numbers, [rows], |row| row.get::<_, i64>(0))
+        };
+        let error = StoreError::from_sqlite(Path::new("db"), count(-1).unwrap_err()).to_string();
+        assert!(error.contains("reading it takes too long for the size of the file"), "{error}");
+        assert!(count(100_000).is_err(), "the budget is spent");
+        budget.renew();
+        assert_eq!(count(100_000).unwrap(), 100_000);
     }
 }

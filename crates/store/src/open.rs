@@ -199,7 +199,6 @@ fn connect(place: &Place, address: &Path, flags: OpenFlags) -> Result<Opened, St
     let attempt = || {
         let connection = Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        connection.pragma_update(None, "cell_size_check", true)?;
         let budget = Budget::of(&connection, &place.real)?;
         Ok((connection, budget))
     };

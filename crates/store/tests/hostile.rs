@@ -110,10 +110,10 @@ fn a_long_environment_of_many_boots_does_not_fill_the_memory() {
 }
 
 #[test]
-fn many_small_rows_that_each_query_meets_again_do_not_take_for_ever() {
+fn many_studies_and_runs_are_counted_in_one_pass() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("netassay.db");
-    // Each of 20000 studies counts its failed runs among 20000.
+    // Were runs counted for each of these studies, 400 million rows would be read.
     changed(
         &path,
         "WITH RECURSIVE c (n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c LIMIT 20000)
@@ -122,8 +122,8 @@ fn many_small_rows_that_each_query_meets_again_do_not_take_for_ever() {
          INSERT INTO run SELECT n, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 'failed', 'x', NULL, NULL, '0' FROM c",
     );
     let begun = Instant::now();
-    let error = Store::open_read_only(&path).unwrap().studies().unwrap_err();
-    assert!(error.to_string().contains("reading it takes too long for the size of the file"), "{error}");
+    let studies = Store::open_read_only(&path).unwrap().studies().unwrap();
+    assert_eq!((studies.len(), studies[0].failed_runs), (20_001, 20_000));
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 

@@ -114,6 +114,7 @@ fn hostile_texts_are_only_text_in_html() {
     for studies in [vec![study(HOSTILE)], vec![study(HOSTILE), other]] {
         let (html, _) = written(&studies);
         let mut texts = 0;
+        let mut within = String::new();
         for piece in pieces(&html) {
             match piece {
                 Piece::Element(name, attributes) => {
@@ -127,11 +128,14 @@ fn hostile_texts_are_only_text_in_html() {
                                 && !["src", "style", "srcdoc"].contains(&&*attribute)
                         );
                     }
+                    within = name;
                 }
                 Piece::Text(text) => {
                     texts += usize::from(text.contains("onerror"));
                     assert!(text::is_plain(&text.replace(['\n', '\t'], " ")), "{text:?}");
-                    assert!(!text.lines().any(|line| line.starts_with("Forged")), "{text:?}");
+                    // A long label of a figure is wrapped, at any blank.
+                    let forges = text.lines().any(|line| line.starts_with("Forged"));
+                    assert!(!forges || within == "text", "{text:?} in {within}");
                 }
             }
         }
