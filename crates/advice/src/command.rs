@@ -183,8 +183,8 @@ fn of_switch(switch: &Switch, name: &str, effect: &Effect) -> Vec<Command> {
     }
 }
 
-/// What reads back otherwise, by the names of `ethtool`'s groups, which set what an interface has of
-/// them; once where both hosts need the same.
+/// What reads back otherwise, by the names of `ethtool`'s groups, which set what an interface has
+/// of them; once where both hosts need the same.
 fn offloads(side: Option<Side>, underlay: bool, effect: &Effect) -> Vec<Command> {
     let interface = Interface::of(underlay);
     let of_side = |side: Side| -> Vec<(String, bool)> {

@@ -1,8 +1,8 @@
 //! Advice drawn from stored studies: which switch to set on which side, what that changes, what it
 //! costs elsewhere, and the commands that do it and undo it.
 //!
-//! [`Advice::of`] gives all of it as data; [`Advice::said`], [`Advice::text`] and [`Advice::script`]
-//! put it into words. Nothing is recommended that the study did not prove, and
+//! [`Advice::of`] gives all of it as data; [`Advice::said`], [`Advice::text`] and
+//! [`Advice::script`] put it into words. Nothing is recommended that the study did not prove, and
 //! no opinion is built in: what is known of a switch is what `report` found in the runs.
 //!
 //! Pure: no I/O.

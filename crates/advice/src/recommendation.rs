@@ -120,8 +120,8 @@ pub(crate) struct Study {
     pub(crate) seconds_per_boot: f64,
 }
 
-/// Of more than two levels: the winner against the next best one that figures exist for, or, without
-/// a winner, the pair that is furthest apart.
+/// Of more than two levels: the winner against the next best one that figures exist for, or,
+/// without a winner, the pair that is furthest apart.
 fn among(effects: &[Effect], metrics: &[String], matters: f64) -> (Standing, Vec<Effect>) {
     let size = |effect: &Effect| {
         let changes = metrics.iter().filter_map(|metric| effect.change(metric));

@@ -49,7 +49,8 @@ pub struct Row {
     pub tried: usize,
     /// The least and the largest proven change of the goal's metric.
     pub change: Option<(f64, f64)>,
-    /// The unit of `change`: `%` of the bases, or the metric's where a base is not known well enough.
+    /// The unit of `change`: `%` of the bases, or the metric's where a base is not known well
+    /// enough.
     pub unit: &'static str,
     /// The base of the percentages, if all have the same.
     pub base: Option<String>,

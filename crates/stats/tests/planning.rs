@@ -374,7 +374,8 @@ fn a_pilot_needs_as_many_boots_as_a_plan_with_its_spread() {
             };
             let needed = plan.boots_needed(goal, runs).unwrap();
             assert_eq!(pilot(3).boots_needed(delta, 0.95, 0.8, 1000), Some(needed), "{plan:?}");
-            // A pilot that is large enough needs no more, and one that is allowed too few gets none.
+            // A pilot that is large enough needs no more, and one that is allowed too few gets
+            // none.
             assert_eq!(pilot(needed + 5).boots_needed(delta, 0.95, 0.8, 1000), Some(needed + 5));
             assert_eq!(pilot(3).boots_needed(delta, 0.95, 0.8, needed - 1), None);
         }

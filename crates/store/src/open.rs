@@ -135,13 +135,14 @@ fn set_up(place: &Place) -> Result<Opened, StoreError> {
 /// What of a file's tables is checked before anything in them is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// Everything: every page and every row. Before anything is written, for a damage must not grow.
+    /// Everything: every page and every row. Before anything is written, for a damage must not
+    /// grow.
     Whole,
     /// Everything of a file of up to [`CHECKED_WHOLE`] bytes.
     WholeIfSmall,
-    /// The tables whose size does not grow with the runs. Of the others each page is checked when it
-    /// is read, and what a command needs of them is read field by field. For an outline these pages
-    /// are few: most are accounts that no outline reads.
+    /// The tables whose size does not grow with the runs. Of the others each page is checked when
+    /// it is read, and what a command needs of them is read field by field. For an outline these
+    /// pages are few: most are accounts that no outline reads.
     AsRead,
 }
 

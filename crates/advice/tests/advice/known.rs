@@ -54,7 +54,6 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     assert_eq!(of(cpu, TSO).standing, Standing::Recommended);
     assert_eq!(of(cpu, GSO).standing, Standing::Tie, "its own side's CPU is the same");
     insta::assert_snapshot!("text", advice.text(report::Layout::PLAIN));
-    insta::assert_snapshot!("markdown", page::markdown(&page::advice(&advice)));
     insta::assert_snapshot!("script", advice.script());
 }
 

@@ -203,8 +203,8 @@ fn forest(quantity: Quantity, group: &Group, rows: &[&Row], names: &Names) -> Fo
     Forest { quantity, interval, margin, effects: rows.iter().map(effect).collect() }
 }
 
-/// The difference in % of the baseline with its ends, by the means or else by the ratio of geometric
-/// means; none where there is neither, or no interval.
+/// The difference in % of the baseline with its ends, by the means or else by the ratio of
+/// geometric means; none where there is neither, or no interval.
 fn size(comparison: &Comparison) -> Option<[f64; 3]> {
     let by_ratio = comparison.ratio.map(|ratio| {
         let (low, high) = ratio.interval;

@@ -1,5 +1,5 @@
-//! Conditions as bars beside each other: a sheet for each scenario and MTU, a group for each setting
-//! of the rest, a bar for each workload.
+//! Conditions as bars beside each other: a sheet for each scenario and MTU, a group for each
+//! setting of the rest, a bar for each workload.
 
 use study::{Name, NameWord};
 

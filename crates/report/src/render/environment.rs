@@ -84,8 +84,8 @@ pub fn hosts_that_differ(stored: &StoredStudy) -> Exhibit {
     Exhibit { title: "Differences between the two hosts (first boot)".to_owned(), table, notes: Vec::new() }
 }
 
-/// Gives the interfaces that only one of the hosts has the same names on both, in the order of their
-/// own: the ends of a path are compared, whatever they are called.
+/// Gives the interfaces that only one of the hosts has the same names on both, in the order of
+/// their own: the ends of a path are compared, whatever they are called.
 fn pair_interfaces(one: &mut Value, other: &mut Value) {
     let own = |host: &Value| -> Vec<String> {
         host["interfaces"].as_object().map_or_else(Vec::new, |all| all.keys().cloned().collect())

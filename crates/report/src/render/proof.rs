@@ -27,8 +27,8 @@ impl Results {
         )
     }
 
-    /// What the kernel counted, which offloads acted, and where messages were lost: three tables, of
-    /// which the last is empty for TCP.
+    /// What the kernel counted, which offloads acted, and where messages were lost: three tables,
+    /// of which the last is empty for TCP.
     pub(super) fn evidence(&self) -> [Exhibit; 3] {
         [self.counted(), self.acted(), self.losses()]
     }

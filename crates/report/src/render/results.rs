@@ -171,8 +171,8 @@ impl Results {
         counters(&self.stored, &self.comparisons, self.confidence)
     }
 
-    /// The mean of a metric in each condition of a workload that has it, over boots, in the order of
-    /// the plan, with the confidence of its interval by itself. A compared condition has the
+    /// The mean of a metric in each condition of a workload that has it, over boots, in the order
+    /// of the plan, with the confidence of its interval by itself. A compared condition has the
     /// estimate of its comparison.
     #[must_use]
     pub fn estimates(&self, workload: &str, metric: &str) -> (f64, Vec<ConditionEstimate>) {

@@ -64,8 +64,8 @@ impl Levels {
         (self.means.last().copied().unwrap_or(0.0), self.edges[self.edges.len() - 2])
     }
 
-    /// The standard error of the difference between the last level and a new point, with its degrees
-    /// of freedom; `None` if the spread is not known.
+    /// The standard error of the difference between the last level and a new point, with its
+    /// degrees of freedom; `None` if the spread is not known.
     pub(super) fn error_of_new(&self, point: &Own) -> Option<(f64, f64)> {
         let (sum, weight) = (self.sums.last()?, self.scale.weight(point));
         let points = self.edges[self.edges.len() - 1] - self.last().1;

@@ -31,9 +31,10 @@ pub struct Expected {
 
 /// Judges the last of the points by those before it; `None` if it is alone.
 ///
-/// The recent level is the one that the whole history shows. Its mean and the spread (its own, if it
-/// has five points, else that of all levels) are those of the points before the newest, which must not help to decide what is expected of it. A point that
-/// belongs to the recent level is called higher or lower with a chance of 1 - `level`.
+/// The recent level is the one that the whole history shows. Its mean and the spread (its own, if
+/// it has five points, else that of all levels) are those of the points before the newest, which
+/// must not help to decide what is expected of it. A point that belongs to the recent level is
+/// called higher or lower with a chance of 1 - `level`.
 pub(super) fn newest(scaled: &Scaled, splits: &[Split], level: f64) -> Option<Expected> {
     let (point, before) = scaled.points.split_last().filter(|(_, before)| !before.is_empty())?;
     let levels = Levels::of(before, splits.iter().map(|split| split.first).collect());

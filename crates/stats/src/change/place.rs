@@ -30,9 +30,9 @@ pub(super) fn settle(points: &[Own], splits: &mut [Split]) {
 }
 
 /// The first and the last place that a change may have, at this confidence: those around its best
-/// place. A place stays if moving the change there costs no more likelihood than the true place does with
-/// this confidence (B. E. Hansen, Sample splitting and threshold estimation, Econometrica 68, 2000,
-/// whose limit holds for small changes and is wider than needed for large ones).
+/// place. A place stays if moving the change there costs no more likelihood than the true place
+/// does with this confidence (B. E. Hansen, Sample splitting and threshold estimation, Econometrica
+/// 68, 2000, whose limit holds for small changes and is wider than needed for large ones).
 pub(super) fn interval(levels: &Levels, change: usize, level: f64) -> (usize, usize) {
     let [start, here, end] = levels.around(change);
     let limit = -2.0 * (1.0 - level.sqrt()).ln();

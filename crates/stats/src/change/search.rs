@@ -14,9 +14,9 @@ pub(super) struct Split {
 
 /// All changes that are proven at this error rate, in order.
 ///
-/// A part of the history has a share of the error rate by its length. Parts beside each other do not
-/// overlap, so that their shares are no more than the whole; a part of a part is searched only if
-/// there was a change, which the error rate of the larger part bounds.
+/// A part of the history has a share of the error rate by its length. Parts beside each other do
+/// not overlap, so that their shares are no more than the whole; a part of a part is searched only
+/// if there was a change, which the error rate of the larger part bounds.
 pub(super) fn splits(points: &[Own], alpha: f64) -> Vec<Split> {
     let mut found = Vec::new();
     divide(points, (0, points.len()), (alpha, 0.0), &mut found);

@@ -12,13 +12,14 @@ use crate::record::{RunId, RunStatus};
 use crate::stored::{StoredRun, StoredStudy};
 
 /// Every run of a study with its values, warm-ups, failed and disturbed runs included. The further
-/// record of a run (`detail` in [`super::json`]) is left out: it has ten times the room of the rest.
+/// record of a run (`detail` in [`super::json`]) is left out: it has ten times the room of the
+/// rest.
 ///
 /// The CSV is `header`, then, for each run, `rows` with `,` and the `csv` and the value of each
 /// metric that the run has, on a line each; `rows` with `,,,` for a run without any. The JSON is
 /// `document` without its last brace, `,"runs":[`, each of `runs` without its last brace,
-/// `,"metrics":{`, the `json` of each metric that the run has with `:` and its value (`null` for one
-/// that is not finite), and what closes them.
+/// `,"metrics":{`, the `json` of each metric that the run has with `:` and its value (`null` for
+/// one that is not finite), and what closes them.
 #[derive(Debug, Serialize)]
 pub struct Packed {
     /// The first line of the CSV, with its end.

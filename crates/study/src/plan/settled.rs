@@ -107,9 +107,10 @@ impl Design {
 
 impl Plan {
     /// Renames the conditions of a design by what they read back. `reads[i]` is what
-    /// `conditions[i]` has on of each factor of the design, `None` where nothing in its scenario can
-    /// switch the factor; `dropped` are factors, by name, that nothing here can switch, with the
-    /// reason, and beside them what the user must know of factors that only some scenarios have.
+    /// `conditions[i]` has on of each factor of the design, `None` where nothing in its scenario
+    /// can switch the factor; `dropped` are factors, by name, that nothing here can switch, with
+    /// the reason, and beside them what the user must know of factors that only some scenarios
+    /// have.
     ///
     /// Of conditions with the same state one stays: the one that was asked for, or else the first,
     /// under the name of its state. Also returns the former number of each condition of the plan.

@@ -31,8 +31,8 @@ pub struct Part {
     /// The reverse change, in % of the other end; `None` for an average over several states.
     #[serde(skip)]
     pub(super) back: Option<Estimated>,
-    /// The conditions at both ends, by their index in the plan: what is changed from, what to. `None`
-    /// for an average over several.
+    /// The conditions at both ends, by their index in the plan: what is changed from, what to.
+    /// `None` for an average over several.
     #[serde(skip)]
     pub ends: Option<[usize; 2]>,
 }

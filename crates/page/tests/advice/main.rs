@@ -1,0 +1,49 @@
+//! Advice in Markdown: what it says of a study whose truth is known, and names of others in it.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+#![allow(dead_code, reason = "each test binary uses its own part of what is shared")]
+#![allow(clippy::allow_attributes, reason = "an expectation would fail where all of it is used")]
+
+extern crate advice as netassay_advice;
+
+#[path = "../../../advice/tests/advice/made.rs"]
+mod made;
+#[path = "../../../report/tests/stored/mod.rs"]
+mod stored;
+
+use advice::Goal;
+use made::{QUIET, factorial, measured, on, study};
+use netassay_page::{advice as blocks, markdown};
+
+#[test]
+fn advice_is_a_table_and_a_fold_for_each_kind_of_traffic() {
+    let (study, plan) = study(&factorial(&["transmitter.tso", "receiver.gro"], 5));
+    let stored = measured(&study, &plan, QUIET, 1, &|one| {
+        let rate = 1000.0 * (1.0 + 0.4 * on(one, "transmitter.tso"));
+        vec![("throughput", rate), ("receiver.service_demand_byte", 2.0 + 0.5 * on(one, "transmitter.tso"))]
+    });
+    insta::assert_snapshot!("markdown", markdown(&blocks(&made::advice(&stored, &[]))));
+}
+
+#[test]
+fn names_of_others_are_no_markup() {
+    let name = "</summary><script>alert(1)</script> | x | [a](b) @all #1";
+    let (study, plan) = study(&factorial(&["transmitter.tso", "receiver.gro"], 4));
+    let mut stored = measured(&study, &plan, QUIET, 1, &|one| {
+        vec![("throughput", 1000.0 * (1.0 + 0.5 * on(one, "transmitter.tso")))]
+    });
+    stored.row.name = name.to_owned();
+    stored.plan.asked.question = name.to_owned();
+    for condition in &mut stored.plan.conditions {
+        condition.workload.name = name.to_owned();
+        condition.levels.push((name.to_owned(), name.to_owned()));
+    }
+    let md = markdown(&blocks(&made::advice(&stored, &[Goal::Throughput])));
+    assert!(!md.contains("<script>") && !md.contains("</summary><"), "{md}");
+    assert!(!md.contains("[a](b)") && !md.contains("@all") && !md.contains(" #1"), "{md}");
+    let head = md.lines().find(|line| line.starts_with("<details>")).unwrap();
+    assert_eq!(head.replace("<!-- -->", "").matches('<').count(), 3, "{head}");
+    for row in md.lines().filter(|line| line.starts_with("| ")) {
+        assert_eq!(row.replace("\\|", "").matches('|').count(), 6, "{row}");
+    }
+}
