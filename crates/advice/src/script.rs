@@ -20,7 +20,8 @@ impl fmt::Display for Comment<'_> {
 
 /// The parts of the script, each of which is there if something before or after it calls it:
 /// shellcheck reports what nothing calls.
-const START: &str = include_str!("script_parts/start.txt");
+/// The first line stands here: the parts are no scripts by themselves.
+const START: &str = concat!("#!/bin/sh\n", include_str!("script_parts/start.txt"));
 const NAMED: &str = include_str!("script_parts/named.txt");
 const FEATURE: &str = include_str!("script_parts/feature.txt");
 const MTU: &str = include_str!("script_parts/mtu.txt");
