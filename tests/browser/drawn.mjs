@@ -14,9 +14,8 @@ export async function drawn(page, shots, at) {
     for (const fault of await figure.evaluate(measured, TOUCH)) {
       at(`figure ${id}: ${fault}`);
     }
-    const shown = figure.locator('svg:visible').first();
-    if (shots && await shown.count() > 0) {
-      await shown.screenshot({ path: join(shots, `${id}.png`) });
+    if (shots) {
+      await figure.locator('svg:visible').first().screenshot({ path: join(shots, `${id}.png`) });
     }
   }
   const ids = await page.evaluate(() => [...document.querySelectorAll('[id]')].map((element) => element.id));

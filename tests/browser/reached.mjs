@@ -1,34 +1,47 @@
 // What the keyboard and the pointer reach.
 
-// Tab visits everything that can be used, and shows where it is.
+// So many steps with Tab are taken: a step takes a frame of the browser, and a page may have
+// thousands of marks. The other elements are given the focus one by one.
+const STEPS = 40;
+
+// Tab goes through what can be used in the order of the page, all of it takes the focus, and the
+// focus can be seen.
 export async function keyboard(page, at) {
-  const wanted = await page.evaluate(() => {
+  const count = await page.evaluate(() => {
     const usable = 'a[href], button, summary, input, select, textarea, [tabindex="0"]';
     const isSeen = (element) => element.checkVisibility({ visibilityProperty: true });
-    globalThis.wanted = [...document.querySelectorAll(usable)].filter(isSeen);
-    globalThis.reached = new Set();
-    globalThis.unmarked = [];
-    document.addEventListener('focusin', ({ target }) => {
-      globalThis.reached.add(target);
-      const { outlineStyle, outlineWidth } = getComputedStyle(target);
-      if (outlineStyle === 'none' || parseFloat(outlineWidth) === 0) {
-        globalThis.unmarked.push(target.outerHTML.slice(0, 120));
-      }
-    });
+    globalThis.usable = [...document.querySelectorAll(usable)].filter(isSeen);
     document.activeElement?.blur();
     scrollTo(0, 0);
-    return globalThis.wanted.length;
+    return globalThis.usable.length;
   });
-  for (let step = 0; step < wanted + 2; step += 1) {
+  for (let step = 0; step < Math.min(STEPS, count); step += 1) {
     await page.keyboard.press('Tab');
+    const wrong = await page.evaluate((place) => {
+      const [focused, wanted] = [document.activeElement, globalThis.usable[place]];
+      return focused === wanted ? '' : `${focused.outerHTML.slice(0, 120)}, not ${wanted.outerHTML.slice(0, 120)}`;
+    }, step);
+    if (wrong) {
+      at(`step ${step + 1} with Tab reaches ${wrong}`);
+      return;
+    }
   }
-  const { missed, unmarked } = await page.evaluate(() => ({
-    missed: globalThis.wanted.filter((element) => !globalThis.reached.has(element))
-      .map((element) => element.outerHTML.slice(0, 120)),
-    unmarked: globalThis.unmarked,
-  }));
+  const { missed, unmarked } = await page.evaluate(() => {
+    const found = { missed: [], unmarked: [] };
+    for (const element of globalThis.usable) {
+      element.focus({ preventScroll: true });
+      const { outlineStyle, outlineWidth } = getComputedStyle(element);
+      const words = element.outerHTML.slice(0, 120);
+      if (document.activeElement !== element || element.tabIndex < 0) {
+        found.missed.push(words);
+      } else if (outlineStyle === 'none' || parseFloat(outlineWidth) === 0) {
+        found.unmarked.push(words);
+      }
+    }
+    return found;
+  });
   if (missed.length > 0) {
-    at(`Tab does not reach ${missed.length} of ${wanted}, first ${missed[0]}`);
+    at(`${missed.length} of ${count} do not take the focus, first ${missed[0]}`);
   }
   if (unmarked.length > 0) {
     at(`the focus is not visible on ${unmarked.length}, first ${unmarked[0]}`);

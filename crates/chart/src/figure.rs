@@ -107,7 +107,11 @@ impl Figure {
                 let named = [("class", "scroll".into()), ("tabindex", "0".into()), ("role", "region".into())];
                 for panel in &self.panels {
                     let title = if panel.title.is_empty() { &self.title } else { &panel.title };
-                    let label = text::reason(title);
+                    let label = if panel.title.is_empty() {
+                        text::reason(title)
+                    } else {
+                        text::reason(&format!("{}: {}", self.title, panel.title))
+                    };
                     let attributes = [&named[..], &[("aria-label", label.as_str().into())]].concat();
                     details
                         .element("div", &attributes, |inside| inside.append(&panel.plot.table().html(title)));

@@ -6,11 +6,11 @@
 //! as likely as the one that was seen.
 //!
 //! - **Statistic.** Two neighbouring windows of points are compared, at every place and in many
-//! sizes ([`contrast`]); the largest difference in units of its weight is the statistic. Windows
-//! that end before the history ends also find a regression that was mended later, which a split of
-//! the whole history hides (P. Fryzlewicz, Wild binary segmentation for multiple change-point
-//! detection, Ann. Stat. 42, 2014; S. Kovács et al., Seeded binary segmentation, Biometrika 110,
-//! 2023).
+//!   sizes ([`contrast`]); the largest difference in units of its weight is the statistic. Windows
+//!   that end before the history ends also find a regression that was mended later, which a split
+//!   of the whole history hides (P. Fryzlewicz, Wild binary segmentation for multiple change-point
+//!   detection, Ann. Stat. 42, 2014; S. Kovács et al., Seeded binary segmentation, Biometrika 110,
+//!   2023).
 //! - **Error rate.** The statistic is compared with that of permuted points ([`permutation`]), each
 //!   of which keeps its own error; such a test is exact (E. J. G. Pitman, 1937). D. S. Matteson and
 //!   N. A. James (A nonparametric approach for multiple change point analysis of multivariate data,
