@@ -170,6 +170,6 @@ mod tests {
     #[test]
     fn the_command_line_is_sound_and_everything_is_all() {
         Cli::command().debug_assert();
-        assert_eq!(everything().len(), 9);
+        assert_eq!(everything().len(), 10);
     }
 }
