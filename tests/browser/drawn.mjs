@@ -9,13 +9,14 @@ const TOUCH = 2;
 export async function drawn(page, shots, at) {
   await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; }));
   const figures = await page.locator('figure.chart').all();
+  const pictures = [];
   for (const figure of figures) {
     const id = await figure.getAttribute('id');
     for (const fault of await figure.evaluate(measured, TOUCH)) {
       at(`figure ${id}: ${fault}`);
     }
-    if (shots) {
-      await figure.locator('svg:visible').first().screenshot({ path: join(shots, `${id}.png`) });
+    if (shots && await figure.locator('svg:visible').count() > 0) {
+      pictures.push([id, await figure.locator('svg:visible').first().evaluate((svg) => svg.outerHTML)]);
     }
   }
   const ids = await page.evaluate(() => [...document.querySelectorAll('[id]')].map((element) => element.id));
@@ -23,7 +24,22 @@ export async function drawn(page, shots, at) {
   if (again) {
     at(`two elements are called ${again}`);
   }
+  await pictured(page, shots, pictures);
   return figures.length;
+}
+
+// Draws each figure in a page of its own: in a page with thousands of marks a picture takes seconds.
+async function pictured(page, shots, pictures) {
+  if (pictures.length === 0) {
+    return;
+  }
+  const style = await page.evaluate(() => document.querySelector('style').textContent);
+  const alone = await page.context().newPage();
+  for (const [id, svg] of pictures) {
+    await alone.setContent(`<!DOCTYPE html><style>${style}</style><body class="chart">${svg}</body>`);
+    await alone.screenshot({ path: join(shots, `${id}.png`), fullPage: true });
+  }
+  await alone.close();
 }
 
 // Whether nothing is wider than the screen.

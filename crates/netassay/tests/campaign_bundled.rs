@@ -29,7 +29,11 @@ const BESIDES: &[(&str, &[&str])] = &[
     ("kernel-ab", &["kernel=KERNEL,KERNEL-again"]),
     // A guest that counts instructions boots for ten seconds.
     ("kernel-ab-exact", &["kernel=KERNEL,KERNEL-again", "boots=1"]),
-    ("offload-gain", &["design.kind=ladder", "guest.kernel=KERNEL", "guest.memory=256MiB"]),
+    // Of its scenarios one of namespaces and one of guests; the studies below have each of the four.
+    (
+        "offload-gain",
+        &["scenario=vxlan,vm", "design.kind=ladder", "guest.kernel=KERNEL", "guest.memory=256MiB"],
+    ),
     ("offload-gain-veth", &["design.kind=ladder"]),
     ("offload-gain-vxlan", &["design.kind=ladder"]),
     ("offload-gain-vm", &["design.kind=ladder", "guest.kernel=KERNEL", "guest.memory=256MiB"]),

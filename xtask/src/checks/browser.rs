@@ -23,7 +23,7 @@ pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending
         report.skip("browser", format!("{program} is not there: `cargo xtask test needs` installs it"));
         return Ok(Ending::NotRun);
     }
-    let reports = workspace.target.join("tmp/reports");
+    let reports = workspace.built.join("tmp/reports");
     let unwritten = unwritten(&workspace.root.join(STUDIES), &reports)?;
     if !unwritten.is_empty() {
         return Err(Failure::Check(format!(
