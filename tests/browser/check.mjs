@@ -63,7 +63,8 @@ async function checked(name) {
         mkdirSync(shots, { recursive: true });
       }
       await opened(path, { width, theme, script: true }, at, async (page) => {
-        figures += await drawn(page, shots, at);
+        const seen = await drawn(page, shots, at);
+        figures += seen;
         await fits(page, at);
         if (isWide && !isLarge) {
           await accessible(page, at);
