@@ -53,7 +53,7 @@ pub struct Under {
     pub boots: u32,
     /// Where counters contradict what a switch reads back.
     pub flags: Vec<String>,
-    /// By goal, in the order of [`Advice::goals`]; those that are proven first.
+    /// By goal, in the order of [`crate::Advice::goals`]; those that are proven first.
     pub recommendations: Vec<(Goal, Vec<Recommendation>)>,
 }
 

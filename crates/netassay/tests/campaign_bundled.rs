@@ -29,7 +29,7 @@ const BESIDES: &[(&str, &[&str])] = &[
     ("kernel-ab", &["kernel=KERNEL,KERNEL-again"]),
     // A guest that counts instructions boots for ten seconds.
     ("kernel-ab-exact", &["kernel=KERNEL,KERNEL-again", "boots=1"]),
-    // Of its scenarios one of namespaces and one of guests; the studies below have each of the four.
+    // Of its scenarios one of namespaces and one of guests: the studies below have all four.
     (
         "offload-gain",
         &["scenario=vxlan,vm", "design.kind=ladder", "guest.kernel=KERNEL", "guest.memory=256MiB"],

@@ -6,12 +6,12 @@
 //! as likely as the one that was seen.
 //!
 //! - **Statistic.** Two neighbouring windows of points are compared, at every place and in many
-//!   sizes ([`contrast`]); the largest difference in units of its weight is the statistic. Windows
+//!   sizes (`contrast`); the largest difference in units of its weight is the statistic. Windows
 //!   that end before the history ends also find a regression that was mended later, which a split
 //!   of the whole history hides (P. Fryzlewicz, Wild binary segmentation for multiple change-point
 //!   detection, Ann. Stat. 42, 2014; S. Kovács et al., Seeded binary segmentation, Biometrika 110,
 //!   2023).
-//! - **Error rate.** The statistic is compared with that of permuted points ([`permutation`]), each
+//! - **Error rate.** The statistic is compared with that of permuted points (`permutation`), each
 //!   of which keeps its own error; such a test is exact (E. J. G. Pitman, 1937). D. S. Matteson and
 //!   N. A. James (A nonparametric approach for multiple change point analysis of multivariate data,
 //!   J. Am. Stat. Assoc. 109, 2014) decide in the same way, and D. Daly et al. (The use of change
@@ -19,7 +19,7 @@
 //!   system, ICPE 2020) use their method for the nightly benchmarks of a database.
 //! - **Several changes.** A change divides the points, and both parts are searched in the same way,
 //!   each with a share of the error rate by its length, so that all tests beside each other have no
-//!   more than the whole ([`search`]).
+//!   more than the whole (`search`).
 //!
 //! What is not covered: noise that is alike in neighbouring studies (a slow drift) is seen as
 //! changes, as it is one.
