@@ -69,12 +69,12 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn testbeds_are_built_and_seen_to_go() {
+fn netns_testbeds_are_built_and_seen_to_go() {
     for (mode, scenario, goal) in
         [("rootless", "veth", 50.0), ("rootless", "vxlan", 80.0), ("root", "veth", 50.0)]
     {
         if mode == "root" && !is_root() {
-            skip("testbeds_are_built_and_seen_to_go", "the testbed of root needs root");
+            skip("netns_testbeds_are_built_and_seen_to_go", "the testbed of root needs root");
             continue;
         }
         let report = report(&bench(&["testbed", "--mode", mode, "--scenario", scenario]));
@@ -90,7 +90,7 @@ fn testbeds_are_built_and_seen_to_go() {
 }
 
 #[test]
-fn guests_boot_in_turn() {
+fn traffic_guests_boot_in_turn() {
     let report = report(&bench(&["guest-boot", "--kernel", kernel::directory().to_str().unwrap()]));
     for what in ["agent serves", "busybox prompts"] {
         assert!(figures(&report, &format!("emulation: {what}"), 1)[0] > 0.0);
@@ -99,7 +99,7 @@ fn guests_boot_in_turn() {
 }
 
 #[test]
-fn controller_is_watched_with_and_without_a_terminal() {
+fn traffic_controller_is_watched_with_and_without_a_terminal() {
     let report = report(&bench(&["controller"]));
     for shown in ["lines, no terminal", "bar, pseudo-terminal"] {
         // A controller that sleeps through this short a window takes none at all.
@@ -146,7 +146,7 @@ fn stats_are_made_beside_ministat() {
 }
 
 #[test]
-fn verdicts_are_simulated_and_reached_on_traffic() {
+fn traffic_verdicts_are_simulated_and_reached() {
     let report = report(&bench(&["verdict", "--traffic", "--minutes", "0.2"]));
     // Three differences with one protocol of netassay's each, none with all three.
     list(&report, "/results/simulated", 3 * 3 + 5);
@@ -197,8 +197,8 @@ fn have_turns_beside_peers(report: &Value, expect: impl Fn(Vec<usize>)) {
 }
 
 #[test]
-fn load_grid_runs_beside_every_peer() {
-    let test = "load_grid_runs_beside_every_peer";
+fn traffic_grid_runs_beside_every_peer() {
+    let test = "traffic_grid_runs_beside_every_peer";
     let Some(report) = report_or_skip(test, &["load", "--grid"]) else { return };
     let notes: Vec<&str> = report["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let lacks = |peer: &str| notes.iter().any(|note| note.starts_with(&format!("without {peer}: ")));
@@ -213,8 +213,8 @@ fn load_grid_runs_beside_every_peer() {
 
 /// How many peers the first and the last cell of each part have.
 #[test]
-fn load_parts_run_beside_every_peer() {
-    let test = "load_parts_run_beside_every_peer";
+fn traffic_parts_run_beside_every_peer() {
+    let test = "traffic_parts_run_beside_every_peer";
     for (part, peers) in [("tcp", [2, 1]), ("udp", [2, 2]), ("gso", [2, 2]), ("rr", [1, 1])] {
         let Some(report) = report_or_skip(test, &["load", "--part", part]) else { return };
         have_turns_beside_peers(&report, |counts| assert_eq!(counts, peers, "{part}"));
@@ -224,9 +224,9 @@ fn load_parts_run_beside_every_peer() {
 }
 
 #[test]
-fn load_counts_instructions() {
+fn traffic_instructions_are_counted() {
     let arguments = ["load", "--part", "instructions"];
-    let Some(report) = report_or_skip("load_counts_instructions", &arguments) else { return };
+    let Some(report) = report_or_skip("traffic_instructions_are_counted", &arguments) else { return };
     // netassay and one peer.
     let counted = list(&report, "/results/instructions", 2);
     for program in counted {
@@ -238,7 +238,7 @@ fn load_counts_instructions() {
 }
 
 #[test]
-fn load_measures_memory() {
+fn traffic_memory_is_measured() {
     let report = report(&bench(&["load", "--part", "memory"]));
     for crowd in list(&report, "/results/memory", 2 * 3) {
         assert!(is_positive(&crowd["kib"][0]) && is_positive(&crowd["account"]["amount"]), "{crowd}");
@@ -280,8 +280,8 @@ fn await_a_peers_turn(bench: &mut Child) -> Vec<u32> {
 }
 
 #[test]
-fn a_bench_that_is_killed_or_interrupted_leaves_nothing() {
-    let test = "a_bench_that_is_killed_or_interrupted_leaves_nothing";
+fn traffic_a_bench_that_is_killed_or_interrupted_leaves_nothing() {
+    let test = "traffic_a_bench_that_is_killed_or_interrupted_leaves_nothing";
     if Command::new("nuttcp").arg("-V").output().is_err() {
         return skip(test, "nuttcp, which forks most, is not installed");
     }
