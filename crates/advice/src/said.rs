@@ -23,6 +23,10 @@ pub struct ForGoal {
 /// What is said of one switch.
 #[derive(Debug)]
 pub struct Said {
+    /// The switch and its place: `gro at the receiver`.
+    pub switch: String,
+    /// Whether nothing is proven of it, so that only the way to settle it can be said.
+    pub is_open: bool,
     /// The recommendation or the lack of one, as a sentence without a full stop.
     pub head: String,
     /// What belongs to it.
@@ -123,7 +127,7 @@ fn said(one: &Recommendation, study: &StudyAdvice) -> Option<Said> {
     let commands = phrase::commands(one).into_iter();
     facts.extend(commands.map(|(name, words)| Fact { name, words, is_command: true }));
     facts.extend(phrase::more(one, study).map(|words| Fact::words("to settle it", words)));
-    Some(Said { head, facts })
+    Some(Said { switch: switch(one), is_open: one.standing == Standing::NoEvidence, head, facts })
 }
 
 /// What is said of a switch by the same reason as of others: nothing is known, or the rate was set

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use study::{Condition, Direction, Effective, Family, Nic, Settled, Side};
 
-use crate::words::number::figure;
+use crate::words::number::{counted, figure};
 
 /// Up to this ratio nothing was merged: a few segments are retransmitted, or arrive with others.
 const ONE: f64 = 1.05;
@@ -54,7 +54,53 @@ pub struct Acted {
     /// What the switches say of the checksums that the transmitter sends; no counter tells.
     pub checksum: Option<Checksum>,
     /// Where switches and counters contradict each other.
-    pub contradictions: Vec<String>,
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// A switch whose reading the counters contradict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
+pub struct Contradiction {
+    /// The offload: `TSO`, `GRO`.
+    offload: &'static str,
+    /// What its switch reads back.
+    is_on: bool,
+    /// In words, without a full stop.
+    pub(crate) sentence: String,
+}
+
+impl From<Contradiction> for String {
+    fn from(one: Contradiction) -> Self {
+        one.sentence
+    }
+}
+
+impl Contradiction {
+    fn of(offload: &'static str, is_on: bool, sentence: String) -> Self {
+        Self { offload, is_on, sentence }
+    }
+}
+
+/// The flags of conditions, each with its label and without a full stop; of those that say the same
+/// of the same switch the first alone, with how many others there are.
+pub(crate) fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a Acted)>) -> Vec<String> {
+    let mut kinds: Vec<(&Contradiction, String, usize)> = Vec::new();
+    for (label, acted) in all {
+        for (one, flag) in acted.contradictions.iter().zip(acted.flags(label)) {
+            match kinds
+                .iter_mut()
+                .find(|(first, ..)| (first.offload, first.is_on) == (one.offload, one.is_on))
+            {
+                Some((_, _, others)) => *others += 1,
+                None => kinds.push((one, flag, 0)),
+            }
+        }
+    }
+    let told = |(_, flag, others): (_, String, usize)| match others {
+        0 => flag,
+        others => format!("{flag}; the same in {}", counted(others, "other condition")),
+    };
+    kinds.into_iter().map(told).collect()
 }
 
 impl Acted {
@@ -92,7 +138,7 @@ impl Acted {
     }
 
     /// What TSO's switch says against what the interface got.
-    fn cutting(&self, condition: &Condition, transmitter: &Settled) -> Option<String> {
+    fn cutting(&self, condition: &Condition, transmitter: &Settled) -> Option<Contradiction> {
         let counts_frames = condition.boot.guest.as_ref().is_some_and(|guest| guest.nic == Nic::E1000e);
         let segments = self.segments_per_buffer.filter(|_| !counts_frames)?;
         let feature = match condition.family {
@@ -100,7 +146,8 @@ impl Acted {
             Family::Ipv6 => "tx-tcp6-segmentation",
         };
         let shown = figure(segments);
-        match transmitter.active.get(feature)? {
+        let is_on = *transmitter.active.get(feature)?;
+        let sentence = match is_on {
             true if segments < ONE => Some(format!(
                 "TSO reads back on at the {}, but each buffer passed to its interface held one segment ({shown}): TSO did not act",
                 Side::Transmitter
@@ -110,16 +157,18 @@ impl Acted {
                 Side::Transmitter
             )),
             _ => None,
-        }
+        };
+        Some(Contradiction::of("TSO", is_on, sentence?))
     }
 
     /// What GRO's switch says against what TCP got. Packets that arrived large cannot be merged.
-    fn merging(&self, receiver: &Settled, came_singly: bool) -> Option<String> {
+    fn merging(&self, receiver: &Settled, came_singly: bool) -> Option<Contradiction> {
         let packets = self.packets_per_batch?;
         let shown = figure(packets);
         let is_on = |feature: &str| receiver.active.get(feature).copied();
         let others = ["rx-gro-hw", "rx-lro"].into_iter().filter_map(is_on).any(|is_on| is_on);
-        match is_on("rx-gro")? {
+        let reads_on = is_on("rx-gro")?;
+        let sentence = match reads_on {
             true if packets < ONE && came_singly => Some(format!(
                 "GRO reads back on at the {}, and packets reached both it and TCP one by one ({shown} a batch): GRO did not act",
                 Side::Receiver
@@ -129,13 +178,14 @@ impl Acted {
                 Side::Receiver
             )),
             _ => None,
-        }
+        };
+        Some(Contradiction::of("GRO", reads_on, sentence?))
     }
 
     /// Where switches and counters contradict each other, for the condition of this label, without
     /// full stops.
     pub(crate) fn flags<'a>(&'a self, label: &'a str) -> impl Iterator<Item = String> + 'a {
-        self.contradictions.iter().map(move |flag| format!("{label}: {flag}"))
+        self.contradictions.iter().map(move |one| format!("{label}: {}", one.sentence))
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use store::StudyRow;
 
+use crate::data::acted;
 use crate::data::exact;
 use crate::data::missing::Missing;
 use crate::render::answer::answered;
@@ -39,7 +40,7 @@ impl Results {
         if layout.wide {
             self.spread(&mut text);
         }
-        self.remarks(&mut text);
+        self.remarks(&mut text, layout.wide);
         let db = db.display().to_string();
         let StudyRow { tags, notes, .. } = &self.stored.row;
         text.extend(notes.iter().map(|one| note(None, one)));
@@ -75,8 +76,8 @@ impl Results {
     }
 
     /// Notes beside the answer.
-    fn remarks(&self, text: &mut String) {
-        for caution in self.cautions() {
+    fn remarks(&self, text: &mut String, is_whole: bool) {
+        for caution in self.cautions(is_whole) {
             text.push_str(&format!("{caution}\n"));
         }
         let flags: usize = self.comparisons.iter().map(|group| group.flags.len()).sum();
@@ -89,18 +90,22 @@ impl Results {
         }
     }
 
-    /// What makes the figures less certain than they look.
-    pub(super) fn cautions(&self) -> Vec<String> {
+    /// What makes the figures less certain than they look; whole: of each condition.
+    pub(super) fn cautions(&self, is_whole: bool) -> Vec<String> {
         let mut cautions: Vec<&str> =
             self.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
         cautions.dedup();
         let looks = self.stopping.iter().map(|stopping| format!("Looks: {stopping}."));
-        let acted = self.conditions.iter().flat_map(|condition| condition.acted.flags(&condition.label));
+        let acted = self.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
+        let flags = match is_whole {
+            true => acted.flat_map(|(label, acted)| acted.flags(label)).collect(),
+            false => acted::flags(acted),
+        };
         cautions
             .into_iter()
             .map(|caution| format!("Caution: {caution}."))
             .chain(looks)
-            .chain(acted.map(|flag| format!("Flag: {flag}.")))
+            .chain(flags.into_iter().map(|flag| format!("Flag: {flag}.")))
             .collect()
     }
 

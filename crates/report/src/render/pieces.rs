@@ -228,7 +228,7 @@ impl Results {
     /// What to beware of, as sentences, each with a word that says what it is.
     #[must_use]
     pub fn beware(&self) -> Vec<String> {
-        let mut told = self.cautions();
+        let mut told = self.cautions(false);
         told.extend(
             copies::both_ways(&self.comparisons, &self.stored.plan)
                 .iter()

@@ -207,30 +207,40 @@ impl Results {
     }
 }
 
+/// So many conditions are named whose estimate is not the mean of boot means.
+const ESTIMATES: usize = 3;
+
 /// Gives conditions the means of their comparisons. If these are not the means of boot means,
-/// because boots lack conditions, returns a note of both.
+/// because boots lack conditions, returns a note of both for each metric.
 fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut differ: Vec<(&str, Vec<String>)> = Vec::new();
     for group in groups {
-        let mut differ = Vec::new();
         for own in &group.conditions {
             let Some(condition) = conditions.get_mut(own.estimate.condition) else { continue };
             let Some(mean) = condition.means.get_mut(&group.metric) else { continue };
             let (plain, shown) = (figure(*mean), figure(own.estimate.mean));
-            if plain != shown {
-                differ.push(format!("{} {shown} beside {plain}", own.label));
-            }
             *mean = own.estimate.mean;
-        }
-        if !differ.is_empty() {
-            notes.push(format!(
-                "not every boot has every condition, so the means of {} are estimates for all boots, not means of boot means: {}",
-                group.metric,
-                differ.join(", ")
-            ));
+            if plain == shown {
+                continue;
+            }
+            let one = format!("{} {shown} beside {plain}", own.label);
+            match differ.iter_mut().find(|(metric, _)| *metric == group.metric) {
+                Some((_, all)) => all.push(one),
+                None => differ.push((&group.metric, vec![one])),
+            }
         }
     }
-    notes
+    let note = |(metric, all): (&str, Vec<String>)| {
+        let told = all.iter().take(ESTIMATES).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = match all.len().saturating_sub(ESTIMATES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!(
+            "not every boot has every condition, so the means of {metric} are estimates for all boots, not means of boot means: {told}{more}"
+        )
+    };
+    differ.into_iter().map(note).collect()
 }
 
 fn conditions(stored: &StoredStudy) -> Vec<Condition> {

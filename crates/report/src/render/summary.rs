@@ -44,6 +44,8 @@ pub(crate) struct Summary<'a> {
     lines: Vec<Line<'a>>,
 }
 
+/// Up to this number of lines a table below an overview has them all.
+const FEW: usize = 16;
 /// The positions of the columns that a narrow terminal leaves out.
 const VALUE: usize = 1;
 const INTERVAL: usize = 3;
@@ -69,6 +71,19 @@ impl<'a> Summary<'a> {
         limit: Option<&'a LimitView>,
     ) {
         self.lines.push(Line { name: name.clone(), value, beside, limit });
+    }
+
+    /// Takes out the conditions that say nothing by themselves, compared and nothing proven, if there
+    /// are more than [`FEW`] lines; how many it took.
+    pub(crate) fn shorten(&mut self) -> usize {
+        let all = self.lines.len();
+        if all > FEW {
+            self.lines.retain(|line| match line.beside {
+                Beside::Row(row) => row.comparison.verdict != Verdict::NoDifferenceProven,
+                Beside::Nothing | Beside::Baseline | Beside::Missing => true,
+            });
+        }
+        all - self.lines.len()
     }
 
     /// The table below its title.

@@ -12,15 +12,26 @@ use crate::render::results::{Condition, Results};
 use crate::render::row::size;
 use crate::render::summary::{Beside, Summary, tone};
 use crate::words::layout::Layout;
+use crate::words::number::counted;
 use crate::words::table::Table;
 
 impl Results {
     /// A table for each metric in which the workload is compared, one row for each condition; below
-    /// an overview only for the first metric. Without a comparison: its main metric.
+    /// an overview only for the first metric, and of many conditions only those that differ. Without
+    /// a comparison: its main metric.
     pub(super) fn summaries(&self, workload: &str, layout: Layout) -> String {
         let truth = truth::line(self.truth);
-        let tables = self.tables_of(workload, !is_needed(&self.comparisons));
-        tables.iter().map(|table| format!("\n{}{truth}", table.text(layout))).collect()
+        let is_below = is_needed(&self.comparisons);
+        let mut text = String::new();
+        for mut table in self.tables_of(workload, !is_below) {
+            let others = if is_below { table.shorten() } else { 0 };
+            text.push_str(&format!("\n{}", table.text(layout)));
+            if others > 0 {
+                text.push_str(&format!("(and {}: no difference proven)\n", counted(others, "condition")));
+            }
+            text.push_str(&truth);
+        }
+        text
     }
 
     /// The tables of conditions of all workloads, for each metric in which they are compared.

@@ -90,6 +90,10 @@ fn a_switch_that_does_not_do_what_it_reads_back_is_flagged() {
     ] {
         assert!(text.contains(flag), "{flag}\nnot in\n{text}");
     }
+    // Without --wide once for each switch and what it reads back, with the number of others.
+    let brief = Results::new(&acted(opposite)).unwrap().text(Path::new("netassay.db"), Layout::PLAIN);
+    assert_eq!(brief.matches("Flag: ").count(), 4, "{brief}");
+    assert!(brief.contains("held 30.00 segments; the same in 1 other condition."), "{brief}");
 }
 
 #[test]

@@ -7,17 +7,27 @@ use crate::words::number::{figure, percent, plain, range};
 /// A change with its base: `+147.7 % over off`, `-59.6 % from on`; in the metric's unit if there is
 /// no percentage.
 pub(super) fn gain(change: &Estimated, unit: &str, base: &str) -> String {
+    match share(change, unit).as_str() {
+        "0" => format!("no change against {base}"),
+        more if more.starts_with('+') => format!("{more} over {base}"),
+        less => format!("{less} from {base}"),
+    }
+}
+
+/// The same where its base is said elsewhere: `+147.7 %`, `-1.2 ns`; what is shown as zero has no
+/// sign and no unit.
+pub(super) fn share(change: &Estimated, unit: &str) -> String {
     let (size, shown) = match change.relative {
         Some(relative) => (relative, format!("{} %", percent(relative.abs()))),
         None => {
             (change.value, format!("{} {}", figure(change.value.abs()), plain(unit)).trim_end().to_owned())
         }
     };
-    // What is shown as zero has no sign.
-    if !shown.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
-        return format!("no change against {base}");
+    match shown.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
+        false => "0".to_owned(),
+        true if size > 0.0 => format!("+{shown}"),
+        true => format!("-{shown}"),
     }
-    if size > 0.0 { format!("+{shown} over {base}") } else { format!("-{shown} from {base}") }
 }
 
 /// Its interval in the same unit, with its level: `95 % interval 140 to 156 %`; `None` for too few

@@ -4,6 +4,7 @@
 mod combination;
 mod effects;
 mod gain;
+mod overview;
 mod parts;
 mod text;
 

@@ -18,8 +18,12 @@ use crate::words::table::Table;
 const LISTED: usize = 12;
 
 impl Credits {
-    /// The page's section: one table for each combination with all metrics side by side.
+    /// The page's section: one table for each combination with all metrics side by side; of many
+    /// combinations a line each.
     pub(crate) fn text(&self, layout: Layout) -> String {
+        if !layout.wide && self.needs_overview() {
+            return self.overview(layout);
+        }
         let mut text = String::new();
         for group in self.by_combination() {
             text.push_str(&format!(
@@ -54,7 +58,7 @@ impl Credits {
         text + &self.unreachable()
     }
 
-    fn title(&self) -> &'static str {
+    pub(super) fn title(&self) -> &'static str {
         match self.design {
             DesignKind::Factorial => "factorial, Shapley shares",
             DesignKind::Fractional => "fraction of a factorial, main effects",
@@ -64,7 +68,7 @@ impl Credits {
         }
     }
 
-    fn by_combination(&self) -> impl Iterator<Item = &[Credit]> {
+    pub(super) fn by_combination(&self) -> impl Iterator<Item = &[Credit]> {
         self.credits.chunk_by(|one, other| (&one.workload, &one.at) == (&other.workload, &other.at))
     }
 
@@ -144,7 +148,7 @@ fn cells(change: Option<&Estimated>) -> [String; 2] {
 }
 
 /// The number of orders in the average of shares, if fewer than planned: ` from 7 of 24 orders`.
-fn from_orders(group: &[Credit]) -> String {
+pub(super) fn from_orders(group: &[Credit]) -> String {
     let mut lacking: Vec<String> =
         group.iter().filter_map(|credit| credit.orders.as_ref()?.lacking()).collect();
     lacking.dedup();
@@ -263,7 +267,7 @@ impl Credit {
     }
 
     /// The base of the percentages of its parts.
-    fn base(&self) -> Option<&'static str> {
+    pub(super) fn base(&self) -> Option<&'static str> {
         self.parts.first().map(|part| part.base)
     }
 

@@ -6,14 +6,14 @@ use store::{BootRow, StoredStudy};
 use study::{Condition, Reader, Sender, Side};
 
 use super::effect::{Context, Effect, Held};
-use crate::data::acted::Acted;
+use crate::data::acted::{self, Acted};
 use crate::data::congestion_control;
 use crate::data::means::boot_means;
 
 impl Context {
     /// The context of these conditions; there is at least one.
-    pub(in crate::render) fn of(
-        stored: &StoredStudy,
+    pub(in crate::render) fn of<'s>(
+        stored: &'s StoredStudy,
         conditions: &[usize],
         at: Vec<(String, String)>,
         effects: Vec<Effect>,
@@ -25,11 +25,15 @@ impl Context {
             .filter(|run| conditions.contains(&run.condition))
             .map(|run| run.boot)
             .collect();
-        let flags = conditions.iter().filter_map(of_plan).flat_map(|condition| {
+        let own = |condition: &'s Condition| {
             let means = boot_means(stored, condition.index);
-            let acted = Acted::of(condition, stored.plan.effective.get(condition.index), &means);
-            acted.flags(&condition.label).collect::<Vec<_>>()
-        });
+            (
+                condition.label.as_str(),
+                Acted::of(condition, stored.plan.effective.get(condition.index), &means),
+            )
+        };
+        let acted: Vec<_> = conditions.iter().filter_map(of_plan).map(own).collect();
+        let flags = acted::flags(acted.iter().map(|(label, acted)| (*label, acted)));
         Self {
             scenario: first.boot.scenario,
             workload: first.workload.name.clone(),
@@ -38,7 +42,7 @@ impl Context {
             held: held(stored, &conditions.iter().filter_map(of_plan).collect::<Vec<_>>()),
             boots: u32::try_from(boots.len()).unwrap_or(u32::MAX),
             effects,
-            flags: flags.collect(),
+            flags,
         }
     }
 }
