@@ -1,6 +1,6 @@
 //! The recommendations in short: goal, side, switch, by scenario and over all.
 
-use report::{Change, Layout, Table};
+use report::{Change, How, Layout, Table};
 use serde::Serialize;
 use study::{Kind, Scenario, Side};
 
@@ -54,6 +54,9 @@ pub struct Row {
     pub unit: &'static str,
     /// The base of the percentages, if all have the same.
     pub base: Option<String>,
+    /// Whether each change is a fair share: an average over states, which with all others on may
+    /// differ.
+    pub is_share: bool,
     /// What is proven to lose in one case at least, by the metrics' keys.
     pub loses: Vec<String>,
     /// What to say where nothing is proven.
@@ -104,10 +107,15 @@ impl Summary {
         let proven = || self.rows.iter().filter(|row| row.change.is_some());
         let first = proven().next()?;
         let is_same = proven().all(|row| row.base == first.base);
-        Some(match first.base.as_ref().filter(|_| is_same) {
-            Some(base) => format!("change: of {}, the least to the largest of all cases", text::line(base)),
-            None => "change: each of its own base, the least to the largest of all cases".to_owned(),
-        })
+        let of = match first.base.as_ref().filter(|_| is_same) {
+            Some(base) => format!("of {}", text::line(base)),
+            None => "each of its own base".to_owned(),
+        };
+        let share = match proven().all(|row| row.is_share) {
+            true => "fair share, ",
+            false => "",
+        };
+        Some(format!("change: {share}{of}, the least to the largest of all cases"))
     }
 
     /// The heading of the columns of [`Row::cells`].
@@ -250,6 +258,7 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         change: ends.filter(|_| to.is_some()),
         unit,
         base,
+        is_share: proven.iter().all(|one| one.how == How::Share),
         why: to.is_none().then(|| "cases differ".to_owned()),
         apply: if to.is_some() { apply } else { Vec::new() },
         loses: if to.is_some() { loses } else { Vec::new() },
@@ -289,6 +298,7 @@ fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
         change: None,
         unit: "%",
         base: None,
+        is_share: false,
         loses: Vec::new(),
         why: Some(why),
         apply: Vec::new(),

@@ -264,3 +264,21 @@ fn all_offloads_of_both_ends_are_set_by_what_reads_back() {
     assert!(text.contains("apply: ethtool -K \"$IF\" sg on tx-gre-segmentation on tso on\n"), "{text}");
     assert!(text.contains("set offloads default at both ends: throughput +100"), "{text}");
 }
+
+#[test]
+fn of_many_kinds_of_traffic_open_questions_are_only_named() {
+    let tables = format!("[factors]\nmtu = [1500, 3000, 4500, 6000, 9000]\n{}", factorial(&[TSO, GRO], 4));
+    let (study, plan) = study(&tables);
+    let noise = Noise { boot: 0.05, cell: 0.05, run: 0.02 };
+    let noisy = measured(&study, &plan, noise, 5, &|_| vec![("throughput", 1000.0)]);
+    let found = advice(&noisy, &[Goal::Throughput]);
+    assert_eq!(found.studies[0].under.len(), 5);
+    let (brief, wide) = (found.text(report::Layout::PLAIN), found.text(report::Layout::WIDE));
+    assert_eq!(
+        brief.matches("no evidence for tso at the transmitter and gro at the receiver (--wide").count(),
+        5,
+        "{brief}"
+    );
+    assert!(!brief.contains("to settle it:"), "{brief}");
+    assert_eq!(wide.matches("to settle it:").count(), 10, "{wide}");
+}
