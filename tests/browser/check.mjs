@@ -59,15 +59,15 @@ async function checked(name) {
         const seen = await drawn(page, shots, at);
         figures += seen;
         await fits(page, at);
-        if (isWide) {
-          await accessible(page, at);
-        }
         if (isLight) {
           await keyboard(page, at);
           await marks(page, at);
         }
         if (isLight && isWide) {
           await downloads(page, { csv: text(path, 'csv'), json: text(path, 'json') }, at);
+        }
+        if (isWide) {
+          await accessible(page, at);
         }
       });
     }

@@ -36,7 +36,7 @@ async function pictured(page, shots, pictures) {
   const style = await page.evaluate(() => document.querySelector('style').textContent);
   const alone = await page.context().newPage();
   for (const [id, svg] of pictures) {
-    await alone.setContent(`<!DOCTYPE html><style>${style}</style><body class="chart"><div class="panels">${svg}</div></body>`);
+    await alone.setContent(`<!DOCTYPE html><style>${style}</style><body><main class="chart"><div class="panels">${svg}</div></main></body>`);
     await alone.screenshot({ path: join(shots, `${id}.png`), fullPage: true });
   }
   await alone.close();

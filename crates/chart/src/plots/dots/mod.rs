@@ -137,9 +137,18 @@ impl Dots {
 
     fn about_all(&self, condition: &Condition) -> String {
         let of = |boot: &Boot| Some(format!("{} {}", boot.name, self.quantity.plain(boot.mean()?)));
-        let means: Vec<String> = condition.boots.iter().filter_map(of).collect();
         let whole = condition.interval.map(|shown| format!("{}; ", self.words(&shown)));
-        format!("{}: {}means: {}", condition.name, whole.unwrap_or_default(), means.join(", "))
+        let whole = whole.unwrap_or_default();
+        if condition.boots.len() <= SERIES {
+            let means: Vec<String> = condition.boots.iter().filter_map(of).collect();
+            return format!("{}: {whole}means: {}", condition.name, means.join(", "));
+        }
+        // Of more boots the table has each.
+        let mut means: Vec<Finite> = condition.boots.iter().filter_map(Boot::mean).collect();
+        means.sort_by(|one, other| one.value().total_cmp(&other.value()));
+        let ends = [means.first(), means.last()]
+            .map(|mean| mean.map_or_else(String::new, |mean| self.quantity.plain(*mean)));
+        format!("{}: {whole}means of {} boots: {} to {}", condition.name, means.len(), ends[0], ends[1])
     }
 
     fn words(&self, shown: &Interval) -> String {
