@@ -4,18 +4,17 @@
 // beside it, what `netassay export` writes of the same study. Screenshots go to ARTEFACTS. Exit
 // code 1, with a line for each fault, if there is any.
 
-import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import { accessible } from './accessible.mjs';
 import { downloads } from './downloads.mjs';
 import { drawn, fits } from './drawn.mjs';
-import { keyboard, tooltips } from './reached.mjs';
+import { keyboard, marks, unmarked } from './reached.mjs';
 
 const WIDTHS = [1280, 390];
 const THEMES = ['light', 'dark'];
-const LARGE = 500_000;
 
 const [reports, artefacts] = process.argv.slice(2, 4).map((path) => resolve(path));
 const names = readdirSync(reports).filter((name) => name.endsWith('.html')).sort();
@@ -47,14 +46,8 @@ async function checked(name) {
   const begun = performance.now();
   const path = join(reports, name);
   const found = [];
-  // What holds for a page with hundreds of marks holds for one with thousands, in which each check
-  // takes minutes: there the figures are measured once in each theme and width.
-  const isLarge = statSync(path).size > LARGE;
   for (const theme of THEMES) {
     for (const width of WIDTHS) {
-      if (isLarge && (theme === 'light') !== (width === WIDTHS[0])) {
-        continue;
-      }
       const at = (fault) => found.push(`${width} px, ${theme}: ${fault}`);
       // A theme changes colours and no place; a width changes places and no colour.
       const [isLight, isWide] = [theme === 'light', width === WIDTHS[0]];
@@ -66,25 +59,23 @@ async function checked(name) {
         const seen = await drawn(page, shots, at);
         figures += seen;
         await fits(page, at);
-        if (isWide && !isLarge) {
-          await accessible(page, at);
-        }
-        if (isLight && !isLarge) {
+        if (isLight) {
           await keyboard(page, at);
-          await tooltips(page, at);
+          await marks(page, at);
         }
         if (isLight && isWide) {
           await downloads(page, { csv: text(path, 'csv'), json: text(path, 'json') }, at);
         }
+        if (isWide) {
+          await accessible(page, at);
+        }
       });
     }
   }
-  if (isLarge) {
-    told(name, found, begun);
-    return;
-  }
-  await opened(path, { width: 1280, theme: 'light', script: false }, (fault) => found.push(`without script: ${fault}`), async (page) => {
-    await fits(page, (fault) => found.push(`without script: ${fault}`));
+  const at = (fault) => found.push(`without script: ${fault}`);
+  await opened(path, { width: 1280, theme: 'light', script: false }, at, async (page) => {
+    await fits(page, at);
+    await unmarked(page, at);
     await page.emulateMedia({ media: 'print' });
     const printed = await page.pdf({ path: join(artefacts, basename(name, '.html'), 'printed.pdf') });
     if (printed.length === 0) {

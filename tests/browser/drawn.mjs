@@ -15,8 +15,8 @@ export async function drawn(page, shots, at) {
     for (const fault of await figure.evaluate(measured, TOUCH)) {
       at(`figure ${id}: ${fault}`);
     }
-    if (shots && await figure.locator('svg:visible').count() > 0) {
-      pictures.push([id, await figure.locator('svg:visible').first().evaluate((svg) => svg.outerHTML)]);
+    if (shots) {
+      pictures.push([id, (await figure.locator('svg:visible').evaluateAll((all) => all.map((svg) => svg.outerHTML))).join('')]);
     }
   }
   const ids = await page.evaluate(() => [...document.querySelectorAll('[id]')].map((element) => element.id));
@@ -36,7 +36,7 @@ async function pictured(page, shots, pictures) {
   const style = await page.evaluate(() => document.querySelector('style').textContent);
   const alone = await page.context().newPage();
   for (const [id, svg] of pictures) {
-    await alone.setContent(`<!DOCTYPE html><style>${style}</style><body class="chart">${svg}</body>`);
+    await alone.setContent(`<!DOCTYPE html><style>${style}</style><body><main class="chart"><div class="panels">${svg}</div></main></body>`);
     await alone.screenshot({ path: join(shots, `${id}.png`), fullPage: true });
   }
   await alone.close();
@@ -59,35 +59,43 @@ function measured(figure, touch) {
     const { width, height } = element.getBoundingClientRect();
     return width > 0 && height > 0 && getComputedStyle(element).visibility === 'visible';
   };
-  const drawings = [...figure.querySelectorAll('svg')].filter(isSeen);
-  if (drawings.length !== 1) {
-    return [`${drawings.length} drawings are visible, not 1`];
+  const all = [...figure.querySelectorAll('svg')];
+  const drawings = all.filter(isSeen);
+  // A figure of several panels, or in a fold, has a drawing for each panel, and all are shown; any
+  // other has one for wide and one for narrow screens.
+  const wanted = figure.querySelector('.panels') ? all.length : 1;
+  if (drawings.length !== wanted || wanted === 0) {
+    return [`${drawings.length} drawings are visible, not ${wanted}`];
   }
   if (!isSeen(figure.querySelector('figcaption')) || !figure.querySelector('table')) {
     faults.push('its words or its table are missing');
   }
-  const [drawing] = drawings;
-  const around = drawing.getBoundingClientRect();
-  const labels = [...drawing.querySelectorAll('text')].filter(isSeen)
-    .map((label) => ({ text: label.textContent, box: label.getBoundingClientRect() }));
-  if (labels.length === 0) {
-    faults.push('no label is visible');
-  }
-  for (const { text, box } of labels) {
-    if (box.left < around.left - touch || box.right > around.right + touch
-      || box.top < around.top - touch || box.bottom > around.bottom + touch) {
-      faults.push(`the label "${text}" leaves the drawing`);
+  return faults.concat(drawings.flatMap((drawing) => labelled(drawing)));
+
+  function labelled(drawing) {
+    const faults = [];
+    const around = drawing.getBoundingClientRect();
+    const labels = [...drawing.querySelectorAll('text')].filter(isSeen)
+      .map((label) => ({ text: label.textContent, box: label.getBoundingClientRect() }));
+    if (labels.length === 0) {
+      faults.push('no label is visible');
     }
-  }
-  labels.forEach((one, place) => {
-    for (const other of labels.slice(place + 1)) {
-      const wide = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
-      const high = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
-      // A box has room above and below its letters.
-      if (wide > touch && high > Math.min(one.box.height, other.box.height) * 0.35) {
-        faults.push(`the labels "${one.text}" and "${other.text}" overlap`);
+    for (const { text, box } of labels) {
+      if (box.left < around.left - touch || box.right > around.right + touch
+        || box.top < around.top - touch || box.bottom > around.bottom + touch) {
+        faults.push(`the label "${text}" leaves the drawing`);
       }
     }
-  });
-  return faults;
+    labels.forEach((one, place) => {
+      for (const other of labels.slice(place + 1)) {
+        const wide = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
+        const high = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
+        // A box has room above and below its letters.
+        if (wide > touch && high > Math.min(one.box.height, other.box.height) * 0.35) {
+          faults.push(`the labels "${one.text}" and "${other.text}" overlap`);
+        }
+      }
+    });
+    return faults;
+  }
 }

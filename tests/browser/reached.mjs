@@ -1,7 +1,7 @@
 // What the keyboard and the pointer reach.
 
-// So many steps with Tab are taken: a step takes a frame of the browser, and a page may have
-// thousands of marks. The other elements are given the focus one by one.
+// So many steps with Tab are taken: a step takes a frame of the browser. The other elements are
+// given the focus one by one.
 const STEPS = 40;
 
 // Tab goes through what can be used in the order of the page, all of it takes the focus, and the
@@ -48,31 +48,80 @@ export async function keyboard(page, at) {
   }
 }
 
-// A mark's words appear beside it with the keyboard's focus, and leave with it. Under a pointer the
-// browser itself shows them: the title of the mark.
-export async function tooltips(page, at) {
+// Each drawing is one stop of Tab, arrow keys lead from mark to mark, and a mark's words appear
+// beside it with the focus, and leave with it. Under a pointer the browser itself shows them: the
+// title of the mark.
+export async function marks(page, at) {
   const tip = page.locator('.chart-tip:visible');
+  const width = page.viewportSize().width;
   for (const figure of await page.locator('figure.chart').all()) {
     const id = await figure.getAttribute('id');
-    const mark = figure.locator('svg:visible .mark').first();
-    if (await mark.count() === 0) {
+    const drawings = await figure.evaluate(stops);
+    for (const stop of drawings.filter(({ marks, stops }) => marks > 0 && stops !== 1)) {
+      at(`figure ${id}: ${stop.stops} of the ${stop.marks} marks of a drawing are stops of Tab, not 1`);
+    }
+    if (!drawings.some(({ marks }) => marks > 0)) {
       continue;
     }
-    const words = await mark.evaluate((element) => element.querySelector(':scope > title')?.textContent);
-    await mark.focus();
-    const told = await tip.count() > 0 ? await tip.first().textContent() : '';
-    if (!words || told !== words) {
-      at(`figure ${id}: the focus on a mark with the words "${words}" shows "${told}"`);
-      continue;
+    await figure.locator('svg:visible .mark[tabindex="0"]').first().focus();
+    // There and back, and what is told at each place.
+    for (const key of ['', 'ArrowRight', 'End', 'ArrowUp', 'Home']) {
+      if (key) {
+        await page.keyboard.press(key);
+      }
+      const { told, words, place } = await page.evaluate(toldAt);
+      if (!words || told !== words || !place) {
+        at(`figure ${id}: after ${key || 'its focus'} the mark with the words "${words}" shows "${told}"`);
+      }
     }
     const box = await tip.first().boundingBox();
-    const width = page.viewportSize().width;
-    if (box.x < 0 || box.x + box.width > width) {
+    if (!box || box.x < 0 || box.x + box.width > width) {
       at(`figure ${id}: the words of a mark leave the screen`);
     }
-    await page.keyboard.press('Escape');
-    if (await tip.count() > 0) {
-      at(`figure ${id}: Escape does not close the words of a mark`);
+    const left = [];
+    for (const press of [1, 2]) {
+      await page.keyboard.press('Escape');
+      left.push(await tip.count() === 0, await page.evaluate(() => document.activeElement === document.body));
+      if (press === 1 && left[1]) {
+        at(`figure ${id}: the first Escape leaves the drawing`);
+      }
+    }
+    if (!left[0] || !left[3]) {
+      at(`figure ${id}: Escape does not close the words of a mark, then leave the drawing`);
     }
   }
+}
+
+// Without a script no mark is a stop of Tab, and every figure's table can be opened.
+export async function unmarked(page, at) {
+  const [marks, tables] = await page.evaluate(() => [
+    document.querySelectorAll('.chart [tabindex]:not(.scroll)').length,
+    [...document.querySelectorAll('figure.chart')].filter((one) => !one.querySelector('summary')).length,
+  ]);
+  if (marks > 0 || tables > 0) {
+    at(`${marks} marks are stops of Tab, and ${tables} tables cannot be opened`);
+  }
+}
+
+// Runs in the page: how many marks each visible drawing of a figure has, and how many of them are
+// stops of Tab.
+function stops(figure) {
+  const drawings = [...figure.querySelectorAll('svg')].filter((one) => one.checkVisibility());
+  return drawings.map((drawing) => ({
+    marks: drawing.querySelectorAll('.mark').length,
+    stops: drawing.querySelectorAll('.mark[tabindex="0"]').length,
+  }));
+}
+
+// Runs in the page: the words of the mark that has the focus, what is shown beside it, and whether
+// that says which of several it is.
+function toldAt() {
+  const [mark, tip] = [document.activeElement, document.querySelector('.chart-tip')];
+  const all = [...mark.ownerSVGElement?.querySelectorAll('.mark') ?? []];
+  const place = `${all.indexOf(mark) + 1} of ${all.length}:`;
+  return {
+    words: mark.querySelector(':scope > title')?.textContent,
+    told: tip.hidden ? '' : tip.firstChild.textContent,
+    place: all.length === 1 || (tip.querySelector('small')?.textContent ?? '').startsWith(place),
+  };
 }

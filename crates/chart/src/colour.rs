@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::markup::{Code, Markup};
+use crate::table::NAMED;
 
 /// A colour by its role, in both themes, as `#rrggbb`.
 #[derive(Debug, Clone, Copy)]
@@ -51,18 +52,22 @@ pub const COLOURS: &[Colour] = &[
 
 /// Rules for what is drawn; `@name` stands for a colour. No character in it needs an escape.
 const RULES: &str = "
-.chart text{font:12px system-ui,Segoe UI,Roboto,DejaVu Sans,Arial,sans-serif;fill:@ink}
+.chart text{font:12px system-ui,Segoe UI,Roboto,DejaVu Sans,Arial,sans-serif;fill:@ink;stroke:@paper;stroke-width:3;paint-order:stroke}
 .chart .muted{fill:@muted}
-.chart .over{stroke:@paper;stroke-width:3;paint-order:stroke}
+.chart .flat{stroke:none}
+.chart .mid{text-anchor:middle}
+.chart .end{text-anchor:end}
 .chart .grid{stroke:@grid;fill:none}
 .chart .axis{stroke:@axis;fill:none}
 .chart .zero{stroke:@ink;fill:none}
 .chart .band{fill:@band}
+.chart .cover{fill:@paper}
 .chart .ink{color:@ink}
 .chart .soft{color:@muted}
 .chart .fill{fill:currentColor}
 .chart .stroke{stroke:currentColor;fill:none;stroke-width:2;stroke-linejoin:round}
 .chart .thin{stroke:currentColor;fill:none;stroke-width:1.3}
+.chart .range{stroke:currentColor;fill:currentColor;stroke-width:1.3}
 .chart .dashed{stroke-dasharray:5 3}
 .chart .dotted{stroke-dasharray:2 3}
 .chart .dots{stroke:currentColor;fill:none;stroke-width:7;stroke-linecap:round;stroke-opacity:.75}
@@ -80,11 +85,12 @@ const PAGE: &str = "
 .chart figcaption p{color:@muted;max-width:60rem;margin:.3rem 0 .8rem}
 .chart .mark:focus{outline:2px solid @ink;outline-offset:2px}
 .chart-tip{position:absolute;max-width:22rem;padding:.3rem .5rem;font-size:.85rem;background:@paper;color:@ink;border:1px solid @axis;border-radius:3px;pointer-events:none}
+.chart-tip small{display:block;color:@muted}
 .chart .narrow{display:none}
+.chart .panels{display:flex;flex-wrap:wrap;align-items:flex-start;gap:1rem 3rem}
 .chart .scroll{overflow-x:auto}
 .chart table{border-collapse:collapse}
 .chart th,.chart td{padding:.15rem .8rem .15rem 0;text-align:left;border-bottom:1px solid @grid}
-.chart .number{text-align:right;font-variant-numeric:tabular-nums}
 @media (max-width:1010px){.chart .wide{display:none}.chart .narrow{display:inline}}
 @media print{.chart .wide{display:inline}.chart .narrow{display:none}.chart details{display:none}}
 ";
@@ -136,8 +142,18 @@ fn sheet(rules: Code) -> Markup {
     markup
 }
 
+/// The rules for columns of numbers; `--wrap` lets narrow tables break their cells.
+fn numbers() -> String {
+    let column = |place| format!(".n{place} :is(td,th):nth-child({place})");
+    let columns: Vec<String> = (1..=NAMED).map(column).collect();
+    format!(
+        "{},.number.number{{text-align:right;white-space:var(--wrap,nowrap);font-variant-numeric:tabular-nums}}\n",
+        columns.join(",")
+    )
+}
+
 fn rules(value: impl Fn(&Colour) -> String, page: bool) -> String {
-    let mut rules = if page { format!("{RULES}{PAGE}") } else { RULES.to_owned() };
+    let mut rules = if page { format!("{RULES}{PAGE}{}", numbers()) } else { RULES.to_owned() };
     for colour in COLOURS {
         rules = rules.replace(&format!("@{}", colour.name), &value(colour));
     }

@@ -2,21 +2,10 @@
 
 use std::mem;
 
+use crate::area::Area;
 use crate::markup::{Attribute, Markup, number};
 use crate::measure;
-
-/// A rectangle, in px, from the upper left corner of the drawing.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Area {
-    /// Its left edge.
-    pub left: f64,
-    /// Its upper edge.
-    pub top: f64,
-    /// Its right edge.
-    pub right: f64,
-    /// Its lower edge.
-    pub bottom: f64,
-}
+use crate::path::Path;
 
 /// A line of text and the room that it takes at most.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,92 +39,6 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// A line with corners, or many dots.
-#[derive(Debug, Clone)]
-pub(crate) struct Path {
-    data: String,
-    area: Area,
-}
-
-impl Area {
-    /// Where nothing is.
-    const NONE: Self = Self { left: f64::MAX, top: f64::MAX, right: f64::MIN, bottom: f64::MIN };
-
-    /// Whether both cover some place.
-    #[must_use]
-    pub fn meets(&self, other: &Self) -> bool {
-        self.left < other.right
-            && other.left < self.right
-            && self.top < other.bottom
-            && other.top < self.bottom
-    }
-
-    /// Whether it is within a drawing of that size.
-    #[must_use]
-    pub fn is_within(&self, width: f64, height: f64) -> bool {
-        const ROUNDED: f64 = 0.01;
-        self.left >= -ROUNDED
-            && self.top >= -ROUNDED
-            && self.right <= width + ROUNDED
-            && self.bottom <= height + ROUNDED
-    }
-
-    fn reach(&mut self, x: f64, y: f64) {
-        self.left = self.left.min(x);
-        self.top = self.top.min(y);
-        self.right = self.right.max(x);
-        self.bottom = self.bottom.max(y);
-    }
-
-    fn join(&mut self, other: &Self, x: f64, y: f64) {
-        if other.left <= other.right {
-            self.reach(other.left + x, other.top + y);
-            self.reach(other.right + x, other.bottom + y);
-        }
-    }
-}
-
-impl Path {
-    pub(crate) fn new() -> Self {
-        Self { data: String::new(), area: Area::NONE }
-    }
-
-    pub(crate) fn to(&mut self, x: f64, y: f64) -> &mut Self {
-        self.step(if self.data.is_empty() { 'M' } else { 'L' }, x, y)
-    }
-
-    /// Straight up or down to a height, from where it is.
-    pub(crate) fn upright(&mut self, x: f64, y: f64) -> &mut Self {
-        self.data.push('V');
-        self.data.push_str(&number(y));
-        self.area.reach(x, y);
-        self
-    }
-
-    /// Begins anew at a place.
-    pub(crate) fn from(&mut self, x: f64, y: f64) -> &mut Self {
-        self.step('M', x, y)
-    }
-
-    pub(crate) fn dot(&mut self, x: f64, y: f64) {
-        self.step('M', x, y);
-        self.data.push_str("h0");
-    }
-
-    pub(crate) fn close(&mut self) {
-        self.data.push('z');
-    }
-
-    fn step(&mut self, command: char, x: f64, y: f64) -> &mut Self {
-        self.data.push(command);
-        self.data.push_str(&number(x));
-        self.data.push(' ');
-        self.data.push_str(&number(y));
-        self.area.reach(x, y);
-        self
-    }
-}
-
 impl Drawing {
     pub(crate) fn new(width: f64) -> Self {
         Self {
@@ -161,14 +64,17 @@ impl Drawing {
         if text.is_empty() {
             return;
         }
-        let (label, word) = (label(anchor, x, y, &text), anchor.word());
-        let attributes: [(&'static str, Attribute<'_>); 4] =
-            [("x", x.into()), ("y", y.into()), ("class", class.into()), ("text-anchor", word.into())];
-        let skipped = [class.is_empty(), anchor == Anchor::Start];
-        let kept: Vec<_> = attributes
-            .into_iter()
-            .filter(|(name, _)| !(skipped[0] && *name == "class" || skipped[1] && *name == "text-anchor"))
-            .collect();
+        let label = label(anchor, x, y, &text);
+        let class = [class, anchor.class()].map(str::trim).join(" ");
+        let attributes: [(&'static str, Attribute<'_>); 3] =
+            [("x", x.into()), ("y", y.into()), ("class", class.trim().into())];
+        let is_needed = |(name, _): &(&'static str, Attribute<'_>)| match *name {
+            // 0 where it is not given.
+            "x" => number(x) != "0",
+            "class" => !class.trim().is_empty(),
+            _ => true,
+        };
+        let kept: Vec<_> = attributes.into_iter().filter(is_needed).collect();
         self.front.element("text", &kept, |inside| inside.text(&text));
         self.labels.push(label);
     }
@@ -205,45 +111,66 @@ impl Drawing {
     }
 
     pub(crate) fn rect(&mut self, class: &str, area: Area) {
-        self.marks.join(&area, 0.0, 0.0);
-        let attributes: [(&'static str, Attribute<'_>); 5] = [
-            ("class", class.into()),
-            ("x", area.left.into()),
-            ("y", area.top.into()),
-            ("width", (area.right - area.left).into()),
-            ("height", (area.bottom - area.top).into()),
-        ];
-        self.front.empty("rect", &attributes);
+        self.path(class, &Path::around(&area));
     }
 
     pub(crate) fn path(&mut self, class: &str, path: &Path) {
+        if path.is_empty() {
+            return;
+        }
         self.marks.join(&path.area, 0.0, 0.0);
         self.front.empty("path", &[("class", class.into()), ("d", path.data.as_str().into())]);
     }
 
-    pub(crate) fn circle(&mut self, class: &str, x: f64, y: f64, radius: f64) {
+    /// A ring, that tells `title` where a pointer is on it.
+    pub(crate) fn ring(&mut self, class: &str, x: f64, y: f64, radius: f64, title: Option<&str>) {
         let area = Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius };
         self.marks.join(&area, 0.0, 0.0);
         let attributes: [(&'static str, Attribute<'_>); 4] =
             [("class", class.into()), ("cx", x.into()), ("cy", y.into()), ("r", radius.into())];
-        self.front.empty("circle", &attributes);
+        self.titled("circle", &attributes, title);
     }
 
-    /// A mark that tells `title` where a pointer or the keyboard's focus is on it.
+    /// A dot among many of [`Self::shared`] class, that tells `title` where a pointer is on it.
+    pub(crate) fn dot(&mut self, x: f64, y: f64, title: &str) {
+        let mut path = Path::new();
+        path.dot(x, y);
+        self.marks.join(&path.area, 0.0, 0.0);
+        self.titled("path", &[("d", path.data.as_str().into())], Some(title));
+    }
+
+    /// Dots of [`Self::shared`] class, without words of their own.
+    pub(crate) fn dots(&mut self, places: &[(f64, f64)]) {
+        let mut path = Path::new();
+        places.iter().for_each(|(x, y)| path.dot(*x, *y));
+        if !path.is_empty() {
+            self.marks.join(&path.area, 0.0, 0.0);
+            self.front.empty("path", &[("d", path.data.as_str().into())]);
+        }
+    }
+
+    /// A mark: it tells `title` where a pointer is on it, and the script of a page leads the
+    /// keyboard's focus from one to the next.
     pub(crate) fn mark(&mut self, title: &str, inside: impl FnOnce(&mut Self)) {
-        let attributes = [("class", "mark".into()), ("role", "img".into()), ("tabindex", "0".into())];
-        self.group(&attributes, Some(title), inside);
+        self.group(&[("class", "mark".into())], Some(title), inside);
     }
 
-    /// A mark among many: it tells `title` where a pointer is on it.
+    /// What tells `title` where a pointer is on it, and is no mark.
     pub(crate) fn hint(&mut self, title: &str, inside: impl FnOnce(&mut Self)) {
         self.group(&[], Some(title), inside);
+    }
+
+    /// What has the same class; nothing where `inside` draws nothing.
+    pub(crate) fn shared(&mut self, class: &str, inside: impl FnOnce(&mut Self)) {
+        self.group(&[("class", class.into())], None, inside);
     }
 
     /// Another drawing, with its upper left corner there.
     pub(crate) fn place(&mut self, drawing: &Self, x: f64, y: f64) {
         let moved = format!("translate({} {})", number(x), number(y));
-        self.group(&[("transform", moved.as_str().into())], None, |group| {
+        let attributes = [("transform", moved.as_str().into())];
+        let is_moved = x != 0.0 || y != 0.0;
+        self.group(&attributes[..usize::from(is_moved)], None, |group| {
             group.front.append(&drawing.markup());
         });
         self.marks.join(&drawing.marks, x, y);
@@ -263,6 +190,9 @@ impl Drawing {
         let outer = mem::take(&mut self.front);
         inside(self);
         let inner = mem::replace(&mut self.front, outer);
+        if inner.as_str().is_empty() {
+            return;
+        }
         self.front.element("g", attributes, |group| {
             if let Some(title) = title {
                 group.element("title", &[], |inside| inside.text(&text::reason(title)));
@@ -270,13 +200,28 @@ impl Drawing {
             group.append(&inner);
         });
     }
+
+    fn titled(
+        &mut self,
+        name: &'static str,
+        attributes: &[(&'static str, Attribute<'_>)],
+        title: Option<&str>,
+    ) {
+        match title {
+            Some(title) => self.front.element(name, attributes, |inside| {
+                inside.element("title", &[], |inside| inside.text(&text::reason(title)));
+            }),
+            None => self.front.empty(name, attributes),
+        }
+    }
 }
 
 impl Anchor {
-    fn word(self) -> &'static str {
+    /// The class of its texts.
+    fn class(self) -> &'static str {
         match self {
-            Self::Start => "start",
-            Self::Middle => "middle",
+            Self::Start => "",
+            Self::Middle => "mid",
             Self::End => "end",
         }
     }

@@ -3,7 +3,7 @@
 use crate::colour::{self, Theme};
 use crate::drawing::{Anchor, Drawing};
 use crate::id::Id;
-use crate::markup::Markup;
+use crate::markup::{Attribute, Markup};
 use crate::measure::{LINE, wrap};
 use crate::table::Table;
 
@@ -64,97 +64,151 @@ impl Figure {
     /// The drawing in so many px.
     #[must_use]
     pub fn draw(&self, width: f64) -> Drawing {
-        let width = width.max(NARROWEST);
-        let columns = if width >= WIDE && self.panels.len() > 1 { 2 } else { 1 };
-        let each = (width - BETWEEN * (columns - 1) as f64) / columns as f64;
-        let mut whole = Drawing::new(width);
-        for row in self.panels.chunks(columns) {
-            let titles: Vec<Vec<String>> = row.iter().map(|panel| wrap(&panel.title, each, 3)).collect();
-            let lines = titles.iter().map(Vec::len).max().unwrap_or(0);
-            let titled = row.iter().any(|panel| !panel.title.is_empty());
-            let head = if titled { lines as f64 * LINE + 8.0 } else { 0.0 };
-            let mut height: f64 = 0.0;
-            for ((panel, title), column) in row.iter().zip(&titles).zip(0_u8..) {
-                let x = f64::from(column) * (each + BETWEEN);
-                let drawing = panel.plot.draw(each);
-                whole.lines("", Anchor::Start, x, whole.height + 12.0, title);
-                whole.place(&drawing, x, whole.height + head);
-                height = height.max(drawing.height);
-            }
-            whole.height += head + height + if titled { 16.0 } else { 0.0 };
-        }
-        whole
+        draw(&self.panels, width)
     }
 
-    /// The `figure` element: title, description, drawings for wide and narrow screens, tables.
+    /// The `figure` element: title, description, drawing, tables. One panel is drawn for wide and for
+    /// narrow screens; several are beside each other where there is room.
     #[must_use]
     pub fn html(&self) -> Markup {
+        if self.panels.len() > 1 {
+            return self.small_html();
+        }
+        self.element(|figure| {
+            for (width, class) in [(WIDE, "wide"), (NARROW, "narrow")] {
+                let (title, _) = self.words();
+                let attributes = [("class", class.into()), ("aria-labelledby", title.as_str().into())];
+                svg(figure, &self.draw(width), &attributes, |_| {});
+            }
+        })
+    }
+
+    /// The same with drawings for narrow screens alone: about half as long.
+    #[must_use]
+    pub fn small_html(&self) -> Markup {
+        self.element(|figure| {
+            figure.element("div", &[("class", "panels".into())], |panels| {
+                for panel in self.panels.chunks(1) {
+                    let (title, named) = (self.words().0, text::reason(&panel[0].title));
+                    let name = match named.as_str() {
+                        "" => ("aria-labelledby", title.as_str().into()),
+                        named => ("aria-label", named.into()),
+                    };
+                    svg(panels, &draw(panel, NARROW), &[name], |_| {});
+                }
+            });
+        })
+    }
+
+    fn element(&self, drawings: impl FnOnce(&mut Markup)) -> Markup {
+        let (title, about) = self.words();
         let mut html = Markup::new();
         html.element("figure", &[("id", self.id.as_str().into()), ("class", "chart".into())], |figure| {
             figure.element("figcaption", &[], |caption| {
-                caption.element("h3", &[], |head| {
-                    use crate::markup::Attribute::Link;
-                    head.element("a", &[("href", Link(&self.id))], |link| {
+                caption.element("h3", &[("id", title.as_str().into())], |head| {
+                    head.element("a", &[("href", Attribute::Link(&self.id))], |link| {
                         link.text(&text::reason(&self.title))
                     });
                 });
-                caption.element("p", &[], |inside| inside.text(&text::reason(&self.description)));
+                caption.element("p", &[("id", about.as_str().into())], |inside| {
+                    inside.text(&text::reason(&self.description));
+                });
             });
-            figure.append(&self.svg(WIDE, "wide", None));
-            figure.append(&self.svg(NARROW, "narrow", None));
-            figure.element("details", &[], |details| {
-                details.element("summary", &[], |inside| inside.text("The figures as a table"));
-                let named = [("class", "scroll".into()), ("tabindex", "0".into()), ("role", "region".into())];
-                for panel in &self.panels {
-                    let title = if panel.title.is_empty() { &self.title } else { &panel.title };
-                    let label = if panel.title.is_empty() {
-                        text::reason(title)
-                    } else {
-                        text::reason(&format!("{}: {}", self.title, panel.title))
-                    };
-                    let attributes = [&named[..], &[("aria-label", label.as_str().into())]].concat();
-                    details
-                        .element("div", &attributes, |inside| inside.append(&panel.plot.table().html(title)));
-                }
-            });
+            drawings(figure);
+            self.tables(figure);
         });
         html
+    }
+
+    /// The panels' tables, on demand.
+    fn tables(&self, figure: &mut Markup) {
+        figure.element("details", &[], |details| {
+            details.element("summary", &[], |inside| inside.text("The figures as a table"));
+            let named = [("class", "scroll".into()), ("tabindex", "0".into()), ("role", "region".into())];
+            for panel in &self.panels {
+                let title = if panel.title.is_empty() { &self.title } else { &panel.title };
+                let label = if panel.title.is_empty() {
+                    text::reason(title)
+                } else {
+                    text::reason(&format!("{}: {}", self.title, panel.title))
+                };
+                let attributes = [&named[..], &[("aria-label", label.as_str().into())]].concat();
+                details.element("div", &attributes, |inside| inside.append(&panel.plot.table().html(title)));
+            }
+        });
     }
 
     /// An SVG file of so many px, in the colours of a theme.
     #[must_use]
     pub fn file(&self, width: f64, theme: Theme) -> Markup {
-        self.svg(width, "chart", Some(theme))
-    }
-
-    fn svg(&self, width: f64, class: &'static str, theme: Option<Theme>) -> Markup {
         let drawing = self.draw(width);
-        let (title, about) = (self.id.part(class), self.id.part(class).part("about"));
+        let (title, about) = self.words();
         let names = format!("{title} {about}");
-        let view = format!("0 0 {} {}", drawing.width, drawing.height.ceil());
-        let mut svg = Markup::new();
         let attributes = [
             ("xmlns", "http://www.w3.org/2000/svg".into()),
-            ("class", class.into()),
-            ("role", "group".into()),
+            ("class", "chart".into()),
             ("aria-labelledby", names.as_str().into()),
-            ("viewBox", view.as_str().into()),
-            ("width", drawing.width.into()),
-            ("height", drawing.height.ceil().into()),
         ];
-        svg.element("svg", &attributes, |svg| {
-            let id = |id: &Id| id.as_str().to_owned();
-            svg.element("title", &[("id", id(&title).as_str().into())], |inside| {
+        let mut file = Markup::new();
+        svg(&mut file, &drawing, &attributes, |inside| {
+            inside.element("title", &[("id", title.as_str().into())], |inside| {
                 inside.text(&text::reason(&self.title));
             });
-            svg.element("desc", &[("id", id(&about).as_str().into())], |inside| {
+            inside.element("desc", &[("id", about.as_str().into())], |inside| {
                 inside.text(&text::reason(&self.description));
             });
-            if let Some(theme) = theme {
-                svg.append(&colour::alone(theme));
-            }
-            svg.append(&drawing.markup());
+            inside.append(&colour::alone(theme));
         });
-        svg
+        file
     }
+
+    /// The names of the elements that have its title and its description.
+    fn words(&self) -> (Id, Id) {
+        (self.id.part("title"), self.id.part("about"))
+    }
+}
+
+/// The panels in so many px, two beside each other where there is room.
+fn draw(panels: &[Panel], width: f64) -> Drawing {
+    let width = width.max(NARROWEST);
+    let columns = if width >= WIDE && panels.len() > 1 { 2 } else { 1 };
+    let each = (width - BETWEEN * (columns - 1) as f64) / columns as f64;
+    let mut whole = Drawing::new(width);
+    for row in panels.chunks(columns) {
+        let titles: Vec<Vec<String>> = row.iter().map(|panel| wrap(&panel.title, each, 3)).collect();
+        let lines = titles.iter().map(Vec::len).max().unwrap_or(0);
+        let titled = row.iter().any(|panel| !panel.title.is_empty());
+        let head = if titled { lines as f64 * LINE + 8.0 } else { 0.0 };
+        let mut height: f64 = 0.0;
+        for ((panel, title), column) in row.iter().zip(&titles).zip(0_u8..) {
+            let x = f64::from(column) * (each + BETWEEN);
+            let drawing = panel.plot.draw(each);
+            whole.lines("", Anchor::Start, x, whole.height + 12.0, title);
+            whole.place(&drawing, x, whole.height + head);
+            height = height.max(drawing.height);
+        }
+        whole.height += head + height + if titled { 16.0 } else { 0.0 };
+    }
+    whole
+}
+
+/// Adds an `svg` element with a drawing behind what `head` adds.
+fn svg(
+    to: &mut Markup,
+    drawing: &Drawing,
+    attributes: &[(&'static str, Attribute<'_>)],
+    head: impl FnOnce(&mut Markup),
+) {
+    let height = drawing.height.ceil();
+    let view = format!("0 0 {} {height}", drawing.width);
+    let of_all = [
+        ("role", "group".into()),
+        ("viewBox", view.as_str().into()),
+        ("width", drawing.width.into()),
+        ("height", height.into()),
+    ];
+    to.element("svg", &[attributes, &of_all].concat(), |svg| {
+        head(svg);
+        svg.append(&drawing.markup());
+    });
 }

@@ -1,10 +1,12 @@
 //! Rows with names beside or above them, and one axis of values below.
 
+use crate::area::Area;
 use crate::axis::{Axis, Room, Scale};
-use crate::drawing::{Anchor, Area, Drawing, Path};
+use crate::drawing::{Anchor, Drawing};
 use crate::finite::{Finite, Interval};
 use crate::legend;
 use crate::measure::{LINE, width, wrap};
+use crate::path::Path;
 use crate::quantity::Quantity;
 
 /// Narrower drawings have names above the rows.
@@ -101,10 +103,10 @@ impl Frame {
             let lines = names.len().max(values.len()) as f64 * LINE;
             let whole = height.max(lines);
             let base = |count: usize| start + (whole - count as f64 * LINE) / 2.0 + 11.0;
-            drawing.lines("over", Anchor::Start, 0.0, base(names.len()), &names);
+            drawing.lines("", Anchor::Start, 0.0, base(names.len()), &names);
             if !value.is_empty() {
                 let x = self.width - self.values;
-                drawing.lines("over", Anchor::Start, x, base(values.len()), &values);
+                drawing.lines("", Anchor::Start, x, base(values.len()), &values);
             }
             self.y += whole + BETWEEN;
             self.stretches.push((start, self.y));
@@ -113,14 +115,14 @@ impl Frame {
         let mut y = start;
         let names = wrap(name, self.width, 3);
         if !name.is_empty() {
-            drawing.lines("over", Anchor::Start, 0.0, y + 11.0, &names);
+            drawing.lines("", Anchor::Start, 0.0, y + 11.0, &names);
             y += names.len() as f64 * LINE;
         }
         if !self.under && !name.is_empty() {
-            drawing.text("over", Anchor::End, self.width, start + 11.0, value);
+            drawing.text("", Anchor::End, self.width, start + 11.0, value);
         } else if !value.is_empty() {
             let values = wrap(value, self.width, 3);
-            drawing.lines("muted over", Anchor::Start, 0.0, y + 11.0, &values);
+            drawing.lines("muted", Anchor::Start, 0.0, y + 11.0, &values);
             y += values.len() as f64 * LINE;
         }
         y += 3.0;
@@ -133,17 +135,43 @@ impl Frame {
 
     /// Shades what is between two values, behind all rows so far.
     pub(crate) fn band(&self, drawing: &mut Drawing, axis: &Axis, low: Finite, high: Finite) {
-        let (left, right) = (self.x(axis, low), self.x(axis, high));
-        for (top, bottom) in self.stretches.iter().copied() {
+        if let Some((top, bottom)) = self.whole() {
+            let (left, right) = (self.x(axis, low), self.x(axis, high));
             drawing.behind(|back| back.rect("band", Area { left, top, right, bottom }));
         }
     }
 
-    /// A line through all plots, but through no name above them.
+    /// From the beginning of the first plot to the end of the last.
+    fn whole(&self) -> Option<(f64, f64)> {
+        Some((self.stretches.first()?.0, self.stretches.last()?.1))
+    }
+
+    /// The lines of a grid, behind all rows: through all plots, but through no name above them. One
+    /// path has them all, and one covers them where names are: with hundreds of rows a piece of each
+    /// line for each row would be most of the drawing.
+    fn grid(&self, drawing: &mut Drawing, places: impl Iterator<Item = f64>) {
+        let Some((top, bottom)) = self.whole() else { return };
+        let (mut lines, mut covers) = (Path::new(), Path::new());
+        places.for_each(|x| {
+            lines.from(x, top).to(x, bottom);
+        });
+        for pair in self.stretches.windows(2).filter(|pair| pair[0].1 < pair[1].0) {
+            let (top, bottom) = (pair[0].1, pair[1].0);
+            covers.from(0.0, top).to(self.width, top).to(self.width, bottom).to(0.0, bottom).close();
+        }
+        drawing.behind(|back| {
+            back.path("grid", &lines);
+            if !covers.is_empty() {
+                back.path("cover", &covers);
+            }
+        });
+    }
+
+    /// A line through all plots, before all rows, but through no name above them.
     fn upright(&self, drawing: &mut Drawing, class: &str, x: f64) {
         let mut path = Path::new();
         for joined in self.stretches.chunk_by(|one, next| one.1 == next.0) {
-            path.from(x, joined[0].0).upright(x, joined[joined.len() - 1].1);
+            path.from(x, joined[0].0).to(x, joined[joined.len() - 1].1);
         }
         if !self.stretches.is_empty() {
             drawing.path(class, &path);
@@ -163,7 +191,7 @@ impl Frame {
             let mut path = Path::new();
             path.from(low, y).to(high, y);
             for x in [low, high] {
-                path.from(x, y - half).upright(x, y + half);
+                path.from(x, y - half).to(x, y + half);
             }
             drawing.path(class, &path);
         }
@@ -180,9 +208,9 @@ impl Frame {
     ) {
         let bottom = self.y;
         let place = |at: f64| self.left + at * (self.right - self.left);
+        self.grid(drawing, axis.ticks.iter().map(|tick| place(tick.at)));
         for tick in &axis.ticks {
             let x = place(tick.at);
-            drawing.behind(|back| self.upright(back, "grid", x));
             let half = width(&tick.label) / 2.0;
             let x = x.min(self.width - half).max(half);
             drawing.text_if_free("muted", Anchor::Middle, x, bottom + 14.0, &tick.label);

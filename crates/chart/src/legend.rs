@@ -1,8 +1,10 @@
 //! What the colours and signs of a drawing mean.
 
+use crate::area::Area;
 use crate::colour::stroke;
-use crate::drawing::{Anchor, Area, Drawing, Path};
+use crate::drawing::{Anchor, Drawing};
 use crate::measure::{LINE, fit, width};
+use crate::path::Path;
 
 /// A sign and its meaning.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +65,7 @@ impl Sign {
             Self::Band => {
                 drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });
             }
-            Self::Hollow => drawing.circle("hollow soft", x + 7.0, y, 3.0),
+            Self::Hollow => drawing.ring("hollow soft", x + 7.0, y, 3.0, None),
             Self::Dashed => across(drawing, "thin soft dashed"),
         }
     }
@@ -84,13 +86,10 @@ pub(crate) fn interval(
     path.from(reached[0], y).to(reached[1], y);
     for ((end, x), inwards) in ends.into_iter().zip(reached).zip([6.0, -6.0]) {
         match end {
-            Some(_) => path.from(x, y - 4.0).upright(x, y + 4.0),
+            Some(_) => path.from(x, y - 4.0).to(x, y + 4.0),
             None => path.from(x + inwards, y - 4.0).to(x, y).to(x + inwards, y + 4.0),
         };
     }
-    drawing.path(&format!("thin {class}"), &path);
-    let mut diamond = Path::new();
-    diamond.to(estimate - 5.0, y).to(estimate, y - 5.0).to(estimate + 5.0, y).to(estimate, y + 5.0);
-    diamond.close();
-    drawing.path(&format!("fill {class}"), &diamond);
+    path.from(estimate - 4.5, y).to(estimate, y - 4.5).to(estimate + 4.5, y).to(estimate, y + 4.5).close();
+    drawing.path(&format!("range {class}"), &path);
 }

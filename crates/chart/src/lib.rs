@@ -5,6 +5,7 @@
 //! seen them ([`Drawing::labels`]), at one width for wide screens and one for narrow ones. Nothing
 //! is read or written here, and no text of others becomes markup but through [`Markup`].
 
+mod area;
 mod axis;
 mod colour;
 mod drawing;
@@ -15,6 +16,7 @@ mod id;
 mod legend;
 mod markup;
 mod measure;
+mod path;
 mod plane;
 mod plots;
 mod print;
@@ -23,9 +25,10 @@ mod table;
 mod thin;
 mod tips;
 
+pub use area::Area;
 pub use axis::{Axis, Scale, Tick};
 pub use colour::{COLOURS, Colour, SERIES, Theme, rules_of_pages, stylesheet};
-pub use drawing::{Area, Drawing, Label};
+pub use drawing::{Drawing, Label};
 pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, WIDE};
 pub use finite::{Finite, Interval};
 pub use id::Id;
@@ -42,5 +45,5 @@ pub use plots::matrix::{Interaction, Matrix};
 pub use plots::timeline::{Run, Start, Timeline};
 pub use plots::waterfall::{Step, Waterfall};
 pub use quantity::Quantity;
-pub use table::{Cell, Table};
+pub use table::{Cell, Table, beyond, columns};
 pub use tips::SCRIPT;

@@ -18,7 +18,7 @@ pub struct Markup(String);
 pub enum Attribute<'a> {
     /// Text. An address, a style or a script is none: [`Markup`] refuses their names.
     Text(&'a str),
-    /// A number as SVG writes it: to hundredths; what is not finite is 0.
+    /// A number as SVG writes it: to tenths; what is not finite is 0.
     Number(f64),
     /// A link to an element of the same page.
     Link(&'a Id),
@@ -258,12 +258,12 @@ fn escape(text: &str, out: &mut String) {
     }
 }
 
-/// A number as SVG writes it, to hundredths; what is not finite is 0.
+/// A number as SVG writes it, to tenths: a tenth of a px is not seen. What is not finite is 0.
 pub(crate) fn number(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();
     }
-    let shown = format!("{:.2}", value);
-    let short = shown.trim_end_matches('0').trim_end_matches('.');
+    let shown = format!("{value:.1}");
+    let short = shown.trim_end_matches(".0");
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }

@@ -4,6 +4,7 @@ use crate::axis::{Axis, Room, Scale};
 use crate::drawing::{Anchor, Drawing};
 use crate::finite::Finite;
 use crate::measure::{self, LINE, fit, width, wrap};
+use crate::path::Path;
 use crate::quantity::Quantity;
 
 /// The height of the plot, in px.
@@ -70,26 +71,30 @@ impl Plane {
                 back.hint(meaning, |hint| hint.line("thin soft dashed", (row.x, from), (row.x, plane.foot)));
             });
             if row.line.is_some() {
-                drawing.text("muted over", Anchor::Start, row.left, from + 9.0, &row.text);
+                drawing.text("muted", Anchor::Start, row.left, from + 9.0, &row.text);
             }
         }
         plane
     }
 
     fn grid(&self, drawing: &mut Drawing, widest: f64, across: &Quantity) {
+        let mut lines = Path::new();
         for tick in &self.y.ticks {
             let y = self.bottom - tick.at * (self.bottom - self.top);
-            drawing.behind(|back| back.line("grid", (self.left, y), (self.right, y)));
+            lines.from(self.left, y).to(self.right, y);
             drawing.text_if_free("muted", Anchor::End, widest, y + 4.0, &tick.label);
         }
+        drawing.behind(|back| back.path("grid", &lines));
+        let mut axis = Path::new();
         for tick in &self.x.ticks {
             let x = self.left + tick.at * (self.right - self.left);
-            drawing.line("axis", (x, self.foot), (x, self.foot + 4.0));
+            axis.from(x, self.foot).to(x, self.foot + 4.0);
             let half = width(&tick.label) / 2.0;
             let x = x.min(drawing.width - half).max(half);
             drawing.text_if_free("muted", Anchor::Middle, x, self.foot + 17.0, &tick.label);
         }
-        drawing.line("axis", (self.left, self.foot), (self.right, self.foot));
+        axis.from(self.left, self.foot).to(self.right, self.foot);
+        drawing.path("axis", &axis);
         let lines = wrap(&across.title(self.x.factor), self.right, 3);
         drawing.lines("muted", Anchor::End, self.right, self.foot + 34.0, &lines);
         drawing.height = self.foot + 24.0 + lines.len() as f64 * LINE + 6.0;

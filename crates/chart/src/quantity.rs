@@ -76,3 +76,9 @@ impl Quantity {
         if self.unit.is_empty() { value } else { format!("{value} {}", self.unit) }
     }
 }
+
+/// `1 run`, `12 runs`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}

@@ -23,6 +23,23 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
+/// Rules for the columns of numbers: so many of a table can be named by [`columns`].
+pub(crate) const NAMED: usize = 16;
+
+/// The classes of a table that say which of its columns are numbers, so that no cell needs to:
+/// `n2 n4`. The rules for them are in [`rules_of_pages`](crate::rules_of_pages); a column that
+/// [`beyond`] names needs the class `number` in each cell.
+#[must_use]
+pub fn columns(numeric: &[bool]) -> String {
+    let named = numeric.iter().take(NAMED).zip(1..).filter(|(numeric, _)| **numeric);
+    named.map(|(_, place)| format!("n{place}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Of each column whether it is one of numbers that [`columns`] cannot name.
+pub fn beyond(numeric: &[bool]) -> impl Iterator<Item = bool> {
+    numeric.iter().zip(0..).map(|(numeric, place)| *numeric && place >= NAMED)
+}
+
 impl Table {
     pub(crate) fn new(head: &[&str]) -> Self {
         Self { head: head.iter().map(|name| text::reason(name)).collect(), rows: Vec::new() }
@@ -35,27 +52,38 @@ impl Table {
     /// An HTML table.
     #[must_use]
     pub fn html(&self, caption: &str) -> Markup {
+        let numeric: Vec<bool> = (0..self.head.len()).map(|column| self.is_numeric(column)).collect();
+        let class = columns(&numeric);
+        let attributes = [("class", class.as_str().into())];
         let mut html = Markup::new();
-        html.element("table", &[], |table| {
+        html.element("table", &attributes[..usize::from(!class.is_empty())], |table| {
             table.element("caption", &[], |inside| inside.text(&text::reason(caption)));
             table.element("thead", &[], |head| {
                 head.element("tr", &[], |row| {
-                    for name in &self.head {
-                        row.element("th", &[("scope", "col".into())], |inside| inside.text(name));
+                    for (name, number) in self.head.iter().zip(beyond(&numeric)) {
+                        let attributes = [("scope", "col".into()), ("class", "number".into())];
+                        row.element("th", &attributes[..1 + usize::from(number)], |inside| inside.text(name));
                     }
                 });
             });
             table.element("tbody", &[], |body| {
                 for cells in &self.rows {
                     body.element("tr", &[], |row| {
-                        for (index, cell) in cells.iter().enumerate() {
-                            cell.html(index == 0, row);
+                        for ((index, cell), number) in cells.iter().enumerate().zip(beyond(&numeric)) {
+                            cell.html(index == 0, number, row);
                         }
                     });
                 }
             });
         });
         html
+    }
+
+    /// Whether a column has numbers and no words.
+    fn is_numeric(&self, column: usize) -> bool {
+        let mut cells = self.rows.iter().filter_map(|row| row.get(column));
+        let has_numbers = cells.clone().any(|cell| matches!(cell, Cell::Number(..)));
+        has_numbers && cells.all(|cell| !matches!(cell, Cell::Text(_)))
     }
 
     /// Comma-separated values (RFC 4180, but lines end in a bare newline); numbers with all their
@@ -77,16 +105,15 @@ impl Cell {
         value.map_or(Self::Empty, |value| Self::Number(value, show(value)))
     }
 
-    fn html(&self, names: bool, row: &mut Markup) {
+    /// `number`: nothing says of its column that it is one of numbers.
+    fn html(&self, names: bool, number: bool, row: &mut Markup) {
+        let attributes = [("class", "number".into())];
+        let attributes = &attributes[..usize::from(number)];
         match self {
-            Self::Text(text) if names => {
-                row.element("th", &[("scope", "row".into())], |cell| cell.text(text));
-            }
-            Self::Text(text) => row.element("td", &[], |cell| cell.text(text)),
-            Self::Number(_, shown) => {
-                row.element("td", &[("class", "number".into())], |cell| cell.text(shown));
-            }
-            Self::Empty => row.element("td", &[], |_| {}),
+            // The first of a row of a body is its name, so its scope needs no word.
+            Self::Text(text) if names => row.element("th", attributes, |cell| cell.text(text)),
+            Self::Text(text) | Self::Number(_, text) => row.element("td", attributes, |cell| cell.text(text)),
+            Self::Empty => row.element("td", attributes, |_| {}),
         }
     }
 

@@ -32,7 +32,8 @@ fn main() -> Result<(), Box<dyn error::Error>> {
             .map(|figure| (figure, ""))
             .chain(section.folded.iter().map(|figure| (figure, " (folded)")))
         {
-            bytes += figure.html().as_str().len();
+            let html = if place.is_empty() { figure.html() } else { figure.small_html() };
+            bytes += html.as_str().len();
             writeln!(words, "## {} ({}){place}\n{}\n", figure.title, figure.id, figure.description)?;
             for panel in &figure.panels {
                 writeln!(words, "- {}", panel.title)?;

@@ -1,8 +1,9 @@
 //! Amounts as bars from zero, alone or stacked of parts.
 
+use crate::area::Area;
 use crate::axis::Scale;
 use crate::colour::series;
-use crate::drawing::{Anchor, Area, Drawing};
+use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
 use crate::finite::{Finite, Interval};
 use crate::frame::Frame;
@@ -49,6 +50,8 @@ pub struct Bar {
 
 const HEIGHT: f64 = 14.0;
 const STEP: f64 = 19.0;
+/// A narrower part of a bar is not drawn, in px.
+const SEEN: f64 = 0.05;
 /// Names in a group take at most this much of the width.
 const NAMES: f64 = 0.22;
 
@@ -156,10 +159,10 @@ impl Plot for Bars {
                 }
                 drawing.mark(&self.about(group, bar), |mark| {
                     for (part, from, to) in bar.stretches() {
-                        if from == to && !self.parts.is_empty() {
+                        let (from, to) = (frame.x(&axis, from), frame.x(&axis, to));
+                        if (to - from).abs() < SEEN && !self.parts.is_empty() {
                             continue;
                         }
-                        let (from, to) = (frame.x(&axis, from), frame.x(&axis, to));
                         let class = series(if self.parts.is_empty() { colour } else { part });
                         let (top, bottom) = (middle - HEIGHT / 2.0, middle + HEIGHT / 2.0);
                         let area = Area { left: from.min(to), top, right: from.max(to), bottom };

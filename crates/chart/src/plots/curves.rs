@@ -2,11 +2,12 @@
 
 use crate::axis::Scale;
 use crate::colour::{series, stroke};
-use crate::drawing::{Anchor, Drawing, Path};
+use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
 use crate::finite::Finite;
 use crate::legend::{Sign, legend};
 use crate::measure::{self, LINE, fit};
+use crate::path::Path;
 use crate::plane::{Along, Plane, remark};
 use crate::quantity::Quantity;
 use crate::table::{Cell, Table};
@@ -115,10 +116,12 @@ impl Plot for Curves {
                 let class =
                     if kept.len() < places.len() { format!("thin {}", series(index)) } else { stroke(index) };
                 mark.path(&class, &path);
-                for ((x, y), point) in places.iter().zip(&curve.points).filter(|_| curve.measured) {
-                    let words = format!("{}: {}", self.across.0.shown(point.0), self.up.0.shown(point.1));
-                    mark.hint(&words, |hint| hint.circle(&format!("fill {}", series(index)), *x, *y, 3.5));
-                }
+                mark.shared(&format!("dots {}", series(index)), |dots| {
+                    for ((x, y), point) in places.iter().zip(&curve.points).filter(|_| curve.measured) {
+                        let words = format!("{}: {}", self.across.0.shown(point.0), self.up.0.shown(point.1));
+                        dots.dot(*x, *y, &words);
+                    }
+                });
             });
         }
         if room > 0.0 {
@@ -128,7 +131,7 @@ impl Plot for Curves {
             // What ends early has its name there, if it is free.
             ends.retain(|(index, (x, y))| {
                 let early = x + 8.0 + measure::width(&name(*index)) <= right;
-                !early || !drawing.text_if_free("over", Anchor::Start, x + 8.0, y + 4.0, &name(*index))
+                !early || !drawing.text_if_free("", Anchor::Start, x + 8.0, y + 4.0, &name(*index))
             });
             let wanted: Vec<f64> = ends.iter().map(|end| end.1.1).collect();
             for ((index, at), y) in ends.iter().zip(spread(&wanted, LINE, top, bottom - 12.0)) {

@@ -1,11 +1,13 @@
 //! From sender to reader, and what was lost where.
 
+use crate::area::Area;
 use crate::axis::Scale;
-use crate::drawing::{Area, Drawing, Path};
+use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::Finite;
 use crate::frame::Frame;
 use crate::legend::{Sign, legend};
+use crate::path::Path;
 use crate::quantity::Quantity;
 use crate::table::{Cell, Table};
 

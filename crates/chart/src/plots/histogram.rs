@@ -2,10 +2,11 @@
 
 use crate::axis::Scale;
 use crate::colour::{series, stroke};
-use crate::drawing::{Drawing, Path};
+use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::Finite;
 use crate::legend::{Sign, legend};
+use crate::path::Path;
 use crate::plane::{Along, Plane};
 use crate::quantity::Quantity;
 use crate::table::{Cell, Table};

@@ -1,10 +1,11 @@
 //! A value over versions, and where it changed.
 
 use crate::axis::Scale;
-use crate::drawing::{Drawing, Path};
+use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::{Finite, Interval};
 use crate::legend::{Sign, legend};
+use crate::path::Path;
 use crate::plane::{Along, Plane};
 use crate::quantity::Quantity;
 use crate::table::{Cell, Table};

@@ -1,10 +1,12 @@
 //! The way of a packet through the layers of a kernel.
 
-use crate::drawing::{Anchor, Area, Drawing, Path};
+use crate::area::Area;
+use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
 use crate::finite::Interval;
 use crate::legend::{Sign, legend};
 use crate::measure::{self, LINE, wrap};
+use crate::path::Path;
 use crate::plane::remark;
 use crate::quantity::Quantity;
 use crate::table::{Cell, Table};
@@ -244,7 +246,7 @@ impl Lanes {
             if number > 0 {
                 y += GAP / 2.0;
             }
-            drawing.lines("muted over", anchor, from, y + 11.0, &told);
+            drawing.lines("muted", anchor, from, y + 11.0, &told);
             y += told.len() as f64 * LINE + GAP / 2.0;
             let lines = wrap(&stage.name, width - left - 12.0, 2);
             let wide = lines.iter().map(|line| measure::width(line)).fold(20.0, f64::max) + 12.0;

@@ -1,6 +1,7 @@
 //! What pairs of switches do together.
 
-use crate::drawing::{Anchor, Area, Drawing};
+use crate::area::Area;
+use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
 use crate::finite::Interval;
 use crate::legend::{Sign, legend};
@@ -108,7 +109,7 @@ impl Plot for Matrix {
                 let area = Area { left: x, top: y, right: x + cell - 2.0, bottom: y + HEIGHT - 2.0 };
                 let class = pair.side().map_or_else(|| "cell".to_owned(), |side| format!("tint {side}"));
                 mark.rect(&class, area);
-                let class = if pair.side().is_some() { "" } else { "muted" };
+                let class = if pair.side().is_some() { "flat" } else { "flat muted" };
                 let value = self.quantity.signed(pair.value.estimate);
                 mark.text(class, Anchor::Middle, x + cell / 2.0 - 1.0, y + HEIGHT / 2.0 + 3.0, &value);
             });

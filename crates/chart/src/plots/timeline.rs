@@ -2,12 +2,12 @@
 
 use crate::axis::Scale;
 use crate::colour::series;
-use crate::drawing::{Drawing, Path};
+use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::Finite;
 use crate::legend::{Sign, legend};
 use crate::plane::{Along, Plane, remark};
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, counted};
 use crate::table::{Cell, Table};
 use crate::thin;
 
@@ -109,45 +109,39 @@ impl Plot for Timeline {
         let mut drawn = 0;
         for boot in 0..self.starts.len().max(1) {
             let runs: Vec<&Run> = self.of(boot).collect();
-            let counted: Vec<&Run> = runs.iter().copied().filter(|run| run.counts).collect();
+            let valid: Vec<&Run> = runs.iter().copied().filter(|run| run.counts).collect();
             let mean = self.mean(boot);
             let about = mean.map_or_else(String::new, |mean| format!(", mean {}", self.quantity.shown(mean)));
             if runs.is_empty() {
                 continue;
             }
             let class = series(boot);
-            drawing.mark(&format!("{}: {} runs{about}", self.name(boot), runs.len()), |mark| {
-                if let (Some(mean), Some(first), Some(last)) = (mean, counted.first(), counted.last()) {
+            let words = format!("{}: {}{about}", self.name(boot), counted(runs.len(), "run"));
+            drawing.mark(&words, |mark| {
+                if let (Some(mean), Some(first), Some(last)) = (mean, valid.first(), valid.last()) {
                     let ((from, y), (to, _)) = (plane.place(first.at, mean), plane.place(last.at, mean));
                     let (from, to) = (from.min(to - 4.0), to.max(from + 4.0));
                     mark.line(&format!("stroke {class}"), (from, y), (to, y));
                 }
                 let place = |run: &&Run| plane.place(run.at, run.value);
-                let mut many = Vec::new();
-                for run in &runs {
+                for run in runs.iter().filter(|run| !run.counts) {
                     let (x, y) = place(run);
-                    if run.counts && self.runs.len() > TOLD {
-                        many.push((x, y));
-                        continue;
-                    }
-                    drawn += 1;
-                    mark.hint(&self.words(run), |hint| {
-                        let mut dot = Path::new();
-                        dot.dot(x, y);
-                        if run.counts {
-                            hint.path(&format!("dots {class}"), &dot);
-                        } else {
-                            hint.circle(&format!("hollow {class}"), x, y, 3.0);
+                    mark.ring(&format!("hollow {class}"), x, y, 3.0, Some(&self.words(run)));
+                }
+                drawn += runs.len() - valid.len();
+                mark.shared(&format!("dots {class}"), |dots| {
+                    if self.runs.len() <= TOLD {
+                        for run in &valid {
+                            let (x, y) = place(run);
+                            dots.dot(x, y, &self.words(run));
                         }
-                    });
-                }
-                let kept = thin::dots(&many);
-                drawn += kept.len();
-                let mut path = Path::new();
-                kept.iter().for_each(|(x, y)| path.dot(*x, *y));
-                if !kept.is_empty() {
-                    mark.path(&format!("dots {class}"), &path);
-                }
+                        drawn += valid.len();
+                        return;
+                    }
+                    let kept = thin::dots(&valid.iter().map(place).collect::<Vec<_>>());
+                    drawn += kept.len();
+                    dots.dots(&kept);
+                });
             });
         }
         let said = thin::said(drawn, self.runs.len(), "runs");

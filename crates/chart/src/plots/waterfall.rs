@@ -1,7 +1,8 @@
 //! How one amount becomes another, step by step.
 
+use crate::area::Area;
 use crate::axis::Scale;
-use crate::drawing::{Area, Drawing};
+use crate::drawing::Drawing;
 use crate::figure::Plot;
 use crate::finite::{Finite, Interval};
 use crate::frame::Frame;

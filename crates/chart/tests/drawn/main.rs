@@ -6,6 +6,7 @@ mod faults;
 #[path = "../../examples/gallery/figures/mod.rs"]
 mod figures;
 mod labels;
+mod many;
 mod markup;
 mod odd;
 

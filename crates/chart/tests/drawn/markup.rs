@@ -148,7 +148,7 @@ fn numbers_are_finite_and_short() {
     for value in [1.0 / 3.0, -0.001, f64::NAN, f64::INFINITY, 1e9] {
         markup.empty("g", &[("x", value.into())]);
     }
-    assert_eq!(markup.as_str(), r#"<g x="0.33"/><g x="0"/><g x="0"/><g x="0"/><g x="1000000000"/>"#);
+    assert_eq!(markup.as_str(), r#"<g x="0.3"/><g x="0"/><g x="0"/><g x="0"/><g x="1000000000"/>"#);
     assert_eq!([f64::NAN, f64::NEG_INFINITY].map(Finite::new), [None, None]);
     assert_eq!(
         ["Runs per boot", "1 %", "<>"].map(|text| Id::new(text).to_string()),

@@ -4,6 +4,7 @@ use advice::{Advice, NOTHING, Said, StudyAdvice, Under};
 use report::Exhibit;
 
 use crate::block::{Block, Item};
+use crate::words::line;
 
 /// The advice: in short by scenario and over all, then for each kind of traffic on demand.
 #[must_use]
@@ -40,7 +41,12 @@ fn fold(advice: &Advice, study: &StudyAdvice, under: &Under) -> Block<'static> {
         inside.push(Block::Items(said.switches.into_iter().map(item).chain(others).collect()));
     }
     inside.extend(under.flags.iter().map(|flag| Block::Warning(vec![flag.clone()])));
-    Block::Fold(under.title(), inside)
+    let title = match advice.studies.as_slice() {
+        [_] => under.title(),
+        // A fold is found by its title alone: by a search in the page, or from one fold to the next.
+        _ => format!("Study {} ({}): {}", study.study, line(&study.name), under.title()),
+    };
+    Block::Fold(title, inside)
 }
 
 fn item(said: Said) -> Item {

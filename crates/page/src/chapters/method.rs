@@ -5,6 +5,9 @@ use report::{Classic, ComparisonRequest, Method};
 use crate::block::Block;
 use crate::section::Study;
 
+/// So many of ministat's tables of a metric are shown.
+const PLOTTED: usize = 2;
+
 pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
     let results = &study.results;
     let mut blocks = Vec::new();
@@ -26,9 +29,17 @@ pub(super) fn classic(study: &Study) -> Vec<Block<'static>> {
         Err(error) => return vec![Block::Text(format!("There is none: {error}."))],
     };
     let mut blocks = vec![Block::Text(Classic::CAUTION.to_owned())];
+    let number = study.results.number();
+    if classic.groups.iter().any(|group| group.plotted.len() > PLOTTED) {
+        blocks.push(Block::Text(format!(
+            "ministat compares at most seven conditions in one table. Of each metric the first {PLOTTED} tables are \
+             here; netassay compare {number} --classic prints all."
+        )));
+    }
     blocks.extend(classic.groups.into_iter().map(|group| {
         let unit = if group.unit.is_empty() { String::new() } else { format!(" in {}", group.unit) };
-        Block::Fold(format!("{}{unit}", group.metric), vec![Block::Verbatim(group.plotted)])
+        let tables = &group.plotted[..group.plotted.len().min(PLOTTED)];
+        Block::Fold(format!("{}{unit}", group.metric), vec![Block::Verbatim(tables.concat())])
     }));
     blocks
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use chart::Id;
 
-/// A figure's drawings have names that begin with the figure's.
-const DRAWINGS: [&str; 3] = ["wide", "narrow", "chart"];
+/// Parts of a figure have names that begin with the figure's.
+const PARTS: [&str; 2] = ["title", "about"];
 /// A name is made of at most so many characters, so that a number still fits behind them.
 const MOST: usize = 52;
 
@@ -24,16 +24,15 @@ impl Ids {
             number += 1;
             id = Id::new(&format!("{words} {number}"));
         }
-        for drawing in DRAWINGS {
-            self.0.insert(id.part(drawing).as_str().to_owned());
+        for part in PARTS {
+            self.0.insert(id.part(part).as_str().to_owned());
         }
         self.0.insert(id.as_str().to_owned());
         id
     }
 
     fn is_free(&self, id: &Id) -> bool {
-        !self.0.contains(id.as_str())
-            && DRAWINGS.iter().all(|drawing| !self.0.contains(id.part(drawing).as_str()))
+        !self.0.contains(id.as_str()) && PARTS.iter().all(|part| !self.0.contains(id.part(part).as_str()))
     }
 }
 
@@ -45,12 +44,12 @@ mod tests {
     fn names_are_unique_and_the_same_each_time() {
         let given = || -> Vec<String> {
             let mut ids = Ids::default();
-            let words = ["runs tcp", "runs-tcp", "runs", "runs wide", "文", "字"];
+            let words = ["runs tcp", "runs-tcp", "runs", "runs about", "文", "字"];
             let long = "x".repeat(300);
             words.iter().copied().chain([long.as_str(); 12]).map(|one| ids.unique(one).to_string()).collect()
         };
         let names = given();
-        assert_eq!(names[..6], ["runs-tcp", "runs-tcp-2", "runs", "runs-wide-2", "f-", "f-2"]);
+        assert_eq!(names[..6], ["runs-tcp", "runs-tcp-2", "runs", "runs-about-2", "f-", "f-2"]);
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
         assert_eq!(names, given());
     }

@@ -11,11 +11,13 @@ use crate::words::{line as shown, lines as shown_lines};
 pub(super) struct Writer<'m> {
     pub(super) to: &'m mut Markup,
     tables: usize,
+    /// What is written is shown on demand.
+    is_folded: bool,
 }
 
 impl<'m> Writer<'m> {
     pub(super) fn new(to: &'m mut Markup) -> Self {
-        Self { to, tables: 0 }
+        Self { to, tables: 0, is_folded: false }
     }
 
     /// An element with what `inside` writes.
@@ -25,9 +27,9 @@ impl<'m> Writer<'m> {
         attributes: &[(&'static str, Attribute<'_>)],
         inside: impl FnOnce(&mut Writer<'_>),
     ) {
-        let tables = &mut self.tables;
+        let (tables, is_folded) = (&mut self.tables, self.is_folded);
         self.to.element(name, attributes, |to| {
-            let mut writer = Writer { to, tables: *tables };
+            let mut writer = Writer { to, tables: *tables, is_folded };
             inside(&mut writer);
             *tables = writer.tables;
         });
@@ -72,9 +74,12 @@ impl<'m> Writer<'m> {
                 self.to.element("pre", &attributes, |inside| inside.text(&shown_lines(lines)));
             }
             Block::Fold(title, blocks) => self.within("details", &[], |fold| {
+                fold.is_folded = true;
                 fold.words("summary", "", title);
                 fold.blocks(blocks);
             }),
+            // What few readers open is there once, for narrow screens: it does for wide ones too.
+            Block::Figure(figure) if self.is_folded => self.to.append(&figure.small_html()),
             Block::Figure(figure) => self.to.append(&figure.html()),
             Block::Data(data) => self.data(data),
         }
@@ -118,34 +123,40 @@ impl<'m> Writer<'m> {
             ("aria-label", label.as_str().into()),
         ];
         let heads = table.heads();
-        let classes: Vec<&str> =
-            (0..heads.len()).map(|column| if table.is_numeric(column) { "number" } else { "" }).collect();
+        let numeric: Vec<bool> = (0..heads.len()).map(|column| table.is_numeric(column)).collect();
+        let beyond: Vec<&str> =
+            chart::beyond(&numeric).map(|is_beyond| if is_beyond { "number" } else { "" }).collect();
+        let class = format!("data {}", chart::columns(&numeric));
         self.to.element("div", &attributes, |around| {
-            around.element("table", &[("class", "data".into()), ("id", id.as_str().into())], |element| {
-                element.element("caption", &[], |caption| {
-                    caption.element("a", &[("href", Attribute::Link(&id))], |link| link.text(&number));
-                    caption.text(&format!(" {}", shown(title)));
-                });
-                element.element("thead", &[], |head| {
-                    head.element("tr", &[], |row| {
-                        for (name, class) in heads.iter().zip(&classes) {
-                            let attributes = [("scope", "col".into()), ("class", (*class).into())];
-                            let count = if class.is_empty() { 1 } else { 2 };
-                            row.element("th", &attributes[..count], |cell| cell.text(&shown(name)));
-                        }
+            around.element(
+                "table",
+                &[("class", class.trim().into()), ("id", id.as_str().into())],
+                |element| {
+                    element.element("caption", &[], |caption| {
+                        caption.element("a", &[("href", Attribute::Link(&id))], |link| link.text(&number));
+                        caption.text(&format!(" {}", shown(title)));
                     });
-                });
-                element.element("tbody", &[], |body| {
-                    for (place, cells) in table.rows().enumerate() {
-                        body.element("tr", &[], |row| {
-                            for (column, cell) in cells.iter().enumerate() {
-                                let class = table.tone(place, column).map_or(classes[column], tone);
-                                write_cell(row, column, cell, class);
+                    element.element("thead", &[], |head| {
+                        head.element("tr", &[], |row| {
+                            for (name, class) in heads.iter().zip(&beyond) {
+                                let attributes = [("scope", "col".into()), ("class", (*class).into())];
+                                let count = if class.is_empty() { 1 } else { 2 };
+                                row.element("th", &attributes[..count], |cell| cell.text(&shown(name)));
                             }
                         });
-                    }
-                });
-            });
+                    });
+                    element.element("tbody", &[], |body| {
+                        for (place, cells) in table.rows().enumerate() {
+                            body.element("tr", &[], |row| {
+                                for (column, cell) in cells.iter().enumerate() {
+                                    let class = table.tone(place, column).map_or(beyond[column], tone);
+                                    write_cell(row, column, cell, class);
+                                }
+                            });
+                        }
+                    });
+                },
+            );
         });
         for note in notes {
             self.words("p", "note", note.trim());
@@ -187,22 +198,17 @@ impl<'m> Writer<'m> {
 }
 
 fn write_cell(row: &mut Markup, column: usize, cell: &str, class: &'static str) {
+    // The first of a row of a body is its name, so its scope needs no word.
     let name = if column == 0 { "th" } else { "td" };
-    let mut attributes: Vec<(&'static str, Attribute<'_>)> = Vec::new();
-    if column == 0 {
-        attributes.push(("scope", "row".into()));
-    }
-    if !class.is_empty() {
-        attributes.push(("class", class.into()));
-    }
-    row.element(name, &attributes, |inside| inside.text(&shown(cell)));
+    let attributes = [("class", class.into())];
+    row.element(name, &attributes[..usize::from(!class.is_empty())], |inside| inside.text(&shown(cell)));
 }
 
 fn tone(tone: Tone) -> &'static str {
     match tone {
-        Tone::Better => "verdict better",
-        Tone::Worse => "verdict worse",
-        Tone::Proven => "verdict proven",
-        Tone::Open => "verdict open",
+        Tone::Better => "better",
+        Tone::Worse => "worse",
+        Tone::Proven => "proven",
+        Tone::Open => "open",
     }
 }

@@ -6,7 +6,7 @@ use chart::{Code, Markup, SCRIPT, fixed, rules_of_pages};
 use sha2::{Digest as _, Sha256};
 
 /// The page's script. Without it every word and figure is there; it adds the switch of colours,
-/// opens folds that a link leads into, and unpacks downloads.
+/// opens folds that a link leads into, unpacks downloads, and leads the keyboard to marks.
 pub(super) fn script() -> Code {
     Code::fixed(fixed!(file "page.js")).and(&Code::fixed(SCRIPT))
 }

@@ -13,7 +13,7 @@ mod stored;
 
 use advice::Goal;
 use made::{QUIET, factorial, measured, on, study};
-use netassay_page::{advice as blocks, markdown};
+use netassay_page::{Block, advice as blocks, markdown};
 
 #[test]
 fn advice_is_a_table_and_a_fold_for_each_kind_of_traffic() {
@@ -23,6 +23,29 @@ fn advice_is_a_table_and_a_fold_for_each_kind_of_traffic() {
         vec![("throughput", rate), ("receiver.service_demand_byte", 2.0 + 0.5 * on(one, "transmitter.tso"))]
     });
     insta::assert_snapshot!("markdown", markdown(&blocks(&made::advice(&stored, &[]))));
+}
+
+#[test]
+fn folds_of_several_studies_name_their_study() {
+    let (study, plan) = study(&factorial(&["transmitter.tso", "receiver.gro"], 4));
+    let first = measured(&study, &plan, QUIET, 1, &|one| {
+        vec![("throughput", 1000.0 * (1.0 + 0.5 * on(one, "transmitter.tso")))]
+    });
+    let mut second = first.clone();
+    (second.row.id, second.row.name) = (store::StudyId(7), "other".to_owned());
+    let titles = |studies: &[store::StoredStudy]| -> Vec<String> {
+        let advice = advice::Advice::of(studies, &advice::Request::default()).unwrap();
+        let is_fold = |block: Block<'_>| match block {
+            Block::Fold(title, _) => Some(title),
+            _ => None,
+        };
+        blocks(&advice).into_iter().filter_map(is_fold).collect()
+    };
+    let alone = titles(std::slice::from_ref(&first));
+    assert_eq!(alone.len(), 1);
+    let expected =
+        [&first, &second].map(|one| format!("Study {} ({}): {}", one.row.id, one.row.name, alone[0]));
+    assert_eq!(titles(&[first.clone(), second.clone()]), expected);
 }
 
 #[test]

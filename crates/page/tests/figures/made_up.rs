@@ -16,7 +16,7 @@ pub(crate) fn shown(stored: &StoredStudy) -> Shown {
     Shown { results: Results::new(stored).unwrap(), series: Vec::new() }
 }
 
-fn parsed(text: &str) -> (Study, Plan) {
+pub(crate) fn parsed(text: &str) -> (Study, Plan) {
     let study = Study::parse("made", text).unwrap();
     let plan = study.plan();
     (study, plan)

@@ -27,9 +27,9 @@ pub struct ClassicGroup {
     pub sets: Vec<(String, Vec<f64>)>,
     /// ministat's table and verdicts.
     pub text: String,
-    /// The same with ministat's plots.
+    /// The same with ministat's plots, by tables: each compares at most six sets with the baseline.
     #[serde(skip)]
-    pub plotted: String,
+    pub plotted: Vec<String>,
 }
 
 impl Classic {
@@ -54,7 +54,7 @@ impl Classic {
             };
             let (baseline, baseline_values) = set(target.baseline)?;
             let mut named = vec![(baseline.name.clone(), baseline_values)];
-            let (mut text, mut plotted) = (String::new(), String::new());
+            let (mut text, mut plotted) = (String::new(), Vec::new());
             // ministat has symbols for seven sets: more conditions need more tables, each with the
             // baseline first.
             for some in target.conditions.chunks(MAX_SETS - 1) {
@@ -65,9 +65,8 @@ impl Classic {
                     sets.push(set);
                 }
                 text.push_str(&ministat::report(&sets, level)?);
-                for part in [ministat::names(&sets)?, plot(&sets)?, ministat::table(&sets, Some(level))?] {
-                    plotted.push_str(&part);
-                }
+                let parts = [ministat::names(&sets)?, plot(&sets)?, ministat::table(&sets, Some(level))?];
+                plotted.push(parts.concat());
             }
             groups.push(ClassicGroup {
                 metric: target.metric.key,

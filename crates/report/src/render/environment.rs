@@ -42,15 +42,38 @@ pub fn environments(stored: &StoredStudy) -> String {
 /// empty without a boot.
 #[must_use]
 pub fn first_environment(stored: &StoredStudy) -> String {
-    let Some(first) = stored.boots.first() else { return String::new() };
-    let base = document(&first.environment);
-    let mut text = String::new();
-    outline(&base, 0, &mut text);
-    for boot in &stored.boots[1..] {
-        let mut differ = String::new();
-        changes("", &base, &document(&boot.environment), &mut differ);
+    let boot = |boot: &store::BootRow| {
+        (format!("boot {}, part {}", boot.number, boot.part), document(&boot.environment))
+    };
+    against_others(stored.boots.iter().map(boot))
+}
+
+/// With differences of so many bytes a boot is of another kind than those before, mostly of another
+/// scenario: boots after it are compared with it too.
+const OTHER: usize = 2_000;
+
+/// The first document as an outline, and each other one as its differences from the earlier one that
+/// it is most like; nothing of one that is the same.
+fn against_others(documents: impl Iterator<Item = (String, Value)>) -> String {
+    let (mut kinds, mut text): (Vec<(String, Value)>, _) = (Vec::new(), String::new());
+    for (name, own) in documents {
+        let differences = |(_, known): &(String, Value)| {
+            let mut differ = String::new();
+            changes("", known, &own, &mut differ);
+            differ
+        };
+        let differ = kinds.iter().map(differences).enumerate().min_by_key(|(_, differ)| differ.len());
+        let Some((nearest, differ)) = differ else {
+            outline(&own, 0, &mut text);
+            kinds.push((name, own));
+            continue;
+        };
         if !differ.is_empty() {
-            text.push_str(&format!("in boot {}, part {}:\n{differ}", boot.number, boot.part));
+            let from = if nearest == 0 { String::new() } else { format!(", against {}", kinds[nearest].0) };
+            text.push_str(&format!("in {name}{from}:\n{differ}"));
+        }
+        if differ.len() > OTHER {
+            kinds.push((name, own));
         }
     }
     text
@@ -182,6 +205,23 @@ mod tests {
         let mut text = String::new();
         outline(&json!({"a": {"b": [1, 2], "c": null}, "d": "x\n"}), 0, &mut text);
         assert_eq!(text, "a:\n  b: 1, 2\nd: x\n");
+    }
+
+    #[test]
+    fn boots_of_another_scenario_are_told_against_their_first() {
+        let guests =
+            |clock: u32| json!({"cpu": "x", "guests": {"features": "y".repeat(OTHER), "clock": clock}});
+        let documents = [json!({"cpu": "x"}), guests(1), json!({"cpu": "z"}), guests(2), json!({"cpu": "x"})];
+        let named = documents.into_iter().zip(1..).map(|(one, boot)| (format!("boot {boot}"), one));
+        let text = against_others(named);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..2], ["cpu: x", "in boot 2:"]);
+        assert!(lines[2].starts_with("    guests: null -> ") && lines[2].len() > OTHER);
+        assert_eq!(
+            lines[3..],
+            ["in boot 3:", "    cpu: x -> z", "in boot 4, against boot 2:", "    guests.clock: 1 -> 2"],
+            "the same again needs no words"
+        );
     }
 
     #[test]

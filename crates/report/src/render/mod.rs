@@ -13,7 +13,6 @@ pub(crate) mod explain;
 pub(crate) mod false_positives;
 pub(crate) mod group;
 pub(crate) mod history;
-mod history_text;
 pub(crate) mod list;
 pub(crate) mod method;
 pub(crate) mod over_time;

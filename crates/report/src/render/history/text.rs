@@ -1,7 +1,9 @@
 //! A history for people: what is said first, then tables and plots.
 
+use super::changed::ends;
+use super::member::{Member, studies};
+use super::{History, Series, shortened};
 use crate::data::differences::Difference;
-use crate::render::history::{History, Member, Series, ends, shortened, studies};
 use crate::render::summary::tone_of;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, percent, plain};

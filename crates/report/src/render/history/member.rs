@@ -1,0 +1,52 @@
+//! A study of a history.
+
+use serde::Serialize;
+use store::StudyStatus;
+
+use crate::data::differences::Difference;
+use crate::data::series::Entry;
+use crate::words::number::{counted, instant};
+
+/// A study of a history.
+#[derive(Debug, Serialize)]
+pub(crate) struct Member {
+    pub(crate) study: i64,
+    /// What it is called in the history.
+    pub(crate) label: String,
+    pub(crate) tags: Vec<String>,
+    /// UTC.
+    pub(crate) started: String,
+    pub(crate) version: String,
+    pub(crate) status: String,
+    /// What it does not share with the study before it, the weightiest first.
+    pub(crate) differs: Vec<Difference>,
+}
+
+impl Member {
+    pub(super) fn of(entry: &Entry, differs: Vec<Difference>) -> Self {
+        let row = &entry.outline.row;
+        Self {
+            study: row.id.0,
+            label: entry.chosen.label.clone(),
+            tags: row.tags.clone(),
+            started: instant(row.started_unix_ms),
+            version: row.version.clone(),
+            status: row.status.to_string(),
+            differs,
+        }
+    }
+}
+
+/// What a reader must know of a study.
+pub(super) fn note(entry: &Entry) -> Option<String> {
+    let row = &entry.outline.row;
+    let is_whole = row.status == StudyStatus::Complete;
+    (!is_whole).then(|| {
+        format!("study {} is {}: it has {}", row.id, row.status, counted(row.recorded_runs as usize, "run"))
+    })
+}
+
+/// `1 study`, `3 studies`.
+pub(crate) fn studies(count: usize) -> String {
+    if count == 1 { "1 study".to_owned() } else { format!("{count} studies") }
+}

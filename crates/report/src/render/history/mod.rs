@@ -1,0 +1,184 @@
+//! A metric over stored studies: its levels, where they changed, and the newest study against the
+//! recent level.
+
+mod changed;
+mod member;
+mod series;
+mod text;
+
+use serde::Serialize;
+use stats::Correction;
+use study::metric::Metric;
+
+use self::member::{Member, note};
+pub use self::series::Series;
+use crate::data::chosen::HistoryOrder;
+use crate::data::error::Error;
+use crate::data::exact;
+use crate::data::metric::known;
+use crate::data::pairs::metrics;
+use crate::data::series::{Entry, LeftOut, Members, changed as differences, conditions};
+use crate::data::target::ComparisonRequest;
+use crate::data::truth::{self, Kind};
+use crate::words::number::percent;
+
+/// A metric over stored studies, worked out.
+#[derive(Debug, Serialize)]
+pub struct History {
+    /// The name of the studies.
+    pub(crate) name: String,
+    pub(crate) order: HistoryOrder,
+    /// The confidence that was asked for: of all series together, or of each by itself.
+    pub(crate) confidence: f64,
+    /// The oldest first.
+    pub(crate) studies: Vec<Member>,
+    pub(crate) left_out: Vec<LeftOut>,
+    /// One for each condition and metric.
+    pub(crate) series: Vec<Series>,
+    /// How changes were judged, as sentences without full stops.
+    pub(crate) method: Vec<String>,
+    /// What a reader must know of the studies, as sentences without full stops.
+    pub(crate) notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) truth: Option<&'static str>,
+}
+
+impl History {
+    /// The history of the last of these studies, the oldest first. All hold the values of the
+    /// metrics that [`metrics_to_compare`](crate::metrics_to_compare) names for its plan.
+    ///
+    /// # Errors
+    /// [`Error::UnknownMetric`], [`Error::UnknownCondition`]; [`Error::NothingRecorded`] if the
+    /// newest study has no value.
+    pub fn new(
+        entries: &[Entry],
+        order: HistoryOrder,
+        wanted: &[String],
+        request: &ComparisonRequest,
+    ) -> Result<Option<Self>, Error> {
+        let Some(newest) = entries.last().map(|entry| &entry.outline) else { return Ok(None) };
+        let asked = request.metric.as_deref().map(known).transpose()?;
+        let members = Members::of(entries);
+        let mut pairs: Vec<(usize, &'static Metric)> = Vec::new();
+        for condition in conditions(newest.row.id.0, &newest.plan, wanted)? {
+            let own = metrics(&newest.plan, condition, asked).into_iter();
+            pairs.extend(own.map(|(metric, _)| (condition, metric)).filter(|(condition, metric)| {
+                let values = newest.values.get(metric.key).map_or(&[][..], Vec::as_slice);
+                values.iter().any(|(of, ..)| of == condition)
+            }));
+        }
+        if pairs.is_empty() {
+            return Err(Error::NothingRecorded {
+                study: newest.row.id.0,
+                metric: asked.map_or("a metric to compare", |metric| metric.key).to_owned(),
+                hint: "it is the newest of this history, whose conditions the others are searched for"
+                    .to_owned(),
+            });
+        }
+        let level = match request.correction {
+            Correction::Family => 1.0 - (1.0 - request.confidence) / pairs.len() as f64,
+            Correction::None => request.confidence,
+        };
+        let is_counted = truth::kind(&newest.plan, &newest.environments) == Kind::Counted;
+        let series = pairs.iter().map(|(condition, metric)| {
+            let condition_label = newest.plan.conditions[*condition].label.to_string();
+            let means = members.means(*condition, metric, request.confidence)?;
+            let confidences = (level, request.confidence);
+            Series::of(condition_label, metric, means, confidences, is_counted && exact::is_count(metric))
+        });
+        let series = series.collect::<Result<Vec<_>, Error>>()?;
+        let mut studies: Vec<Member> = Vec::new();
+        for (place, (entry, _)) in members.entries.iter().enumerate() {
+            let before = place.checked_sub(1).map(|before| &members.entries[before].0.outline);
+            studies.push(Member::of(
+                entry,
+                before.map_or_else(Vec::new, |one| differences(one, &entry.outline)),
+            ));
+        }
+        Ok(Some(Self {
+            name: newest.row.name.clone(),
+            order,
+            confidence: request.confidence,
+            method: method(&series, request, is_counted),
+            notes: members.entries.iter().filter_map(|(entry, _)| note(entry)).collect(),
+            studies,
+            left_out: members.left_out,
+            series,
+            truth: truth::of(&newest.plan, &newest.environments),
+        }))
+    }
+
+    /// Its series.
+    #[must_use]
+    pub fn series(&self) -> &[Series] {
+        &self.series
+    }
+
+    /// What the studies are ordered by, in words: `studies by time`.
+    #[must_use]
+    pub fn ordered(&self) -> &'static str {
+        match self.order {
+            HistoryOrder::Time => "studies by time",
+            HistoryOrder::Version => "studies by version",
+        }
+    }
+
+    /// The name of the studies.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the environment of a point's study does not share with that of the point before, in a
+    /// few words; empty if nothing differs.
+    #[must_use]
+    pub fn marks(&self, series: &Series, point: usize) -> String {
+        let from = point.checked_sub(1).map_or(0, |before| series.points[before].place + 1);
+        let between = &self.studies[from..=series.points[point].place];
+        let differs = between.iter().flat_map(|member| &member.differs).map(|one| one.what.as_str());
+        let mut named: Vec<&str> = Vec::new();
+        for what in differs {
+            if !named.contains(&what) {
+                named.push(what);
+            }
+        }
+        if point == 0 { String::new() } else { shortened(&named, 2) }
+    }
+}
+
+/// The first of some names, and how many more there are; empty for none.
+fn shortened(names: &[&str], most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let told = names[..names.len() - more].join(", ");
+    if more > 0 { format!("{told} and {more} more") } else { told }
+}
+
+fn method(series: &[Series], request: &ComparisonRequest, is_counted: bool) -> Vec<String> {
+    if is_counted {
+        let resolution = percent(exact::RESOLUTION);
+        return vec![format!(
+            "counts repeat within {resolution} %: a new level begins with each study that differs by more from the first study of its level"
+        )];
+    }
+    let level = series.first().map_or(request.confidence, |one| one.level);
+    let all = series.len();
+    let mut method = vec![
+        "each study is one point, the mean over its boots; windows of studies before and after each place are compared, and the chance of the largest contrast is counted in permutations of the history".to_owned(),
+        format!(
+            "in a history without a change one is found with a chance of {} % at most",
+            percent(100.0 * (1.0 - request.confidence))
+        ),
+        "the newest study is judged by where the next study of the recent level is expected, from the spread of the studies around their levels".to_owned(),
+    ];
+    method.extend(match request.correction {
+        _ if all < 2 => None,
+        Correction::Family => Some(format!(
+            "that holds for all {all} series together: each has a confidence of {} %",
+            stats::confidence(level)
+        )),
+        Correction::None => Some(format!(
+            "that holds for each of the {all} series by itself: that one of them errs is likelier"
+        )),
+    });
+    method
+}
