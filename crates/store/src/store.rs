@@ -55,7 +55,7 @@ impl Store {
         open::for_reading(path.as_ref(), Check::WholeIfSmall).map(Store::with)
     }
 
-    /// Opens a database to read outlines from it ([`Store::outline`]): the runs' accounts, which
+    /// Opens a database to read it in part ([`Store::outline`], [`Store::load_with`]): the runs' accounts, which
     /// are most of the file, are not checked beforehand. Damage in what is read is found as it is
     /// read.
     ///

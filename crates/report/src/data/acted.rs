@@ -1,9 +1,8 @@
 //! Which of a condition's offloads acted, by the kernel's counters, and where these contradict what
 //! the switches read back.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
+use store::Metrics;
 use study::{Condition, Direction, Effective, Family, Nic, Settled, Side};
 
 use crate::words::number::figure;
@@ -59,11 +58,7 @@ pub struct Acted {
 
 impl Acted {
     /// From the means of a condition's metrics.
-    pub(crate) fn of(
-        condition: &Condition,
-        effective: Option<&Effective>,
-        means: &BTreeMap<String, f64>,
-    ) -> Self {
+    pub(crate) fn of(condition: &Condition, effective: Option<&Effective>, means: &Metrics) -> Self {
         let mean = |key: &str| means.get(key).copied();
         let is_tcp = condition.workload.traffic.kind.is_tcp();
         // Received packets are counted before they are merged: under the tunnel, if there is one.
