@@ -1,6 +1,7 @@
 //! Reading studies back.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use record::{Environment, Series};
@@ -72,43 +73,49 @@ impl Store {
     }
 
     fn boots(&self, study: StudyId) -> Result<Vec<BootRow>, StoreError> {
+        // Most boots share their documents: each is copied and parsed once. Each row counts with all
+        // of its text, because each boot has a copy of what is parsed.
+        let mut copied: BTreeSet<i64> = BTreeSet::new();
         let rows = self.rows(
-            "SELECT boot.id, number, part, before.id, after.id, started_unix_ms, ended_unix_ms
+            "SELECT boot.id, number, part, before.id, before.json, after.id, after.json,
+                    started_unix_ms, ended_unix_ms
              FROM boot JOIN document AS before ON before.id = environment
                        LEFT JOIN document AS after ON after.id = environment_after
              WHERE study = ?1 ORDER BY number, part",
             [study.0],
             |row| {
-                let documents: (i64, Option<i64>) = (row.get(3)?, row.get(4)?);
-                Ok((BootId(row.get(0)?), row.get(1)?, row.get(2)?, documents, (row.get(5)?, row.get(6)?)))
+                let mut document = |column: usize| -> rusqlite::Result<Option<Document>> {
+                    let Some(id) = row.get(column)? else { return Ok(None) };
+                    let json = copied.insert(id).then(|| row.get(column + 1)).transpose()?;
+                    Ok(Some(Document { id, json }))
+                };
+                let documents = (document(3)?, document(5)?);
+                Ok((BootId(row.get(0)?), row.get(1)?, row.get(2)?, documents, (row.get(7)?, row.get(8)?)))
             },
         )?;
-        // Most boots share their documents: each is parsed once.
         let mut known: BTreeMap<i64, Environment> = BTreeMap::new();
-        let mut environment = |document: i64, number: u32| -> Result<Environment, StoreError> {
-            if let Some(known) = known.get(&document) {
-                return Ok(known.clone());
-            }
-            let json: Vec<String> =
-                self.rows("SELECT json FROM document WHERE id = ?1", [document], |row| row.get(0))?;
+        let mut environment = |number: u32, document: Document| -> Result<Environment, StoreError> {
             let what = || format!("the environment of boot {number} of study {study}");
-            let environment: Environment = self.json(&json.concat(), what)?;
-            known.insert(document, environment.clone());
-            Ok(environment)
-        };
-        rows.into_iter()
-            .map(|(id, number, part, (before, after), (started_unix_ms, ended_unix_ms))| {
-                Ok(BootRow {
-                    id,
-                    number,
-                    part,
-                    environment: environment(before, number)?,
-                    environment_after: after.map(|after| environment(after, number)).transpose()?,
-                    started_unix_ms,
-                    ended_unix_ms,
-                })
+            let json = document.json.unwrap_or_default();
+            Ok(match known.entry(document.id) {
+                Entry::Occupied(known) => known.get().clone(),
+                Entry::Vacant(new) => new.insert(self.json(&json, what)?).clone(),
             })
-            .collect()
+        };
+        let mut boots = Vec::with_capacity(rows.len());
+        for (id, number, part, (before, after), (started_unix_ms, ended_unix_ms)) in rows {
+            let Some(before) = before else { continue };
+            boots.push(BootRow {
+                id,
+                number,
+                part,
+                environment: environment(number, before)?,
+                environment_after: after.map(|after| environment(number, after)).transpose()?,
+                started_unix_ms,
+                ended_unix_ms,
+            });
+        }
+        Ok(boots)
     }
 
     /// The counters over time of every run of a study that has them, in the order of the runs, then
@@ -183,6 +190,12 @@ impl Store {
     pub(crate) fn sql(&self, error: rusqlite::Error) -> StoreError {
         StoreError::from_sqlite(&self.place.named, error)
     }
+}
+
+/// A document, with its text where a row is the first to refer to it.
+struct Document {
+    id: i64,
+    json: Option<String>,
 }
 
 /// One of the words of a vocabulary.
