@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use record::{Detail, Environment, Series, sample};
-use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
-use study::{BySide, Study};
+use store::Store;
+use study::Study;
 
-use crate::bench::{Bench, temporary_directory};
+use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::goal::{Bound, Goal};
+use crate::made_up::{MadeUp, Place, directory, environment, failed, series};
 use crate::process::timed;
 use crate::report::{Report, heading};
 
@@ -20,19 +20,16 @@ const STUDY: &str = "name = \"compared\"\nquestion = \"?\"\nscenario = \"veth\"\
 const BOOTS: u32 = 25;
 const RUNS: u32 = 10;
 
-/// Rows of a run's counters over time: those of a window of a second.
-const STEPS: u64 = 100;
-
 pub(crate) fn run(bench: &Bench) -> Result<Report, Failure> {
     let boots = bench.or_smoke(BOOTS, 2);
-    let directory = temporary_directory()?;
+    let directory = directory()?;
     let path = directory.path().join("netassay.db");
     bench.say("compare: recording two studies");
-    let runs = fill(&path, boots)?;
+    let runs = fill(bench, &path, boots)?;
     let bytes = std::fs::metadata(&path).map_err(Failure::io("cannot look at the database"))?.len();
     let mut report = Report::begin("compare", &heading("command", "ms"));
     report.note(format!(
-        "two made-up studies of {runs} runs each with every metric, accounts and counters over time, in a database of {:.1} MB; from before the fork until the process is reaped; the commands take turns",
+        "two made-up studies of {runs} runs each with every metric of their traffic, accounts and counters over time, in a database of {:.1} MB; from before the fork until the process is reaped; the commands take turns",
         bytes as f64 / 1e6
     ));
     let bound = "throughput < -2%";
@@ -56,80 +53,25 @@ pub(crate) fn run(bench: &Bench) -> Result<Report, Failure> {
 }
 
 /// Records two studies that differ by 0.5 %; how many runs each has.
-fn fill(path: &Path, boots: u32) -> Result<usize, Failure> {
-    let failed = |what: &dyn std::fmt::Display| Failure::failed(format!("cannot fill a database: {what}"));
-    let study = Study::parse("compared.toml", STUDY).map_err(|problems| failed(&problems))?;
-    let plan = study.plan();
-    let traffic = plan.conditions[0].workload.traffic.clone();
-    let keys: Vec<&str> =
-        study::metric::METRICS.iter().filter(|one| traffic.produces(one)).map(|one| one.key).collect();
+fn fill(bench: &Bench, path: &Path, boots: u32) -> Result<usize, Failure> {
+    let plan = Study::parse("compared.toml", STUDY).map_err(failed)?.plan();
+    let made_up = MadeUp {
+        name: "compared",
+        toml: STUDY,
+        plan: &plan,
+        boots,
+        runs: RUNS,
+        environment,
+        series: Some(series()),
+    };
+    let mut store = Store::open(path).map_err(failed)?;
     let mut runs = 0;
-    let mut store = Store::open(path).map_err(|error| failed(&error))?;
     for factor in [1.0, 0.995] {
-        let new = NewStudy {
-            name: "compared".to_owned(),
-            toml: STUDY.to_owned(),
-            plan: plan.clone(),
-            seed: 1,
-            scenario: "veth".to_owned(),
-            version: "0.1.0".to_owned(),
+        let value = |Place { boot, repeat, condition }| {
+            let wobble = f64::from((boot * 7 + repeat * 3 + condition as u32 * 5) % 11) - 5.0;
+            factor * (1000.0 + wobble)
         };
-        let id = store.begin_study(&new).map_err(|error| failed(&error))?;
-        runs = 0;
-        for number in 1..=boots {
-            let environment = environment(number);
-            let boot = store.begin_boot(id, number, &environment).map_err(|error| failed(&error))?;
-            for (repeat, condition) in
-                (1..=RUNS).flat_map(|run| (0..plan.conditions.len()).map(move |one| (run, one)))
-            {
-                let wobble = f64::from((number * 7 + repeat * 3 + condition as u32 * 5) % 11) - 5.0;
-                let value = factor * (1000.0 + wobble);
-                let run = NewRun {
-                    block: repeat,
-                    repeat,
-                    position: 0,
-                    warmup: false,
-                    condition,
-                    started_unix_ms: 1_700_000_000_000,
-                    outcome: Outcome::Ok(keys.iter().map(|key| ((*key).to_owned(), value)).collect()),
-                    limited_by: None,
-                    series: BySide { transmitter: Some(series()), receiver: Some(series()) },
-                    detail: Detail::Measured(Box::new(sample::account())),
-                };
-                store.record_run(boot, &run).map_err(|error| failed(&error))?;
-                runs += 1;
-            }
-            store.end_boot(boot, Some(&environment)).map_err(|error| failed(&error))?;
-        }
-        store.finish_study(id, StudyStatus::Complete).map_err(|error| failed(&error))?;
+        runs = made_up.record(bench, &mut store, value)?.0;
     }
     Ok(runs)
-}
-
-/// The environment of a boot: as many settings as a real one has, and an id of its own.
-fn environment(boot: u32) -> Environment {
-    let mut environment = sample::environment();
-    for host in [Some(&mut environment.transmitter), environment.receiver.as_mut()].into_iter().flatten() {
-        host.kernel.boot_id = Some(format!("00000000-0000-4000-8000-{boot:012}"));
-        host.sysctls
-            .extend((0..200).map(|number| (format!("net.core.setting_{number}"), number.to_string())));
-    }
-    environment
-}
-
-/// Counters over time as a run of a second has them.
-fn series() -> Series {
-    let rising = |step: u64| (1..=STEPS).map(|row| row * step).collect::<Vec<u64>>();
-    Series {
-        step_ns: 10_000_000,
-        at_ns: rising(10_000_000),
-        bytes_sent: rising(12_345_678),
-        bytes_received: rising(12_345_678),
-        messages_sent: rising(1234),
-        messages_received: rising(1234),
-        transactions: rising(0),
-        socket_drops: rising(0),
-        queue_drops: rising(0),
-        cpu_busy_ns: rising(9_876_543),
-    }
 }

@@ -12,6 +12,7 @@ mod goal;
 mod guest_boot;
 mod installed;
 mod machine;
+mod made_up;
 mod observer;
 mod pages;
 mod peers;

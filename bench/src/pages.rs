@@ -4,14 +4,14 @@ use std::path::Path;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use record::{Detail, sample};
-use store::{NewRun, NewStudy, Outcome, Store, StudyStatus};
-use study::metric::{METRICS, Metric, Needs};
-use study::{Plan, bundled};
+use record::sample;
+use store::Store;
+use study::bundled;
 
 use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::goal::{Bound, Goal};
+use crate::made_up::{MadeUp, Place, directory, failed};
 use crate::process::timed;
 use crate::report::{Report, heading};
 
@@ -30,10 +30,7 @@ const MEMORY: f64 = 200.0;
 pub(crate) fn run(bench: &Bench) -> Result<Report, Failure> {
     let mut report = Report::begin("report", &heading("format", "ms"));
     let runs = bench.or_smoke(RUNS, SMOKE_RUNS);
-    // In memory, where there is such a place: every run is synced to disk.
-    let place = Path::new("/dev/shm");
-    let directory = if place.is_dir() { tempfile::tempdir_in(place) } else { tempfile::tempdir() };
-    let directory = directory.map_err(Failure::io("cannot make a directory"))?;
+    let directory = directory()?;
     bench.say(&format!("report: recording {runs} made-up runs"));
     let metrics = record_runs(bench, &directory.path().join("netassay.db"), runs)?;
     report.note(format!(
@@ -57,64 +54,30 @@ pub(crate) fn run(bench: &Bench) -> Result<Report, Failure> {
     Ok(report.finish())
 }
 
-/// Records a study; how many metrics each of its runs has.
+/// Records a study of at least so many runs; how many metrics each has.
 fn record_runs(bench: &Bench, database: &Path, runs: usize) -> Result<usize, Failure> {
     let Some(bundled) = bundled::find(STUDY) else {
         return Err(Failure::failed("the study is not bundled any more"));
     };
     let plan = bundled.study().plan();
-    let metrics = metrics(&plan);
-    let conditions = plan.conditions.len();
-    let failed = |error: store::StoreError| Failure::failed(error.to_string());
-    let mut store = Store::open(database).map_err(failed)?;
-    let study = NewStudy {
-        name: STUDY.to_owned(),
-        toml: bundled.text.to_owned(),
-        plan,
-        seed: 1,
-        scenario: "veth".to_owned(),
-        version: "0.1.0".to_owned(),
+    let of_boot = REPEATS as usize * plan.conditions.len();
+    let made_up = MadeUp {
+        name: STUDY,
+        toml: bundled.text,
+        plan: &plan,
+        boots: u32::try_from(runs.div_ceil(of_boot)).unwrap_or(u32::MAX),
+        runs: REPEATS,
+        environment: |_| sample::environment(),
+        series: None,
     };
-    let id = store.begin_study(&study).map_err(failed)?;
     let mut random = ChaCha8Rng::seed_from_u64(1);
-    let detail = Detail::Measured(Box::new(sample::account()));
-    let (mut recorded, mut number) = (0, 0);
-    while recorded < runs {
-        bench.check()?;
-        number += 1;
-        let boot = store.begin_boot(id, number, &sample::environment()).map_err(failed)?;
-        let base = 1000.0 + 20.0 * random.random::<f64>();
-        for repeat in 1..=REPEATS {
-            for condition in 0..conditions {
-                let mut value = |metric: &&Metric| {
-                    let value = base * (1.0 + 0.01 * random.random::<f64>()) * (1.0 + condition as f64);
-                    (metric.key.to_owned(), value)
-                };
-                let run = NewRun {
-                    block: repeat,
-                    repeat,
-                    position: repeat * conditions as u32 + condition as u32,
-                    warmup: false,
-                    condition,
-                    started_unix_ms: 1_795_181_965_000 + recorded as i64 * 1000,
-                    outcome: Outcome::Ok(metrics.iter().map(&mut value).collect()),
-                    limited_by: None,
-                    series: study::BySide::default(),
-                    detail: detail.clone(),
-                };
-                store.record_run(boot, &run).map_err(failed)?;
-                recorded += 1;
-            }
+    let (mut boot, mut base) = (0, 0.0);
+    let value = |place: Place| {
+        if place.boot != boot {
+            (boot, base) = (place.boot, 1000.0 + 20.0 * random.random::<f64>());
         }
-    }
-    store.finish_study(id, StudyStatus::Complete).map_err(failed)?;
-    Ok(metrics.len())
-}
-
-/// What every run of the plan's traffic has.
-fn metrics(plan: &Plan) -> Vec<&'static Metric> {
-    let kinds: Vec<_> = plan.conditions.iter().map(|one| one.workload.traffic.kind).collect();
-    let is_had =
-        |metric: &&Metric| metric.needs == Needs::Nothing && kinds.iter().all(|kind| kind.produces(metric));
-    METRICS.iter().filter(is_had).collect()
+        base * (1.0 + 0.01 * random.random::<f64>()) * (1.0 + place.condition as f64)
+    };
+    let mut store = Store::open(database).map_err(failed)?;
+    Ok(made_up.record(bench, &mut store, value)?.1)
 }

@@ -27,27 +27,52 @@ pub struct Data {
 /// 432 conditions and 3,600 runs has 11 MB, one of 10,000 runs some 20 MB.
 const LARGE: usize = 1 << 24;
 
-impl Data {
+/// The same before it is compressed, which takes as long as all figures of a page.
+#[derive(Debug)]
+pub struct Packed {
+    stem: String,
+    number: i64,
+    runs: usize,
+    json: Vec<u8>,
+}
+
+impl Packed {
     /// The measurements of a study, with every text as it is stored.
     #[must_use]
     pub fn of(study: &StoredStudy) -> Self {
         let packed = store::export::packed(study, report::unit_of);
-        let json = serde_json::to_vec(&packed).expect("texts and lists are JSON");
-        let level = if json.len() > LARGE { Compression::fast() } else { Compression::best() };
-        let mut gzip = GzEncoder::new(Vec::new(), level);
-        // Nothing fails in memory.
-        gzip.write_all(&json).expect("writing to memory cannot fail");
-        let bytes = gzip.finish().expect("writing to memory cannot fail");
         Self {
             stem: file_stem([(study.row.name.as_str(), study.row.id.0)]),
             number: study.row.id.0,
             runs: study.runs.len(),
+            json: serde_json::to_vec(&packed).expect("texts and lists are JSON"),
+        }
+    }
+
+    /// The compressed file.
+    #[must_use]
+    pub fn compressed(&self) -> Data {
+        let level = if self.json.len() > LARGE { Compression::fast() } else { Compression::default() };
+        let mut gzip = GzEncoder::new(Vec::new(), level);
+        // Nothing fails in memory.
+        gzip.write_all(&self.json).expect("writing to memory cannot fail");
+        let bytes = gzip.finish().expect("writing to memory cannot fail");
+        Data {
+            stem: self.stem.clone(),
+            number: self.number,
+            runs: self.runs,
             file: File { media: "application/gzip", bytes },
         }
     }
 }
 
 impl Data {
+    /// The measurements of a study, with every text as it is stored.
+    #[must_use]
+    pub fn of(study: &StoredStudy) -> Self {
+        Packed::of(study).compressed()
+    }
+
     /// What is in the files, and what is not.
     pub(crate) fn about(&self) -> String {
         format!(

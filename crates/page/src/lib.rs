@@ -19,7 +19,7 @@ mod words;
 
 pub use block::{Block, Chapter, Item};
 pub use chapters::advice::blocks as advice;
-pub use data::Data;
+pub use data::{Data, Packed};
 pub use markdown::markdown;
 pub use name::file_stem;
 pub use page::Page;

@@ -48,6 +48,10 @@ impl Detail {
     /// # Errors
     /// A field that is missing, unknown or of another type, with its place in the text.
     pub fn read(json: &str) -> serde_json::Result<Self> {
+        // Most are of this kind, which no other is read as.
+        if let Ok(account) = serde_json::from_str(json) {
+            return Ok(Self::Measured(account));
+        }
         // Each kind has a field of its own. Finding it first lets the error name the wrong field.
         #[derive(Deserialize)]
         struct Kind {

@@ -1,8 +1,10 @@
 //! Reading studies back.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use record::{Detail, Label, Limit, Series};
+use record::{Environment, Series};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use serde::de::DeserializeOwned;
@@ -12,9 +14,9 @@ use study::{Plan, Side};
 use crate::campaign::Campaign;
 use crate::error::StoreError;
 use crate::field::field_at;
-use crate::record::{BootId, RunId, RunStatus, StudyId, StudyStatus};
+use crate::record::{BootId, RunId, StudyId, StudyStatus};
 use crate::store::Store;
-use crate::stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};
+use crate::stored::{BootRow, StoredSeries, StoredStudy, StudyRow};
 
 impl Store {
     /// Every study, oldest first.
@@ -39,7 +41,18 @@ impl Store {
         self.load_within(study)
     }
 
-    /// The same inside a transaction that is begun.
+    /// The same with the runs' values of these metrics alone. Only a run that counts and lacks one
+    /// of them has its account, which may tell why: accounts are most of a study's bytes.
+    ///
+    /// # Errors
+    /// As [`Store::load`].
+    pub fn load_with(&self, study: StudyId, metrics: &[&str]) -> Result<StoredStudy, StoreError> {
+        let _snapshot = self.connection.unchecked_transaction().map_err(|error| self.sql(error))?;
+        let (row, plan) = self.head(study)?;
+        Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs_with(study, metrics)?, row })
+    }
+
+    /// What [`Self::load`] reads, inside a transaction that is begun.
     pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
         let (row, plan) = self.head(study)?;
         Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs(study)?, row })
@@ -60,71 +73,49 @@ impl Store {
     }
 
     fn boots(&self, study: StudyId) -> Result<Vec<BootRow>, StoreError> {
+        // Most boots share their documents: each is copied and parsed once. Each row counts with all
+        // of its text, because each boot has a copy of what is parsed.
+        let mut copied: BTreeSet<i64> = BTreeSet::new();
         let rows = self.rows(
-            "SELECT boot.id, number, part, before.json, after.json, started_unix_ms, ended_unix_ms
+            "SELECT boot.id, number, part, before.id, before.json, after.id, after.json,
+                    started_unix_ms, ended_unix_ms
              FROM boot JOIN document AS before ON before.id = environment
                        LEFT JOIN document AS after ON after.id = environment_after
              WHERE study = ?1 ORDER BY number, part",
             [study.0],
             |row| {
-                let documents = (row.get::<_, String>(3)?, row.get::<_, Option<String>>(4)?);
-                Ok((BootId(row.get(0)?), row.get(1)?, row.get(2)?, documents, (row.get(5)?, row.get(6)?)))
+                let mut document = |column: usize| -> rusqlite::Result<Option<Document>> {
+                    let Some(id) = row.get(column)? else { return Ok(None) };
+                    let json = copied.insert(id).then(|| row.get(column + 1)).transpose()?;
+                    Ok(Some(Document { id, json }))
+                };
+                let documents = (document(3)?, document(5)?);
+                Ok((BootId(row.get(0)?), row.get(1)?, row.get(2)?, documents, (row.get(7)?, row.get(8)?)))
             },
         )?;
-        rows.into_iter()
-            .map(|(id, number, part, (before, after), (started_unix_ms, ended_unix_ms))| {
-                let what = || format!("the environment of boot {number} of study {study}");
-                Ok(BootRow {
-                    id,
-                    number,
-                    part,
-                    environment: self.json(&before, what)?,
-                    environment_after: after.map(|after| self.json(&after, what)).transpose()?,
-                    started_unix_ms,
-                    ended_unix_ms,
-                })
+        let mut known: BTreeMap<i64, Environment> = BTreeMap::new();
+        let mut environment = |number: u32, document: Document| -> Result<Environment, StoreError> {
+            let what = || format!("the environment of boot {number} of study {study}");
+            let json = document.json.unwrap_or_default();
+            Ok(match known.entry(document.id) {
+                Entry::Occupied(known) => known.get().clone(),
+                Entry::Vacant(new) => new.insert(self.json(&json, what)?).clone(),
             })
-            .collect()
-    }
-
-    fn runs(&self, study: StudyId) -> Result<Vec<StoredRun>, StoreError> {
-        let rows = self.rows(
-            "SELECT id, number, part, block, repeat, position, warmup, condition, started_unix_ms, status, reason,
-                    detail, limited_by, evidence FROM run WHERE study = ?1 ORDER BY id",
-            [study.0],
-            |row| {
-                let limit = row.get::<_, Option<String>>(12)?.zip(row.get::<_, Option<String>>(13)?);
-                Ok((stored_run(row)?, row.get::<_, String>(11)?, limit))
-            },
-        )?;
-        let mut runs = rows
-            .into_iter()
-            .map(|(mut run, detail, limit)| {
-                let of_run = |what: &str| format!("the {what} of run {} of study {study}", run.id);
-                run.detail = self.read(&detail, || of_run("detail"), Detail::read)?;
-                if let Some((label, evidence)) = limit {
-                    let label: Label = self.word(&label, || of_run("limit"))?;
-                    let evidence = self.json(&evidence, || of_run("evidence"))?;
-                    run.limited_by = Some(Limit { label, evidence });
-                }
-                Ok(run)
-            })
-            .collect::<Result<Vec<_>, StoreError>>()?;
-
-        let metrics = self.rows(
-            "SELECT run, key, value FROM metric WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run",
-            [study.0],
-            |row| Ok((RunId(row.get(0)?), row.get::<_, String>(1)?, row.get::<_, f64>(2)?)),
-        )?;
-        // Both are in the order of the runs: join them in one pass.
-        let mut walk = runs.iter_mut().peekable();
-        for (run, key, value) in metrics {
-            while walk.next_if(|candidate| candidate.id < run).is_some() {}
-            if let Some(run) = walk.peek_mut().filter(|candidate| candidate.id == run) {
-                run.metrics.insert(key, value);
-            }
+        };
+        let mut boots = Vec::with_capacity(rows.len());
+        for (id, number, part, (before, after), (started_unix_ms, ended_unix_ms)) in rows {
+            let Some(before) = before else { continue };
+            boots.push(BootRow {
+                id,
+                number,
+                part,
+                environment: environment(number, before)?,
+                environment_after: after.map(|after| environment(number, after)).transpose()?,
+                started_unix_ms,
+                ended_unix_ms,
+            });
         }
-        Ok(runs)
+        Ok(boots)
     }
 
     /// The counters over time of every run of a study that has them, in the order of the runs, then
@@ -140,7 +131,9 @@ impl Store {
         )?;
         rows.into_iter()
             .map(|(run, side, columns)| {
-                let side: Side = self.word(&side, || format!("whose counters over time run {run} has"))?;
+                let of = || format!("whose counters over time run {run} has");
+                let side: Side =
+                    word(&side).map_err(|source| unreadable(&self.place.named, of(), "", source))?;
                 let what = || format!("the {side}'s counters over time in run {run}");
                 Ok(StoredSeries { run, side, series: self.read(&columns, what, Series::read)? })
             })
@@ -184,12 +177,6 @@ impl Store {
         self.read(text, what, serde_json::from_str)
     }
 
-    /// One of the words of a vocabulary.
-    fn word<T: DeserializeOwned>(&self, word: &str, what: impl Fn() -> String) -> Result<T, StoreError> {
-        let known = T::deserialize(StrDeserializer::<serde_json::Error>::new(word));
-        known.map_err(|source| self.unreadable(what(), "", source))
-    }
-
     /// A document, read by `read`.
     fn read<'t, T>(
         &self,
@@ -197,17 +184,29 @@ impl Store {
         what: impl Fn() -> String,
         read: impl Fn(&'t str) -> serde_json::Result<T>,
     ) -> Result<T, StoreError> {
-        read(text).map_err(|source| self.unreadable(what(), text, source))
+        read(text).map_err(|source| unreadable(&self.place.named, what(), text, source))
     }
 
-    fn unreadable(&self, what: String, text: &str, source: serde_json::Error) -> StoreError {
-        let field = field_at(text, source.line(), source.column());
-        StoreError::Json { path: self.place.named.clone(), what, field, source }
-    }
-
-    fn sql(&self, error: rusqlite::Error) -> StoreError {
+    pub(crate) fn sql(&self, error: rusqlite::Error) -> StoreError {
         StoreError::from_sqlite(&self.place.named, error)
     }
+}
+
+/// A document, with its text where a row is the first to refer to it.
+struct Document {
+    id: i64,
+    json: Option<String>,
+}
+
+/// One of the words of a vocabulary.
+pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
+    T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
+}
+
+/// The error for what is not as netassay writes it; `text` is the document, empty for a word.
+pub(crate) fn unreadable(path: &Path, what: String, text: &str, source: serde_json::Error) -> StoreError {
+    let field = field_at(text, source.line(), source.column());
+    StoreError::Json { path: path.to_owned(), what, field, source }
 }
 
 /// The rows of studies: of one, or of all by number. The runs are counted in one pass: a count for
@@ -245,26 +244,5 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
         invalid_runs: row.get(12)?,
         tags: Vec::new(),
         notes: Vec::new(),
-    })
-}
-
-fn stored_run(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
-    let status: String = row.get(9)?;
-    Ok(StoredRun {
-        id: RunId(row.get(0)?),
-        boot: row.get(1)?,
-        part: row.get(2)?,
-        block: row.get(3)?,
-        repeat: row.get(4)?,
-        position: row.get(5)?,
-        warmup: row.get(6)?,
-        condition: row.get::<_, u32>(7)? as usize,
-        started_unix_ms: row.get(8)?,
-        status: RunStatus::from_word(&status)
-            .ok_or_else(|| rusqlite::Error::InvalidColumnType(9, status, Type::Text))?,
-        reason: row.get(10)?,
-        metrics: BTreeMap::new(),
-        limited_by: None,
-        detail: Detail::Nothing,
     })
 }

@@ -1,11 +1,16 @@
 //! A stored study as text that is safe to print: a database may come from anybody.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use record::Detail;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use study::Plan;
 
+use crate::metrics::Keys;
 use crate::stored::{BootRow, StoredRun, StoredStudy, StudyRow};
+use crate::texts;
 
 impl StoredStudy {
     /// The same with every text on one line and without hostile characters ([`text::line`], for
@@ -18,13 +23,18 @@ impl StoredStudy {
             let read = |json: &str| serde_json::from_str(json);
             [environment].into_iter().chain(environment_after).for_each(|one| plain_record(one, read));
         }
+        let mut checked: Option<Keys> = None;
         for StoredRun { reason, metrics, limited_by, detail, .. } in &mut self.runs {
             if let Some(reason) = reason {
                 *reason = text::reason(reason);
             }
-            if metrics.keys().any(|key| !text::is_plain(key)) {
-                *metrics =
-                    std::mem::take(metrics).into_iter().map(|(key, value)| (owned(key), value)).collect();
+            // Most runs share their keys.
+            if checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, metrics.list())) {
+                if metrics.keys().any(|key| !text::is_plain(key)) {
+                    *metrics =
+                        std::mem::take(metrics).into_iter().map(|(key, value)| (owned(key), value)).collect();
+                }
+                checked = Some(Arc::clone(metrics.list()));
             }
             if let Some(limit) = limited_by {
                 plain_record(limit, |json| serde_json::from_str(json));
@@ -42,8 +52,8 @@ pub(crate) fn plain_row(row: &mut StudyRow) {
 }
 
 fn plain(words: &mut String) {
-    if !text::is_plain(words) {
-        *words = text::line(words).into_owned();
+    if let Cow::Owned(plain) = text::line(words) {
+        *words = plain;
     }
 }
 
@@ -55,9 +65,8 @@ fn owned(mut words: String) -> String {
 /// Cleans a record by way of its JSON, `read` back; one that needs no cleaning, as nearly all,
 /// stays.
 pub(crate) fn plain_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
-    let json = serde_json::to_string(record).expect("it was read from JSON");
-    // JSON escapes control characters.
-    if json.contains('\\') || !text::is_plain(&json) {
+    if !texts::are_plain(record) {
+        let json = serde_json::to_string(record).expect("it was read from JSON");
         let mut value = serde_json::from_str(&json).expect("it was just written");
         plain_value(&mut value);
         // Only free text changes: words, numbers and field names stay.

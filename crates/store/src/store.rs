@@ -55,9 +55,9 @@ impl Store {
         open::for_reading(path.as_ref(), Check::WholeIfSmall).map(Store::with)
     }
 
-    /// Opens a database to read outlines from it ([`Store::outline`]): the runs' accounts, which
-    /// are most of the file, are not checked beforehand. Damage in what is read is found as it is
-    /// read.
+    /// Opens a database to read it in part ([`Store::outline`], [`Store::load_with`]): the runs'
+    /// accounts, which are most of the file, are not checked beforehand. Damage in what is read is
+    /// found as it is read.
     ///
     /// # Errors
     /// As [`Store::open_read_only`].

@@ -1,11 +1,12 @@
 //! What is read back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use record::{Detail, Environment, Limit, Series};
 use serde::Serialize;
 use study::{Condition, Plan, Side};
 
+use crate::metrics::Metrics;
 use crate::record::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
 
 /// A person's remark on a study.
@@ -101,7 +102,7 @@ pub struct StoredRun {
     /// Why it failed, or what disturbed it; `None` for a good run.
     pub reason: Option<String>,
     /// What was measured, by metric key; empty if it failed.
-    pub metrics: BTreeMap<String, f64>,
+    pub metrics: Metrics,
     /// What limited it; `None` if unknown.
     pub limited_by: Option<Limit>,
     /// Its further record.

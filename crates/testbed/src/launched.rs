@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{Read as _, Write as _};
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::io::Write as _;
+use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use agent::{CallError, Client, Interrupt, Isolation, Launch};
 use guest::Guest;
 
 use crate::error::Error;
+use crate::said::Said;
 
 /// How long an agent may take to start, or to answer a request without a wait of its own.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,7 +39,7 @@ pub(crate) struct Launched {
 /// The process or guest of an agent.
 #[derive(Debug)]
 enum Life {
-    Process(Child),
+    Process(Child, Said),
     /// A guest, which may hold other agents too.
     Guest(Rc<RefCell<Guest>>),
 }
@@ -61,9 +62,16 @@ impl Launched {
         })?;
         let to: OwnedFd = process.stdin.take().expect("its standard input was asked to be a pipe").into();
         let from: OwnedFd = process.stdout.take().expect("its standard output was asked to be a pipe").into();
+        let said = process.stderr.take().expect("its standard error was asked to be a pipe");
+        let said = Said::read(said).map_err(|source| {
+            // Without its reader it must not run.
+            let _ = process.kill();
+            let _ = process.wait();
+            Error::Start { host: name.to_owned(), program: program.to_owned(), source }
+        })?;
         let launch = Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()) };
         let pid = process.id();
-        Self::launch(name, launch, (to, from), (pid, Life::Process(process)), interrupt)
+        Self::launch(name, launch, (to, from), (pid, Life::Process(process, said)), interrupt)
     }
 
     /// Starts and greets an agent that serves this machine as it is, under the name "host".
@@ -153,7 +161,7 @@ impl Launched {
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
         let gone = matches!(error, CallError::Gone { .. });
         match &mut self.life {
-            Life::Process(process) if gone => {
+            Life::Process(process, said) if gone => {
                 // The pipe closes a moment before the process can be waited for.
                 let ended = soon(|| process.try_wait().ok().flatten());
                 match ended {
@@ -161,7 +169,10 @@ impl Launched {
                         host: self.name.clone(),
                         pid: self.pid,
                         how: status.to_string(),
-                        said: process.stderr.take().map_or_else(String::new, said),
+                        said: match said.last_words() {
+                            words if words.is_empty() => words,
+                            words => format!("; it said: {words}"),
+                        },
                     },
                     None => error.into(),
                 }
@@ -191,23 +202,11 @@ impl Drop for Launched {
     /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
     /// ends when its last agent is dropped.
     fn drop(&mut self) {
-        if let Life::Process(process) = &mut self.life {
+        if let Life::Process(process, _) = &mut self.life {
             let _ = process.kill();
             let _ = process.wait();
         }
     }
-}
-
-/// The standard error of an agent, read after its end; an agent that fills that pipe blocks. The
-/// text is a reason: bounded, without control characters.
-fn said(mut stderr: ChildStderr) -> String {
-    // SAFETY: an open descriptor and plain numbers. Non-blocking, since a child of the agent may
-    // still hold the other end.
-    unsafe { libc::fcntl(stderr.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) };
-    let mut bytes = vec![0; 64 << 10];
-    let length = stderr.read(&mut bytes).unwrap_or(0);
-    let words = text::reason(&String::from_utf8_lossy(&bytes[..length]));
-    if words.is_empty() { words } else { format!("; it said: {words}") }
 }
 
 /// The first result of `look` within a tenth of a second.
@@ -228,22 +227,40 @@ mod tests {
 
     use super::*;
 
-    /// Greets an agent that is this shell script.
-    fn greeted(script: &str) -> String {
+    /// Starts an agent that is this shell script.
+    fn started(script: &str) -> Launched {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("agent");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
         let interrupt = Interrupt::new().unwrap();
         // A child of another thread may briefly hold the script open for writing.
-        let mut agent = (0..100)
+        (0..100)
             .find_map(|_| {
                 let started = Launched::process(&program, "receiver", Isolation::None, &[], &interrupt);
                 std::thread::sleep(Duration::from_millis(started.is_err().into()));
                 started.ok()
             })
-            .unwrap();
-        agent.greet().unwrap_err().to_string()
+            .unwrap()
+    }
+
+    /// The error of greeting it.
+    fn greeted(script: &str) -> String {
+        started(script).greet().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_agent_that_writes_much_to_its_standard_error_goes_on() {
+        let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
+        let hello = String::from_utf8(agent::encode(&hello).unwrap()).unwrap();
+        let mut agent = started(&format!(
+            "head -c 1048576 /dev/zero >&2\nread launch\nread request\nprintf '%s' '{hello}'\necho done >&2\nexit 3"
+        ));
+        agent.greet().unwrap();
+        assert_eq!(agent.pid(), 7);
+        let error = agent.order(&Request::Hello { protocol: PROTOCOL }).unwrap_err().to_string();
+        assert!(error.contains("exit status: 3; it said: (cut) …") && error.ends_with(" done"), "{error}");
+        assert!(error.len() < 1200, "{} bytes", error.len());
     }
 
     #[test]
@@ -258,9 +275,15 @@ mod tests {
     #[test]
     fn an_agent_that_says_too_much_is_cut_short() {
         let error = greeted("yes 'more and more' | head -c 50000 >&2; exit 3");
-        assert!(error.ends_with("… (cut)") && error.len() < 1200, "{} bytes: {error:.300}", error.len());
-        // A child of the agent still writes: what has come is told, without a wait for the end.
-        let error = greeted("head -c 10 /dev/zero >&2; head -c 200000 /dev/zero >&2 & exit 3");
+        assert!(error.contains("it said: (cut) …"), "{error:.300}");
+        assert!(
+            error.ends_with("more and more") && error.len() < 1200,
+            "{} bytes: {error:.300}",
+            error.len()
+        );
+        // A child of the agent still holds the pipe: what has come is reported without a wait for
+        // its end.
+        let error = greeted("head -c 10 /dev/zero >&2; sleep 1 >&2 & exit 3");
         assert!(error.contains("exit status: 3; it said: \\u{0}") && error.len() < 1200, "{error:.300}");
         let error = greeted("exit 3");
         assert!(error.ends_with("exited unexpectedly: exit status: 3"), "{error}");

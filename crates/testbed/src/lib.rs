@@ -19,6 +19,7 @@ mod machines;
 mod options;
 mod path;
 mod run;
+mod said;
 mod scenario;
 mod settings;
 mod switches;

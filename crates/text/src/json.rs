@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::plain::{in_line, is_hostile, replaced};
+use crate::plain::{in_line, is_hostile, is_plain, replaced};
 
 /// The same JSON values, with every hostile character in its strings as JSON's own escape (RFC
 /// 8259, section 7), so that it can be shown. Newlines and tabs between values stay.
@@ -23,7 +23,7 @@ pub fn escaped_json(text: &str) -> Cow<'_, str> {
 /// `None` if the result exceeds `most` bytes.
 #[must_use]
 pub fn plain_json(text: &str, most: usize) -> Option<Cow<'_, str>> {
-    if !text.contains('\\') && !text.contains(is_hostile) {
+    if !text.contains('\\') && is_plain(text) {
         return (text.len() <= most).then_some(Cow::Borrowed(text));
     }
     let mut out = String::with_capacity(text.len() + 16);

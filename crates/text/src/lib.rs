@@ -8,5 +8,5 @@ mod sum;
 
 pub use csv::csv_field;
 pub use json::{escaped_json, plain_json};
-pub use plain::{REASON, is_plain, line, lines, reason};
+pub use plain::{REASON, is_plain, last_words, line, lines, reason};
 pub use sum::fnv1a;

@@ -6,13 +6,14 @@ use std::fmt::Write as _;
 /// The longest reason that is kept, in bytes: why a run is invalid, or why an agent refuses.
 pub const REASON: usize = 1 << 10;
 
-/// The mark of a reason that was cut.
+/// The marks of a reason that was cut, behind it and before it.
 const CUT: &str = "… (cut)";
+const CUT_BEFORE: &str = "(cut) …";
 
 /// Whether nothing in a text would be replaced: it is shown as stored, on one line.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
-    !text.chars().any(is_hostile)
+    !odd(text).any(|(_, letter)| is_hostile(letter))
 }
 
 /// Text of several lines: newlines and tabs stay, every other hostile character becomes its escape,
@@ -36,13 +37,31 @@ pub fn line(text: &str) -> Cow<'_, str> {
 pub fn reason(text: &str) -> String {
     // Replacing shortens no character, so text far beyond the cut can be skipped.
     let near = &text[..text.floor_char_boundary(4 * REASON)];
-    let words: Vec<&str> = near.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let mut reason = line(&words.join(" ")).into_owned();
+    let mut reason = joined(near);
     if reason.len() > REASON || near.len() < text.len() {
         reason.truncate(reason.floor_char_boundary(REASON - CUT.len()));
         reason.push_str(CUT);
     }
     reason
+}
+
+/// The end of a text, as [`reason`] has its beginning: a program's last words tell more than its
+/// first. Begins with a mark if it was cut.
+#[must_use]
+pub fn last_words(text: &str) -> String {
+    let near = &text[text.ceil_char_boundary(text.len().saturating_sub(4 * REASON))..];
+    let words = joined(near);
+    if words.len() <= REASON && near.len() == text.len() {
+        return words;
+    }
+    let from = (words.len() + CUT_BEFORE.len()).saturating_sub(REASON);
+    format!("{CUT_BEFORE}{}", &words[words.ceil_char_boundary(from)..])
+}
+
+/// The lines of a text as one.
+fn joined(text: &str) -> String {
+    let words: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    line(&words.join(" ")).into_owned()
 }
 
 /// Writes the replacement of a hostile character within a line.
@@ -80,15 +99,44 @@ pub(crate) fn replaced(
     stays: impl Fn(char) -> bool,
     replace: impl Fn(char, &mut String),
 ) -> Cow<'_, str> {
-    let goes = |letter: char| is_hostile(letter) && !stays(letter);
-    if !text.contains(goes) {
+    let goes = |(_, letter): &(usize, char)| is_hostile(*letter) && !stays(*letter);
+    let mut going = odd(text).filter(goes).peekable();
+    if going.peek().is_none() {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
-    for letter in text.chars() {
-        if goes(letter) { replace(letter, &mut out) } else { out.push(letter) }
+    let mut copied = 0;
+    for (at, letter) in going {
+        out.push_str(&text[copied..at]);
+        replace(letter, &mut out);
+        copied = at + letter.len_utf8();
     }
+    out.push_str(&text[copied..]);
     Cow::Owned(out)
+}
+
+/// The characters that are not printable ASCII, with their places. No other is hostile, and most
+/// text has none of them.
+fn odd(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += printable(&text.as_bytes()[at..]);
+        let letter = text[at..].chars().next()?;
+        let found = (at, letter);
+        at += letter.len_utf8();
+        Some(found)
+    })
+}
+
+/// How many bytes at the beginning are printable ASCII.
+fn printable(bytes: &[u8]) -> usize {
+    // The compiler makes vector instructions of a block without an early exit.
+    const BLOCK: usize = 32;
+    let is_printable = |byte: &u8| matches!(byte, b' '..=b'~');
+    let is_whole = |block: &&[u8]| block.iter().fold(true, |all, byte| all & is_printable(byte));
+    let whole = BLOCK * bytes.chunks_exact(BLOCK).take_while(is_whole).count();
+    let rest = &bytes[whole..];
+    whole + rest.iter().position(|byte| !is_printable(byte)).unwrap_or(rest.len())
 }
 
 #[cfg(test)]
@@ -131,6 +179,15 @@ mod tests {
     }
 
     #[test]
+    fn last_words_are_the_end_of_a_text() {
+        assert_eq!(last_words("it died:\n  | a\u{1b}\n\n"), "it died: | a\\u{1b}");
+        let long = format!("first {}last\n", "é\n".repeat(2 * REASON));
+        let cut = last_words(&long);
+        assert!(cut.len() <= REASON && cut.starts_with("(cut) …") && cut.ends_with("é é last"), "{cut}");
+        assert_eq!(last_words(&"\n".repeat(1 << 20)), "(cut) …");
+    }
+
+    #[test]
     fn a_reason_is_cut_on_a_border_and_says_so() {
         let whole = "é".repeat(REASON / 2);
         assert_eq!(reason(&whole), whole);
@@ -142,9 +199,23 @@ mod tests {
 
     proptest! {
         #[test]
+        fn a_text_is_plain_if_each_of_its_characters_is(
+            words in proptest::collection::vec("[ -~]{0,70}|\\PC{0,3}|[\\x00-\\x1f\\x7f\u{202e}]", 0..6),
+        ) {
+            let text = words.concat();
+            prop_assert_eq!(is_plain(&text), !text.chars().any(is_hostile));
+            let marked = replaced(&text, |letter| letter == '\t', |_, out| out.push('#'));
+            let expected: String =
+                text.chars().map(|one| if is_hostile(one) && one != '\t' { '#' } else { one }).collect();
+            prop_assert_eq!(marked, expected);
+        }
+
+        #[test]
         fn nothing_hostile_is_left(text in any::<String>(), odd in proptest::collection::vec(0u32..0xe2000, 0..50)) {
             let text: String = text.chars().chain(odd.into_iter().filter_map(char::from_u32)).collect();
             let (one, many, why) = (line(&text), lines(&text), reason(&text));
+            let last = last_words(&text);
+            prop_assert!(is_plain(&last.replace('\t', "")) && last.len() <= REASON);
             prop_assert!(is_plain(&one.replace('\t', "")));
             prop_assert!(is_plain(&many.replace(['\t', '\n'], "")));
             prop_assert_eq!(many.matches('\n').count(), text.matches('\n').count());

@@ -6,7 +6,7 @@
 #[path = "../../../report/tests/stored/mod.rs"]
 mod rows;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use netassay_gate::{Acknowledged, Bound, Date, Gate, GateRequest, Outcome};
 use report::Cases;
@@ -55,8 +55,8 @@ pub(crate) fn stored(
 
 /// The same as it is compared with another study.
 pub(crate) fn outline(stored: &StoredStudy) -> Outline {
-    let keys: Vec<&String> = stored.runs.iter().flat_map(|run| run.metrics.keys()).collect();
-    let values = |key: &String| (key.clone(), stored.values(key).collect());
+    let keys: BTreeSet<&str> = stored.runs.iter().flat_map(|run| run.metrics.keys()).collect();
+    let values = |key: &str| (key.to_owned(), stored.values(key).collect());
     Outline {
         row: stored.row.clone(),
         plan: stored.plan.clone(),

@@ -94,7 +94,7 @@ fn recorded_metrics(stored: &StoredStudy) -> impl Iterator<Item = &str> {
             && key.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-'))
     };
     let keys: BTreeSet<&str> =
-        stored.measurements().flat_map(|run| run.metrics.keys()).map(String::as_str).filter(is_key).collect();
+        stored.measurements().flat_map(|run| run.metrics.keys()).filter(is_key).collect();
     keys.into_iter()
 }
 

@@ -12,7 +12,7 @@ use study::Plan;
 use study::metric::Metric;
 
 use crate::cli::{Gate, GateFormat};
-use crate::commands::stored::{load, newest_called, study_of};
+use crate::commands::stored::{newest_called, study_of};
 use crate::exit;
 use crate::failure::Failure;
 use crate::output::{json, layout, print, print_page};
@@ -64,11 +64,12 @@ fn cases(flags: &Gate) -> Result<Cases, Failure> {
             metrics.push(bound.metric);
         }
     }
+    let store = Store::open_for_outlines(&flags.database.db)?;
     if let Some(word) = &flags.baseline_condition {
-        let stored = load(&flags.database.db, flags.study.as_deref())?;
+        let keys: Vec<&str> = metrics.iter().map(|metric| metric.key).collect();
+        let stored = store.load_with(study_of(&store, flags.study.as_deref())?, &keys)?.shown();
         return Ok(Cases::within(&stored, word, &metrics)?);
     }
-    let store = Store::open_for_outlines(&flags.database.db)?;
     let baseline = newest_called(&store, flags.baseline.as_deref().unwrap_or_default())?;
     let study = study_of(&store, flags.study.as_deref())?;
     if baseline == study {

@@ -1,9 +1,11 @@
 //! `netassay report`: studies as one page, rendered from what is stored.
 
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread::{self, Builder, ScopedJoinHandle};
 
 use advice::{Advice, Request};
-use page::{Data, Page, Study, file_stem};
+use page::{Data, Packed, Page, Study, file_stem};
 use report::Results;
 use serde_json::{Value, json};
 use store::{Store, StoredStudy};
@@ -54,21 +56,33 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
     if format == ReportFormat::Json {
         return json_text(&document(stored)?);
     }
-    let data = match format {
-        ReportFormat::Html => stored.iter().map(Data::of).collect(),
+    let packed: Vec<Packed> = match format {
+        ReportFormat::Html => stored.iter().map(Packed::of).collect(),
         _ => Vec::new(),
     };
-    let studies: Vec<Study> = stored
-        .into_iter()
-        .map(|study| {
-            let series = store.series(study.row.id)?;
-            Ok(Study { results: Results::of(study.shown())?, series })
-        })
-        .collect::<Result<_, Failure>>()?;
-    let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
-    let advice = advice.map(|advice| page::advice(&advice)).unwrap_or_default();
-    let page = Page { studies: &studies, advice, figures: page::figures::sections(&studies), data };
-    Ok(if format == ReportFormat::Html { page.html().to_string() } else { page.markdown() })
+    let found = |study: StoredStudy| {
+        let series = store.series(study.row.id)?;
+        Ok(Study { results: Results::of(study.shown())?, series })
+    };
+    thread::scope(|scope| {
+        // Other threads compress the measurements while this one works out the figures.
+        let data = packed.iter().map(|one| {
+            let thread = Builder::new().spawn_scoped(scope, || one.compressed());
+            thread.map_err(|_| one.compressed())
+        });
+        let data: Vec<Result<ScopedJoinHandle<'_, Data>, Data>> = data.collect();
+        let studies: Vec<Study> = stored.into_iter().map(found).collect::<Result<_, Failure>>()?;
+        let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
+        let advice = advice.map(|advice| page::advice(&advice)).unwrap_or_default();
+        let figures = page::figures::sections(&studies);
+        let compressed = |one: Result<ScopedJoinHandle<'_, Data>, Data>| match one {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(data) => data,
+        };
+        let data = data.into_iter().map(compressed).collect();
+        let page = Page { studies: &studies, advice, figures, data };
+        Ok(if format == ReportFormat::Html { page.html().to_string() } else { page.markdown() })
+    })
 }
 
 /// Which settings to change; `None` where the studies varied none.

@@ -1,9 +1,8 @@
 //! Which of a condition's offloads acted, by the kernel's counters, and where these contradict what
 //! the switches read back.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
+use store::Metrics;
 use study::{Condition, Direction, Effective, Family, Nic, Settled, Side};
 
 use crate::words::number::{counted, figure};
@@ -105,11 +104,7 @@ pub(crate) fn flags<'a>(all: impl Iterator<Item = (&'a str, &'a Acted)>) -> Vec<
 
 impl Acted {
     /// From the means of a condition's metrics.
-    pub(crate) fn of(
-        condition: &Condition,
-        effective: Option<&Effective>,
-        means: &BTreeMap<String, f64>,
-    ) -> Self {
+    pub(crate) fn of(condition: &Condition, effective: Option<&Effective>, means: &Metrics) -> Self {
         let mean = |key: &str| means.get(key).copied();
         let is_tcp = condition.workload.traffic.kind.is_tcp();
         // Received packets are counted before they are merged: under the tunnel, if there is one.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use store::Outline;
 
-use crate::data::leaves::leaves;
+use crate::data::leaves::{each, leaves};
 
 /// Something that two studies do not share, with every value that each has of it; none where it is
 /// not recorded.
@@ -99,12 +99,18 @@ pub(crate) fn of_read_back(baseline: &Outline, study: &Outline, pairs: &[(usize,
 
 fn values(outline: &Outline) -> Values {
     let mut values = Values::new();
+    let lasts = |name: &str| !name.split('.').any(|part| PASSING.contains(&part));
     for environment in &outline.environments {
-        for (path, value) in leaves(environment) {
-            if !path.split('.').any(|part| PASSING.contains(&part)) {
-                values.entry(path).or_default().insert(value);
+        each(environment, &lasts, &mut |path, value| {
+            // Nearly every boot has the same values as the one before.
+            let Some(known) = values.get_mut(path) else {
+                values.insert(path.to_owned(), BTreeSet::from([value.to_owned()]));
+                return;
+            };
+            if !known.contains(value) {
+                known.insert(value.to_owned());
             }
-        }
+        });
     }
     values
 }

@@ -1,5 +1,6 @@
 //! A record as its values by their paths: `kernel.release`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -9,31 +10,58 @@ use serde_json::Value;
 /// one.
 pub(crate) fn leaves(record: &impl Serialize) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    let value = serde_json::to_value(record).expect("it was read from JSON");
-    collect(String::new(), &value, &mut found);
+    each(record, &|_| true, &mut |path, value| drop(found.insert(path.to_owned(), value.to_owned())));
     found
 }
 
-fn collect(path: String, value: &Value, found: &mut BTreeMap<String, String>) {
-    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+/// Shows `visit` each of these values with its path, without those below a field that does not
+/// `count`.
+pub(crate) fn each(
+    record: &impl Serialize,
+    counts: &impl Fn(&str) -> bool,
+    visit: &mut impl FnMut(&str, &str),
+) {
+    let value = serde_json::to_value(record).expect("it was read from JSON");
+    collect(&mut String::new(), &value, counts, visit);
+}
+
+fn collect(
+    path: &mut String,
+    value: &Value,
+    counts: &impl Fn(&str) -> bool,
+    visit: &mut impl FnMut(&str, &str),
+) {
+    let mut below = |name: &str, value: &Value| {
+        if !counts(name) {
+            return;
+        }
+        let length = path.len();
+        if length > 0 {
+            path.push('.');
+        }
+        path.push_str(name);
+        collect(path, value, counts, visit);
+        path.truncate(length);
+    };
     match value {
         Value::Null => {}
-        Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| collect(below(name), value, found));
-        }
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| below(name, value)),
         Value::Array(items) if items.iter().any(Value::is_object) => {
-            items.iter().enumerate().for_each(|(at, item)| collect(below(&at.to_string()), item, found));
+            items.iter().enumerate().for_each(|(at, item)| below(&at.to_string(), item));
         }
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(text).collect();
-            found.insert(path, items.join(", "));
+            let items: Vec<Cow<'_, str>> = items.iter().map(text).collect();
+            visit(path, &items.join(", "));
         }
-        other => drop(found.insert(path, text(other))),
+        other => visit(path, &text(other)),
     }
 }
 
-fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), |text| text.trim_end().to_owned())
+fn text(value: &Value) -> Cow<'_, str> {
+    match value.as_str() {
+        Some(text) => text.trim_end().into(),
+        None => value.to_string().into(),
+    }
 }
 
 #[cfg(test)]
@@ -47,5 +75,13 @@ mod tests {
         let found = leaves(&json!({"a": {"b": [1, "x"], "c": null}, "d": [{"e": true}], "f": "y\n"}));
         let found: Vec<(&str, &str)> = found.iter().map(|(path, value)| (&**path, &**value)).collect();
         assert_eq!(found, [("a.b", "1, x"), ("d.0.e", "true"), ("f", "y")]);
+    }
+
+    #[test]
+    fn what_is_below_a_field_that_does_not_count_is_left_out() {
+        let mut found = Vec::new();
+        let record = json!({"a": {"b": {"c": 1}, "d": 2}, "b": [{"e": 3}]});
+        each(&record, &|name| name != "b", &mut |path, value| found.push(format!("{path} {value}")));
+        assert_eq!(found, ["a.d 2"]);
     }
 }

@@ -1,6 +1,8 @@
 //! What explains the large differences of a stored study.
 
-use store::StoredStudy;
+use std::collections::BTreeMap;
+
+use store::{Metrics, StoredStudy};
 use study::metric::find;
 
 use crate::data::means::per_boot;
@@ -12,15 +14,20 @@ const LARGE: f64 = 0.03;
 
 /// Adds its explanation to each large, proven difference of a stored study.
 pub(crate) fn explain(groups: &mut [Group], stored: &StoredStudy) {
+    // Many rows have the same baseline.
+    let mut means: BTreeMap<usize, Vec<Metrics>> = BTreeMap::new();
     for group in groups {
         let Some(metric) = find(&group.metric) else { continue };
         for row in &mut group.rows {
             let comparison = &row.comparison;
             let is_large = comparison.difference.abs() >= LARGE * comparison.baseline_mean.abs();
             if is_large && row.is_proven() {
-                let boots =
-                    [comparison.condition, comparison.baseline].map(|condition| per_boot(stored, condition));
-                row.why = reasons(metric, comparison.difference > 0.0, &boots);
+                let both = [comparison.condition, comparison.baseline];
+                for condition in both {
+                    means.entry(condition).or_insert_with(|| per_boot(stored, condition));
+                }
+                let boots = both.map(|condition| means[&condition].as_slice());
+                row.why = reasons(metric, comparison.difference > 0.0, boots);
             }
         }
     }

@@ -259,7 +259,7 @@ fn conditions(stored: &StoredStudy) -> Vec<Condition> {
                 runs: stored.measurements().filter(|run| run.condition == index).count(),
                 limited_by: LimitView::of(stored, index),
                 acted: Acted::of(condition, stored.plan.effective.get(index), &means),
-                means,
+                means: means.into_iter().collect(),
             }
         })
         .collect()

@@ -29,7 +29,7 @@ pub(crate) fn run(
         started_unix_ms: BEGUN + id * 1000,
         status: RunStatus::Ok,
         reason: None,
-        metrics,
+        metrics: metrics.into(),
         limited_by: None,
         detail: Detail::Nothing,
     }

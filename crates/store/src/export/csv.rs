@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use text::csv_field as field;
 
-use super::number;
+use super::Number;
 use crate::stored::{StoredRun, StoredStudy};
 
 pub(super) const HEADER: &str = "study,name,boot,part,block,repeat,position,warmup,condition,label,started_unix_ms,status,reason,metric,unit,value\n";
@@ -20,7 +20,7 @@ pub fn csv(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) -> 
         }
         for (metric, value) in &run.metrics {
             let unit = unit(metric).unwrap_or_default();
-            writeln!(out, "{head},{},{},{}", field(metric), field(unit), number(*value))
+            writeln!(out, "{head},{},{},{}", field(metric), field(unit), Number(*value))
                 .expect("writing to a string cannot fail");
         }
     }

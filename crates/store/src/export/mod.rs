@@ -4,6 +4,7 @@
 //! The caller gives a function from a metric's key to its unit: this crate knows no metric.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use crate::stored::{StoredRun, StoredStudy};
 
@@ -32,28 +33,33 @@ fn keys(study: &StoredStudy) -> BTreeSet<&str> {
     let mut keys = BTreeSet::new();
     let mut before: Option<&StoredRun> = None;
     for run in &study.runs {
-        if before.is_none_or(|before| !before.metrics.keys().eq(run.metrics.keys())) {
-            keys.extend(run.metrics.keys().map(String::as_str));
+        if before.is_none_or(|before| !before.metrics.has_keys_of(&run.metrics)) {
+            keys.extend(run.metrics.keys());
         }
         before = Some(run);
     }
     keys
 }
 
-/// The shortest decimal that reads back as the same number, with an exponent only if a plain
-/// decimal is long.
-fn number(value: f64) -> String {
-    let magnitude = value.abs();
-    if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {
-        format!("{value:e}")
-    } else {
-        value.to_string()
+/// A number as the shortest decimal that reads back as the same number, with an exponent only if a
+/// plain decimal is long.
+struct Number(f64);
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(value) = self;
+        let magnitude = value.abs();
+        if magnitude != 0.0 && !(1e-5..1e16).contains(&magnitude) {
+            write!(f, "{value:e}")
+        } else {
+            write!(f, "{value}")
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::Number;
     use proptest::prelude::*;
 
     #[test]
@@ -61,14 +67,14 @@ mod tests {
         for (value, text) in
             [(0.0, "0"), (12.5, "12.5"), (9.4e9, "9400000000"), (1e300, "1e300"), (3e-9, "3e-9")]
         {
-            assert_eq!(number(value), text);
+            assert_eq!(Number(value).to_string(), text);
         }
     }
 
     proptest! {
         #[test]
         fn numbers_read_back(value in proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL) {
-            prop_assert_eq!(number(value).parse::<f64>().unwrap(), value);
+            prop_assert_eq!(Number(value).to_string().parse::<f64>().unwrap(), value);
         }
     }
 }

@@ -1,13 +1,16 @@
 //! A stored study's measurements in little room, from which a page's script makes the CSV and the
 //! JSON again without reading a number: it only joins texts, so that no digit is lost.
 
+use std::fmt::Write as _;
+
 use record::Limit;
 use serde::Serialize;
 use serde_json::json;
 use text::csv_field as field;
 
 use super::csv::{HEADER, head};
-use super::{keys, number, units};
+use super::{Number, keys, units};
+use crate::metrics::Metrics;
 use crate::record::{RunId, RunStatus};
 use crate::stored::{StoredRun, StoredStudy};
 
@@ -93,12 +96,20 @@ pub fn packed(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) 
     };
     let keys = keys(study);
     let mut metrics: Vec<PackedMetric> = keys.iter().map(|key| metric(key)).collect();
+    // Most runs have the same metrics as the one before: which of a run's values is in which column.
+    let mut places: Vec<Option<usize>> = Vec::new();
+    let mut before: Option<&Metrics> = None;
     for run in &study.runs {
-        // Both are in the order of the keys.
-        let mut own = run.metrics.iter().peekable();
-        for (key, column) in keys.iter().zip(&mut metrics) {
-            if let Some((_, value)) = own.next_if(|(name, _)| name == key) {
-                column.values.push_str(&number(*value));
+        if before.is_none_or(|before| !before.has_keys_of(&run.metrics)) {
+            let mut own = run.metrics.keys().enumerate().peekable();
+            let place = |key: &&str| own.next_if(|(_, name)| name == key).map(|(place, _)| place);
+            places = keys.iter().map(place).collect();
+        }
+        before = Some(&run.metrics);
+        let values = run.metrics.values().as_slice();
+        for (column, place) in metrics.iter_mut().zip(&places) {
+            if let Some(place) = place {
+                write!(column.values, "{}", Number(values[*place])).expect("writing to a string cannot fail");
             }
             column.values.push(' ');
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::number;
+use super::Number;
 use crate::stored::StoredStudy;
 
 /// One exported file.
@@ -27,7 +27,7 @@ pub fn stat(study: &StoredStudy, metric: &str, unit: impl Fn(&str) -> Option<&'s
     for condition in 0..study.plan.conditions.len() {
         let mut lines = String::new();
         for (_, boot, value) in study.values(metric).filter(|(of, ..)| *of == condition) {
-            writeln!(lines, "{}\t{boot}", number(value)).expect("writing to a string cannot fail");
+            writeln!(lines, "{}\t{boot}", Number(value)).expect("writing to a string cannot fail");
         }
         if lines.is_empty() {
             continue;

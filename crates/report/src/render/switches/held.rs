@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use store::{BootRow, StoredStudy};
+use store::{BootRow, StoredRun, StoredStudy};
 use study::{Condition, Reader, Sender, Side};
 
 use super::effect::{Context, Effect, Held};
@@ -104,15 +104,17 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
 pub(super) fn seconds_per_boot(stored: &StoredStudy) -> f64 {
     let states = stored.plan.states_of_conditions();
     let mut of_states: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    let numbers: BTreeSet<u32> = stored.runs.iter().map(|run| run.boot).collect();
-    for number in numbers {
-        let runs = || stored.runs.iter().filter(move |run| run.boot == number);
-        let Some(state) = runs().find_map(|run| states.get(run.condition)) else { continue };
+    let mut boots: BTreeMap<u32, Vec<&StoredRun>> = BTreeMap::new();
+    for run in &stored.runs {
+        boots.entry(run.boot).or_default().push(run);
+    }
+    for (number, runs) in boots {
+        let Some(state) = runs.iter().find_map(|run| states.get(run.condition)) else { continue };
         let parts = stored.boots.iter().filter(|boot| boot.number == number);
         let ended: i64 = parts
             .filter_map(|boot| Some(boot.ended_unix_ms?.saturating_sub(boot.started_unix_ms).max(0)))
             .sum();
-        let starts = || runs().map(|run| run.started_unix_ms);
+        let starts = || runs.iter().map(|run| run.started_unix_ms);
         let (first, last) = (starts().min().unwrap_or(0), starts().max().unwrap_or(0));
         // A boot without an end lasts at least until its last run began.
         let time = ended.max(last.saturating_sub(first));

@@ -25,7 +25,7 @@ const MOST: usize = 2;
 
 /// The counters that differ between a condition and its baseline as an effect does, the most
 /// telling first. `rises`: whether the metric is higher than the baseline's.
-pub(crate) fn reasons(metric: &Metric, rises: bool, boots: &[Boots; 2]) -> Vec<Why> {
+pub(crate) fn reasons(metric: &Metric, rises: bool, boots: [Boots<'_>; 2]) -> Vec<Why> {
     let is_worse = match metric.better {
         Better::Higher => !rises,
         Better::Lower => rises,
@@ -52,12 +52,13 @@ pub(crate) fn reasons(metric: &Metric, rises: bool, boots: &[Boots; 2]) -> Vec<W
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use store::Metrics;
     use study::metric::find;
 
     use super::*;
 
     /// Three boots of a condition, each counter a little different from boot to boot.
-    fn boots(throughput: f64, counters: &[(&str, f64)]) -> Boots {
+    fn boots(throughput: f64, counters: &[(&str, f64)]) -> Vec<Metrics> {
         let boot = |spread: f64| {
             let counters = counters.iter().map(|(key, value)| ((*key).to_owned(), value * spread));
             counters.chain([("throughput".to_owned(), throughput)]).collect()
@@ -65,8 +66,8 @@ mod tests {
         [0.98, 1.0, 1.02].map(boot).to_vec()
     }
 
-    fn sentences(metric: &str, rises: bool, condition: Boots, baseline: Boots) -> Vec<String> {
-        let reasons = reasons(find(metric).unwrap(), rises, &[condition, baseline]);
+    fn sentences(metric: &str, rises: bool, condition: Vec<Metrics>, baseline: Vec<Metrics>) -> Vec<String> {
+        let reasons = reasons(find(metric).unwrap(), rises, [&condition, &baseline]);
         reasons.into_iter().map(|why| why.sentence).collect()
     }
 
@@ -148,7 +149,7 @@ mod tests {
         fn equal_counters_explain_nothing(values in prop::collection::vec(0.0f64..1e9, 1..120), rises: bool, slow in 1.0f64..1e5) {
             let counters: Vec<(&str, f64)> = side_keys().into_iter().zip(values).collect();
             for metric in study::metric::METRICS {
-                prop_assert_eq!(reasons(metric, rises, &[boots(slow, &counters), boots(slow, &counters)]), vec![]);
+                prop_assert_eq!(reasons(metric, rises, [&boots(slow, &counters), &boots(slow, &counters)]), vec![]);
             }
         }
 
@@ -156,7 +157,7 @@ mod tests {
         fn a_planted_factor_is_reported(factor in 3.5f64..1e4, base in 2_000.0f64..1e5) {
             let slow = boots(1_000.0, &[("receiver.reschedule_interrupts", base * factor)]);
             let fast = boots(3_000.0, &[("receiver.reschedule_interrupts", base)]);
-            let found = reasons(find("throughput").unwrap(), false, &[slow, fast]);
+            let found = reasons(find("throughput").unwrap(), false, [&slow, &fast]);
             prop_assert_eq!(found.len(), 1);
             prop_assert_eq!(found[0].counter, "receiver.reschedule_interrupts");
             prop_assert!((found[0].value / found[0].baseline / factor - 1.0).abs() < 1e-6);
@@ -168,11 +169,11 @@ mod tests {
             rises: bool,
         ) {
             let (one, other) = values.split_at(120);
-            let of = |values: &[f64]| -> Boots {
+            let of = |values: &[f64]| -> Vec<Metrics> {
                 vec![side_keys().into_iter().map(str::to_owned).zip(values.iter().copied()).collect()]
             };
             for metric in study::metric::METRICS {
-                let found = reasons(metric, rises, &[of(one), of(other)]);
+                let found = reasons(metric, rises, [&of(one), &of(other)]);
                 prop_assert!(found.len() <= MOST && found.iter().all(|why| why.value.is_finite()), "{:?}", found);
             }
         }

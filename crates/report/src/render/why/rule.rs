@@ -1,8 +1,7 @@
 //! One counter, and what it may explain.
 
-use std::collections::BTreeMap;
-
 use stats::mean;
+use store::Metrics;
 use study::Side;
 use study::metric::{Metric, find};
 
@@ -53,33 +52,38 @@ pub(super) struct Rule {
 }
 
 /// The metrics' means of each boot of a condition.
-pub(super) type Boots = Vec<BTreeMap<String, f64>>;
+pub(super) type Boots<'m> = &'m [Metrics];
 
 impl Rule {
     /// What it is about, how telling it is, and the reason, if the counter differs as the effect
     /// does.
-    pub(super) fn reason(&self, side: &str, is_worse: bool, boots: &[Boots; 2]) -> Option<(About, f64, Why)> {
+    pub(super) fn reason(
+        &self,
+        side: &str,
+        is_worse: bool,
+        boots: [Boots<'_>; 2],
+    ) -> Option<(About, f64, Why)> {
         let counter = self.metric_of(side)?;
-        let figures = |boots: &Boots| -> Option<Vec<f64>> {
+        let figures = |boots: Boots<'_>| -> Option<Vec<f64>> {
             boots.iter().map(|means| self.figure(side, means)).collect()
         };
-        let [value, baseline] = boots.each_ref().map(figures);
+        let [value, baseline] = boots.map(figures);
         let factor = |[value, baseline]: [&[f64]; 2]| self.factor_between(is_worse, [value, baseline]);
         let (value, baseline) = (value?, baseline?);
         let least = factor([&value, &baseline])?;
         if self.per.is_none() && self.more == More::Costs {
             // A rate may be higher only because more was done.
-            let per_work = |figures: &[f64], boots: &Boots| -> Option<Vec<f64>> {
+            let per_work = |figures: &[f64], boots: Boots<'_>| -> Option<Vec<f64>> {
                 figures.iter().zip(boots).map(|(figure, means)| Some(figure / work(means)?)).collect()
             };
-            let [value, baseline] = [per_work(&value, &boots[0])?, per_work(&baseline, &boots[1])?];
+            let [value, baseline] = [per_work(&value, boots[0])?, per_work(&baseline, boots[1])?];
             let (value, baseline) = (mean(&value), mean(&baseline));
             let ratio = if is_worse { value / baseline } else { baseline / value };
             if ratio < self.factor {
                 return None;
             }
         }
-        let more = if is_worse == (self.more == More::Costs) { &boots[0] } else { &boots[1] };
+        let more = if is_worse == (self.more == More::Costs) { boots[0] } else { boots[1] };
         let (value, baseline) = (mean(&value), mean(&baseline));
         let words = self.words.replace('@', side);
         let part = self.part(side, more).unwrap_or_default();
@@ -102,7 +106,7 @@ impl Rule {
     }
 
     /// The figure of one boot, if there is one.
-    pub(super) fn figure(&self, side: &str, means: &BTreeMap<String, f64>) -> Option<f64> {
+    pub(super) fn figure(&self, side: &str, means: &Metrics) -> Option<f64> {
         let of = |key: &str| means.get(&format!("{side}.{key}")).copied();
         let counted = of(self.counter)?;
         let figure = match self.per {
@@ -131,7 +135,7 @@ impl Rule {
 
     /// The share of a part of the counter in the condition that has more of it, where it is most of
     /// it.
-    fn part(&self, side: &str, boots: &Boots) -> Option<String> {
+    fn part(&self, side: &str, boots: Boots<'_>) -> Option<String> {
         let (key, words) = self.part?;
         let sum =
             |key: &str| -> f64 { boots.iter().filter_map(|means| means.get(&format!("{side}.{key}"))).sum() };
@@ -141,7 +145,7 @@ impl Rule {
 }
 
 /// What was done in a second of a boot's windows, whatever the workload counts it in.
-fn work(means: &BTreeMap<String, f64>) -> Option<f64> {
+fn work(means: &Metrics) -> Option<f64> {
     let done = ["throughput", "packets", "transactions"].iter().find_map(|key| means.get(*key).copied());
     done.filter(|done| *done > 0.0)
 }

@@ -1,0 +1,32 @@
+//! The command line of this machine: `doctor`, `restore`.
+
+use clap::Args;
+
+use super::common::Formatted;
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every measuring command does the same when it starts. Only changes that a study's [machine] asked for are undone, and only\nthose of sessions that are gone.\n\nExamples:\n  netassay restore --dry-run\n  netassay restore --force"
+)]
+pub(crate) struct Restore {
+    /// Show what would be undone, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Also restore settings that another program has changed since
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Rename journals whose changes could not all be undone, so that they are ignored
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) forget: bool,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}

@@ -1,0 +1,108 @@
+//! The command line of what measures a study: `run`, `quick`, `aa`.
+
+use clap::{Args, ValueEnum};
+use study::Assignment;
+
+use super::common::{Database, Formatted, Tables, TurnFlags};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay run quick --dry-run\n  netassay run tcp-offload --set duration=2s --set boots=5\n  netassay run my.toml --db results.db\n  netassay run my.toml --resume"
+)]
+pub(crate) struct Run {
+    /// A bundled study (`netassay studies`) or a TOML file (`netassay new NAME` writes one)
+    pub(crate) study: String,
+    #[command(flatten)]
+    pub(crate) measured: Measured,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Measured {
+    #[command(flatten)]
+    pub(crate) flags: RunFlags,
+    /// Do not write the report (`netassay report`) beside the database at the end
+    #[arg(long)]
+    pub(crate) no_report: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay aa quick\n  netassay aa quick --experiments 10 --duration 200ms --runs 3\n  netassay aa --from 3 --boots 5"
+)]
+pub(crate) struct Aa {
+    /// The study whose baseline is measured: a bundled name or a TOML file
+    #[arg(required_unless_present = "from", conflicts_with = "from")]
+    pub(crate) study: Option<String>,
+    /// How many experiments
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) experiments: u32,
+    /// Boots of each experiment
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) boots: u32,
+    /// Recorded runs of each label in each boot [default: as the study says]
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<u32>,
+    /// The window of each run, such as 200ms [default: as the study says]
+    #[arg(long, value_parser = study::parse_duration)]
+    pub(crate) duration: Option<std::time::Duration>,
+    /// Judge this stored A/A study (number, tag or name), and measure nothing
+    #[arg(long, value_name = "STORED")]
+    pub(crate) from: Option<String>,
+    #[command(flatten)]
+    pub(crate) run: RunFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunFlags {
+    #[command(flatten)]
+    pub(crate) set: Changes,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Print the plan, and measure nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Continue a stored study: the newest unfinished one of this name, or the one with this number
+    /// or tag
+    #[arg(long, value_name = "STORED", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "absent, present, and present with a study are three things")]
+    pub(crate) resume: Option<Option<String>>,
+    /// Use a user namespace even if privileges allow more
+    #[arg(long)]
+    pub(crate) rootless: bool,
+    /// Count disturbed runs and do not repeat them: for a machine that is never idle
+    #[arg(long)]
+    pub(crate) keep_disturbed: bool,
+    /// Allow the study to change this machine itself, as its table `machine` says; netassay undoes
+    /// the changes at the end
+    #[arg(long)]
+    pub(crate) change_machine: bool,
+    #[command(flatten)]
+    pub(crate) turn: TurnFlags,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
+    /// Style of progress messages on standard error
+    #[arg(long, value_enum, value_name = "STYLE", default_value_t = ProgressStyle::Auto)]
+    pub(crate) progress: ProgressStyle,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Changes {
+    /// Change the study: duration=2s, boots=2, sender=send,gso (levels), stop= (removed);
+    /// repeatable
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) changes: Vec<Assignment>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProgressStyle {
+    /// A bar on a terminal, plain lines elsewhere
+    Auto,
+    /// One line for each thing that happens
+    Plain,
+    /// One JSON object for each thing that happens
+    Json,
+    /// Nothing
+    None,
+}

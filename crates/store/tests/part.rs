@@ -1,0 +1,79 @@
+//! A study that is read in part, and one that is too large for one thread.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use netassay_store::{Metrics, NewRun, Outcome, Store, StoreError, StoredStudy, StudyId, StudyStatus};
+use record::{Detail, Evidence, Label, Limit};
+use rusqlite::Connection;
+use support::{environment, run, study, warmup};
+use tempfile::TempDir;
+
+/// A study of some 200 runs. Those of condition 1 lack a metric, and one failed.
+fn recorded() -> (TempDir, Store, StudyId) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path().join("netassay.db")).unwrap();
+    let id = store.begin_study(&study()).unwrap();
+    let boot = store.begin_boot(id, 1, &environment()).unwrap();
+    store.record_run(boot, &warmup(0)).unwrap();
+    let failed = NewRun { outcome: Outcome::Failed("the receiver died".to_owned()), ..run(1, 1) };
+    store.record_run(boot, &failed).unwrap();
+    for repeat in 1..=100 {
+        let value = f64::from(repeat);
+        let both = NewRun {
+            outcome: Outcome::Ok(vec![("throughput".to_owned(), value), ("loss".to_owned(), -value)]),
+            limited_by: Some(Limit { label: Label::Link, evidence: vec![Evidence::NobodyBusy] }),
+            ..run(repeat, 0)
+        };
+        let one = NewRun { outcome: Outcome::Ok(vec![("throughput".to_owned(), value)]), ..run(repeat, 1) };
+        store.record_run(boot, &both).unwrap();
+        store.record_run(boot, &one).unwrap();
+    }
+    store.finish_study(id, StudyStatus::Complete).unwrap();
+    (directory, store, id)
+}
+
+#[test]
+fn runs_that_two_threads_read_are_in_order() {
+    let (_directory, store, id) = recorded();
+    let stored = store.load(id).unwrap();
+    assert_eq!(stored.runs.len(), 202);
+    assert!(stored.runs.is_sorted_by_key(|run| run.id));
+    let throughput: Vec<f64> = stored.values("throughput").map(|(.., value)| value).collect();
+    let expected: Vec<f64> = (1..=100).flat_map(|repeat| [f64::from(repeat); 2]).collect();
+    assert_eq!(throughput, expected);
+    assert!(stored.runs.iter().all(|one| one.detail == run(1, 0).detail));
+}
+
+#[test]
+fn a_part_is_the_whole_without_what_is_not_wanted() {
+    let (_directory, store, id) = recorded();
+    let whole = store.load(id).unwrap();
+    for wanted in [&["throughput"][..], &["loss"], &["throughput", "loss", "throughput"], &["no such"], &[]] {
+        let expected = whole.runs.iter().cloned().map(|mut run| {
+            let own = run.metrics.clone().into_iter();
+            run.metrics = own.filter(|(key, _)| wanted.contains(&key.as_str())).collect::<Metrics>();
+            let is_whole = wanted.iter().all(|key| run.metrics.contains_key(key));
+            if is_whole || !run.is_measurement() {
+                run.detail = Detail::Nothing;
+            }
+            run
+        });
+        let expected = StoredStudy { runs: expected.collect(), ..whole.clone() };
+        assert_eq!(store.load_with(id, wanted).unwrap(), expected, "{wanted:?}");
+    }
+}
+
+#[test]
+fn the_first_account_that_cannot_be_read_is_named() {
+    let (directory, store, id) = recorded();
+    let path = directory.path().join("netassay.db");
+    let change = "UPDATE run SET detail = '{\"odd\":' || id || '}' WHERE id > 150";
+    Connection::open(&path).unwrap().execute_batch(change).unwrap();
+    let error = store.load(id).unwrap_err();
+    assert!(matches!(error, StoreError::Json { .. }), "{error:?}");
+    assert!(error.to_string().contains("the detail of run 151 of study 1"), "{error}");
+    // What is not read cannot disturb.
+    store.load_with(id, &["throughput"]).unwrap();
+}
