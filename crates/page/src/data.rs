@@ -52,7 +52,7 @@ impl Packed {
     /// The compressed file.
     #[must_use]
     pub fn compressed(&self) -> Data {
-        let level = if self.json.len() > LARGE { Compression::fast() } else { Compression::default() };
+        let level = if self.json.len() > LARGE { Compression::fast() } else { Compression::best() };
         let mut gzip = GzEncoder::new(Vec::new(), level);
         // Nothing fails in memory.
         gzip.write_all(&self.json).expect("writing to memory cannot fail");
