@@ -112,6 +112,14 @@ impl Path {
         self
     }
 
+    /// Straight to the left or right to a place, at the height `y` where it is.
+    pub(crate) fn across(&mut self, x: f64, y: f64) -> &mut Self {
+        self.data.push('H');
+        self.data.push_str(&number(x));
+        self.area.reach(x, y);
+        self
+    }
+
     /// Begins anew at a place.
     pub(crate) fn from(&mut self, x: f64, y: f64) -> &mut Self {
         self.step('M', x, y)

@@ -34,6 +34,7 @@ pub fn account() -> RunAccount {
             p99_99: 1,
             max: 1,
             clock_ns: 1.0,
+            histogram: Some(load::LatencyHistogram::of([(1, 1)])),
         };
         SideAccount {
             window: Measured {
