@@ -131,14 +131,18 @@ fn seen(measure: &Measure, series: &[Series]) -> String {
     let mut peaks: Vec<(&Series, &Bucket)> =
         series.iter().filter_map(|one| Some((one, one.largest()?))).collect();
     peaks.sort_by(|one, other| one.1.low.value().total_cmp(&other.1.low.value()));
-    let words = |(one, bucket): &(&Series, &Bucket)| {
+    let edges = |bucket: &Bucket| {
         let [low, high] = [bucket.low, bucket.high].map(|edge| measure.words(edge.value()));
+        format!("{low} to {high}")
+    };
+    let words = |(one, bucket): &(&Series, &Bucket)| {
         let share = percent(one.share(bucket).value());
-        format!("{low} to {high} with {} ({share} %, {})", one.name, one.about)
+        format!("{} with {} ({share} %, {})", edges(bucket), one.name, one.about)
     };
     let peaks = match &peaks[..] {
         [] => return String::new(),
         [only] => words(only),
+        [(_, low), .., (_, high)] if low.low == high.low => format!("{} in each condition", edges(low)),
         [low, .., high] => format!("{}; {}", words(low), words(high)),
     };
     format!("The bucket with the most transactions: {peaks}")

@@ -10,7 +10,7 @@ use study::{Name, NameWord};
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::{View, Workload};
-use super::words::paragraph;
+use super::words::{capital, paragraph};
 
 /// The factor whose levels are offered loads.
 const RATE: &str = "rate";
@@ -72,8 +72,8 @@ pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) ->
             continue;
         }
         let knee = path.knee(view);
-        let of = if path.name.is_empty() { String::new() } else { format!("{}: ", path.name) };
-        seen.push(format!("{of}{}{}", knee.words, path.unanswered(view)));
+        let words = format!("{}{}", knee.words, path.unanswered(view));
+        seen.push(if path.name.is_empty() { capital(&words) } else { format!("{}: {words}", path.name) });
         let (across, up) =
             ((offered.quantity.clone(), Scale::FromZero), (measure.quantity.clone(), Scale::Logarithmic));
         let flags = knee.mark.into_iter().collect();
