@@ -278,6 +278,7 @@ fn outcome(finished: &Finished) -> Checked {
     most("threads", outcome.threads.len(), THREADS)?;
     most("applied", outcome.applied.len(), SOCKETS)?;
     most("notes", outcome.notes.len(), FEW)?;
+    // A histogram of latencies that has too many buckets, or wrong ones, cannot be read.
     texts("notes", outcome.notes.iter().flat_map(load::Note::texts))
 }
 

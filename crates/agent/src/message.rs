@@ -15,7 +15,7 @@ pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 9;
+pub const PROTOCOL: u32 = 10;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

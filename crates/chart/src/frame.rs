@@ -90,6 +90,11 @@ impl Frame {
         self.names.is_some()
     }
 
+    /// The left and the right end of the plots.
+    pub(crate) fn across(&self) -> (f64, f64) {
+        (self.left, self.right)
+    }
+
     /// The right edge of the drawing, where values of parts end.
     pub(crate) fn end(&self) -> f64 {
         self.width

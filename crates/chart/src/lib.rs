@@ -38,7 +38,7 @@ pub use plots::curves::{Curve, Curves};
 pub use plots::dots::{Boot, Condition, Dots};
 pub use plots::flow::{Flow, Passage};
 pub use plots::forest::{Effect, Forest};
-pub use plots::histogram::{Bin, Histogram, Series};
+pub use plots::histogram::{Bucket, Histogram, Series};
 pub use plots::history::{History, Level, Point};
 pub use plots::lanes::{Arrow, Cost, Lanes, LanesError, Stage};
 pub use plots::matrix::{Interaction, Matrix};

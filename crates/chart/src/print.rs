@@ -1,4 +1,4 @@
-//! Dots, forests and histories as plain text, for terminals and Markdown.
+//! Dots, forests, histograms and histories as plain text, for terminals and Markdown.
 
 use std::fmt::Write as _;
 
@@ -8,6 +8,7 @@ use crate::axis::{Axis, Room, Scale};
 use crate::finite::{Finite, Interval};
 use crate::plots::dots::Dots;
 use crate::plots::forest::Forest;
+use crate::plots::histogram::{Histogram, Series};
 use crate::plots::history::{History, NOTED, Point};
 use crate::quantity::Quantity;
 
@@ -129,7 +130,49 @@ impl History {
     }
 }
 
+/// Heights of a column of characters, from the lowest on.
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+impl Histogram {
+    /// A plot of at most so many columns (52 are the least), a row for each set: a block is as high
+    /// as the largest bucket in its column. How many samples a set has stands below it.
+    #[must_use]
+    pub fn text(&self, columns: usize) -> String {
+        let names = self.series.iter().map(|one| one.name.clone());
+        let mut sheet =
+            Sheet::new(columns, names, |room| Axis::new(self.across.1, self.values(), &self.across.0, room));
+        let most = self.most().value();
+        for one in &self.series {
+            let row = sheet.heights(one, most);
+            sheet.row(&one.name, &row);
+            let words = text::reason(&self.words(one));
+            let _ = writeln!(sheet.out, "  {words}");
+        }
+        let (noun, share) = (&self.noun, (self.percent)(most));
+        let signs =
+            format!("█ a bucket with {share} % of the {noun}, . one with less than a sixteenth of that");
+        sheet.close(&self.across.0, &signs)
+    }
+}
+
 impl Sheet {
+    /// A row of blocks; the highest stands for `most` %.
+    fn heights(&self, one: &Series, most: f64) -> Vec<char> {
+        let mut shares = vec![0.0_f64; self.plot];
+        for bucket in one.buckets.iter().filter(|bucket| bucket.count > 0) {
+            let (from, to) = (self.column(bucket.low), self.column(bucket.high));
+            for place in &mut shares[from..to.max(from + 1)] {
+                *place = place.max(one.share(bucket).value());
+            }
+        }
+        let block = |share: f64| match share / most {
+            _ if share <= 0.0 => ' ',
+            part if part < 1.0 / 16.0 => '.',
+            part => BLOCKS[((part * 8.0).round() as usize).clamp(1, BLOCKS.len()) - 1],
+        };
+        shares.into_iter().map(block).collect()
+    }
+
     fn new(columns: usize, names: impl Iterator<Item = String>, axis: impl Fn(Room) -> Axis) -> Self {
         let most = NAMES.min(columns.saturating_sub(LEAST + 2));
         let names = names.map(|name| text::line(&name).width()).max().unwrap_or(0).min(most);

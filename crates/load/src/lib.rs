@@ -39,7 +39,7 @@ pub use endpoint::Endpoint;
 pub use engine::{FlowOutcome, Outcome, Share};
 pub use error::{Errno, Error, Result};
 pub use lacking::lacking;
-pub use lane::{Counts, Latency, Phase, Sample, Zerocopy};
+pub use lane::{Counts, HistogramError, Latency, LatencyBucket, LatencyHistogram, Phase, Sample, Zerocopy};
 pub use message::Sequence;
 pub use note::Note;
 pub use socket::{Applied, Buffers, TcpApplied, TcpInfo};

@@ -27,6 +27,7 @@ pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{Environment, GuestEnvironment};
 pub use evidence::{AtLinkRate, Contended, Dropped, Evidence, OnHost, Place, Tcp, Threads, Wait, WaitedFor};
 pub use limit::Limit;
+pub use load::{LatencyBucket, LatencyHistogram};
 pub use note::Note;
 pub use run::{HostAccount, RunAccount, SideAccount};
 pub use search::{RateSearch, RateTrial};

@@ -34,6 +34,7 @@ pub fn account() -> RunAccount {
             p99_99: 1,
             max: 1,
             clock_ns: 1.0,
+            histogram: Some(load::LatencyHistogram::of([(1, 1)])),
         };
         SideAccount {
             window: Measured {
@@ -298,6 +299,21 @@ mod tests {
             let json = serde_json::to_string(&detail).unwrap();
             assert_eq!(Detail::read(&json).unwrap(), detail, "{json}");
         }
+    }
+
+    #[test]
+    fn a_run_that_was_stored_before_histograms_is_read_and_a_wrong_histogram_is_refused() {
+        let mut value = serde_json::to_value(&all()[1]).unwrap();
+        let latency = &mut value["transmitter"]["whole"]["outcome"]["latency"];
+        latency["histogram"] = serde_json::json!([[10_000, 5], [10_000, 2]]);
+        let error = Detail::read(&value.to_string()).unwrap_err().to_string();
+        assert!(error.contains("the bucket at 10000 ns is not above the one before it"), "{error}");
+        let latency = &mut value["transmitter"]["whole"]["outcome"]["latency"];
+        latency.as_object_mut().unwrap().remove("histogram").unwrap();
+        let detail = Detail::read(&value.to_string()).unwrap();
+        let histograms =
+            detail.sides().map(|side| side.whole.outcome.latency.as_ref().unwrap().histogram.is_some());
+        assert_eq!(histograms.collect::<Vec<_>>(), [false, true]);
     }
 
     #[test]

@@ -9,6 +9,8 @@
 //! of the sharpest bend it depends neither on how the axes are scaled nor on how far the curve was
 //! measured.
 
+use serde::Serialize;
+
 /// One measured point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
@@ -21,9 +23,10 @@ pub struct Point {
 }
 
 /// A knee, as an offered load.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Knee {
-    /// The median of the repeats' knees.
+    /// The median of the repeats' knees; in JSON `rate`.
+    #[serde(rename = "rate")]
     pub load: f64,
     /// The least of them.
     pub lower: f64,
@@ -32,6 +35,15 @@ pub struct Knee {
     /// The chance that the median of all such repeats lies between the two: of n repeats all lie on
     /// one side of it with a chance of 2 / 2^n.
     pub confidence: f64,
+}
+
+impl Knee {
+    /// Whether no repeat had its knee below `most`, the highest load that was offered: the
+    /// knee, if there is one, lies at higher loads.
+    #[must_use]
+    pub fn is_beyond(&self, most: f64) -> bool {
+        self.lower >= most
+    }
 }
 
 impl Point {
@@ -130,6 +142,17 @@ mod tests {
         let (share, stated) = (f64::from(held) / f64::from(EXPERIMENTS), 0.968_75_f64);
         let deviation = (stated * (1.0 - stated) / f64::from(EXPERIMENTS)).sqrt();
         assert!(share >= stated - 3.0 * deviation, "{share}");
+    }
+
+    #[test]
+    fn a_knee_at_the_highest_load_lies_beyond_it() {
+        let flat = |most: f64| -> Vec<Point> {
+            let loads = [0.25, 0.5, 1.0].map(|part| part * most);
+            loads.map(|load| Point { offered: load, served: load, latency: 1.0 }).to_vec()
+        };
+        let most = |curves: [Vec<Point>; 2]| of_repeats(&curves).unwrap().is_beyond(CAPACITY);
+        assert!(most([flat(CAPACITY), flat(CAPACITY)]));
+        assert!(!most([flat(CAPACITY), flat(CAPACITY / 2.0)]), "one repeat has its knee below");
     }
 
     #[test]

@@ -61,6 +61,12 @@ fn a_history_is_drawn_as_text_too() {
 }
 
 #[test]
+fn a_histogram_is_drawn_as_text_too() {
+    let histogram = figures::curves::histogram_plot();
+    assert_snapshot!(format!("{}\n{}", histogram.text(80), histogram.text(0)));
+}
+
+#[test]
 fn a_thousand_runs_take_little_room() {
     let size = |figure: &Figure| figure.html().as_str().len();
     let mut dots = figures::runs::dots_plot();

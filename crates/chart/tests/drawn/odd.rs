@@ -1,9 +1,9 @@
 //! Every kind of plot of any names and values.
 
 use netassay_chart::{
-    Arrow, Bar, Bars, Bin, Boot, Condition, Cost, Curve, Curves, Dots, Effect, Figure, Finite, Flow, Forest,
-    Group, Histogram, History, Id, Interaction, Interval, Lanes, Level, Matrix, Panel, Passage, Plot, Point,
-    Quantity, Run, Scale, Series, Stage, Start, Step, Timeline, Waterfall,
+    Arrow, Bar, Bars, Boot, Bucket, Condition, Cost, Curve, Curves, Dots, Effect, Figure, Finite, Flow,
+    Forest, Group, Histogram, History, Id, Interaction, Interval, Lanes, Level, Matrix, Panel, Passage, Plot,
+    Point, Quantity, Run, Scale, Series, Stage, Start, Step, Timeline, Waterfall,
 };
 
 /// Names and values that are handed out again and again.
@@ -180,14 +180,17 @@ impl<'a> Odd<'a> {
     fn histogram(&mut self, count: usize) -> Box<dyn Plot> {
         Box::new(Histogram {
             across: (self.quantity(), Scale::Logarithmic),
+            noun: self.name(),
             percent: show,
             series: self.many(count, |odd| Series {
                 name: odd.name(),
-                bins: {
+                about: odd.name(),
+                buckets: {
                     let mut edges = odd.many(6, Self::value);
                     edges.sort_by(|a, b| a.value().total_cmp(&b.value()));
-                    let bin = |pair: &[Finite]| Bin { low: pair[0], high: pair[1], count: u64::MAX / 3 };
-                    edges.windows(2).map(bin).collect()
+                    let bucket =
+                        |pair: &[Finite]| Bucket { low: pair[0], high: pair[1], count: u64::MAX / 3 };
+                    edges.windows(2).map(bucket).collect()
                 },
             }),
         })

@@ -3,6 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
+use super::histogram::LatencyHistogram;
 use crate::sys;
 
 /// The longest latency that is distinguished, in ns: longer ones count as this one. A flow is given
@@ -42,6 +43,9 @@ pub struct Latency {
     /// The cost of one reading of the clock on this machine, in ns: part of every latency, not
     /// subtracted.
     pub clock_ns: f64,
+    /// How often each latency occurred; `None` in what was stored before histograms were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<LatencyHistogram>,
 }
 
 /// One thread's private histogram: the counters of an HDR histogram of [`DIGITS`] digits, 100 KB.
@@ -112,6 +116,9 @@ pub(crate) fn merge(recorders: Vec<Recorder>) -> Option<Latency> {
         p99_99: all.value_at_quantile(0.9999),
         max: all.max(),
         clock_ns: clock_cost(),
+        histogram: Some(LatencyHistogram::of(
+            all.iter_recorded().map(|one| (one.value_iterated_to(), one.count_at_value())),
+        )),
     })
 }
 
@@ -190,6 +197,27 @@ mod tests {
                 let rank = (quantile * values.len() as f64).ceil() as usize;
                 let exact = values[rank.max(1) - 1];
                 prop_assert!(found.abs_diff(exact) as f64 <= 0.001 * exact as f64, "{found} for {exact}");
+            }
+        }
+
+        #[test]
+        fn the_stored_histogram_has_the_stored_quantiles(
+            values in proptest::collection::vec(1u64..20_000_000_000, 1..300),
+        ) {
+            let mut recorder = Recorder::new(1);
+            values.iter().for_each(|ns| recorder.record(*ns));
+            let latency = merge(vec![recorder]).unwrap();
+            let histogram = latency.histogram.unwrap();
+            prop_assert_eq!(histogram.count(), latency.count);
+            for (share, found) in [(0.5, latency.p50), (0.9, latency.p90), (0.99, latency.p99), (1.0, latency.max)] {
+                let rank = (share * latency.count as f64).ceil() as u64;
+                let mut passed = 0;
+                let bucket = histogram.buckets().find(|bucket| {
+                    passed += bucket.count;
+                    passed >= rank
+                });
+                let bucket = bucket.unwrap();
+                prop_assert!((bucket.low..bucket.high).contains(&found), "{share}: {found} in {bucket:?}");
             }
         }
     }

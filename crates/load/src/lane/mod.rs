@@ -3,6 +3,7 @@
 mod call;
 mod control;
 mod counts;
+mod histogram;
 pub(crate) mod latency;
 mod phase;
 mod zerocopy;
@@ -20,6 +21,7 @@ pub(crate) use call::{Call, Calls};
 pub(crate) use control::Control;
 pub(crate) use counts::Tally;
 pub use counts::{Counts, Sample};
+pub use histogram::{HistogramError, LatencyBucket, LatencyHistogram};
 pub use latency::Latency;
 pub(crate) use latency::Recorder;
 pub use phase::Phase;

@@ -4,7 +4,7 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use crate::support::{connect, failure, finish, run, spec, start, traffic, within};
-use netassay_load::{Family, Kind, Outcome, Phase, Reader, Spec, Traffic};
+use netassay_load::{Family, Kind, LatencyBucket, Outcome, Phase, Reader, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(100);
 
@@ -25,6 +25,14 @@ fn adds_up(spec: &Spec) -> (Outcome, Outcome) {
     let latency = sent.latency.as_ref();
     assert!(latency.is_none_or(|latency| latency.count <= asked.transactions && latency.max > 0), "{what}");
     assert!(latency.is_some() || traffic.in_flight > 100 || traffic.reader == Reader::Spin, "{what}");
+    if let Some(latency) = latency {
+        let histogram = latency.histogram.as_ref().unwrap();
+        assert_eq!(histogram.count(), latency.count, "{what}");
+        for quantile in [latency.min, latency.p50, latency.p90, latency.p99, latency.max] {
+            let has = |bucket: LatencyBucket| (bucket.low..bucket.high).contains(&quantile);
+            assert!(histogram.buckets().any(has), "{quantile} ns is in no bucket: {what}");
+        }
+    }
     assert!(sent.notes.is_empty() && received.notes.is_empty(), "{what}");
     (sent, received)
 }

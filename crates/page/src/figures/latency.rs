@@ -1,9 +1,11 @@
-//! Latency as quantile curves. The store keeps quantiles of each run, no histogram.
+//! Latency: quantile curves, histograms, and against offered load where that was varied.
 
 use chart::{Curve, Curves, Figure, Finite};
 
+use super::histogram;
 use super::ids::Ids;
 use super::measure::Measure;
+use super::offered;
 use super::view::{View, Workload};
 use super::words::{FOLDED, paragraph};
 use crate::section::Section;
@@ -17,29 +19,42 @@ const QUANTILES: [(&str, f64); 5] = [
     ("latency_p99_99", 0.9999),
 ];
 
+/// What quantile curves show.
+const QUANTILE_CURVES: &str = "The time from request to response within which a share of the transactions stayed: of each quantile the mean \
+     over boots. The tail is drawn out, and the scale of time is logarithmic.";
+
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     let id = ids.unique("latency");
-    let (mut figures, mut folded) = (Vec::new(), Vec::new());
+    let (mut figures, mut folded, mut has_load) = (Vec::new(), Vec::new(), false);
     for view in views {
         for workload in view.workloads() {
+            let against_load = offered::figure(view, &workload, ids);
+            has_load |= against_load.is_some();
+            figures.extend(against_load);
             let Some(telling) = view.telling(&workload) else {
-                figures.extend(figure(view, &workload, "", ids));
+                figures.extend(of_conditions(view, &workload, "", ids));
                 continue;
             };
-            figures.extend(figure(view, &Workload { conditions: telling, ..workload.clone() }, "", ids));
-            folded.extend(figure(view, &workload, " all", ids));
+            let chosen = Workload { conditions: telling, ..workload.clone() };
+            figures.extend(of_conditions(view, &chosen, "", ids));
+            folded.extend(of_conditions(view, &workload, " all", ids));
         }
     }
-    let mut about = vec![
-        "The time from request to response within which a share of the transactions stayed: of each \
-         quantile the mean over boots. The tail is drawn out, and the scale of time is logarithmic. Each run \
-         is stored as these quantiles, without a histogram."
-            .to_owned(),
-    ];
+    let mut about = vec![QUANTILE_CURVES.to_owned()];
+    about.extend(histogram::about(views));
+    if has_load {
+        about.push(offered::KNEE.to_owned());
+    }
     if !folded.is_empty() {
         about.push(FOLDED.to_owned());
     }
     Some(Section { id, title: "Latency".to_owned(), about, figures, folded })
+}
+
+/// The latencies of these conditions, as quantiles and as histograms.
+fn of_conditions(view: &View<'_>, workload: &Workload<'_>, more: &str, ids: &mut Ids) -> Vec<Figure> {
+    let quantiles = figure(view, workload, more, ids);
+    quantiles.into_iter().chain(histogram::figure(view, workload, more, ids)).collect()
 }
 
 /// The quantiles of a condition, by their place in the list.

@@ -34,6 +34,11 @@ impl Measure {
         Self { quantity: Quantity::new(name, "", time).relative(base), unit: 1.0 }
     }
 
+    /// Of whole numbers of a unit, such as requests/s.
+    pub(super) fn of_plain(name: &str, unit: &str) -> Self {
+        Self { quantity: Quantity::new(name, unit, rounded), unit: 1.0 }
+    }
+
     /// Of figures that have words and no metric: `segments per packet at the transmitter`.
     pub(super) fn in_words(words: &str) -> Self {
         Self { quantity: Quantity::new(words, "", figure), unit: 1.0 }

@@ -1,7 +1,7 @@
 //! Made-up studies like the published ones.
 
 use netassay_page::Study as Shown;
-use record::{Series, sample};
+use record::{Detail, LatencyHistogram, Series, sample};
 use report::Results;
 use store::{RunStatus, StoredSeries, StoredStudy};
 use study::{Condition, DesignKind, Kind, Plan, Side, Study};
@@ -160,6 +160,65 @@ pub(crate) fn factorial() -> StoredStudy {
     made
 }
 
+/// Gives each run that measured latencies a histogram with its quantiles, of 10,000 transactions.
+pub(crate) fn with_histograms(mut stored: StoredStudy) -> StoredStudy {
+    for run in &mut stored.runs {
+        let at = |key: &str| run.metrics.get(key).copied();
+        let Some(median) = at("latency_p50") else { continue };
+        let quantiles = [
+            (0.0, Some(0.7 * median)),
+            (0.5, Some(median)),
+            (0.9, at("latency_p90")),
+            (0.99, at("latency_p99")),
+            (0.999, at("latency_p99_9")),
+            (1.0, at("latency_p99_99")),
+        ];
+        let quantiles: Vec<(f64, f64)> =
+            quantiles.into_iter().filter_map(|(share, ns)| Some((share, ns?))).collect();
+        let latency = |rank: u32| {
+            let share = (f64::from(rank) + 0.5) / 10_000.0;
+            let place = quantiles.iter().rposition(|(from, _)| *from <= share).unwrap();
+            let ((from, low), (to, high)) =
+                (quantiles[place], quantiles[(place + 1).min(quantiles.len() - 1)]);
+            let part = (share - from) / (to - from).max(1e-9);
+            ((low.ln() + part * (high / low).ln()).exp() as u64, 1)
+        };
+        let mut account = sample::account();
+        account.transmitter.whole.outcome.latency.as_mut().unwrap().histogram =
+            Some(LatencyHistogram::of((0..10_000).map(latency)));
+        run.detail = Detail::Measured(Box::new(account));
+    }
+    stored
+}
+
+/// A path that answers requests at any of these rates, up to its capacity in 1/s; latency is that
+/// of a queue with random arrivals and services. Over IPv6 the capacity is a third less.
+pub(crate) fn offered(rates: &[u32], capacity: f64) -> StoredStudy {
+    let rates: Vec<String> = rates.iter().map(u32::to_string).collect();
+    let (study, plan) = parsed(&format!(
+        "name = \"offered\"\nquestion = \"how much load?\"\nscenario = \"veth\"\n\
+         [[workload]]\nkind = \"udp_rr\"\nduration = \"1s\"\n\
+         [factors]\nfamily = [\"ipv4\", \"ipv6\"]\nrate = [{}]\n[protocol]\nboots = 6\nruns = 2\n",
+        rates.join(", ")
+    ));
+    stored(&study, &plan, |condition, boot, repeat| {
+        let capacity = if level(condition, "family") == "ipv6" { capacity / 1.5 } else { capacity };
+        let rate = f64::from(condition.workload.traffic.rate.unwrap());
+        let noise = 1.0 + 0.01 * wobble(boot, repeat, condition.index);
+        let mean = if rate < capacity { 1e9 / (capacity - rate) } else { 5e8 } * noise;
+        let at = |share: f64| mean * -(1.0_f64 - share).ln();
+        vec![
+            ("transactions", rate.min(capacity)),
+            ("latency_mean", mean),
+            ("latency_p50", at(0.5)),
+            ("latency_p90", at(0.9)),
+            ("latency_p99", at(0.99)),
+            ("latency_p99_9", at(0.999)),
+            ("latency_p99_99", at(0.9999)),
+        ]
+    })
+}
+
 /// Guests that exchange transactions and datagrams, some of which are lost; their host works too.
 pub(crate) fn guests() -> StoredStudy {
     let (study, plan) = parsed(
@@ -169,7 +228,7 @@ pub(crate) fn guests() -> StoredStudy {
          [[comparison]]\nonly = { workload = \"udp_rr\" }\nmetric = \"latency_p99\"\n\
          [[comparison]]\nonly = { workload = \"udp_stream\" }\nmetric = \"throughput\"\n",
     );
-    stored(&study, &plan, |condition, boot, repeat| {
+    let stored = stored(&study, &plan, |condition, boot, repeat| {
         let six = if level(condition, "family") == "ipv6" { 1.0 } else { 0.0 };
         let noise = 1.0 + 0.02 * wobble(boot, repeat, condition.index);
         let mut values = cpu(60.0 * noise, 70.0 + 5.0 * six * noise);
@@ -203,7 +262,8 @@ pub(crate) fn guests() -> StoredStudy {
             ]);
         }
         values
-    })
+    });
+    with_histograms(stored)
 }
 
 /// As many conditions, boots and runs, of one workload.

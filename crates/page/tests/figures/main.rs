@@ -7,6 +7,7 @@ use ::chart;
 mod any;
 #[path = "../../../chart/tests/drawn/faults.rs"]
 mod faults;
+mod latency;
 #[path = "../../../report/tests/designs/made.rs"]
 mod made;
 mod made_up;

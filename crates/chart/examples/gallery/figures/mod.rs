@@ -1,7 +1,7 @@
 //! Figures of made-up studies.
 
 mod bars;
-mod curves;
+pub(crate) mod curves;
 pub(crate) mod effects;
 mod paths;
 pub(crate) mod runs;

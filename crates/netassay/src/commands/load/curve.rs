@@ -29,7 +29,7 @@ pub(super) struct Curve {
     /// The medians of the repeats, by rising load.
     points: Vec<Row>,
     /// In requests per second.
-    knee: Option<Found>,
+    knee: Option<Knee>,
     /// How many windows something disturbed.
     disturbed: usize,
 }
@@ -42,14 +42,6 @@ struct Row {
     latency_mean: f64,
     latency_p50: f64,
     latency_p99: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct Found {
-    rate: f64,
-    lower: f64,
-    upper: f64,
-    confidence: f64,
 }
 
 /// What does not go together with a curve.
@@ -113,7 +105,7 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
     })
 }
 
-fn knee(rows: &[Vec<Row>]) -> Option<Found> {
+fn knee(rows: &[Vec<Row>]) -> Option<Knee> {
     let curve = |row: &Vec<Row>| {
         let points = row.iter().map(|one| Point {
             offered: one.asked,
@@ -122,8 +114,7 @@ fn knee(rows: &[Vec<Row>]) -> Option<Found> {
         });
         points.collect::<Vec<_>>()
     };
-    let Knee { load, lower, upper, confidence } = of_repeats(&rows.iter().map(curve).collect::<Vec<_>>())?;
-    Some(Found { rate: load, lower, upper, confidence })
+    of_repeats(&rows.iter().map(curve).collect::<Vec<_>>())
 }
 
 /// Each figure's median, of an even number of rows.
@@ -161,13 +152,13 @@ impl Curve {
         );
         let mut say = |sentence: String| text.push_str(&layout.hang(&format!("  {sentence}\n"), 4));
         match &self.knee {
-            Some(knee) if knee.lower >= self.points.last().map_or(0.0, |last| last.asked) => {
+            Some(knee) if knee.is_beyond(self.points.last().map_or(0.0, |last| last.asked)) => {
                 say("knee: none; up to the highest load each step brings more than it costs in latency"
                     .to_owned());
             }
             Some(knee) => say(format!(
                 "knee: {:.0} requests/s, between {:.0} and {:.0} with {:.1} % confidence: there requests/s divided by the mean latency are at their most",
-                knee.rate,
+                knee.load,
                 knee.lower,
                 knee.upper,
                 knee.confidence * 100.0

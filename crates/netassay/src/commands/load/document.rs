@@ -105,6 +105,7 @@ impl Document {
 
     pub(super) fn json(&self) -> Value {
         let order = &self.asked.order;
+        let latency = self.account.transmitter.whole.outcome.latency.as_ref();
         json!({
             "netassay": env!("CARGO_PKG_VERSION"),
             "asked": {
@@ -122,6 +123,7 @@ impl Document {
                 .collect::<Map<_, _>>(),
             "discard_device": self.discard_device,
             "metrics": self.metrics(),
+            "latency_histogram": latency.and_then(|latency| latency.histogram.as_ref()),
             "search": self.account.search,
             "limited_by": self.limited_by.label.to_string(),
             "evidence": self.limited_by.evidence.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -1,0 +1,272 @@
+//! How often each latency occurred, small enough to be stored with every run.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use thiserror::Error;
+
+/// A histogram of latencies: how many transactions took how long.
+///
+/// Its buckets are equally wide on a logarithmic scale: [`Self::PER_DECADE`] for each factor of ten,
+/// from 1 ns to 10 s, with edges in whole ns (rounded up). What took longer than 10 s is in the last
+/// one. Only buckets with a transaction are kept, in JSON as pairs of lower edge in ns and count:
+/// `[[10000,5],[10965,2]]`. There are at most 235 of them; a run of one workload has some 50, which
+/// are 0.6 kB of JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct LatencyHistogram(Vec<(u64, u64)>);
+
+/// Latencies from `low` on and below `high`, in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatencyBucket {
+    /// The lower edge, in ns.
+    pub low: u64,
+    /// The upper edge, in ns.
+    pub high: u64,
+    /// How many transactions took so long.
+    pub count: u64,
+}
+
+/// Why a list of buckets is no histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum HistogramError {
+    /// No bucket has this lower edge.
+    #[error("no bucket of a latency histogram begins at {0} ns")]
+    Edge(u64),
+    /// Each bucket is above the one before it.
+    #[error("the bucket at {0} ns is not above the one before it")]
+    Order(u64),
+    /// Empty buckets are left out.
+    #[error("the bucket at {0} ns is empty")]
+    Empty(u64),
+    /// The counts have no sum.
+    #[error("the counts of a latency histogram add up to more than 2^64 - 1")]
+    Sum,
+}
+
+/// The lower edges of all buckets in ns, and the upper edge of the last one.
+static EDGES: LazyLock<Vec<u64>> = LazyLock::new(|| {
+    const DECADES: u32 = 10;
+    let per_decade = LatencyHistogram::PER_DECADE;
+    let edge = |place: u32| {
+        let power = 10_u64.pow(place / per_decade) as f64;
+        (power * 10_f64.powf(f64::from(place % per_decade) / f64::from(per_decade))).ceil() as u64
+    };
+    let mut edges: Vec<u64> = (0..=DECADES * per_decade + 1).map(edge).collect();
+    // Below 10 ns several would be the same whole number.
+    edges.dedup();
+    edges
+});
+
+impl LatencyHistogram {
+    /// Buckets for each factor of ten.
+    pub const PER_DECADE: u32 = 25;
+
+    /// The width of a bucket in % of its lower edge: 9.65.
+    #[must_use]
+    pub fn width_percent() -> f64 {
+        100.0 * (10_f64.powf(1.0 / f64::from(Self::PER_DECADE)) - 1.0)
+    }
+
+    /// The histogram of latencies in ns, each with its number.
+    #[must_use]
+    pub fn of(latencies: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        let mut counts = vec![0_u64; EDGES.len() - 1];
+        for (ns, count) in latencies {
+            let above = EDGES.partition_point(|edge| *edge <= ns).clamp(1, counts.len());
+            counts[above - 1] = counts[above - 1].saturating_add(count);
+        }
+        let buckets = EDGES.iter().copied().zip(counts);
+        Self(buckets.filter(|(_, count)| *count > 0).collect())
+    }
+
+    /// The buckets that have a transaction, from the shortest latency on.
+    pub fn buckets(&self) -> impl ExactSizeIterator<Item = LatencyBucket> + '_ {
+        self.0.iter().map(|(low, count)| {
+            let above = EDGES.partition_point(|edge| edge <= low).min(EDGES.len() - 1);
+            LatencyBucket { low: *low, high: EDGES[above], count: *count }
+        })
+    }
+
+    /// How many transactions are in it.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.0.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// Adds another one's transactions.
+    pub fn add(&mut self, other: &Self) {
+        for (low, count) in &other.0 {
+            match self.0.binary_search_by_key(low, |bucket| bucket.0) {
+                Ok(place) => self.0[place].1 = self.0[place].1.saturating_add(*count),
+                Err(place) => self.0.insert(place, (*low, *count)),
+            }
+        }
+    }
+
+    /// Adds a bucket above all others.
+    fn push(&mut self, low: u64, count: u64) -> Result<(), HistogramError> {
+        let edges = &EDGES[..EDGES.len() - 1];
+        if edges.binary_search(&low).is_err() {
+            return Err(HistogramError::Edge(low));
+        }
+        if self.0.last().is_some_and(|(last, _)| *last >= low) {
+            return Err(HistogramError::Order(low));
+        }
+        if count == 0 {
+            return Err(HistogramError::Empty(low));
+        }
+        if self.count().checked_add(count).is_none() {
+            return Err(HistogramError::Sum);
+        }
+        self.0.push((low, count));
+        Ok(())
+    }
+}
+
+/// Reads bucket by bucket and stops at the first wrong one, so that no list is longer than all
+/// edges.
+impl<'de> Deserialize<'de> for LatencyHistogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Pairs;
+
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = LatencyHistogram;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("pairs of a bucket's lower edge in ns and its count")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut histogram = LatencyHistogram::default();
+                while let Some((low, count)) = list.next_element::<(u64, u64)>()? {
+                    histogram.push(low, count).map_err(A::Error::custom)?;
+                }
+                Ok(histogram)
+            }
+        }
+
+        deserializer.deserialize_seq(Pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(json: &str) -> Result<LatencyHistogram, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn buckets_are_a_tenth_wide_and_have_round_edges() {
+        assert_eq!(EDGES.len(), 236);
+        for power in 0..=10 {
+            assert!(EDGES.contains(&10_u64.pow(power)), "10^{power}");
+        }
+        let width = 1.0 + LatencyHistogram::width_percent() / 100.0;
+        assert!((width - 1.096_478).abs() < 1e-6);
+        for pair in EDGES.windows(2) {
+            let [low, high] = [pair[0], pair[1]].map(|edge| edge as f64);
+            // Edges are rounded up to whole ns.
+            assert!(high > low && high < low * width + 1.0, "{pair:?}");
+        }
+        // No edge is so near to a whole number that another machine could round it otherwise.
+        for place in (0..251_u32).filter(|place| place % 25 != 0) {
+            let exact = 10_f64.powf(f64::from(place) / 25.0);
+            assert!((exact - exact.round()).abs() > 1e-12 * exact, "{place}");
+        }
+    }
+
+    #[test]
+    fn a_latency_is_in_the_bucket_around_it() {
+        let buckets = |ns| LatencyHistogram::of([(ns, 3)]).buckets().collect::<Vec<_>>();
+        let bucket = |low, high| vec![LatencyBucket { low, high, count: 3 }];
+        assert_eq!(buckets(0), bucket(1, 2), "no latency is shorter than a nanosecond");
+        assert_eq!(buckets(10_000), bucket(10_000, 10_965));
+        assert_eq!(buckets(10_964), bucket(10_000, 10_965));
+        assert_eq!(buckets(10_965), bucket(10_965, 12_023));
+        assert_eq!(buckets(u64::MAX), bucket(10_000_000_000, 10_964_781_962));
+    }
+
+    #[test]
+    fn it_is_written_as_pairs_and_read_back() {
+        let histogram = LatencyHistogram::of([(12_000, 2), (10_500, 1), (10_600, 4), (3_000_000, 1)]);
+        let json = serde_json::to_string(&histogram).unwrap();
+        assert_eq!(json, "[[10000,5],[10965,2],[2754229,1]]");
+        assert_eq!(read(&json), Ok(histogram));
+        assert_eq!(read("[]"), Ok(LatencyHistogram::default()));
+    }
+
+    #[test]
+    fn what_is_no_histogram_is_refused_with_its_reason() {
+        for (json, why) in [
+            ("[[10001,1]]", "no bucket of a latency histogram begins at 10001 ns"),
+            ("[[10964781962,1]]", "no bucket of a latency histogram begins at 10964781962 ns"),
+            ("[[10965,1],[10000,1]]", "the bucket at 10000 ns is not above the one before it"),
+            ("[[10000,1],[10000,1]]", "the bucket at 10000 ns is not above the one before it"),
+            ("[[10000,0]]", "the bucket at 10000 ns is empty"),
+            (
+                "[[10000,18446744073709551615],[10965,1]]",
+                "the counts of a latency histogram add up to more than 2^64 - 1",
+            ),
+            ("[[10000,1,1]]", "trailing characters"),
+            ("[[10000,-1]]", "invalid value: integer `-1`, expected u64"),
+            ("{}", "expected pairs of a bucket's lower edge in ns and its count"),
+        ] {
+            let error = read(json).unwrap_err();
+            assert!(error.contains(why), "{json}: {error}");
+        }
+        // A list without end costs no memory: it is refused at its first wrong pair.
+        assert!(read(&format!("[[10000,1]{}]", ",[10000,1]".repeat(300_000))).is_err());
+    }
+
+    #[test]
+    fn the_largest_is_small_too() {
+        let all = LatencyHistogram::of(EDGES.iter().map(|edge| (*edge, u64::from(u32::MAX))));
+        assert_eq!(all.buckets().len(), 235);
+        assert!(serde_json::to_string(&all).unwrap().len() < 5_000);
+        // A million transactions of some 20 µs, of which each tenth of the rest is twice as late.
+        let tail = (0..7).map(|power| (20_000 << power, 10_u64.pow(6 - power)));
+        let near = (0..20).map(|step| (15_000 + 700 * step, 40_000 + step));
+        let usual = LatencyHistogram::of(tail.chain(near));
+        assert!(serde_json::to_string(&usual).unwrap().len() < 300);
+    }
+
+    fn latencies() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        proptest::collection::vec((0..20_000_000_000_u64, 1..1_000_000_u64), 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_each_bucket_holds_its_own(latencies in latencies()) {
+            let histogram = LatencyHistogram::of(latencies.iter().copied());
+            prop_assert_eq!(histogram.count(), latencies.iter().map(|(_, count)| count).sum::<u64>());
+            for bucket in histogram.buckets() {
+                let is_last = bucket.low == 10_000_000_000;
+                let inside = |ns: u64| bucket.low <= ns.max(1) && (ns < bucket.high || is_last);
+                let own = latencies.iter().filter(|(ns, _)| inside(*ns)).map(|(_, count)| count);
+                prop_assert_eq!(own.sum::<u64>(), bucket.count, "{:?}", bucket);
+            }
+            let json = serde_json::to_string(&histogram).unwrap();
+            prop_assert_eq!(serde_json::from_str::<LatencyHistogram>(&json).unwrap(), histogram);
+        }
+
+        #[test]
+        fn the_sum_of_two_is_that_of_all_latencies(one in latencies(), other in latencies()) {
+            let mut sum = LatencyHistogram::of(one.iter().copied());
+            sum.add(&LatencyHistogram::of(other.iter().copied()));
+            prop_assert_eq!(sum, LatencyHistogram::of(one.into_iter().chain(other)));
+        }
+
+        #[test]
+        fn no_list_makes_it_panic(pairs in proptest::collection::vec((any::<u64>(), any::<u64>()), 0..5)) {
+            let json = serde_json::to_string(&pairs).unwrap();
+            let _ = serde_json::from_str::<LatencyHistogram>(&json);
+        }
+    }
+}
