@@ -187,3 +187,24 @@ fn a_noisy_baseline_does_not_take_a_family_its_power() {
     // Two standard errors of 400 studies below 0.60, what was found in 1000 of them.
     assert!(power > 0.55, "{power}");
 }
+
+/// With equal weights in the effects of the boots a sixth of the mean variance, 22, is in the
+/// estimated variance of each quiet condition, which is 1.
+#[test]
+fn noisy_conditions_in_the_same_boots_do_not_hide_a_difference_of_quiet_ones() {
+    let mut random = ChaCha8Rng::seed_from_u64(22);
+    let is_found = |random: &mut ChaCha8Rng| {
+        let mut study = World { design: Design::Crossed, conditions: 6, boots: 10, ..BASE }.study(random);
+        for run in &mut study {
+            match run.condition {
+                1 => run.value += 2.0,
+                4 | 5 => run.value += 20.0 * normal(random),
+                _ => {}
+            }
+        }
+        analyse(&study, &Question::against(0)).unwrap().comparisons[0].verdict == Verdict::Higher
+    };
+    let studies = 200;
+    let found = (0..studies).filter(|_| is_found(&mut random)).count();
+    assert!(found as f64 > 0.6 * f64::from(studies), "{found} of {studies}");
+}

@@ -1,15 +1,13 @@
 //! The model of all conditions: least squares on the cells' means, each with one vote, and the
 //! spread of each condition.
 
-use crate::question::Design;
-
 use super::estimate::Estimate;
 use super::layout::Layout;
+use super::least_squares::{effects, equations};
 use super::normal_equations::NormalEquations;
+use super::rows::{Row, rows};
 use super::spread::{Common, Spread};
-
-/// Three conditions in a boot share a half; with fewer, the spreads can hardly be separated.
-const MOST_SHARED: f64 = 0.5;
+use super::weights::Weights;
 
 /// The fitted model. Variances are in the layout's units squared.
 #[derive(Clone, Debug)]
@@ -23,17 +21,6 @@ pub(crate) struct Additive {
     residual: Spread,
     rows: Vec<Row>,
     boots: Vec<Boots>,
-}
-
-/// The spread of one condition: its cells' residuals.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    spread: Spread,
-    /// The share of the other conditions in this one's residuals: for `a` conditions that share
-    /// boots 1 / (a - 1), because the boots' effects are estimated from all of them; 0 where
-    /// nested.
-    shared: f64,
-    cells: f64,
 }
 
 /// The boots of one part.
@@ -61,14 +48,14 @@ pub(crate) struct BootSpread {
 impl Additive {
     /// `baseline`: the condition that all others are compared with.
     pub(crate) fn of(layout: Layout, baseline: Option<usize>) -> Additive {
-        let equations = (!layout.is_complete()).then(|| NormalEquations::new(&layout));
-        let effects = effects(&layout, equations.as_ref());
-        let left: Vec<f64> =
-            layout.places.iter().map(|place| place.mean - layout.fitted(&effects, place)).collect();
+        let weights = Weights::equal(&layout);
+        let equations = equations(&layout, &weights);
+        let effects = effects(&layout, equations.as_ref(), &weights);
+        let left = layout.left(&effects);
         let df = layout.residual_df() as f64;
         let squares: f64 = left.iter().map(|left| left * left).sum();
         let residual = if df > 0.0 { Spread { variance: squares / df, df } } else { Spread::UNKNOWN };
-        let rows = rows(&layout, &left, baseline.and_then(|baseline| layout.row(baseline)));
+        let rows = rows(&layout, left, baseline.and_then(|baseline| layout.row(baseline)));
         let boots = boots(&layout, equations.as_ref(), &effects, &rows);
         let means = (0..layout.rows()).map(|row| effects[row] + layout.boot_mean(&effects, row)).collect();
         Additive { layout, equations, means, residual, rows, boots }
@@ -226,122 +213,6 @@ impl Satterthwaite {
         let least = self.least_df.filter(|_| !self.is_unknown)?;
         let df = if self.spread > 0.0 { self.variance * self.variance / self.spread } else { least };
         Some((self.variance, df.max(1.0)))
-    }
-}
-
-/// The effects of rows and then columns, by least squares.
-fn effects(layout: &Layout, equations: Option<&NormalEquations>) -> Vec<f64> {
-    let mut sums = vec![0.0; layout.parts.len()];
-    let mut counts = vec![0.0; layout.parts.len()];
-    let mut parts = vec![(0.0, 0.0); layout.part_count];
-    let is_nested = layout.design == Design::Nested;
-    for place in &layout.places {
-        let column = (!is_nested).then_some(layout.rows() + place.column);
-        for effect in [Some(place.row), column].into_iter().flatten() {
-            sums[effect] += place.mean;
-            counts[effect] += 1.0;
-        }
-        let part = &mut parts[layout.parts[place.row]];
-        *part = (part.0 + place.mean, part.1 + 1.0);
-    }
-    if let Some(equations) = equations {
-        return equations.solve(&sums);
-    }
-    // The columns' effects are around the mean of their part.
-    let effect = |(effect, (sum, count)): (usize, (&f64, &f64))| {
-        let (all, cells) = parts[layout.parts[effect]];
-        sum / count - if effect < layout.rows() { 0.0 } else { all / cells }
-    };
-    sums.iter().zip(&counts).enumerate().map(effect).collect()
-}
-
-/// Each row's variance from its residuals, moderated by those of the others.
-fn rows(layout: &Layout, left: &[f64], baseline: Option<usize>) -> Vec<Row> {
-    let on_columns = layout.cells_on_columns();
-    let mut sums = vec![RowSums::default(); layout.rows()];
-    for (place, left) in layout.places.iter().zip(left) {
-        sums[place.row].add(*left, on_columns.get(place.column).copied());
-    }
-    // In incomplete layouts the shares are those of a complete one, scaled to the known total.
-    let kept: f64 = sums.iter().map(RowSums::kept).sum();
-    let scale = layout.residual_df() as f64 / kept;
-    let mut parts = vec![(0.0, 0.0); layout.part_count];
-    for (row, sum) in sums.iter().enumerate() {
-        let part = &mut parts[layout.parts[row]];
-        *part = (part.0 + sum.squares, part.1 + sum.kept() * scale);
-    }
-    let mut rows: Vec<Row> = sums
-        .iter()
-        .enumerate()
-        .map(|(row, sum)| {
-            let (squares, df) = parts[layout.parts[row]];
-            Row { spread: sum.spread(scale, squares / df), shared: sum.shared(), cells: sum.cells }
-        })
-        .collect();
-    // Two conditions alone in their boots have the same residuals except for the sign: they
-    // are one estimate.
-    let is_one =
-        |part: usize| rows.iter().zip(&layout.parts).any(|(row, of)| *of == part && row.shared > MOST_SHARED);
-    let are_one: Vec<bool> = (0..layout.part_count).map(is_one).collect();
-    let each = rows.iter().zip(&layout.parts).filter(|(_, part)| !are_one[**part]).map(|(row, _)| row.spread);
-    let whole = parts.iter().zip(&are_one).filter(|(_, is_one)| **is_one);
-    let whole = whole.map(|((squares, df), _)| Spread { variance: squares / df, df: *df });
-    if let Some(common) = Common::of(each.chain(whole)) {
-        for (place, row) in rows.iter_mut().enumerate() {
-            let moderated = common.moderate(row.spread);
-            row.spread = if baseline == Some(place) { row.spread.beside(moderated) } else { moderated };
-        }
-    }
-    rows
-}
-
-/// Sums over a row's cells.
-#[derive(Clone, Copy, Debug, Default)]
-struct RowSums {
-    cells: f64,
-    /// Cells in boots that measured other conditions too; nested: all.
-    told: f64,
-    squares: f64,
-    /// The sum over cells of 1 / conditions in the boot.
-    others: f64,
-}
-
-impl RowSums {
-    /// Adds the residual of a cell in a boot with this many conditions; `None`: nested.
-    fn add(&mut self, left: f64, conditions: Option<f64>) {
-        self.cells += 1.0;
-        if conditions == Some(1.0) {
-            return;
-        }
-        self.told += 1.0;
-        self.squares += left * left;
-        self.others += conditions.map_or(0.0, |conditions| 1.0 / conditions);
-    }
-
-    /// The degrees of freedom that cells keep.
-    fn kept(&self) -> f64 {
-        if self.told > 0.0 { (self.told - self.others) * (1.0 - 1.0 / self.told) } else { 0.0 }
-    }
-
-    fn shared(&self) -> f64 {
-        if self.told > 0.0 { self.others / (self.told - self.others) } else { 0.0 }
-    }
-
-    /// `all` is the mean square of all rows of the part.
-    fn spread(&self, scale: f64, all: f64) -> Spread {
-        if self.told == 0.0 {
-            return Spread::NONE;
-        }
-        if self.told < 2.0 {
-            return Spread::UNKNOWN;
-        }
-        let mixed = self.squares / (self.kept() * scale);
-        // A cell's residual includes the others' spread, by their share in its boot's effect. That
-        // is subtracted where it made the variance too small, so that a noisy condition is not
-        // hidden by quiet ones.
-        let own = (mixed - self.shared() * all) / (1.0 - self.shared());
-        let variance = if self.shared() <= MOST_SHARED { mixed.max(own) } else { mixed };
-        Spread { variance, df: self.told - 1.0 }
     }
 }
 

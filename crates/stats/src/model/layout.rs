@@ -133,18 +133,14 @@ impl Layout {
         self.design == Design::Nested || cells == self.places.len()
     }
 
-    /// How many conditions each boot measured; none where nested.
-    pub(crate) fn cells_on_columns(&self) -> Vec<f64> {
-        let mut cells = vec![0.0; self.columns()];
-        if !cells.is_empty() {
-            self.places.iter().for_each(|place| cells[place.column] += 1.0);
-        }
-        cells
-    }
-
     /// The sum of the effects of a cell's row and column.
     pub(crate) fn fitted(&self, effects: &[f64], place: &Place) -> f64 {
         effects[place.row] + effects.get(self.rows() + place.column).copied().unwrap_or(0.0)
+    }
+
+    /// What effects leave of each cell.
+    pub(crate) fn left(&self, effects: &[f64]) -> Vec<f64> {
+        self.places.iter().map(|place| place.mean - self.fitted(effects, place)).collect()
     }
 
     /// The mean effect of the boots of a row's part; 0 where nested.

@@ -15,8 +15,11 @@ mod estimate;
 mod fieller;
 mod fit;
 mod layout;
+mod least_squares;
 mod normal_equations;
+mod rows;
 mod spread;
+mod weights;
 
 pub(crate) use cholesky::Factor;
 pub use components::{Component, Components};

@@ -2,8 +2,10 @@
 
 use super::cholesky::Factor;
 use super::layout::Layout;
+use super::weights::Weights;
 
-/// X' X of the model with one effect per row and column of the layout, factored.
+/// X' W X of the model with one effect per row and column of the layout, factored; W holds the
+/// weights of the cells' rows.
 ///
 /// A cell ties one row to one column, so the effects of the longer side are eliminated by hand and
 /// only the shorter side needs a dense (Cholesky) factor: the work grows with cells x shorter side,
@@ -11,8 +13,8 @@ use super::layout::Layout;
 /// convention; differences inside a part do not depend on that.
 #[derive(Clone, Debug)]
 pub(crate) struct NormalEquations {
-    /// Each cell's eliminated and kept effect, grouped by eliminated effect.
-    ties: Vec<(usize, Option<usize>)>,
+    /// Each cell, grouped by eliminated effect.
+    ties: Vec<Tie>,
     rows: usize,
     is_row_eliminated: bool,
     /// The index of each effect of the shorter side among the kept; `None` for those set to zero.
@@ -21,36 +23,45 @@ pub(crate) struct NormalEquations {
     factor: Factor,
 }
 
+/// A cell, which ties two effects.
+#[derive(Clone, Copy, Debug)]
+struct Tie {
+    eliminated: usize,
+    kept: Option<usize>,
+    weight: f64,
+}
+
 impl NormalEquations {
-    pub(crate) fn new(layout: &Layout) -> NormalEquations {
+    pub(crate) fn new(layout: &Layout, weights: &Weights) -> NormalEquations {
         let (rows, columns) = (layout.rows(), layout.columns());
         let is_row_eliminated = rows >= columns;
         let kept = kept(layout, is_row_eliminated);
         let size = kept.iter().flatten().count();
         let eliminated_count = if is_row_eliminated { rows } else { columns };
-        let mut ties: Vec<(usize, Option<usize>)> = layout
+        let mut ties: Vec<Tie> = layout
             .places
             .iter()
             .map(|place| {
                 let (eliminated, other) =
                     if is_row_eliminated { (place.row, place.column) } else { (place.column, place.row) };
-                (eliminated, kept.get(other).copied().flatten())
+                Tie { eliminated, kept: kept.get(other).copied().flatten(), weight: weights.of(place.row) }
             })
             .collect();
         let mut eliminated_diagonal = vec![0.0; eliminated_count];
         let mut matrix = vec![0.0; size * size];
-        for (eliminated, other) in &ties {
-            eliminated_diagonal[*eliminated] += 1.0;
-            if let Some(other) = other {
-                matrix[other * size + other] += 1.0;
+        for tie in &ties {
+            eliminated_diagonal[tie.eliminated] += tie.weight;
+            if let Some(other) = tie.kept {
+                matrix[other * size + other] += tie.weight;
             }
         }
-        ties.sort_by_key(|tie| tie.0);
-        for cells in ties.chunk_by(|one, next| one.0 == next.0) {
-            let diagonal = eliminated_diagonal[cells[0].0];
-            for one in cells.iter().filter_map(|cell| cell.1) {
-                for other in cells.iter().filter_map(|cell| cell.1) {
-                    matrix[one * size + other] -= 1.0 / diagonal;
+        ties.sort_by_key(|tie| tie.eliminated);
+        for cells in ties.chunk_by(|one, next| one.eliminated == next.eliminated) {
+            let diagonal = eliminated_diagonal[cells[0].eliminated];
+            let kept = || cells.iter().filter_map(|cell| Some((cell.kept?, cell.weight)));
+            for (one, weight) in kept() {
+                for (other, of_other) in kept() {
+                    matrix[one * size + other] -= weight * of_other / diagonal;
                 }
             }
         }
@@ -74,16 +85,16 @@ impl NormalEquations {
             .zip(&self.eliminated_diagonal)
             .map(|(value, diagonal)| value / diagonal)
             .collect();
-        for (from, to) in &self.ties {
-            if let Some(to) = to {
-                reduced[*to] -= shares[*from];
+        for tie in &self.ties {
+            if let Some(to) = tie.kept {
+                reduced[to] -= tie.weight * shares[tie.eliminated];
             }
         }
         self.factor.solve(&mut reduced);
         let mut solved = eliminated.to_vec();
-        for (to, from) in &self.ties {
-            if let Some(from) = from {
-                solved[*to] -= reduced[*from];
+        for tie in &self.ties {
+            if let Some(from) = tie.kept {
+                solved[tie.eliminated] -= tie.weight * reduced[from];
             }
         }
         for (value, diagonal) in solved.iter_mut().zip(&self.eliminated_diagonal) {
@@ -135,16 +146,17 @@ mod tests {
         Layout::of(&Cells::of(&runs).unwrap(), Design::Crossed)
     }
 
-    /// X' X times the solution is the right side again, whichever side is longer.
+    /// X' W X times the solution is the right side again, whichever side is longer.
     #[test]
     fn the_solution_solves() {
         for (conditions, boots) in [(3, 5), (5, 3), (4, 4), (1, 3), (3, 1)] {
             let layout = layout(conditions, boots, |condition, boot| condition == 1 && boot == 2);
-            let equations = NormalEquations::new(&layout);
+            let weights = Weights::from((1..=conditions).map(|row| 1.0 / row as f64).collect::<Vec<f64>>());
+            let equations = NormalEquations::new(&layout, &weights);
             let product = |effects: &[f64]| {
                 let mut right = vec![0.0; layout.parts.len()];
                 for place in &layout.places {
-                    let fitted = layout.fitted(effects, place);
+                    let fitted = weights.of(place.row) * layout.fitted(effects, place);
                     right[place.row] += fitted;
                     right[layout.rows() + place.column] += fitted;
                 }

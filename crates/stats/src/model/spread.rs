@@ -40,7 +40,7 @@ impl Spread {
         Spread { variance: self.variance, df: (self.df * moderated.df).sqrt() }
     }
 
-    fn is_estimated(&self) -> bool {
+    pub(crate) fn is_estimated(&self) -> bool {
         self.df > 0.0 && self.df.is_finite()
     }
 }
