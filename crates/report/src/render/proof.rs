@@ -130,7 +130,7 @@ impl Results {
             let show = |key: &str| means.get(key).map_or_else(|| "-".to_owned(), |value| figure(*value));
             let parts: f64 = ["lost_queue", "lost_device", "lost_socket", "lost_unaccounted"]
                 .iter()
-                .filter_map(|part| means.get(*part))
+                .filter_map(|part| means.get(part))
                 .sum();
             let lost = means.get("lost").copied().unwrap_or(0.0);
             // Means of runs are no whole numbers.

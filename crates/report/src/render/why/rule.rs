@@ -146,6 +146,6 @@ impl Rule {
 
 /// What was done in a second of a boot's windows, whatever the workload counts it in.
 fn work(means: &Metrics) -> Option<f64> {
-    let done = ["throughput", "packets", "transactions"].iter().find_map(|key| means.get(*key).copied());
+    let done = ["throughput", "packets", "transactions"].iter().find_map(|key| means.get(key).copied());
     done.filter(|done| *done > 0.0)
 }
