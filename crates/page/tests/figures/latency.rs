@@ -124,7 +124,7 @@ fn a_curve_without_a_knee_says_why() {
     );
     let mut apart = offered(&rates, 120_000.0);
     // Each boot has half of the loads.
-    apart.runs.retain(|run| (run.boot as usize + run.condition) % 2 == 0);
+    apart.runs.retain(|run| (run.boot as usize + run.condition).is_multiple_of(2));
     assert!(words(&apart).contains("no knee: no boot measured every load"), "{}", words(&apart));
     // One load is no curve.
     let section = latency(&offered(&[1_000], 120_000.0));
