@@ -232,7 +232,7 @@ mod tests {
         let mut drawing = Drawing::new(200.0);
         drawing.path("", &path);
         // The last bucket has half a px, and is drawn with one.
-        let outline = "M1 100V70H2V80.5H3V100H7V99H8V100";
+        let outline = "M1 100V70H2V80.5H3V100H7V99H8v1";
         assert!(drawing.markup().as_str().contains(outline), "{}", drawing.markup().as_str());
         assert_eq!(plot.words(&plot.series[0]), "100 samples; most, 60 %, from 1 to 2");
         assert_eq!(plot.most(), v(60.0));

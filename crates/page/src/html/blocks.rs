@@ -198,8 +198,8 @@ impl<'m> Writer<'m> {
 }
 
 fn write_cell(row: &mut Markup, column: usize, cell: &str, class: &'static str) {
-    // The first of a row of a body is its name, so its scope needs no word.
-    let name = if column == 0 { "th" } else { "td" };
+    // The first of a row of a body is its name, so its scope needs no word; without one it is none.
+    let name = if column == 0 && !cell.trim().is_empty() { "th" } else { "td" };
     let attributes = [("class", class.into())];
     row.element(name, &attributes[..usize::from(!class.is_empty())], |inside| inside.text(&shown(cell)));
 }

@@ -188,6 +188,14 @@ fn changes(path: &str, before: &Value, after: &Value, text: &mut String) {
                 changes(&path, old.get(key).unwrap_or(&Value::Null), value, text);
             }
         }
+        // A list of hosts is as long as the other: each is compared with its own.
+        (Value::Array(old), Value::Array(new))
+            if old.len() == new.len() && new.iter().any(Value::is_object) =>
+        {
+            for ((old, new), place) in old.iter().zip(new).zip(1..) {
+                changes(&format!("{path}[{place}]"), old, new, text);
+            }
+        }
         _ if before != after => {
             text.push_str(&format!("    {path}: {} -> {}\n", leaf(before), leaf(after)));
         }
@@ -229,5 +237,9 @@ mod tests {
         let mut text = String::new();
         changes("", &json!({"a": {"b": 1, "c": 2}}), &json!({"a": {"b": 1, "c": 3}}), &mut text);
         assert_eq!(text, "    a.c: 2 -> 3\n");
+        let mut text = String::new();
+        let hosts = |clock: u32| json!({"hosts": [{"cpu": "x", "clock": 1}, {"cpu": "x", "clock": clock}]});
+        changes("", &hosts(2), &hosts(3), &mut text);
+        assert_eq!(text, "    hosts[2].clock: 2 -> 3\n", "not the whole list");
     }
 }
