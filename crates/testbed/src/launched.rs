@@ -225,36 +225,40 @@ mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;
 
+    use tempfile::TempDir;
+
     use super::*;
 
-    /// Starts an agent that is this shell script.
-    fn started(script: &str) -> Launched {
+    /// Starts an agent that is this shell script, which is there as long as its directory.
+    fn started(script: &str) -> (Launched, TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("agent");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
         let interrupt = Interrupt::new().unwrap();
         // A child of another thread may briefly hold the script open for writing.
-        (0..100)
+        let started = (0..100)
             .find_map(|_| {
                 let started = Launched::process(&program, "receiver", Isolation::None, &[], &interrupt);
                 std::thread::sleep(Duration::from_millis(started.is_err().into()));
                 started.ok()
             })
-            .unwrap()
+            .unwrap();
+        (started, directory)
     }
 
     /// The error of greeting it.
     fn greeted(script: &str) -> String {
-        started(script).greet().unwrap_err().to_string()
+        let (mut agent, _directory) = started(script);
+        agent.greet().unwrap_err().to_string()
     }
 
     #[test]
     fn an_agent_that_writes_much_to_its_standard_error_goes_on() {
         let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
         let hello = String::from_utf8(agent::encode(&hello).unwrap()).unwrap();
-        let mut agent = started(&format!(
-            "head -c 1048576 /dev/zero >&2\nread launch\nread request\nprintf '%s' '{hello}'\necho done >&2\nexit 3"
+        let (mut agent, _directory) = started(&format!(
+            "yes 'more and more' | head -c 1048576 >&2\necho >&2\nread launch\nread request\nprintf '%s' '{hello}'\necho done >&2\nexit 3"
         ));
         agent.greet().unwrap();
         assert_eq!(agent.pid(), 7);
@@ -274,7 +278,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_says_too_much_is_cut_short() {
-        let error = greeted("yes 'more and more' | head -c 50000 >&2; exit 3");
+        let error = greeted("yes 'more and more' | head -c 50400 >&2; exit 3");
         assert!(error.contains("it said: (cut) …"), "{error:.300}");
         assert!(
             error.ends_with("more and more") && error.len() < 1200,
