@@ -100,8 +100,8 @@ impl MadeUp<'_> {
     }
 }
 
-/// A directory for a database: in memory where there is such a place, because every run is synced to
-/// disk.
+/// A directory for a database: in memory where there is such a place, because every run is synced
+/// to disk.
 pub(crate) fn directory() -> Result<TempDir, Failure> {
     let memory = Path::new("/dev/shm");
     if !memory.is_dir() {

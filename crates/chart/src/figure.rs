@@ -67,8 +67,8 @@ impl Figure {
         draw(&self.panels, width)
     }
 
-    /// The `figure` element: title, description, drawing, tables. One panel is drawn for wide and for
-    /// narrow screens; several are beside each other where there is room.
+    /// The `figure` element: title, description, drawing, tables. One panel is drawn for wide and
+    /// for narrow screens; several are beside each other where there is room.
     #[must_use]
     pub fn html(&self) -> Markup {
         if self.panels.len() > 1 {

@@ -152,8 +152,8 @@ impl Frame {
     }
 
     /// The lines of a grid, behind all rows: through all plots, but through no name above them. One
-    /// path has them all, and one covers them where names are: with hundreds of rows a piece of each
-    /// line for each row would be most of the drawing.
+    /// path has them all, and one covers them where names are: with hundreds of rows a piece of
+    /// each line for each row would be most of the drawing.
     fn grid(&self, drawing: &mut Drawing, places: impl Iterator<Item = f64>) {
         let Some((top, bottom)) = self.whole() else { return };
         let (mut lines, mut covers) = (Path::new(), Path::new());

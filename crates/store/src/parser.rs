@@ -12,9 +12,9 @@ const WAITING: usize = 2;
 /// The pieces of a batch as they are parsed, with the number of the batch.
 type Parsed<T, E> = Vec<(usize, Vec<Result<T, E>>)>;
 
-/// Parses what `read` hands over, with a second thread; the results in that order. The second thread
-/// parses while this one reads on, and this one helps when the other falls behind. A few pieces need
-/// no thread.
+/// Parses what `read` hands over, with a second thread; the results in that order. The second
+/// thread parses while this one reads on, and this one helps when the other falls behind. A few
+/// pieces need no thread.
 ///
 /// # Errors
 /// That of `read`; else of the first piece that cannot be parsed.

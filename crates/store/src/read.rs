@@ -73,8 +73,8 @@ impl Store {
     }
 
     fn boots(&self, study: StudyId) -> Result<Vec<BootRow>, StoreError> {
-        // Most boots share their documents: each is copied and parsed once. Each row counts with all
-        // of its text, because each boot has a copy of what is parsed.
+        // Most boots share their documents: each is copied and parsed once. Each row counts with
+        // all of its text, because each boot has a copy of what is parsed.
         let mut copied: BTreeSet<i64> = BTreeSet::new();
         let rows = self.rows(
             "SELECT boot.id, number, part, before.id, before.json, after.id, after.json,

@@ -11,8 +11,8 @@ const KEPT: usize = 4 << 10;
 /// How long the reader may take after an agent's end. A child of the agent may hold the pipe open.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The end of what an agent wrote. A thread reads it, because an agent blocks once it has filled its
-/// pipe; the thread ends when every writer has closed it.
+/// The end of what an agent wrote. A thread reads it, because an agent blocks once it has filled
+/// its pipe; the thread ends when every writer has closed it.
 #[derive(Debug)]
 pub(crate) struct Said {
     shared: Arc<Shared>,

@@ -43,7 +43,8 @@ fn fold(advice: &Advice, study: &StudyAdvice, under: &Under) -> Block<'static> {
     inside.extend(under.flags.iter().map(|flag| Block::Warning(vec![flag.clone()])));
     let title = match advice.studies.as_slice() {
         [_] => under.title(),
-        // A fold is found by its title alone: by a search in the page, or from one fold to the next.
+        // A fold is found by its title alone: by a search in the page, or from one fold to the
+        // next.
         _ => format!("Study {} ({}): {}", study.study, line(&study.name), under.title()),
     };
     Block::Fold(title, inside)

@@ -52,8 +52,8 @@ pub fn first_environment(stored: &StoredStudy) -> String {
 /// scenario: boots after it are compared with it too.
 const OTHER: usize = 2_000;
 
-/// The first document as an outline, and each other one as its differences from the earlier one that
-/// it is most like; nothing of one that is the same.
+/// The first document as an outline, and each other one as its differences from the earlier one
+/// that it is most like; nothing of one that is the same.
 fn against_others(documents: impl Iterator<Item = (String, Value)>) -> String {
     let (mut kinds, mut text): (Vec<(String, Value)>, _) = (Vec::new(), String::new());
     for (name, own) in documents {

@@ -73,8 +73,8 @@ impl<'a> Summary<'a> {
         self.lines.push(Line { name: name.clone(), value, beside, limit });
     }
 
-    /// Takes out the conditions that say nothing by themselves, compared and nothing proven, if there
-    /// are more than [`FEW`] lines; how many it took.
+    /// Takes out the conditions that say nothing by themselves, compared and nothing proven, if
+    /// there are more than [`FEW`] lines; how many it took.
     pub(crate) fn shorten(&mut self) -> usize {
         let all = self.lines.len();
         if all > FEW {

@@ -17,8 +17,8 @@ use crate::words::table::Table;
 
 impl Results {
     /// A table for each metric in which the workload is compared, one row for each condition; below
-    /// an overview only for the first metric, and of many conditions only those that differ. Without
-    /// a comparison: its main metric.
+    /// an overview only for the first metric, and of many conditions only those that differ.
+    /// Without a comparison: its main metric.
     pub(super) fn summaries(&self, workload: &str, layout: Layout) -> String {
         let truth = truth::line(self.truth);
         let is_below = is_needed(&self.comparisons);

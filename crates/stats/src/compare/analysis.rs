@@ -192,7 +192,8 @@ mod tests {
         let alone = analyse(&alone, &question).unwrap();
         let whole = analyse(&all, &question).unwrap();
         assert_eq!((among.conditions.len(), among.comparisons.len()), (2, 1));
-        // Two boots tell the error of two conditions; four conditions tell more, whose spreads weigh.
+        // Two boots tell the error of two conditions; four conditions tell more, whose spreads
+        // weigh.
         assert!(alone.comparisons[0].df < 2.1 && among.comparisons[0].df > 3.0);
         assert_eq!(among.comparisons[0].standard_error, whole.comparisons[0].standard_error);
         assert!(among.comparisons[0].p < whole.comparisons[0].p);

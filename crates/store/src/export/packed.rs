@@ -96,7 +96,8 @@ pub fn packed(study: &StoredStudy, unit: impl Fn(&str) -> Option<&'static str>) 
     };
     let keys = keys(study);
     let mut metrics: Vec<PackedMetric> = keys.iter().map(|key| metric(key)).collect();
-    // Most runs have the same metrics as the one before: which of a run's values is in which column.
+    // Most runs have the same metrics as the one before: which of a run's values is in which
+    // column.
     let mut places: Vec<Option<usize>> = Vec::new();
     let mut before: Option<&Metrics> = None;
     for run in &study.runs {

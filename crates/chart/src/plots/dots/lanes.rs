@@ -1,6 +1,6 @@
 //! The lanes of a condition: its runs by boot.
 
-use super::Boot;
+use super::boot::Boot;
 use crate::colour::series;
 use crate::drawing::Drawing;
 use crate::finite::Finite;

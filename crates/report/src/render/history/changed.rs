@@ -5,7 +5,7 @@ use stats::change::{Change, Expected};
 use stats::{Verdict, signed};
 use study::Quality;
 
-use super::series::Series;
+use crate::data::series::Mean;
 use crate::words::number::{figure, percent, plain, range};
 
 /// A change of level, in words.
@@ -34,8 +34,10 @@ pub(crate) struct Newest {
     pub(crate) sentence: String,
 }
 
-impl Series {
-    pub(super) fn changed(&self, change: Change, quality: Quality) -> Changed {
+impl Changed {
+    /// A change of the level of these points, in this unit.
+    pub(super) fn of(change: Change, points: &[Mean], unit: &str, quality: Quality) -> Self {
+        let label = |point: usize| &points[point].label;
         let is_up = change.difference > 0.0;
         let word = quality.word(is_up);
         let meaning = word.map_or_else(String::new, |word| format!(" ({word})"));
@@ -43,43 +45,47 @@ impl Series {
         let place = if low == high {
             String::new()
         } else {
-            format!("; it came after {} and by {}", self.label(low - 1), self.label(high))
+            format!("; it came after {} and by {}", label(low - 1), label(high))
         };
         let confidence = change.p.map(|p| 1.0 - p);
         let sure =
             confidence.map_or_else(String::new, |one| format!(", confidence {} %", stats::confidence(one)));
-        Changed {
-            study: self.points[change.first].study,
+        Self {
+            study: points[change.first].study,
             confidence,
             verdict: if is_up { Verdict::Higher } else { Verdict::Lower },
             quality: word,
             sentence: format!(
                 "from {} on: {}{meaning}, {}{}{sure}{place}",
-                self.label(change.first),
+                label(change.first),
                 if is_up { Verdict::Higher } else { Verdict::Lower },
-                size(&change, &self.unit),
-                interval(&change, &self.unit),
+                size(&change, unit),
+                interval(&change, unit),
             ),
             change,
         }
     }
+}
 
-    pub(super) fn against_level(&self, expected: Expected, quality: Quality) -> Newest {
-        let last = self.points.len() - 1;
-        let point = &self.points[last];
+impl Newest {
+    /// The last of these points, of which there is at least one, against what was expected.
+    pub(super) fn of(expected: Expected, points: &[Mean], unit: &str, quality: Quality) -> Self {
+        let label = |point: usize| &points[point].label;
+        let last = points.len() - 1;
+        let point = &points[last];
         let word = match expected.verdict {
             Verdict::Higher => quality.word(true),
             Verdict::Lower => quality.word(false),
             _ => None,
         };
-        let unit = match plain(&self.unit) {
+        let unit = match plain(unit) {
             "" => String::new(),
             unit => format!(" {unit}"),
         };
         let level = if expected.first + 1 == last {
-            format!("{} alone", self.label(expected.first))
+            format!("{} alone", label(expected.first))
         } else {
-            format!("{} to {}", self.label(expected.first), self.label(last - 1))
+            format!("{} to {}", label(expected.first), label(last - 1))
         };
         let by = expected.relative.map_or_else(
             || format!("{}{unit}", signed(figure(expected.difference))),
@@ -99,7 +105,7 @@ impl Series {
                 point.label
             ),
         };
-        Newest { expected, study: point.study, quality: word, sentence }
+        Self { expected, study: point.study, quality: word, sentence }
     }
 }
 

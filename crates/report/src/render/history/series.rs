@@ -61,24 +61,21 @@ impl Series {
                 stats::confidence(level)
             )
         });
-        let mut series = Self {
+        let Found { levels, changes, .. } = found;
+        let changed = |change| Changed::of(change, &points, metric.unit, quality);
+        Ok(Self {
             condition,
             metric: metric.key.to_owned(),
             unit: metric.unit.to_owned(),
             better: Some(metric.better),
             level,
             confidence,
-            points,
-            levels: Vec::new(),
-            changes: Vec::new(),
+            levels,
+            changes: changes.into_iter().map(changed).collect(),
             too_few,
-            newest: None,
-        };
-        let Found { levels, changes, .. } = found;
-        series.changes = changes.into_iter().map(|change| series.changed(change, quality)).collect();
-        series.levels = levels;
-        series.newest = expected.map(|expected| series.against_level(expected, quality));
-        Ok(series)
+            newest: expected.map(|expected| Newest::of(expected, &points, metric.unit, quality)),
+            points,
+        })
     }
 
     /// `ipv4 offloads=none: throughput`.
@@ -139,9 +136,5 @@ impl Series {
             (None, false) => None,
         };
         newest.chain(changes).chain(nothing).collect()
-    }
-
-    pub(super) fn label(&self, point: usize) -> &str {
-        &self.points[point].label
     }
 }
