@@ -166,6 +166,15 @@ fn twins_are_judged_by_each_method() {
     let json = serde_json::to_value(&found).unwrap();
     assert_eq!((&json["experiments"], &json["metrics"][0]["metric"]), (&json!(4), &json!("throughput")));
     assert!(matches!(FalsePositives::new(&stored, 14), Err(Error::NothingRecorded { .. })));
+    // An experiment whose runs were disturbed has no verdict in the metrics that they lack.
+    let mut disturbed = stored.clone();
+    for run in disturbed.runs.iter_mut().filter(|run| run.boot <= 2 && run.repeat > 1) {
+        run.metrics.remove("transmitter.service_demand_byte").unwrap();
+    }
+    let json = serde_json::to_value(FalsePositives::new(&disturbed, 2).unwrap()).unwrap();
+    let of =
+        |metric: usize| json["metrics"][metric]["rates"].as_array().unwrap().iter().map(|rate| &rate["of"]);
+    assert!(of(0).all(|of| *of == 6) && of(1).all(|of| *of == 5), "{json}");
     let other = self::stored(&looking("2%"), 3, value);
     let error = FalsePositives::new(&other, 3).unwrap_err();
     assert!(error.to_string().contains("is no A/A study"), "{error}");

@@ -19,6 +19,9 @@ use study::{Plan, metric::Metric};
 /// The confidence of every method, and of the intervals of their rates.
 const LEVEL: f64 = 0.95;
 
+/// The runs of each condition that every method takes: ministat's needs three.
+const FEWEST: usize = 3;
+
 /// The methods compared, netassay's own first, the usual ones last.
 const METHODS: [(Method, &str); 3] = [
     (Method::Crossed, "netassay: differences inside boots"),
@@ -170,10 +173,19 @@ fn rates(stored: &StoredStudy, metric: &'static Metric, boots: u32) -> Result<Op
         all.iter().filter(|run| run.condition == condition).map(|run| run.boot).collect()
     };
     let whole: Vec<u32> = measured(0).intersection(&measured(1)).copied().collect();
-    let experiments: Vec<Vec<Observation>> = whole
+    let mut experiments: Vec<Vec<Observation>> = whole
         .chunks_exact(boots.max(1) as usize)
         .map(|numbers| all.iter().filter(|run| numbers.contains(&run.boot)).copied().collect())
         .collect();
+    // A run that others disturbed has no CPU time, so that an experiment may have too few.
+    let has_enough = |experiment: &Vec<Observation>| {
+        let runs = |condition| experiment.iter().filter(|run| run.condition == condition).count();
+        (0..2).all(|condition| runs(condition) >= FEWEST)
+    };
+    let main = stored.plan.conditions[0].workload.traffic.kind.primary_metric().key;
+    if metric.key != main || experiments.iter().any(has_enough) {
+        experiments.retain(has_enough);
+    }
     if experiments.is_empty() {
         return Ok(None);
     }
