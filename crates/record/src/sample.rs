@@ -23,19 +23,6 @@ pub fn account() -> RunAccount {
         counters.link.rx_packets = 100;
         counters.link.tx_bytes = 1000;
         counters.link.rx_bytes = 1000;
-        let latency = load::Latency {
-            count: 1,
-            min: 1,
-            mean: 1.0,
-            p50: 1,
-            p90: 1,
-            p99: 1,
-            p99_9: 1,
-            p99_99: 1,
-            max: 1,
-            clock_ns: 1.0,
-            histogram: Some(load::LatencyHistogram::of([(1, 1)])),
-        };
         SideAccount {
             window: Measured {
                 elapsed_ns: 500_000_000,
@@ -69,7 +56,7 @@ pub fn account() -> RunAccount {
                     received,
                     flows: Vec::new(),
                     threads: Vec::new(),
-                    latency: Some(latency),
+                    latency: Some(latency()),
                     buffers: load::Buffers::default(),
                     zerocopy: None,
                     slept: false,
@@ -87,6 +74,24 @@ pub fn account() -> RunAccount {
         others: None,
         search: None,
         disturbed: Vec::new(),
+    }
+}
+
+/// The latency of one transaction that took a nanosecond.
+#[must_use]
+pub fn latency() -> load::Latency {
+    load::Latency {
+        count: 1,
+        min: 1,
+        mean: 1.0,
+        p50: 1,
+        p90: 1,
+        p99: 1,
+        p99_9: 1,
+        p99_99: 1,
+        max: 1,
+        clock_ns: 1.0,
+        histogram: Some(load::LatencyHistogram::of([(1, 1)])),
     }
 }
 

@@ -44,6 +44,13 @@ macro_rules! numbers {
     };
 }
 
+/// What begins a value that holds others.
+macro_rules! begins {
+    ($($method:ident($($type:ty),*)),*) => {
+        $(fn $method(self, $(_: $type),*) -> Result<Self, Hostile> { Ok(self) })*
+    };
+}
+
 impl Serializer for Visitor {
     type Ok = ();
     type Error = Hostile;
@@ -113,45 +120,15 @@ impl Serializer for Visitor {
         value.serialize(self)
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Self, Hostile> {
-        Ok(self)
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Self, Hostile> {
-        Ok(self)
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Hostile> {
-        Ok(self)
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self, Hostile> {
-        Ok(self)
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Self, Hostile> {
-        Ok(self)
-    }
-
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Hostile> {
-        Ok(self)
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: usize,
-    ) -> Result<Self, Hostile> {
-        Ok(self)
-    }
+    begins!(
+        serialize_seq(Option<usize>),
+        serialize_tuple(usize),
+        serialize_tuple_struct(&'static str, usize),
+        serialize_tuple_variant(&'static str, u32, &'static str, usize),
+        serialize_map(Option<usize>),
+        serialize_struct(&'static str, usize),
+        serialize_struct_variant(&'static str, u32, &'static str, usize)
+    );
 }
 
 /// What holds other values, each of which is visited.

@@ -14,7 +14,6 @@ impl Testbed {
     ///
     /// When a namespace is not allowed, an interface cannot be made, or the user interrupts;
     /// everything built until then is removed.
-    /// had been built is gone again.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
         let mut builder = Builder { options, interrupt, inside: None };
         if options.inside_guest { inside(&builder) } else { compose(&mut builder) }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use netassay_advice::{Advice, Goal};
 
-use crate::made::{QUIET, advice, factorial, measured, on, study};
+use crate::made::{advice, named as study_named};
 
 const NAMES: [&str; 6] = [
     "$(touch /tmp/owned)",
@@ -18,21 +18,7 @@ const NAMES: [&str; 6] = [
 
 /// The advice of a study in which every text of others is this.
 fn named(name: &str) -> Advice {
-    let (study, plan) = study(&factorial(&["transmitter.tso", "receiver.gro"], 4));
-    let mut stored = measured(&study, &plan, QUIET, 1, &|one| {
-        vec![("throughput", 1000.0 * (1.0 + 0.5 * on(one, "transmitter.tso")))]
-    });
-    stored.row.name = name.to_owned();
-    stored.plan.asked.question = name.to_owned();
-    for condition in &mut stored.plan.conditions {
-        condition.workload.name = name.to_owned();
-        condition.label = name.into();
-        condition.levels.push((name.to_owned(), name.to_owned()));
-    }
-    for boot in &mut stored.boots {
-        boot.environment.transmitter.kernel.release = Some(name.to_owned());
-    }
-    advice(&stored, &[Goal::Throughput, Goal::Cpu])
+    advice(&study_named(name), &[Goal::Throughput, Goal::Cpu])
 }
 
 #[test]

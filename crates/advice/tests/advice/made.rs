@@ -111,3 +111,22 @@ pub(crate) fn of_goal(under: &Under, goal: Goal) -> &[Recommendation] {
 pub(crate) fn of<'a>(all: &'a [Recommendation], factor: &str) -> &'a Recommendation {
     all.iter().find(|one| one.factors == [factor]).unwrap_or_else(|| panic!("{factor}"))
 }
+
+/// A study in which every text of others is this.
+pub(crate) fn named(name: &str) -> StoredStudy {
+    let (study, plan) = study(&factorial(&["transmitter.tso", "receiver.gro"], 4));
+    let mut stored = measured(&study, &plan, QUIET, 1, &|one| {
+        vec![("throughput", 1000.0 * (1.0 + 0.5 * on(one, "transmitter.tso")))]
+    });
+    stored.row.name = name.to_owned();
+    stored.plan.asked.question = name.to_owned();
+    for condition in &mut stored.plan.conditions {
+        condition.workload.name = name.to_owned();
+        condition.label = name.into();
+        condition.levels.push((name.to_owned(), name.to_owned()));
+    }
+    for boot in &mut stored.boots {
+        boot.environment.transmitter.kernel.release = Some(name.to_owned());
+    }
+    stored
+}

@@ -26,25 +26,12 @@ pub(crate) fn outcome() -> Outcome {
         buffers: Buffers::default(),
         tcp: Some(TcpInfo::default()),
     };
-    let latency = load::Latency {
-        count: 1,
-        min: 1,
-        mean: 1.0,
-        p50: 1,
-        p90: 1,
-        p99: 1,
-        p99_9: 1,
-        p99_99: 1,
-        max: 1,
-        clock_ns: 1.0,
-        histogram: Some(load::LatencyHistogram::of([(1, 1)])),
-    };
     Outcome {
         sent: Counts::default(),
         received: Counts::default(),
         flows: vec![flow],
         threads: vec![Share { sends: true, flows: 1 }],
-        latency: Some(latency),
+        latency: Some(record::sample::latency()),
         applied: vec![],
         buffers: Buffers::default(),
         zerocopy: Some(load::Zerocopy::default()),

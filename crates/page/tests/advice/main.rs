@@ -51,16 +51,7 @@ fn folds_of_several_studies_name_their_study() {
 #[test]
 fn names_of_others_are_no_markup() {
     let name = "</summary><script>alert(1)</script> | x | [a](b) @all #1";
-    let (study, plan) = study(&factorial(&["transmitter.tso", "receiver.gro"], 4));
-    let mut stored = measured(&study, &plan, QUIET, 1, &|one| {
-        vec![("throughput", 1000.0 * (1.0 + 0.5 * on(one, "transmitter.tso")))]
-    });
-    stored.row.name = name.to_owned();
-    stored.plan.asked.question = name.to_owned();
-    for condition in &mut stored.plan.conditions {
-        condition.workload.name = name.to_owned();
-        condition.levels.push((name.to_owned(), name.to_owned()));
-    }
+    let stored = made::named(name);
     let md = markdown(&blocks(&made::advice(&stored, &[Goal::Throughput])));
     assert!(!md.contains("<script>") && !md.contains("</summary><"), "{md}");
     assert!(!md.contains("[a](b)") && !md.contains("@all") && !md.contains(" #1"), "{md}");

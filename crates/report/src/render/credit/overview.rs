@@ -36,7 +36,7 @@ impl Credits {
         let level = stats::confidence(firsts[0].level);
         let metric = short_words(firsts[0].metric);
         let note = format!(
-            "({metric}, in % {base}; each holds with {level} % on its own; --wide shows all, with intervals and CPU)\n"
+            "({metric}, in % {base}; each holds with {level} % confidence by itself; --wide shows all, with intervals and CPU)\n"
         );
         text.push_str(&layout.hang(&note, 2));
         text.push_str(&truth::line(self.truth));
@@ -47,7 +47,7 @@ impl Credits {
         }
         if !self.unreachable.is_empty() {
             let line = format!(
-                "Left out: {} that switches which depend on each other do not allow (--wide lists them)\n",
+                "Left out: {} that cannot be reached, because some switches depend on others (--wide lists them)\n",
                 counted(self.unreachable.len(), "state")
             );
             text.push_str(&layout.hang(&line, 2));
