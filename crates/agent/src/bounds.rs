@@ -124,6 +124,7 @@ impl Bounded for Request {
             }
             Self::CreateBridge { name: one } => name("name", one),
             Self::CreateTap { name: one, bridge } => names("name", [one, bridge].into_iter()),
+            Self::Locate { interface, towards: _ } => names("interface", interface.iter()),
             Self::FindInterface { address } => most("address", address.len(), TEXT),
             Self::Configure { interface, addresses: given } => {
                 name("interface", interface)?;
@@ -236,6 +237,11 @@ impl Bounded for Answer {
             }
             Self::Sockets { addresses } => most("addresses", addresses.len(), SOCKETS),
             Self::Measured(measured) => window(measured),
+            Self::Located(located) => {
+                name("interface", &located.interface)?;
+                addresses(&located.addresses)?;
+                cpus(&located.near)
+            }
             Self::Interface { name: one } => name("name", one),
             Self::Watched(watched) => guests(watched),
             Self::Exact(account) => {

@@ -52,6 +52,16 @@ impl Client {
         }
     }
 
+    /// Ends the conversation: the agent sees the end of its input, undoes what it changed, and
+    /// exits.
+    ///
+    /// # Errors
+    /// When the process is out of file descriptors: then the input stays open.
+    pub fn hang_up(&mut self) -> io::Result<()> {
+        self.to = File::open("/dev/null")?;
+        Ok(())
+    }
+
     /// Sends a request, and waits for the answer.
     ///
     /// # Errors

@@ -70,6 +70,13 @@ pub enum Request {
         /// The bridge.
         bridge: String,
     },
+    /// Tell the interface for traffic to another machine: this one, or the one that routes there.
+    Locate {
+        /// The interface, if the user named one.
+        interface: Option<String>,
+        /// An address of the other machine.
+        towards: Option<IpAddr>,
+    },
     /// Find the interface with this link-layer address.
     FindInterface {
         /// The address, as `02:00:5e:00:53:01`.
@@ -268,6 +275,8 @@ pub enum Answer {
     },
     /// To [`Request::Measure`].
     Measured(Box<Measured>),
+    /// To [`Request::Locate`].
+    Located(host::Located),
     /// To [`Request::FindInterface`].
     Interface {
         /// Its name.

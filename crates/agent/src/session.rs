@@ -100,6 +100,9 @@ impl Session {
                 self.join(&name, Some(&bridge))?;
                 done(self.links.set_up(&name))
             }
+            Request::Locate { interface, towards } => {
+                Ok(Answer::Located(host::Located::find(interface.as_deref(), towards)?))
+            }
             Request::FindInterface { address } => {
                 let name = self.links.find_by_address(&address)?.name;
                 Ok(Answer::Interface { name })

@@ -47,6 +47,7 @@ pub use link::impairment::Impairment;
 pub use link::interface::{Link, LinkCounters};
 pub use link::limit::LinkLimit;
 pub use link::links::{Links, forget_path_mtus};
+pub use link::located::Located;
 pub use link::queue::QueueCounters;
 pub use link::steering;
 pub use link::tap::create_tap;

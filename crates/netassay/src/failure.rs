@@ -31,6 +31,8 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Testbed(#[from] testbed::Error),
     #[error(transparent)]
+    Reach(#[from] reach::Error),
+    #[error(transparent)]
     Host(#[from] host::Error),
     #[error(transparent)]
     Journal(#[from] host::journal::JournalError),
@@ -101,6 +103,7 @@ impl Failure {
             Self::Runner(runner::Error::NothingToRun { .. }) | Self::Nothing(_) => exit::NOTHING,
             Self::Runner(runner::Error::Interrupted) => exit::INTERRUPTED,
             Self::Testbed(error) if error.is_interrupt() => exit::INTERRUPTED,
+            Self::Reach(reach::Error::Interrupted) => exit::INTERRUPTED,
             Self::Store(store::StoreError::TagTaken { .. } | store::StoreError::NoNote { .. }) => exit::USAGE,
             Self::Store(
                 store::StoreError::NoSuchStudy { .. }

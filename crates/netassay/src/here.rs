@@ -7,7 +7,7 @@ use testbed::{MachineSettings, Options};
 use crate::failure::Failure;
 
 /// The running binary itself, even if its file was replaced: it becomes each agent.
-const PROGRAM: &str = "/proc/self/exe";
+pub(crate) const PROGRAM: &str = "/proc/self/exe";
 
 /// The options of testbeds here: agents are this program, and an agent reports the CPUs. Call it
 /// before this process pins itself ([`testbed::of_this_machine`]).

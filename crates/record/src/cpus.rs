@@ -5,7 +5,8 @@ use std::ops::Index;
 use serde::{Deserialize, Serialize};
 use words::{BySide, Side};
 
-/// The CPUs of each host, and the controller's.
+/// The CPUs of each host, and the controller's. Where hosts are machines, each number is one of its
+/// own machine's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CpuSplit {

@@ -36,6 +36,9 @@ pub struct RunAccount {
     /// it cannot be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<host::Others>,
+    /// Whether each side is a machine of its own: equal numbers of CPUs are different CPUs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
     /// The search that the window is the outcome of; `None` where none was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<RateSearch>,

@@ -72,6 +72,7 @@ pub fn account() -> RunAccount {
         hosts: None,
         around: None,
         others: None,
+        apart: false,
         search: None,
         disturbed: Vec::new(),
     }

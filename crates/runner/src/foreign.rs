@@ -72,7 +72,10 @@ impl<'a> Place<'a> {
         };
         let window = &own.window;
         // If two hosts share their CPUs, both agents.
-        let shares = |other: &&SideAccount| window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu));
+        let shares = |other: &&SideAccount| {
+            std::ptr::eq(*other, own)
+                || (!account.apart && window.cpus.iter().any(|cpu| other.window.cpus.contains(cpu)))
+        };
         let agents = || std::iter::once(&account.transmitter).chain(receiver).filter(shares);
         Self {
             cpus: window.cpus.clone(),

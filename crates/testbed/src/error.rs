@@ -44,6 +44,34 @@ pub enum Error {
         /// The console's last lines.
         console: String,
     },
+    /// A machine could not be reached.
+    #[error(transparent)]
+    Reach(#[from] reach::Error),
+    /// The scenario needs machines, and none are given.
+    #[error(
+        "scenario \"{0}\" runs between machines of yours: name them with --transmitter USER@HOST:INTERFACE and --receiver USER@HOST:INTERFACE (one is enough if the other is this machine)"
+    )]
+    NoHosts(study::Scenario),
+    /// The interface that leads to the other machine carries the controller's connection too.
+    #[error(
+        "{host}: the interface that leads to the other machine, {interface}, carries this connection too, so a change of it may cut netassay off: name another interface (USER@HOST:INTERFACE), or this one to accept that; what is changed is undone when the connection is lost"
+    )]
+    CarriesTheConnection {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+    },
+    /// An interface has no address of this family.
+    #[error(
+        "the {side}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)"
+    )]
+    NoAddress {
+        /// The family.
+        family: study::Family,
+        /// Whose interface.
+        side: study::Side,
+    },
     /// This workload needs a receiver, and the testbed has none.
     #[error(
         "{0} needs a receiver, and scenario \"discard\" has none: use scenario \"veth\" or \"loopback\", or the kind pps"
@@ -66,14 +94,19 @@ impl Error {
     /// Whether the user asked to stop.
     #[must_use]
     pub fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Call(CallError::Interrupted) | Self::Guest(guest::Error::Interrupted))
+        matches!(
+            self,
+            Self::Call(CallError::Interrupted)
+                | Self::Guest(guest::Error::Interrupted)
+                | Self::Reach(reach::Error::Interrupted)
+        )
     }
 
     /// Whether the testbed can be used for the next run. If not, it must be built again.
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
-            Self::OneInterface(_) | Self::NoReceiver(_) | Self::NeedsDiscard => true,
+            Self::OneInterface(_) | Self::NoReceiver(_) | Self::NeedsDiscard | Self::NoAddress { .. } => true,
             Self::Call(error) => error.agent_is_well(),
             _ => false,
         }

@@ -7,20 +7,24 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agent::message::{Answer, PROTOCOL, Request};
 use agent::{CallError, Client, Interrupt, Isolation, Launch};
 use guest::Guest;
 
 use crate::error::Error;
-use crate::said::Said;
+use crate::hosts::HostPlace;
+use reach::Said;
 
 /// How long an agent may take to start, or to answer a request without a wait of its own.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The same in a guest: an emulated one is some 20 times slower, and shares the machine's CPUs.
 const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
+
+/// How long an agent may take to undo its changes: some drivers restart their device for each.
+const UNDOING: Duration = Duration::from_secs(30);
 
 /// An agent at work. Dropping it ends it.
 #[derive(Debug)]
@@ -34,6 +38,8 @@ pub(crate) struct Launched {
     pid: u32,
     cpus: Vec<(u32, u32)>,
     life: Life,
+    /// It changes a machine that stays when it ends.
+    is_on_machine: bool,
 }
 
 /// The process or guest of an agent.
@@ -53,8 +59,35 @@ impl Launched {
         cpus: &[u32],
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let mut command = Command::new(program);
-        command.arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()) };
+        Self::by(become_agent(program), program, name, launch, interrupt)
+    }
+
+    /// Starts an agent on a machine of the user's.
+    pub(crate) fn on_machine(
+        place: &HostPlace,
+        program: &Path,
+        name: &str,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        let command = place.by.as_ref().map_or_else(|| become_agent(program), |reached| reached.agent());
+        let started = Path::new(command.get_program()).to_owned();
+        // It does not die with this process: it sees the end of its input, and undoes its changes.
+        let launch = Launch { isolation: Isolation::Machine, cpus: Vec::new(), parent: None };
+        let mut agent = Self::by(command, &started, name, launch, interrupt)?;
+        agent.is_on_machine = true;
+        Ok(agent)
+    }
+
+    /// Starts an agent by a command of this machine.
+    fn by(
+        mut command: Command,
+        program: &Path,
+        name: &str,
+        launch: Launch,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().map_err(|source| Error::Start {
             host: name.to_owned(),
             program: program.to_owned(),
@@ -69,7 +102,6 @@ impl Launched {
             let _ = process.wait();
             Error::Start { host: name.to_owned(), program: program.to_owned(), source }
         })?;
-        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()) };
         let pid = process.id();
         Self::launch(name, launch, (to, from), (pid, Life::Process(process, said)), interrupt)
     }
@@ -113,7 +145,15 @@ impl Launched {
         let told = launch.line().map_err(std::io::Error::from).and_then(|line| to.write_all(&line));
         let client = Client::new(name, to, from, interrupt.clone());
         let mut launched =
-            Self { name: name.to_owned(), client, work: Duration::ZERO, pid, cpus: Vec::new(), life };
+            Self {
+            name: name.to_owned(),
+            client,
+            work: Duration::ZERO,
+            pid,
+            cpus: Vec::new(),
+            life,
+            is_on_machine: false,
+        };
         match told {
             Ok(()) => Ok(launched),
             // An agent that is gone has a better error.
@@ -200,8 +240,14 @@ impl Launched {
 
 impl Drop for Launched {
     /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
-    /// ends when its last agent is dropped.
+    /// ends when its last agent is dropped. On a machine it first undoes its changes, also after
+    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay restore`.
     fn drop(&mut self) {
+        if let (true, Life::Process(process, _)) = (self.is_on_machine, &mut self.life)
+            && self.client.hang_up().is_ok()
+        {
+            let _ = within(UNDOING, || process.try_wait().ok().flatten());
+        }
         if let Life::Process(process, _) = &mut self.life {
             let _ = process.kill();
             let _ = process.wait();
@@ -209,15 +255,28 @@ impl Drop for Launched {
     }
 }
 
+/// The command that becomes an agent of this machine.
+fn become_agent(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.arg("agent");
+    command
+}
+
 /// The first result of `look` within a tenth of a second.
-fn soon<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    for _ in 0..50 {
-        if let Some(found) = look() {
-            return Some(found);
+fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
+    within(Duration::from_millis(100), look)
+}
+
+/// The first result of `look` within this time.
+fn within<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let deadline = Instant::now() + time;
+    loop {
+        let found = look();
+        if found.is_some() || Instant::now() >= deadline {
+            return found;
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    None
 }
 
 #[cfg(test)]

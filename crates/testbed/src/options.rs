@@ -6,6 +6,8 @@ use host::DiscardDevice;
 use record::CpuSplit;
 use study::BootState;
 
+use crate::hosts::Hosts;
+
 /// The options of a testbed.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -23,6 +25,8 @@ pub struct Options {
     pub inside_guest: bool,
     /// (inside a virtual machine) count instructions instead of time.
     pub exact: bool,
+    /// The user's machines, for the scenarios that run between them.
+    pub hosts: Option<Hosts>,
 }
 
 impl Options {
@@ -42,6 +46,7 @@ impl Options {
             state: state.into(),
             inside_guest: false,
             exact: false,
+            hosts: None,
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::path::Path;
 use crate::path::discard::nobody;
 use crate::path::node::Node;
 use crate::testbed::Testbed;
+use crate::wire::reachable;
 
 /// A run to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -101,7 +102,7 @@ impl Testbed {
         let endpoints = match &mut receiver {
             Some(receiver) => {
                 let listen = Request::Listen {
-                    spec: spec(receiver, order),
+                    spec: spec(receiver, order)?,
                     interface: receiver.interface.clone(),
                     underlay: receiver.underlay.clone(),
                 };
@@ -110,7 +111,7 @@ impl Testbed {
             None => nobody(order.family, order.traffic.flows, order.traffic.port),
         };
         let connect = Request::Connect {
-            spec: spec(transmitter, order),
+            spec: spec(transmitter, order)?,
             endpoints,
             interface: transmitter.interface.clone(),
             underlay: transmitter.underlay.clone(),
@@ -134,7 +135,8 @@ impl Testbed {
             step_ns: nanoseconds(order.step),
         };
         // Outside of the window: reading them takes some milliseconds of CPU.
-        let tasks = host::Tasks::read().ok();
+        let apart = self.path.scenario.has_machines();
+        let tasks = if apart { None } else { host::Tasks::read().ok() };
         for end in &mut ends {
             let patience = end.agent.patience();
             end.agent.client.send(&measure, patience)?;
@@ -164,6 +166,7 @@ impl Testbed {
                 .zip(around)
                 .and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
             others,
+            apart,
             search: None,
             disturbed: Vec::new(),
         })
@@ -208,12 +211,13 @@ fn turns(order: &RunOrder) -> Duration {
     Duration::from_millis(20) * lanes.min(load::MAX_THREADS) + Duration::from_micros(500) * lanes
 }
 
-pub(crate) fn spec(end: &End, order: &RunOrder) -> load::Spec {
+pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
     let local: IpAddr = match order.family {
         Family::Ipv4 => end.ipv4,
         Family::Ipv6 => end.ipv6,
     };
-    load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone() }
+    let local = reachable(local, order.family, end.side)?;
+    Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone() })
 }
 
 fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {

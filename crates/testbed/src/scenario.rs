@@ -16,11 +16,12 @@ use crate::path::tunnel::{TUNNEL, TunnelEnd, create_tunnel};
 use crate::path::veth::{VETH, VethEnd, await_running, create_veth};
 use crate::path::{Path, ReceiveWork};
 use crate::testbed::Testbed;
+use crate::wire;
 
 /// How a scenario is composed, and what it needs inside a virtual machine.
 pub(crate) struct Composition {
     pub(crate) compose: fn(&mut Builder<'_>) -> Result<Testbed, Error>,
-    /// `None`: it has virtual machines of its own.
+    /// `None`: it has machines of its own.
     pub(crate) inside: Option<Inside>,
 }
 
@@ -48,10 +49,12 @@ pub(crate) fn composition(scenario: Scenario) -> Composition {
         Scenario::Vxlan => Composition { compose: vxlan, inside: inside(2, &[&["veth"], &["vxlan"]]) },
         Scenario::Vm => Composition { compose: vm, inside: None },
         Scenario::VmVxlan => Composition { compose: vm_vxlan, inside: None },
+        Scenario::Ssh => Composition { compose: wire::ssh, inside: None },
+        Scenario::SshVxlan => Composition { compose: wire::ssh_vxlan, inside: None },
     }
 }
 
-const NAMES: BySide<&str> = BySide { transmitter: "transmitter", receiver: "receiver" };
+pub(crate) const NAMES: BySide<&str> = BySide { transmitter: "transmitter", receiver: "receiver" };
 
 /// Two agents in a network namespace of our own, so that the machine's `lo` keeps its features.
 fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
@@ -120,7 +123,7 @@ fn vm(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let place = node.agent.pid();
     let guests = Guests::boot(builder, BySide::of(|_| place))?;
     node.guests = guests.of_nodes(builder.options).into_iter().map(|(_, guest)| guest).collect();
-    let path = Path { nodes: vec![node], ..Path::new(Scenario::Vm, ReceiveWork::InGuests) };
+    let path = Path { nodes: vec![node], ..Path::new(Scenario::Vm, ReceiveWork::AtItsInterface) };
     guests.testbed(builder, path)
 }
 
@@ -144,6 +147,6 @@ fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         nodes[side].guests = vec![guest];
     }
     let nodes = nodes.into_iter().map(|(_, node)| node).collect();
-    let path = Path { tunnel: Some(family), nodes, ..Path::new(Scenario::VmVxlan, ReceiveWork::InGuests) };
+    let path = Path { tunnel: Some(family), nodes, ..Path::new(Scenario::VmVxlan, ReceiveWork::AtItsInterface) };
     guests.testbed(builder, path)
 }

@@ -81,7 +81,7 @@ impl Testbed {
         match self.path.receive_work {
             ReceiveWork::Steered => {}
             ReceiveWork::AtTheSender => return self.note(Note::Loopback),
-            ReceiveWork::InGuests | ReceiveWork::Nowhere => return,
+            ReceiveWork::AtItsInterface | ReceiveWork::Nowhere => return,
         }
         let steered = self.ends().try_for_each(|end| {
             // A tunnel's packets are steered where they enter the host.

@@ -2,7 +2,7 @@
 
 crate::vocabulary! {
     /// The kind of testbed.
-    pub enum Scenario: "a scenario", later ["ssh", "ssh-vxlan"] {
+    pub enum Scenario: "a scenario" {
         /// One host sends to itself over `lo`. Both ends share one interface and its features.
         Loopback = "loopback";
         /// Two network namespaces, joined by a pair of virtual Ethernet interfaces.
@@ -17,6 +17,10 @@ crate::vocabulary! {
         Vm = "vm";
         /// Two virtual machines, each on its own bridge, and a VXLAN tunnel between the bridges.
         VmVxlan = "vm-vxlan";
+        /// Two machines, joined by their own network.
+        Ssh = "ssh";
+        /// Two machines, and a VXLAN tunnel over their own network.
+        SshVxlan = "ssh-vxlan";
     }
 }
 
@@ -26,23 +30,28 @@ pub const VXLAN_OVERHEAD: u32 = 50;
 
 impl Scenario {
     /// The default MTU of its interfaces, in bytes: that of the kernel's `lo` and of its Ethernet
-    /// devices.
+    /// devices. A machine's interface may have another, which it keeps unless a study sets one.
     pub fn default_mtu(self) -> u32 {
         match self {
             Self::Loopback => 65_536,
-            Self::Veth | Self::Discard | Self::Vm => 1_500,
+            Self::Veth | Self::Discard | Self::Vm | Self::Ssh => 1_500,
             // Over IPv4, the larger of the two.
-            Self::Vxlan | Self::VmVxlan => 1_500 - VXLAN_OVERHEAD,
+            Self::Vxlan | Self::VmVxlan | Self::SshVxlan => 1_500 - VXLAN_OVERHEAD,
         }
     }
 
     /// Does the traffic go through a tunnel?
     pub fn has_tunnel(self) -> bool {
-        matches!(self, Self::Vxlan | Self::VmVxlan)
+        matches!(self, Self::Vxlan | Self::VmVxlan | Self::SshVxlan)
     }
 
     /// Are its hosts virtual machines?
     pub fn has_guests(self) -> bool {
         matches!(self, Self::Vm | Self::VmVxlan)
+    }
+
+    /// Are its hosts machines that are there already, and stay?
+    pub fn has_machines(self) -> bool {
+        matches!(self, Self::Ssh | Self::SshVxlan)
     }
 }

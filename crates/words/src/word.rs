@@ -33,8 +33,6 @@ pub struct Vocabulary {
     pub about: &'static [&'static str],
     /// Each word with its meaning.
     pub words: &'static [(&'static str, &'static [&'static str])],
-    /// Words that are reserved for later versions.
-    pub later: &'static [&'static str],
 }
 
 impl Vocabulary {
@@ -58,7 +56,7 @@ macro_rules! vocabulary {
     (
         $(#[doc = $about:literal])+
         $(#[derive($($derive:ident),+)])?
-        $visible:vis enum $type:ident: $what:literal $(, later [$($later:literal),+])? {
+        $visible:vis enum $type:ident: $what:literal {
             $($(#[doc = $meaning:literal])+ $variant:ident = $word:literal $(, $default:ident)?;)+
         }
     ) => {
@@ -75,7 +73,6 @@ macro_rules! vocabulary {
                 what: $what,
                 about: &[$($about),+],
                 words: &[$(($word, &[$($meaning),+])),+],
-                later: &[$($($later),+)?],
             };
         }
 

@@ -10,6 +10,7 @@ pub(crate) mod impairment;
 pub(crate) mod interface;
 pub(crate) mod limit;
 pub(crate) mod links;
+pub(crate) mod located;
 pub(crate) mod neighbours;
 pub(crate) mod queue;
 pub mod steering;

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use study::Assignment;
 
 use super::common::{Database, Formatted, Tables, TurnFlags};
+use super::hosts::HostFlags;
 
 #[derive(Debug, Args)]
 #[command(
@@ -77,6 +78,8 @@ pub(crate) struct RunFlags {
     #[arg(long)]
     pub(crate) change_machine: bool,
     #[command(flatten)]
+    pub(crate) hosts: HostFlags,
+    #[command(flatten)]
     pub(crate) turn: TurnFlags,
     #[command(flatten)]
     pub(crate) tables: Tables,
@@ -87,7 +90,7 @@ pub(crate) struct RunFlags {
     pub(crate) output: Formatted,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Changes {
     /// Change the study: duration=2s, boots=2, sender=send,gso (levels), stop= (removed);
     /// repeatable

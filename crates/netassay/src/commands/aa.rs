@@ -1,5 +1,4 @@
 //! `netassay aa`: the false-positive rate of each method on this machine.
-//! machine.
 
 use std::process::ExitCode;
 
@@ -7,9 +6,9 @@ use report::FalsePositives;
 use study::{Protocol, Study};
 
 use crate::cli::Aa;
-use crate::commands::run::{conclude, measure};
+use crate::commands::run::{asked, conclude, measure};
 use crate::commands::stored::load;
-use crate::commands::studies::{self, find};
+use crate::commands::studies;
 use crate::exit;
 use crate::failure::Failure;
 use crate::output;
@@ -19,7 +18,7 @@ pub(crate) fn aa(flags: &Aa) -> Result<ExitCode, Failure> {
         show(flags, flags.from.as_deref())?;
         return Ok(ExitCode::from(exit::OK));
     };
-    let study = twins(&find(name, &flags.run.set)?, flags)?;
+    let study = twins(&asked(name, &flags.run)?, flags)?;
     let Some(summary) = measure(&study, &flags.run)? else { return Ok(ExitCode::from(exit::OK)) };
     let ending = conclude(&again(name, flags), &flags.run, &summary);
     if summary.recorded > 0 {

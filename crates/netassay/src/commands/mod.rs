@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod gate;
 mod history;
+mod hosts;
 mod in_short;
 mod kept;
 mod kernel;

@@ -16,6 +16,7 @@ use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here;
+use crate::commands::hosts;
 use crate::machine::{self, Changed};
 use crate::output::{self, named};
 use crate::signals;
@@ -24,7 +25,7 @@ use crate::turn;
 
 pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> {
     let flags = &measured.flags;
-    let study = find(name, &flags.set)?;
+    let study = asked(name, flags)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
     let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
@@ -44,6 +45,18 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
     Ok(conclude(&again, flags, &summary))
 }
 
+/// The study with its changes; on the machines that are named, if any are.
+pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
+    let study = find(name, &flags.set)?;
+    if !flags.hosts.names_any() {
+        return Ok(study);
+    }
+    let Some(change) = hosts::moved(&study)? else { return Ok(study) };
+    let mut set = flags.set.clone();
+    set.changes.push(change);
+    find(name, &set)
+}
+
 /// Writes the report beside the database, and says where it is; why not, if it cannot be written:
 /// what was measured is stored all the same.
 fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
@@ -61,6 +74,12 @@ fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
 /// Measures or resumes a study. `None` with `--dry-run`, which prints the plan.
 pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>, Failure> {
     let interrupt = signals::interrupt()?;
+    if flags.hosts.names_any() && !study.machine().is_empty() {
+        return Err(Failure::Usage(format!(
+            "the study {:?} changes the settings of this machine ([machine]), and would run between others: remove [machine]",
+            study.name()
+        )));
+    }
     let mut lab = lab(study, flags, &interrupt)?;
     if flags.dry_run {
         return dry_run(study, &mut lab, flags).map(|()| None);
@@ -101,6 +120,7 @@ fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLa
         options: testbed::Options {
             inside_guest: study.inside_guest(),
             exact: study.exact(),
+            hosts: hosts::reach(&flags.hosts, interrupt)?,
             // Each boot has its own state.
             ..here::options(BootState::default(), flags.rootless || !privileges.privileged(), interrupt)?
         },

@@ -129,10 +129,13 @@ fn parse(name: &str, text: &str, changes: &[Assignment]) -> Result<Study, Failur
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    let bytes = host::named::read(path, study::MAX_TEXT as u64).map_err(|source| match source.kind() {
-        ErrorKind::FileTooLarge => {
-            Failure::Usage(format!("{}: {source}, the limit of a study file", named(path)))
-        }
+    read_text(path, study::MAX_TEXT as u64, "a study file")
+}
+
+/// The text of a file that the user wrote. `what`: the kind of file, of at most `most` bytes.
+pub(crate) fn read_text(path: &Path, most: u64, what: &str) -> Result<String, Failure> {
+    let bytes = host::named::read(path, most).map_err(|source| match source.kind() {
+        ErrorKind::FileTooLarge => Failure::Usage(format!("{}: {source}, the limit of {what}", named(path))),
         _ => Failure::Read { path: path.to_owned(), source },
     })?;
     String::from_utf8(bytes)

@@ -42,8 +42,9 @@ impl Testbed<'_> {
         // A message names one scenario: the first with the problem.
         let Some(&first) = self.scenarios.first() else { return };
         let with_guests = self.scenarios.iter().copied().find(|scenario| scenario.has_guests());
-        if let Some(scenario) = with_guests {
-            self.guests_in_guests(scenario, problems);
+        let on_machines = self.scenarios.iter().copied().find(|scenario| scenario.has_machines());
+        if let Some(scenario) = with_guests.or(on_machines.filter(|_| self.is_inside())) {
+            self.hosts_in_a_guest(scenario, problems);
         } else if !self.is_inside() {
             self.without_guests(first, problems);
         } else {
@@ -80,15 +81,20 @@ impl Testbed<'_> {
         factor.or_else(|| part::place_of(self.guest, key))
     }
 
-    fn guests_in_guests(&self, scenario: Scenario, problems: &mut Problems) {
+    /// The whole testbed inside one guest, where the hosts are guests or machines themselves.
+    fn hosts_in_a_guest(&self, scenario: Scenario, problems: &mut Problems) {
+        let (are, two) = if scenario.has_guests() {
+            ("guests already, and a guest cannot contain guests", "has two")
+        } else {
+            ("machines of yours, and a guest cannot contain them", "has two machines")
+        };
         if let Some(place) = &self.inside {
-            let message =
-                format!("the hosts of `{scenario}` are guests already, and a guest cannot contain guests");
+            let message = format!("the hosts of `{scenario}` are {are}");
             problems.report(place.clone(), message, "remove it, or use the scenario `veth`");
         }
         if let Some(place) = &self.exact {
             let message =
-                format!("exact mode counts the instructions of one guest, and `{scenario}` has two");
+                format!("exact mode counts the instructions of one guest, and `{scenario}` {two}");
             let help = "use the scenario `veth` or `loopback`, which then runs inside one guest";
             problems.report(place.clone(), message, help);
         }
@@ -127,7 +133,11 @@ impl Testbed<'_> {
     }
 
     fn without_tunnel(&self, scenario: Scenario, problems: &mut Problems) {
-        let tunnel = if scenario.has_guests() { Scenario::VmVxlan } else { Scenario::Vxlan };
+        let tunnel = match scenario {
+            _ if scenario.has_guests() => Scenario::VmVxlan,
+            _ if scenario.has_machines() => Scenario::SshVxlan,
+            _ => Scenario::Vxlan,
+        };
         if let Some(place) = &self.underlay_place {
             let message = format!("`[underlay]` is for tunnels, and `{scenario}` has none");
             let help = format!("use the scenario `{tunnel}`, or remove it");

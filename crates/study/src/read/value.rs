@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 use words::{
     DEFAULT, Key, Mistake, Percent, Shape, Vocabulary, Word,
-    suggest::{self, quoted},
+    suggest::quoted,
 };
 
 use crate::model::limit;
@@ -62,14 +62,8 @@ impl<'v> Value<'v> {
         if let Some(word) = known().find(|word| *word == text) {
             return Some(word);
         }
-        if !vocabulary.later.contains(&text) {
-            let message = format!("`{}` is not {}", quoted(text), vocabulary.what);
-            return self.unknown(text, &message, known(), problems);
-        }
-        let known: Vec<&str> = known().collect();
-        let problem = Problem::new(self.span(), format!("`{text}` is not supported yet"));
-        problems.push(problem.help(format!("this version has {}", suggest::list(&known))));
-        None
+        let message = format!("`{}` is not {}", quoted(text), vocabulary.what);
+        self.unknown(text, &message, known(), problems)
     }
 
     /// On or off, also written as a boolean.

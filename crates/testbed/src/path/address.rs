@@ -28,6 +28,10 @@ pub(crate) const LOOPBACK: Addresses =
     Addresses { ipv4: IpAddr::V4(Ipv4Addr::LOCALHOST), ipv6: IpAddr::V6(Ipv6Addr::LOCALHOST) };
 
 impl Addresses {
+    /// No addresses.
+    pub(crate) const NONE: Self =
+        Self { ipv4: IpAddr::V4(Ipv4Addr::UNSPECIFIED), ipv6: IpAddr::V6(Ipv6Addr::UNSPECIFIED) };
+
     const fn in_network(network: u8, host: u8) -> Self {
         Self {
             ipv4: IpAddr::V4(Ipv4Addr::new(198, 18 + network, 0, host)),

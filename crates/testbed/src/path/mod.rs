@@ -34,8 +34,8 @@ pub(crate) enum ReceiveWork {
     Steered,
     /// On the sending CPU: both ends are one interface.
     AtTheSender,
-    /// On a virtual CPU of the receiving guest: its network card has one queue.
-    InGuests,
+    /// On the receiving machine or guest, where its interface puts it.
+    AtItsInterface,
     /// Nowhere: there is no receiver.
     Nowhere,
 }

@@ -26,6 +26,11 @@ pub(crate) struct TunnelEnd {
     pub(crate) steered: Vec<u32>,
 }
 
+/// One end of the tunnel.
+pub(crate) fn vxlan_of(local: IpAddr, remote: IpAddr, underlay: &str) -> Vxlan {
+    Vxlan { id: ID, local, remote, port: Vxlan::PORT, underlay: underlay.to_owned() }
+}
+
 /// Creates a veth pair between two hosts and a tunnel over it, carried by this version of IP.
 pub(crate) fn create_tunnel(
     hosts: &mut BySide<&mut Launched>,
@@ -38,13 +43,7 @@ pub(crate) fn create_tunnel(
     };
     create_veth(hosts, BySide::of(under))?;
     for (side, TunnelEnd { addresses, bridge, .. }) in ends {
-        let vxlan = Vxlan {
-            id: ID,
-            local: UNDERLAY[side].of(family),
-            remote: UNDERLAY[side.other()].of(family),
-            port: Vxlan::PORT,
-            underlay: VETH[side].to_owned(),
-        };
+        let vxlan = vxlan_of(UNDERLAY[side].of(family), UNDERLAY[side.other()].of(family), VETH[side]);
         let bridge = bridge.map(str::to_owned);
         hosts[side].order(&Request::CreateVxlan { name: TUNNEL.to_owned(), vxlan, addresses, bridge })?;
     }

@@ -1,4 +1,4 @@
-//! What an agent writes to its standard error.
+//! What another process writes to its standard error.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// The end of what an agent wrote. A thread reads it, because an agent blocks once it has filled
 /// its pipe; the thread ends when every writer has closed it.
 #[derive(Debug)]
-pub(crate) struct Said {
+pub struct Said {
     shared: Arc<Shared>,
 }
 
@@ -32,10 +32,13 @@ struct End {
 
 impl Said {
     /// Begins to read.
-    pub(crate) fn read(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn read(mut pipe: impl Read + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
-        Builder::new().name("agent's stderr".to_owned()).spawn(move || {
+        Builder::new().name("stderr".to_owned()).spawn(move || {
             let mut piece = [0; 4096];
             loop {
                 match pipe.read(&mut piece) {
@@ -53,7 +56,8 @@ impl Said {
 
     /// The end of it, for an error about an agent that has exited: bounded, without control
     /// characters. Empty if it wrote nothing.
-    pub(crate) fn last_words(&self) -> String {
+    #[must_use]
+    pub fn last_words(&self) -> String {
         let end = self.shared.closed.wait_timeout_while(self.shared.lock(), PATIENCE, |end| !end.is_closed);
         let (end, _) = end.unwrap_or_else(PoisonError::into_inner);
         text::last_words(&String::from_utf8_lossy(&end.bytes))

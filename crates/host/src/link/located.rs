@@ -1,0 +1,128 @@
+//! The interface of a machine for traffic to another one.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+
+use nix::ifaddrs::{InterfaceAddress, getifaddrs};
+use nix::sys::socket::SockaddrStorage;
+use serde::{Deserialize, Serialize};
+
+use crate::cpu::list::parse_cpu_list;
+use crate::error::Error;
+use crate::kernel::files::Files;
+use crate::link::links::{Links, check_name};
+
+/// An interface of a machine, as a path to another machine needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Located {
+    /// Its name.
+    pub interface: String,
+    /// Its MTU, in bytes.
+    pub mtu: u32,
+    /// Its addresses with the lengths of their prefixes; not those that are valid on one link only.
+    pub addresses: Vec<(IpAddr, u8)>,
+    /// The CPUs of its memory node; empty if it has none, as interfaces without hardware.
+    pub near: Vec<u32>,
+}
+
+impl Located {
+    /// The interface of this name; without a name the one that packets to `towards` leave by.
+    ///
+    /// # Errors
+    /// No such interface, or no route.
+    pub fn find(interface: Option<&str>, towards: Option<IpAddr>) -> Result<Self, Error> {
+        let all = addresses()?;
+        let name = match (interface, towards) {
+            (Some(name), _) => name.to_owned(),
+            (None, Some(towards)) => towards_by(&all, towards)?,
+            (None, None) => {
+                return Err(Error::from(
+                    "the address of the other machine is not known, so neither is the interface that leads there: name it, as in root@a:ens1f0".to_owned(),
+                ));
+            }
+        };
+        check_name(&name)?;
+        let mtu = Links::open()?.find(&name)?.mtu;
+        let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
+        let addresses = own.map(|one| (one.address, one.prefix)).collect();
+        let list = Files::system().text(&format!("sys/class/net/{name}/device/local_cpulist"));
+        let near = list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default();
+        Ok(Self { interface: name, mtu, addresses, near })
+    }
+}
+
+/// One address of one interface.
+struct Address {
+    interface: String,
+    address: IpAddr,
+    prefix: u8,
+}
+
+fn addresses() -> Result<Vec<Address>, Error> {
+    let all = getifaddrs().map_err(|errno| Error::failed("cannot list the addresses of interfaces", errno, ""))?;
+    Ok(all.filter_map(|one| Address::of(&one)).collect())
+}
+
+impl Address {
+    fn of(one: &InterfaceAddress) -> Option<Self> {
+        let address = ip(one.address.as_ref()?)?;
+        let prefix = match ip(one.netmask.as_ref()?)? {
+            IpAddr::V4(mask) => mask.to_bits().count_ones(),
+            IpAddr::V6(mask) => mask.to_bits().count_ones(),
+        };
+        Some(Self { interface: one.interface_name.clone(), address, prefix: u8::try_from(prefix).ok()? })
+    }
+}
+
+fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
+    let v4 = address.as_sockaddr_in().map(|four| IpAddr::V4(four.ip()));
+    v4.or_else(|| address.as_sockaddr_in6().map(|six| IpAddr::V6(six.ip())))
+}
+
+/// Whether an address needs its interface beside it.
+fn is_of_link(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(four) => four.is_link_local(),
+        IpAddr::V6(six) => six.is_unicast_link_local(),
+    }
+}
+
+/// The kernel chooses the route of a socket when it is connected; no packet is sent.
+fn towards_by(all: &[Address], towards: IpAddr) -> Result<String, Error> {
+    let any: SocketAddr = match towards {
+        IpAddr::V4(_) => ([0, 0, 0, 0], 0).into(),
+        IpAddr::V6(_) => ([0u16; 8], 0).into(),
+    };
+    // The port of discard (RFC 863).
+    let local = UdpSocket::bind(any).and_then(|socket| {
+        socket.connect((towards, 9))?;
+        socket.local_addr()
+    });
+    let local = local.map_err(|error| Error::from(format!("there is no route to {towards}: {error}")))?.ip();
+    let found = all.iter().find(|one| one.address == local);
+    found.map(|one| one.interface.clone()).ok_or_else(|| {
+        Error::from(format!("packets to {towards} leave from {local}, which no interface has: name the interface"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interface_that_leads_to_an_address_is_found() {
+        let towards = Some("127.0.0.1".parse().unwrap());
+        let found = Located::find(None, towards).unwrap();
+        assert_eq!(found.interface, "lo");
+        assert!(found.addresses.contains(&("127.0.0.1".parse().unwrap(), 8)), "{found:?}");
+        assert_eq!(Located::find(Some("lo"), None).unwrap(), found);
+    }
+
+    #[test]
+    fn an_interface_that_is_not_there_is_named() {
+        let error = Located::find(Some("nowhere9"), None).unwrap_err().to_string();
+        assert!(error.contains("nowhere9"), "{error}");
+        assert!(Located::find(Some("../x"), None).is_err());
+        assert!(Located::find(None, None).unwrap_err().to_string().contains("name it"));
+    }
+}

@@ -1,0 +1,48 @@
+//! The command line of machines that are reached over ssh or by another command.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use reach::HostSpec;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Machines (scenarios ssh and ssh-vxlan; docs/hosts.md)")]
+pub(crate) struct HostFlags {
+    /// The machine that sends: root@a:ens1f0; without it this machine, if --receiver is given
+    #[arg(long, value_name = "[USER@]HOST[:INTERFACE]")]
+    pub(crate) transmitter: Option<HostSpec>,
+    /// The machine that receives; without it this machine, if --transmitter is given
+    #[arg(long, value_name = "[USER@]HOST[:INTERFACE]")]
+    pub(crate) receiver: Option<HostSpec>,
+    /// A TOML file that names both machines
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["transmitter", "receiver"])]
+    pub(crate) hosts: Option<PathBuf>,
+    /// The addresses of the traffic [default: there]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub(crate) addresses: Option<AddressesOf>,
+    /// The configuration file of ssh, in place of the user's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ssh_config: Option<PathBuf>,
+    /// The netassay to run there, for machines of another architecture [default: this program]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) agent_binary: Option<PathBuf>,
+    /// Keep the program there, in a cache named by its SHA-256, so that it is not sent again
+    #[arg(long)]
+    pub(crate) keep_agent: bool,
+}
+
+impl HostFlags {
+    /// Whether a machine is named.
+    pub(crate) fn names_any(&self) -> bool {
+        self.transmitter.is_some() || self.receiver.is_some() || self.hosts.is_some()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AddressesOf {
+    /// Those that the interfaces have
+    There,
+    /// A private pair of IPv4 and of IPv6, added for the time of the study
+    Own,
+}

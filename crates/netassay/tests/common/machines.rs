@@ -1,0 +1,207 @@
+//! Two machines for tests: network namespaces with an sshd each, a management link from each to the
+//! controller's namespace, and a link between them for the traffic.
+//!
+//! Each has its own mount namespace with its own `/tmp`, `/var/lib` and `/root`, so that their
+//! journals and caches are their own. Everything ends with the value: the namespaces have no names.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A machine, by its place in the test's network.
+pub(crate) struct Machine {
+    pub(crate) name: &'static str,
+    holder: Child,
+    sshd: Child,
+}
+
+/// The machines `a` and `b`, and the controller's namespace.
+pub(crate) struct Machines {
+    controller: Child,
+    pub(crate) a: Machine,
+    pub(crate) b: Machine,
+    directory: tempfile::TempDir,
+}
+
+/// Runs a script as root, and panics with its words if it fails.
+fn sh(script: &str) {
+    let done = Command::new("sh").args(["-ec", script]).output().unwrap();
+    assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A process that holds new network and mount namespaces, and ends with this one.
+fn holder() -> Child {
+    let script = "mount --make-rprivate / && mount -t sysfs sysfs /sys && ip link set lo up && echo ready && exec sleep infinity";
+    let mut command = Command::new("unshare");
+    command.args(["--net", "--mount", "--", "sh", "-ec", script]).stdout(Stdio::piped());
+    // SAFETY: prctl only asks the kernel to end the child with its parent.
+    unsafe {
+        command.pre_exec(|| {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            Ok(())
+        });
+    }
+    let mut child = command.spawn().unwrap();
+    let mut word = [0; 6];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut word).unwrap();
+    child
+}
+
+fn inside(holder: &Child, words: &[&str]) -> Command {
+    let mut command = Command::new("nsenter");
+    command.args(["-t", &holder.id().to_string(), "--net", "--mount", "--"]).args(words);
+    command
+}
+
+impl Machines {
+    /// Makes them; `None` where sshd is not installed or the test is not root.
+    pub(crate) fn make() -> Option<Self> {
+        if !super::is_root() || !Path::new("/usr/sbin/sshd").exists() {
+            return None;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let at = |name: &str| directory.path().join(name).display().to_string();
+        sh(&format!(
+            "mkdir -p /run/sshd; for k in host user; do ssh-keygen -q -t ed25519 -N '' -f {}/$k; done; cp {}/user.pub {}",
+            directory.path().display(),
+            directory.path().display(),
+            at("authorized"),
+        ));
+        let controller = holder();
+        let [first, second] = [holder(), holder()];
+        let (c, a, b) = (controller.id(), first.id(), second.id());
+        sh(&format!(
+            "ip link add name mgmt-a netns {c} type veth peer name mgmt netns {a}\n\
+             ip link add name mgmt-b netns {c} type veth peer name mgmt netns {b}\n\
+             ip link add name data0 netns {a} type veth peer name data0 netns {b}"
+        ));
+        for (holder, script) in [
+            (&controller, "ip addr add 10.77.1.1/24 dev mgmt-a; ip addr add 10.77.2.1/24 dev mgmt-b; ip link set mgmt-a up; ip link set mgmt-b up"),
+            (&first, "ip addr add 10.77.1.2/24 dev mgmt; ip link set mgmt up; ip addr add 10.78.0.1/24 dev data0; ip addr add 2001:db8:78::1/64 dev data0 nodad; ip link set data0 up; ip route add default via 10.77.1.1"),
+            (&second, "ip addr add 10.77.2.2/24 dev mgmt; ip link set mgmt up; ip addr add 10.78.0.2/24 dev data0; ip addr add 2001:db8:78::2/64 dev data0 nodad; ip link set data0 up; ip route add default via 10.77.2.1"),
+        ] {
+            let done = inside(holder, &["sh", "-ec", script]).output().unwrap();
+            assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        }
+        fs::write(
+            at("sshd_config"),
+            format!(
+                "HostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nPidFile none\nMaxSessions 20\n",
+                at("host"),
+                at("authorized")
+            ),
+        )
+        .unwrap();
+        let key = fs::read_to_string(at("host.pub")).unwrap();
+        fs::write(at("known"), format!("10.77.1.2 {key}10.77.2.2 {key}")).unwrap();
+        let hosts = [("a", "10.77.1.2"), ("b", "10.77.2.2"), ("stranger", "10.77.2.2")];
+        let known = |name: &str| if name == "stranger" { "/dev/null".to_owned() } else { at("known") };
+        let config: String = hosts
+            .iter()
+            .map(|(name, address)| {
+                format!(
+                    "Host {name}\n HostName {address}\n User root\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n",
+                    at("user"),
+                    known(name)
+                )
+            })
+            .collect();
+        fs::write(at("ssh_config"), config).unwrap();
+        let machine = |name, holder: Child| {
+            // Its own places for journals, caches and temporary files.
+            let kept = directory.path().display().to_string();
+            let script = format!(
+                "mkdir -p /mnt/kept && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib /root /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib /root; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
+                at("sshd_config")
+            );
+            let sshd = inside(&holder, &["sh", "-ec", &script]).stderr(Stdio::null()).spawn().unwrap();
+            Machine { name, holder, sshd }
+        };
+        let machines =
+            Self { a: machine("a", first), b: machine("b", second), controller, directory };
+        for name in ["a", "b"] {
+            machines.await_ssh(name);
+        }
+        Some(machines)
+    }
+
+    fn await_ssh(&self, name: &str) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let done = self.run(&["ssh", "-F", &self.ssh_config(), "-o", "BatchMode=yes", name, "true"]);
+            if done.status.success() {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{name}: {}", String::from_utf8_lossy(&done.stderr));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn ssh_config(&self) -> String {
+        self.path("ssh_config").display().to_string()
+    }
+
+    /// A command in the controller's network namespace.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new("nsenter");
+        command.args(["-t", &self.controller.id().to_string(), "--net", "--"]).args(words);
+        command
+    }
+
+    pub(crate) fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+}
+
+impl Machine {
+    /// A command on this machine.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        inside(&self.holder, words)
+    }
+
+    /// The output of a script on this machine.
+    pub(crate) fn sh(&self, script: &str) -> String {
+        let done = self.command(&["sh", "-ec", script]).output().unwrap();
+        assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    }
+
+    /// All that a study may change of its network: links, addresses, routes, offloads, steering and
+    /// settings of IPv6, without counters and remaining lifetimes.
+    pub(crate) fn state(&self) -> String {
+        self.sh(
+            "ip -d link; ip addr; ip route; ip -6 route; for i in data0 mgmt; do ethtool -k $i; ethtool -g $i 2>&1 || true; \
+             for f in /sys/class/net/$i/queues/*/rps_cpus /sys/class/net/$i/queues/*/xps_cpus /sys/class/net/$i/mtu; do printf '%s ' $f; cat $f 2>/dev/null || echo none; done; \
+             done; sysctl -a 2>/dev/null | grep -E '^net.(ipv4|ipv6).conf' | grep -v stable_secret; ls /sys/class/net",
+        )
+    }
+
+    /// What is left in the places where a program could be.
+    pub(crate) fn left(&self) -> String {
+        self.sh("ls -A /tmp /var/tmp /dev/shm /root; find /var/lib -type f; ps -eo args | grep -c '[n]etassay agent' || true")
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        for child in [&mut self.sshd, &mut self.holder] {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Drop for Machines {
+    fn drop(&mut self) {
+        let _ = self.controller.kill();
+        let _ = self.controller.wait();
+    }
+}

@@ -1,0 +1,84 @@
+//! The program that becomes agents on other machines.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::Error;
+
+/// The program, as it is sent to hosts.
+#[derive(Debug)]
+pub struct Binary {
+    /// Its bytes, compressed by gzip.
+    pub(crate) packed: Vec<u8>,
+    /// Its bytes.
+    pub(crate) plain: Vec<u8>,
+    /// Its SHA-256, in hexadecimal digits.
+    pub(crate) sum: String,
+    /// The machine that it is made for, as `uname -m` says it.
+    pub(crate) architecture: &'static str,
+}
+
+/// The machines of ELF (`e_machine`, little-endian at offset 18) that Linux calls by these names.
+const MACHINES: &[(u16, &str)] = &[(0x3e, "x86_64"), (0xb7, "aarch64"), (0xf3, "riscv64")];
+
+impl Binary {
+    /// Reads a program.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is not a program for Linux.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let plain =
+            fs::read(path).map_err(|source| Error::Binary { path: path.to_owned(), source })?;
+        let architecture = architecture(&plain)
+            .map_err(|why| Error::NotAProgram { path: path.to_owned(), why })?;
+        // The fastest: a network of 1 Gbit/s carries what it saves in the time that it takes.
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        let packed = packer
+            .write_all(&plain)
+            .and_then(|()| packer.finish())
+            .map_err(|source| Error::Binary { path: path.to_owned(), source })?;
+        let sum = Sha256::digest(&plain).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { packed, plain, sum, architecture })
+    }
+}
+
+fn architecture(bytes: &[u8]) -> Result<&'static str, String> {
+    if !bytes.starts_with(b"\x7fELF\x02\x01") {
+        return Err("it does not begin as a little-endian program of 64 bits".to_owned());
+    }
+    let machine = bytes.get(18..20).map_or(0, |two| u16::from_le_bytes([two[0], two[1]]));
+    let known = MACHINES.iter().find(|(number, _)| *number == machine);
+    known.map(|(_, name)| *name).ok_or_else(|| format!("its machine has the number {machine}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_program_is_read_with_its_sum_and_machine() {
+        let path = std::env::current_exe().unwrap();
+        let binary = Binary::read(&path).unwrap();
+        assert_eq!(binary.architecture, std::env::consts::ARCH);
+        let sum = std::process::Command::new("sha256sum").arg(&path).output().unwrap().stdout;
+        assert_eq!(binary.sum, String::from_utf8(sum).unwrap().split_once(' ').unwrap().0);
+        assert!(binary.packed.len() < binary.plain.len());
+    }
+
+    #[test]
+    fn a_script_is_not_a_program_for_another_machine() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x");
+        for bytes in [&b"#!/bin/sh\n"[..], b"", b"\x7fELF\x02\x01", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x99\x99"] {
+            fs::write(&path, bytes).unwrap();
+            let error = Binary::read(&path).unwrap_err().to_string();
+            assert!(error.contains("is not a program for Linux"), "{error}");
+        }
+        assert!(Binary::read(&directory.path().join("absent")).unwrap_err().to_string().contains("cannot read"));
+    }
+}

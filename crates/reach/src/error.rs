@@ -1,0 +1,90 @@
+//! What can go wrong on the way to a host.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error as ThisError;
+
+/// Why a host cannot be used.
+#[derive(Debug, ThisError)]
+pub enum Error {
+    /// The program that connects could not be started.
+    #[error("{host}: cannot start {program}: {source}")]
+    Start {
+        /// The host.
+        host: String,
+        /// `ssh`, or the first word of the launcher.
+        program: String,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// It ended before the host answered.
+    #[error("cannot reach {host}: {said}{hint}")]
+    Unreachable {
+        /// The host.
+        host: String,
+        /// Its last words, or its exit status.
+        said: String,
+        /// The way out; may be empty.
+        hint: String,
+    },
+    /// No answer came in time.
+    #[error("{host} did not answer within {seconds} s; it said: {said}")]
+    Silent {
+        /// The host.
+        host: String,
+        /// How long it was waited for.
+        seconds: u64,
+        /// Its last words.
+        said: String,
+    },
+    /// Something else answered.
+    #[error("{host} answered {got:?}: does its shell print something at login?")]
+    Strange {
+        /// The host.
+        host: String,
+        /// The beginning of the answer.
+        got: String,
+    },
+    /// The program cannot run there.
+    #[error(
+        "{host} is of the architecture {theirs}, and this netassay is of {ours}: give one for it with --agent-binary FILE"
+    )]
+    Architecture {
+        /// The host.
+        host: String,
+        /// Of the host.
+        theirs: String,
+        /// Of the program.
+        ours: String,
+    },
+    /// The program could not be read here.
+    #[error("cannot read {}: {source}", .path.display())]
+    Binary {
+        /// The file.
+        path: PathBuf,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// The file is not a program.
+    #[error("{} is not a program for Linux on a machine that netassay knows (ELF): {why}", .path.display())]
+    NotAProgram {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The socket of the connection has no place.
+    #[error("cannot make a directory for the connection to {host} in {}: {source}", .place.display())]
+    Control {
+        /// The host.
+        host: String,
+        /// The parent.
+        place: PathBuf,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}

@@ -1,0 +1,22 @@
+//! Reaching a host: how the controller starts an agent on a machine where nothing is installed.
+//!
+//! A host is anything that gives an agent's standard input and output ([`Launcher`]): OpenSSH's
+//! `ssh`, or any command that runs a shell elsewhere. [`Reached`] is the connection to one: it
+//! brings this program there, has its checksum compared, starts agents, and leaves nothing behind.
+
+mod binary;
+mod control;
+mod error;
+mod launcher;
+mod lines;
+mod reached;
+mod said;
+mod script;
+mod spec;
+
+pub use binary::Binary;
+pub use error::Error;
+pub use launcher::Launcher;
+pub use reached::{Connection, Reached};
+pub use said::Said;
+pub use spec::{HostSpec, SpecError};

@@ -1,0 +1,369 @@
+//! A connection to a host, and the program there.
+
+use std::io::Write as _;
+use std::net::IpAddr;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+
+use crate::binary::Binary;
+use crate::control::Control;
+use crate::error::Error;
+use crate::launcher::Launcher;
+use crate::lines::{Lines, NoLine};
+use crate::said::Said;
+use crate::script::{AGENT, KEEP, TAKE};
+
+/// How long a host may take to answer: ssh's own 10 s for the connection, and as long for a login.
+const TO_ANSWER: Duration = Duration::from_secs(20);
+
+/// How long the program may take to arrive: 10 MB over 1 Mbit/s.
+const TO_ARRIVE: Duration = Duration::from_secs(120);
+
+/// A host that answered and holds the program. Dropping it removes the program there.
+#[derive(Debug)]
+pub struct Reached {
+    launcher: Launcher,
+    /// The session that keeps the program there for as long as its input is open, and ssh's
+    /// connection with it.
+    keeper: Child,
+    input: Option<ChildStdin>,
+    control: Control,
+    directory: String,
+    /// Its login's user number.
+    pub user: u32,
+    /// Whether agents run by `sudo`.
+    pub by_sudo: bool,
+    /// The addresses of the connection, where it is ssh's.
+    pub connection: Option<Connection>,
+    /// The bytes of the program that had to be sent; 0 if it was there.
+    pub sent: usize,
+}
+
+/// The addresses of a connection, as the host sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connection {
+    /// The controller's.
+    pub controller: IpAddr,
+    /// The host's.
+    pub host: IpAddr,
+}
+
+/// The answer of [`KEEP`].
+#[derive(Debug, PartialEq, Eq)]
+struct Answer {
+    architecture: String,
+    user: u32,
+    has: bool,
+    packed: bool,
+    sudo: bool,
+    directory: String,
+}
+
+impl Reached {
+    /// Connects, and brings the program there unless a kept one is the same. `keep`: it stays there,
+    /// in a cache named by its checksum.
+    ///
+    /// # Errors
+    /// [`Error`], which names the host.
+    pub fn connect(
+        launcher: &Launcher,
+        binary: &Binary,
+        keep: bool,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        let host = launcher.to_string();
+        let place = Control::parent();
+        let control = Control::make(&place)
+            .map_err(|source| Error::Control { host: host.clone(), place, source })?;
+        let kept = if keep { "keep" } else { "drop" };
+        let command = launcher.command(KEEP, &[&binary.sum, kept], &control.socket());
+        let mut session = Session::start(&host, command)?;
+        let deadline = Instant::now() + TO_ANSWER;
+        let first = session.line(deadline, TO_ANSWER, interrupt)?;
+        let answer = Answer::read(&first).ok_or_else(|| strange(&host, &first))?;
+        let second = session.line(deadline, TO_ANSWER, interrupt)?;
+        let connection = second.strip_prefix("connection ").map(Connection::read);
+        let connection = connection.ok_or_else(|| strange(&host, &second))?;
+        if answer.architecture != binary.architecture {
+            return Err(Error::Architecture {
+                host,
+                theirs: answer.architecture,
+                ours: binary.architecture.to_owned(),
+            });
+        }
+        let mut reached = Self {
+            launcher: launcher.clone(),
+            keeper: session.process,
+            input: session.input,
+            control,
+            directory: answer.directory,
+            user: answer.user,
+            by_sudo: answer.sudo,
+            connection,
+            sent: 0,
+        };
+        if !answer.has {
+            reached.send(&host, binary, answer.packed, interrupt)?;
+        }
+        Ok(reached)
+    }
+
+    /// Connects to several hosts at once.
+    ///
+    /// # Errors
+    /// The first host's error, by their order.
+    pub fn connect_all(
+        launchers: &[&Launcher],
+        binary: &Binary,
+        keep: bool,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Arc<Self>>, Error> {
+        std::thread::scope(|scope| {
+            let all: Vec<_> = launchers
+                .iter()
+                .map(|launcher| scope.spawn(|| Self::connect(launcher, binary, keep, interrupt)))
+                .collect();
+            all.into_iter()
+                .map(|one| match one.join() {
+                    Ok(reached) => reached.map(Arc::new),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                })
+                .collect()
+        })
+    }
+
+    fn send(&mut self, host: &str, binary: &Binary, packed: bool, interrupt: &Interrupt) -> Result<(), Error> {
+        let form = if packed { "yes" } else { "no" };
+        let arguments = [self.directory.as_str(), binary.sum.as_str(), form];
+        let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
+        let mut session = Session::start(host, command)?;
+        let bytes = if packed { &binary.packed } else { &binary.plain };
+        let input = session.input.take();
+        let line = std::thread::scope(|scope| {
+            // A host that stops reading blocks the writer; the end of the session frees it.
+            scope.spawn(move || input.map(|mut input| input.write_all(bytes)));
+            let line = session.line(Instant::now() + TO_ARRIVE, TO_ARRIVE, interrupt);
+            session.end();
+            line
+        })?;
+        self.sent = bytes.len();
+        if line == "taken" { Ok(()) } else { Err(strange(host, &line)) }
+    }
+
+    /// The command that becomes an agent there.
+    #[must_use]
+    pub fn agent(&self) -> Command {
+        let sudo = if self.by_sudo { "yes" } else { "no" };
+        self.launcher.command(AGENT, &[&self.directory, sudo], &self.control.socket())
+    }
+
+    /// Whether agents there are root.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.user == 0 || self.by_sudo
+    }
+
+    /// How the host is reached.
+    #[must_use]
+    pub fn launcher(&self) -> &Launcher {
+        &self.launcher
+    }
+}
+
+impl Drop for Reached {
+    /// The far side removes the program at the end of its input, and then closes the connection.
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let deadline = Instant::now() + Duration::from_secs(2);
+        while Instant::now() < deadline {
+            if !matches!(self.keeper.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = self.keeper.kill();
+        let _ = self.keeper.wait();
+    }
+}
+
+impl Answer {
+    fn read(line: &str) -> Option<Self> {
+        let mut words = line.strip_prefix("netassay ")?.splitn(6, ' ');
+        let architecture = words.next()?.to_owned();
+        let user = words.next()?.parse().ok()?;
+        let mut flag = || match words.next() {
+            Some("yes") => Some(true),
+            Some("no") => Some(false),
+            _ => None,
+        };
+        let (has, packed, sudo) = (flag()?, flag()?, flag()?);
+        let directory = words.next().filter(|path| path.starts_with('/'))?.to_owned();
+        Some(Self { architecture, user, has, packed, sudo, directory })
+    }
+}
+
+impl Connection {
+    /// Reads `SSH_CONNECTION`: the client's address and port, the server's address and port.
+    fn read(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(' ').collect();
+        // A link-local address has its interface behind it.
+        let address = |word: &str| word.split('%').next()?.parse().ok();
+        let [controller, _, host, _] = words[..] else { return None };
+        Some(Self { controller: address(controller)?, host: address(host)? })
+    }
+}
+
+fn strange(host: &str, got: &str) -> Error {
+    Error::Strange { host: host.to_owned(), got: text::reason(got) }
+}
+
+/// One script that runs on a host.
+struct Session {
+    host: String,
+    process: Child,
+    input: Option<ChildStdin>,
+    lines: Lines,
+    said: Said,
+}
+
+impl Session {
+    fn start(host: &str, mut command: Command) -> Result<Self, Error> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let program = command.get_program().to_string_lossy().into_owned();
+        let failed = |source| Error::Start { host: host.to_owned(), program: program.clone(), source };
+        let mut process = command.spawn().map_err(failed)?;
+        let lines = Lines::of(process.stdout.take().expect("its standard output was asked to be a pipe"));
+        let said = Said::read(process.stderr.take().expect("its standard error was asked to be a pipe"));
+        let input = process.stdin.take();
+        match said {
+            Ok(said) => Ok(Self { host: host.to_owned(), process, input, lines, said }),
+            Err(source) => {
+                let _ = process.kill();
+                let _ = process.wait();
+                Err(failed(source))
+            }
+        }
+    }
+
+    fn line(&mut self, deadline: Instant, patience: Duration, interrupt: &Interrupt) -> Result<String, Error> {
+        let no_line = match self.lines.next(deadline, interrupt) {
+            Ok(line) => return Ok(line),
+            Err(no_line) => no_line,
+        };
+        let host = self.host.clone();
+        self.input = None;
+        let status = match no_line {
+            NoLine::Ended => self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string()),
+            _ => String::new(),
+        };
+        self.end();
+        let said = Some(self.said.last_words()).filter(|said| !said.is_empty());
+        Err(match no_line {
+            NoLine::Interrupted => Error::Interrupted,
+            NoLine::Endless => strange(&host, "a line without an end"),
+            NoLine::Late => {
+                Error::Silent { host, seconds: patience.as_secs(), said: said.unwrap_or_else(|| "nothing".to_owned()) }
+            }
+            NoLine::Ended => {
+                let said = said.unwrap_or(status);
+                Error::Unreachable { hint: hint(&said).to_owned(), host, said }
+            }
+        })
+    }
+
+    fn end(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The way out of what ssh commonly says.
+fn hint(said: &str) -> &'static str {
+    if said.contains("Host key verification failed") {
+        "; connect once by hand (ssh HOST) and compare the key that it shows: netassay never accepts one by itself"
+    } else if said.contains("Permission denied") {
+        "; netassay cannot type a password: let a key log in (ssh-copy-id), or start an agent that holds it"
+    } else {
+        ""
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn binary() -> Binary {
+        Binary::read(&std::env::current_exe().unwrap()).unwrap()
+    }
+
+    /// A host that is this machine, by a command of words.
+    fn words() -> Launcher {
+        Launcher::Words(vec!["env".to_owned(), "SSH_CONNECTION=192.0.2.1 40000 192.0.2.2 22".to_owned()])
+    }
+
+    fn connected(launcher: &Launcher, keep: bool) -> Result<Reached, Error> {
+        Reached::connect(launcher, &binary(), keep, &Interrupt::new().unwrap())
+    }
+
+    #[test]
+    fn the_program_arrives_whole_and_goes_with_the_connection() {
+        let reached = connected(&words(), false).unwrap();
+        let connection = reached.connection.unwrap();
+        assert_eq!(connection.controller.to_string(), "192.0.2.1");
+        assert_eq!(connection.host.to_string(), "192.0.2.2");
+        let directory = std::path::PathBuf::from(&reached.directory);
+        let arrived = std::fs::read(directory.join("netassay")).unwrap();
+        assert_eq!(arrived, binary().plain);
+        assert_eq!(reached.sent, binary().packed.len());
+        drop(reached);
+        assert!(!directory.exists());
+    }
+
+    #[test]
+    fn a_kept_program_is_not_sent_again() {
+        let home = tempfile::tempdir().unwrap();
+        let cache = format!("XDG_CACHE_HOME={}", home.path().display());
+        let launcher = Launcher::Words(vec!["env".to_owned(), cache]);
+        assert!(connected(&launcher, true).unwrap().sent > 0);
+        let again = connected(&launcher, true).unwrap();
+        assert_eq!((again.sent, again.connection), (0, None));
+        let place = std::path::PathBuf::from(&again.directory);
+        drop(again);
+        // A damaged one is replaced.
+        std::fs::write(place.join("netassay"), "x").unwrap();
+        assert!(connected(&launcher, true).unwrap().sent > 0);
+        assert_eq!(std::fs::read(place.join("netassay")).unwrap(), binary().plain);
+    }
+
+    #[test]
+    fn what_is_in_the_way_is_named_with_its_host() {
+        let said = |words: &[&str]| {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            connected(&Launcher::Words(words), false).unwrap_err().to_string()
+        };
+        let text = said(&["sh", "-c", "echo 'Host key verification failed.' >&2; exit 255", "x"]);
+        assert!(text.starts_with("cannot reach sh -c") && text.contains("compare the key"), "{text}");
+        let text = said(&["sh", "-c", "exit 3", "x"]);
+        assert!(text.contains("exit status: 3"), "{text}");
+        let text = said(&["sh", "-c", "echo Welcome; cat", "x"]);
+        assert!(text.contains("answered \"Welcome\": does its shell print something at login?"), "{text}");
+        let text = said(&["sh", "-c", "echo netassay m68k 0 no yes no /tmp/x; echo connection; cat", "x"]);
+        assert!(text.contains("architecture m68k") && text.contains("--agent-binary"), "{text}");
+        let text = said(&["/nowhere/kubectl"]);
+        assert!(text.contains("cannot start /nowhere/kubectl"), "{text}");
+        let text = said(&["sh", "-c", "head -c 100000 /dev/zero | tr '\\0' x; cat", "x"]);
+        assert!(text.contains("a line without an end"), "{text}");
+    }
+
+    #[test]
+    fn an_answer_has_its_six_parts() {
+        let answer = Answer::read("netassay x86_64 1000 no yes no /tmp/a b").unwrap();
+        assert_eq!((answer.user, answer.packed, answer.directory.as_str()), (1000, true, "/tmp/a b"));
+        for line in ["", "netassay", "netassay x 0 no yes no", "netassay x 0 no maybe no /t", "netassay x -1 no no no /t"] {
+            assert_eq!(Answer::read(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! What a host is asked to do before there is an agent: POSIX shell, and programs that BusyBox has
+//! too.
+
+/// Looks for a place that programs can be run from, and reports it; then waits for the end of its
+/// input, and removes the place. `$1`: the program's SHA-256; `$2`: `keep` for a place that outlives
+/// the connection.
+///
+/// It answers `netassay ARCHITECTURE USER-ID HAS PACKED SUDO DIRECTORY`, then the addresses of the
+/// connection as ssh tells them.
+pub(crate) const KEEP: &str = r#"
+umask 077
+runs() { printf '#!/bin/sh\n' > "$1/try" && chmod 700 "$1/try" && "$1/try" 2>/dev/null; r=$?; rm -f "$1/try"; return $r; }
+d=
+if [ "$2" = keep ]; then
+  d=${XDG_CACHE_HOME:-$HOME/.cache}/netassay/agents/$1
+  mkdir -p "$d" && chmod 700 "$d" && runs "$d" || { echo "cannot keep a program in $d" >&2; exit 1; }
+else
+  for p in "$TMPDIR" /tmp /var/tmp /dev/shm "$HOME"; do
+    [ -n "$p" ] && d=$(mktemp -d "$p/netassay.XXXXXXXXXX" 2>/dev/null) || continue
+    runs "$d" && break
+    rmdir "$d"; d=
+  done
+  [ -n "$d" ] || { echo "no directory is writable and lets programs run: tried TMPDIR, /tmp, /var/tmp, /dev/shm and HOME" >&2; exit 1; }
+  trap 'rm -rf "$d"' EXIT
+  trap 'exit 1' HUP INT TERM
+fi
+has=no; printf '%s  %s\n' "$1" "$d/netassay" | sha256sum -c >/dev/null 2>&1 && has=yes
+packed=no; command -v gzip >/dev/null 2>&1 && packed=yes
+sudo=no; [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null && sudo=yes; }
+printf 'netassay %s %s %s %s %s %s\n' "$(uname -m)" "$(id -u)" $has $packed $sudo "$d"
+printf 'connection %s\n' "$SSH_CONNECTION"
+cat >/dev/null
+"#;
+
+/// Takes the program from its input into the directory `$1`, and compares its SHA-256 with `$2`
+/// before it can be run. `$3`: `yes` if it comes compressed by gzip.
+pub(crate) const TAKE: &str = r#"
+umask 077
+if [ "$3" = yes ]; then gzip -dc; else cat; fi > "$1/part"
+printf '%s  %s\n' "$2" "$1/part" | sha256sum -c >/dev/null 2>&1 || { rm -f "$1/part"; echo "the program did not arrive as it was sent (SHA-256)" >&2; exit 1; }
+chmod 700 "$1/part" && mv -f "$1/part" "$1/netassay" && echo taken
+"#;
+
+/// Becomes an agent. `$1`: the directory; `$2`: `yes` if by sudo.
+pub(crate) const AGENT: &str = r#"
+if [ "$2" = yes ]; then exec sudo -n -- "$1/netassay" agent; fi
+exec "$1/netassay" agent
+"#;

@@ -1,0 +1,141 @@
+//! A host as a person names it: `root@a:ens1f0`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::launcher::Launcher;
+
+/// A host and its interface, as given on the command line or in a file of hosts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostSpec {
+    /// How a command is run there.
+    pub launcher: Launcher,
+    /// The interface that carries the traffic; `None`: the one that routes to the other host.
+    pub interface: Option<String>,
+}
+
+/// Why a text is not a host.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("{why}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets)")]
+pub struct SpecError {
+    why: String,
+}
+
+/// The kernel's bound of an interface's name, without its final zero (`IFNAMSIZ`).
+const LONGEST_INTERFACE: usize = 15;
+
+/// The longest name of a host (RFC 1035, section 2.3.4), with room for a user.
+const LONGEST: usize = 255 + 64;
+
+impl FromStr for HostSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        let wrong = |why: String| SpecError { why };
+        let (user, rest) = match text.rsplit_once('@') {
+            Some((user, rest)) => (Some(user), rest),
+            None => (None, text),
+        };
+        // An address of IPv6 holds colons.
+        let (host, interface) = match rest.strip_prefix('[').map(|rest| rest.split_once(']')) {
+            Some(Some((host, ""))) => (host, None),
+            Some(Some((host, after))) => {
+                let interface = after.strip_prefix(':');
+                (host, Some(interface.ok_or_else(|| wrong(format!("{text:?} goes on after its bracket")))?))
+            }
+            Some(None) => return Err(wrong(format!("{text:?} lacks the closing bracket"))),
+            None => match rest.split_once(':') {
+                Some((host, interface)) => (host, Some(interface)),
+                None => (rest, None),
+            },
+        };
+        let destination = user.map_or_else(|| host.to_owned(), |user| format!("{user}@{host}"));
+        check_destination(&destination).map_err(wrong)?;
+        if host.is_empty() || user == Some("") {
+            return Err(wrong(format!("{text:?} names no host")));
+        }
+        if let Some(interface) = interface {
+            check_interface(interface).map_err(wrong)?;
+        }
+        Ok(Self {
+            launcher: Launcher::Ssh { destination, config: None },
+            interface: interface.map(str::to_owned),
+        })
+    }
+}
+
+impl fmt::Display for HostSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.launcher)?;
+        self.interface.as_ref().map_or(Ok(()), |interface| write!(f, " ({interface})"))
+    }
+}
+
+/// Whether ssh takes it as a destination, and nothing else.
+fn check_destination(destination: &str) -> Result<(), String> {
+    // OpenSSH would read it as an option, and `user@-x` as a host that begins with one.
+    if destination.split('@').any(|part| part.starts_with('-')) {
+        return Err(format!("{destination:?} begins with \"-\", as options do"));
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%' | '@');
+    if destination.len() > LONGEST || !destination.chars().all(plain) {
+        return Err(format!("{:?} cannot be the name of a host", text::reason(destination)));
+    }
+    Ok(())
+}
+
+fn check_interface(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '/' | ':');
+    if name.is_empty() || name.len() > LONGEST_INTERFACE || !name.chars().all(plain) || name.starts_with('-')
+    {
+        return Err(format!("{:?} cannot be the name of an interface", text::reason(name)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<(String, Option<String>), String> {
+        let spec: HostSpec = text.parse().map_err(|error: SpecError| error.to_string())?;
+        let Launcher::Ssh { destination, .. } = spec.launcher else { panic!("not ssh") };
+        Ok((destination, spec.interface))
+    }
+
+    #[test]
+    fn a_host_has_a_user_and_an_interface_or_not() {
+        let some = |name: &str| Some(name.to_owned());
+        assert_eq!(read("root@a:ens1f0").unwrap(), ("root@a".into(), some("ens1f0")));
+        assert_eq!(read("a.example").unwrap(), ("a.example".into(), None));
+        assert_eq!(read("root@[2001:db8::1]:eth0.7").unwrap(), ("root@2001:db8::1".into(), some("eth0.7")));
+        assert_eq!(read("[fe80::1%mgmt]").unwrap(), ("fe80::1%mgmt".into(), None));
+    }
+
+    #[test]
+    fn what_ssh_or_a_shell_could_take_for_something_else_is_refused() {
+        for text in ["-oProxyCommand=x", "root@-x", "-x@a", "a b", "a;b", "a$(b)", "a'b", "", "@a", "root@", ":eth0"] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains("USER@HOST:INTERFACE"), "{text}: {error}");
+        }
+        for text in ["a:", "a:-e", "a:eth0/x", "a:averylonginterfacename", "[::1", "[::1]x", "::1"] {
+            assert!(read(text).is_err(), "{text}");
+        }
+        assert!(read(&"a".repeat(400)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_plain_destination_or_refused(text in "\\PC{0,40}") {
+            if let Ok((destination, interface)) = read(&text) {
+                prop_assert!(!destination.starts_with('-') && text::is_plain(&destination));
+                prop_assert!(!destination.contains([' ', '\'', '"', '$', ';', '`', '\\']));
+                prop_assert!(interface.is_none_or(|name| !name.is_empty() && name.len() <= LONGEST_INTERFACE));
+            }
+        }
+    }
+}

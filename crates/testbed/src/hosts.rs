@@ -1,0 +1,48 @@
+//! The machines that a study runs between, where it has machines of its user's.
+
+use std::fmt;
+use std::sync::Arc;
+
+use reach::{Connection, Reached};
+use study::BySide;
+
+/// The machines of both sides.
+#[derive(Debug, Clone)]
+pub struct Hosts {
+    /// Each side's.
+    pub places: BySide<HostPlace>,
+    /// Whether their interfaces get addresses of netassay's for the time of the study, in place of
+    /// those that they have.
+    pub own_addresses: bool,
+}
+
+/// A machine, and its interface for the traffic.
+#[derive(Debug, Clone)]
+pub struct HostPlace {
+    /// How it is reached; `None`: it is this machine.
+    pub by: Option<Arc<Reached>>,
+    /// The interface that the user named; `None`: the one that leads to the other machine.
+    pub interface: Option<String>,
+}
+
+impl HostPlace {
+    /// The addresses of the connection to it, where that is ssh's.
+    pub(crate) fn connection(&self) -> Option<Connection> {
+        self.by.as_ref().and_then(|reached| reached.connection)
+    }
+
+    /// Whether its agent may change interfaces.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.by.as_ref().map_or_else(|| host::Privileges::read().privileged(), |reached| reached.is_root())
+    }
+}
+
+impl fmt::Display for HostPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.by {
+            Some(reached) => reached.launcher().fmt(f),
+            None => f.write_str("this machine"),
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Two machines of the user's, and the network between them.
+
+use std::net::IpAddr;
+use std::path;
+
+use agent::Interrupt;
+use agent::message::{Answer, Request};
+use host::Located;
+use study::{BySide, Family, Scenario, Side};
+
+use crate::builder::Builder;
+use crate::end::End;
+use crate::error::Error;
+use crate::hosts::{HostPlace, Hosts};
+use crate::launched::Launched;
+use crate::options::Options;
+use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
+use crate::path::tunnel::{TUNNEL, vxlan_of};
+use crate::path::veth::await_running;
+use crate::path::{Path, ReceiveWork};
+use crate::testbed::Testbed;
+
+/// An agent on a machine, with the interface for the traffic.
+struct Machine {
+    agent: Launched,
+    located: Located,
+}
+
+impl Hosts {
+    /// Looks up the interfaces, and keeps them for all boots. Nothing is changed.
+    ///
+    /// # Errors
+    /// When an agent cannot be started, when no route leads to the other machine, or when the
+    /// interface carries the controller's connection and the user has not named it.
+    pub fn locate(
+        &mut self,
+        program: &path::Path,
+        interrupt: &Interrupt,
+    ) -> Result<BySide<Located>, Error> {
+        let located = machines(self, program, interrupt)?.map(|_, machine| machine.located);
+        for (side, place) in self.places.each_mut() {
+            place.interface = Some(located[side].interface.clone());
+        }
+        Ok(located)
+    }
+}
+
+/// Two machines and the network between them.
+pub(crate) fn ssh(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let hosts = hosts(builder)?;
+    let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
+    let own = hosts.own_addresses.then_some(TRAFFIC);
+    let addresses = prepare(&mut machines, own)?;
+    let ends = machines.map(|side, machine| {
+        let Machine { agent, located } = machine;
+        let cpus = cpus(&agent, &located);
+        End::new(side, agent, &cpus, &located.interface, addresses[side])
+    });
+    Ok(testbed(builder, ends, Path::new(Scenario::Ssh, ReceiveWork::AtItsInterface)))
+}
+
+/// Two machines, and a tunnel over the network between them with the traffic's addresses.
+pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let hosts = hosts(builder)?;
+    let family = builder.options.state.underlay_family;
+    let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
+    let under = prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY))?;
+    for (side, machine) in machines.each_mut() {
+        let local = reachable(under[side].of(family), family, side)?;
+        let remote = reachable(under[side.other()].of(family), family, side.other())?;
+        let vxlan = vxlan_of(local, remote, &machine.located.interface);
+        let addresses = TRAFFIC[side].with_prefixes();
+        let name = TUNNEL.to_owned();
+        machine.agent.order(&Request::CreateVxlan { name, vxlan, addresses, bridge: None })?;
+    }
+    for (_, machine) in machines.each_mut() {
+        await_running(&mut machine.agent, TUNNEL)?;
+    }
+    let path = Path { tunnel: Some(family), ..Path::new(Scenario::SshVxlan, ReceiveWork::AtItsInterface) };
+    let ends = machines.map(|side, machine| {
+        let Machine { agent, located } = machine;
+        let cpus = cpus(&agent, &located);
+        End { underlay: Some(located.interface), ..End::new(side, agent, &cpus, TUNNEL, TRAFFIC[side]) }
+    });
+    Ok(testbed(builder, ends, path))
+}
+
+fn hosts(builder: &Builder<'_>) -> Result<Hosts, Error> {
+    builder.options.hosts.clone().ok_or(Error::NoHosts(builder.options.state.scenario))
+}
+
+/// Starts both agents, and finds their interfaces.
+fn machines(
+    hosts: &Hosts,
+    program: &path::Path,
+    interrupt: &Interrupt,
+) -> Result<BySide<Machine>, Error> {
+    let launch =
+        |side: Side| Launched::on_machine(&hosts.places[side], program, &side.to_string(), interrupt);
+    // Both start in parallel.
+    let mut agents = BySide::try_of(launch)?;
+    agents.each_mut().into_iter().try_for_each(|(_, agent)| agent.greet())?;
+    let machine = |mut agent: Launched, side: Side| {
+        // Where this machine is the other end, its own address is where the connection comes from.
+        let places = [&hosts.places[side.other()], &hosts.places[side]].map(HostPlace::connection);
+        let towards = places[0].map(|other| other.host).or(places[1].map(|own| own.controller));
+        let located = locate(&mut agent, &hosts.places[side], towards)?;
+        Ok::<_, Error>(Machine { agent, located })
+    };
+    Ok(BySide {
+        transmitter: machine(agents.transmitter, Side::Transmitter)?,
+        receiver: machine(agents.receiver, Side::Receiver)?,
+    })
+}
+
+/// The interface for the traffic. One that carries the controller's connection must be named.
+fn locate(agent: &mut Launched, place: &HostPlace, towards: Option<IpAddr>) -> Result<Located, Error> {
+    let interface = place.interface.clone();
+    let located = match agent.call(&Request::Locate { interface, towards })? {
+        Answer::Located(located) => located,
+        other => return Err(agent.client.unexpected(&other).into()),
+    };
+    let carries = place.connection().is_some_and(|own| located.addresses.iter().any(|(one, _)| *one == own.host));
+    if carries && place.interface.is_none() {
+        return Err(Error::CarriesTheConnection { host: place.to_string(), interface: located.interface });
+    }
+    Ok(located)
+}
+
+/// Sets the interfaces up, and gives them addresses, or takes those that they have.
+fn prepare(
+    machines: &mut BySide<Machine>,
+    own: Option<BySide<Addresses>>,
+) -> Result<BySide<Addresses>, Error> {
+    for (side, machine) in machines.each_mut() {
+        let interface = machine.located.interface.clone();
+        let addresses = own.as_ref().map(|own| own[side].with_prefixes()).unwrap_or_default();
+        machine.agent.order(&Request::Configure { interface, addresses })?;
+    }
+    for (_, machine) in machines.each_mut() {
+        let interface = machine.located.interface.clone();
+        await_running(&mut machine.agent, &interface)?;
+    }
+    let there = machines.each_ref().map(|_, machine| machine.located.addresses.as_slice());
+    Ok(own.unwrap_or_else(|| pairs(&there)))
+}
+
+/// The addresses that two machines have, those in one network before others. An unspecified address
+/// stands for none.
+fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
+    let of = |family: Family| {
+        let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
+        let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
+        let both = all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
+        let first = all.transmitter.first().zip(all.receiver.first()).map(|(one, other)| (*one, *other));
+        let chosen = both.clone().find(|(one, other)| same_network(one, other)).or(first);
+        let none = Addresses::NONE.of(family);
+        chosen.map_or(BySide { transmitter: none, receiver: none }, |(one, other)| BySide {
+            transmitter: one.0,
+            receiver: other.0,
+        })
+    };
+    let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
+    BySide::of(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
+}
+
+fn same_network((one, prefix): &(IpAddr, u8), (other, with): &(IpAddr, u8)) -> bool {
+    let network = |bits: u128, width: u8| bits.checked_shr(u32::from(width.saturating_sub(*prefix))).unwrap_or(0);
+    prefix == with
+        && match (one, other) {
+            (IpAddr::V4(one), IpAddr::V4(other)) => {
+                network(one.to_bits().into(), 32) == network(other.to_bits().into(), 32)
+            }
+            (IpAddr::V6(one), IpAddr::V6(other)) => network(one.to_bits(), 128) == network(other.to_bits(), 128),
+            _ => false,
+        }
+}
+
+/// The address, if there is one.
+pub(crate) fn reachable(address: IpAddr, family: Family, side: Side) -> Result<IpAddr, Error> {
+    if address.is_unspecified() { Err(Error::NoAddress { family, side }) } else { Ok(address) }
+}
+
+/// The CPUs near the interface that the agent may use; all that it may use, where none is near.
+fn cpus(agent: &Launched, located: &Located) -> Vec<u32> {
+    let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
+    let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
+    if near.is_empty() { all } else { near }
+}
+
+fn testbed(builder: &Builder<'_>, ends: BySide<End>, path: Path) -> Testbed {
+    let split = record::CpuSplit {
+        transmitter: ends.transmitter.cpus.clone(),
+        receiver: ends.receiver.cpus.clone(),
+        controller: Vec::new(),
+    };
+    let options = Options { cpus: split, ..builder.options.clone() };
+    Testbed::two(&options, ends, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(list: &[&str]) -> Vec<(IpAddr, u8)> {
+        let one = |text: &&str| {
+            let (address, prefix) = text.split_once('/').unwrap();
+            (address.parse().unwrap(), prefix.parse().unwrap())
+        };
+        list.iter().map(one).collect()
+    }
+
+    fn paired(transmitter: &[&str], receiver: &[&str]) -> [String; 4] {
+        let (transmitter, receiver) = (all(transmitter), all(receiver));
+        let BySide { transmitter, receiver } =
+            pairs(&BySide { transmitter: transmitter.as_slice(), receiver: receiver.as_slice() });
+        [transmitter.ipv4, receiver.ipv4, transmitter.ipv6, receiver.ipv6].map(|one| one.to_string())
+    }
+
+    #[test]
+    fn addresses_of_one_network_are_paired_before_others() {
+        let pair = paired(
+            &["10.1.0.1/24", "10.2.0.1/24", "2001:db8:1::1/64"],
+            &["10.3.0.2/24", "10.2.0.2/24", "2001:db8:2::2/64"],
+        );
+        assert_eq!(pair, ["10.2.0.1", "10.2.0.2", "2001:db8:1::1", "2001:db8:2::2"]);
+        // Without a common network a router may lie between them.
+        assert_eq!(paired(&["10.1.0.1/24"], &["10.3.0.2/16"]), ["10.1.0.1", "10.3.0.2", "::", "::"]);
+        assert_eq!(paired(&["10.0.0.1/0"], &["192.0.2.1/0"])[..2], ["10.0.0.1", "192.0.2.1"]);
+        // What one machine lacks, the other cannot use.
+        assert_eq!(paired(&["10.1.0.1/32"], &[]), ["0.0.0.0", "0.0.0.0", "::", "::"]);
+    }
+
+    #[test]
+    fn a_missing_address_is_an_error_with_the_way_out() {
+        let text = reachable(Addresses::NONE.ipv6, Family::Ipv6, Side::Receiver).unwrap_err().to_string();
+        assert!(text.contains("receiver") && text.contains("--addresses own"), "{text}");
+    }
+}
