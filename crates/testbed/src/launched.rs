@@ -69,7 +69,8 @@ impl Launched {
             let _ = process.wait();
             Error::Start { host: name.to_owned(), program: program.to_owned(), source }
         })?;
-        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()) };
+        let launch =
+            Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()), lease_ms: None };
         let pid = process.id();
         Self::launch(name, launch, (to, from), (pid, Life::Process(process, said)), interrupt)
     }
@@ -97,7 +98,7 @@ impl Launched {
     ) -> Result<Self, Error> {
         let (to, from) =
             guest.borrow_mut().port(port).expect("a guest is ordered with a port for each agent");
-        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: None };
+        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: None, lease_ms: None };
         Self::launch(name, launch, (to, from), (0, Life::Guest(Rc::clone(guest))), interrupt)
     }
 

@@ -164,12 +164,13 @@ impl Journal {
     fn begin(&mut self, targets: &[Target]) -> Result<Vec<u32>, JournalError> {
         let (mut announced, mut again, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
         let mut last = self.last();
+        let mut reader = self.machine.reader();
         for target in targets {
             if let Some(open) = self.changes.iter().rev().find(|one| one.target == *target) {
                 again.push(open.number);
                 continue;
             }
-            let before = self.machine.read(target)?;
+            let before = reader.read(target)?;
             self.machine.check_whole(target, &before)?;
             let is_it = |one: &&Change| one.target == *target && target.is_same(&one.before, &before);
             if let Some(closed) = self.closed.iter().find(is_it) {
@@ -207,9 +208,10 @@ impl Journal {
     /// Notes what became of the settings of these changes.
     fn end(&mut self, numbers: &[u32]) -> Result<(), JournalError> {
         let (mut records, mut unchanged) = (Vec::new(), Vec::new());
+        let mut reader = self.machine.reader();
         for change in self.changes.iter_mut().filter(|one| numbers.contains(&one.number)) {
             // Of a setting that cannot be read no value after is known.
-            let Ok(now) = self.machine.read(&change.target) else { continue };
+            let Ok(now) = reader.read(&change.target) else { continue };
             if change.target.is_same(&change.before, &now) {
                 unchanged.push(change.number);
             } else if !change.target.has_no_value_after() {

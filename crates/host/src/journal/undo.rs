@@ -129,9 +129,10 @@ pub(super) fn undo(
 fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
     let mut pretended: BTreeMap<&Target, &Value> = BTreeMap::new();
     let mut planned = Vec::new();
+    let mut reader = machine.reader();
     for change in changes.iter().rev() {
         let Change { target, before, after, .. } = change;
-        let now = pretended.get(target).map_or_else(|| machine.read(target), |value| Ok((*value).clone()));
+        let now = pretended.get(target).map_or_else(|| reader.read(target), |value| Ok((*value).clone()));
         let outcome = match now {
             Err(Error::NoInterface { .. }) => Outcome::Gone,
             Err(error) => Outcome::Failed { why: error.to_string() },
@@ -161,6 +162,7 @@ fn write_back(machine: &Machine, one: &mut Undoing) {
 /// changed. Of several changes of one setting the first counts, which is the last here.
 fn check(machine: &Machine, done: &mut [Undoing]) {
     let mut seen = BTreeSet::new();
+    let mut reader = machine.reader();
     for one in done.iter_mut().rev() {
         let Change { target, before, .. } = &one.change;
         if target.interface().is_none() || !seen.insert(target.clone()) {
@@ -170,7 +172,7 @@ fn check(machine: &Machine, done: &mut [Undoing]) {
             Outcome::Gone | Outcome::ChangedMeanwhile { .. } => continue,
             Outcome::Undone | Outcome::AlreadySo | Outcome::Failed { .. } => {}
         }
-        if machine.read(target).is_ok_and(|now| target.is_same(&now, before)) {
+        if reader.read(target).is_ok_and(|now| target.is_same(&now, before)) {
             if let Outcome::Failed { .. } = one.outcome {
                 one.outcome = Outcome::Undone;
             }
@@ -178,5 +180,6 @@ fn check(machine: &Machine, done: &mut [Undoing]) {
         }
         one.outcome = Outcome::Undone;
         write_back(machine, one);
+        reader = machine.reader();
     }
 }

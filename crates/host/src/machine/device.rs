@@ -10,35 +10,63 @@ use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::entry::{Entry, IPV4, IPV6, Sort};
 use crate::link::ethtool::Ethtool;
+use crate::link::features::Features;
 use crate::link::interface::Link;
 use crate::link::ipv6::State;
 use crate::link::links::Links;
 
-/// The value of a setting; `None` for one that is in a file.
-pub(super) fn read(target: &Target, root: &Path) -> Option<Result<Value, Error>> {
-    if let Target::Made { name, .. } = target {
-        return Some(read_made(name));
+/// Reads settings of interfaces. What it has read of an interface counts for its life: so a list of
+/// its features is read once.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    links: Option<Links>,
+    ethtool: Option<Ethtool>,
+    features: BTreeMap<Interface, Features>,
+}
+
+impl Reader {
+    /// The value of a setting; `None` for one that is in a file.
+    pub(super) fn read(&mut self, target: &Target, root: &Path) -> Option<Result<Value, Error>> {
+        if !is_here(target) {
+            return None;
+        }
+        Some(self.value(target, root))
     }
-    is_here(target).then(|| {
-        let (mut links, link) = now(target)?;
-        Ok(match target {
-            Target::Feature { feature, .. } => {
-                let features = Ethtool::open()?.features(&link.name)?;
-                let state = features.get(feature).ok_or_else(|| no_feature(&link.name, feature))?;
-                switch(state.wanted).into()
+
+    fn value(&mut self, target: &Target, root: &Path) -> Result<Value, Error> {
+        let links = match &mut self.links {
+            Some(links) => links,
+            none => none.insert(Links::open()?),
+        };
+        if let Target::Made { name, .. } = target {
+            return read_made(links, name);
+        }
+        let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
+        if let Target::Feature { feature, .. } = target {
+            if !self.features.contains_key(interface) {
+                let name = interface.now(links)?.name;
+                let ethtool = match &mut self.ethtool {
+                    Some(ethtool) => ethtool,
+                    none => none.insert(Ethtool::open()?),
+                };
+                self.features.insert(interface.clone(), ethtool.features(&name)?);
             }
+            let state = self.features[interface].get(feature);
+            return Ok(switch(state.ok_or_else(|| no_feature(interface.name(), feature))?.wanted).into());
+        }
+        let link = interface.now(links)?;
+        Ok(match target {
             Target::Mtu { .. } => link.mtu.to_string().as_str().into(),
             Target::Up { .. } => if link.up { "up" } else { "down" }.into(),
             Target::Address { address, prefix, .. } => {
-                let is_there = has_address(&mut links, &link, *address, *prefix)?;
-                if is_there { PRESENT } else { ABSENT }.into()
+                if has_address(links, &link, *address, *prefix)? { PRESENT } else { ABSENT }.into()
             }
             target => match target.scope() {
-                Some(scope) => State::read(&mut links, root, &link, scope)?.to_text().as_str().into(),
+                Some(scope) => State::read(links, root, &link, scope)?.to_text().as_str().into(),
                 None => return Err(forbidden(target, NOT_HERE)),
             },
         })
-    })
+    }
 }
 
 /// Writes a value; `None` for a setting that is in a file.
@@ -47,14 +75,16 @@ pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Resul
         return Some(delete_made(target, name, kind, value));
     }
     is_here(target).then(|| {
-        let (mut links, link) = now(target)?;
+        let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
+        let mut links = Links::open()?;
+        let link = interface.now(&mut links)?;
         let name = &link.name;
         let text = String::from_utf8_lossy(value.bytes());
         let unknown = |expected: &str| forbidden(target, &format!("it is {expected}, not {value}"));
         match target {
             Target::Feature { feature, .. } => write_feature(target, name, feature, value),
             Target::Mtu { .. } => match text.parse() {
-                // The kernel refuses to set nothing new while it is up for some drivers.
+                // Some drivers restart their device, also for the MTU that it has.
                 Ok(mtu) if mtu == link.mtu => Ok(()),
                 Ok(mtu) => links.set_mtu(name, mtu),
                 Err(_) => Err(unknown("a number of bytes")),
@@ -85,19 +115,16 @@ pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Resul
 
 /// Whether it is read and written here, and not in a file.
 fn is_here(target: &Target) -> bool {
-    target.interface().is_some() && !matches!(target, Target::Steering { .. })
+    match target {
+        Target::Made { .. } => true,
+        Target::Steering { .. } => false,
+        target => target.interface().is_some(),
+    }
 }
 
 const NOT_HERE: &str = "it is not a setting of an interface";
 const PRESENT: &str = "present";
 const ABSENT: &str = "absent";
-
-fn now(target: &Target) -> Result<(Links, Link), Error> {
-    let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
-    let mut links = Links::open()?;
-    let link = interface.now(&mut links)?;
-    Ok((links, link))
-}
 
 /// The directory of an interface in sysfs.
 pub(super) fn sysfs(files: &Files, interface: &Interface) -> Result<String, Error> {
@@ -134,13 +161,16 @@ fn remove_address(links: &mut Links, link: &Link, address: IpAddr, prefix: u8) -
     others.iter().filter(is_lost).try_for_each(|one| one.add(links, &link.name))
 }
 
-fn read_made(name: &str) -> Result<Value, Error> {
-    match Links::open()?.find(name) {
+fn read_made(links: &mut Links, name: &str) -> Result<Value, Error> {
+    match links.find(name) {
         Ok(link) => Ok(made(&link).as_str().into()),
         Err(Error::NoInterface { .. }) => Ok(ABSENT.into()),
         Err(error) => Err(error),
     }
 }
+
+/// Between kinds of which the first that the kernel has is made.
+const OR: &str = " or ";
 
 /// What distinguishes an interface that was made from any later one of its name.
 fn made(link: &Link) -> String {
@@ -158,7 +188,7 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result
         Err(error) => return Err(error),
     };
     // A session that was killed early did not note the index.
-    if link.kind.as_deref() != Some(kind) {
+    if !kind.split(OR).any(|kind| link.kind.as_deref() == Some(kind)) {
         return Err(forbidden(target, &format!("the interface of this name is {}", made(&link))));
     }
     links.delete(name)

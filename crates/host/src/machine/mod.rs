@@ -81,10 +81,15 @@ impl Machine {
     /// # Errors
     /// No such setting here, or it may not be read.
     pub fn read(&self, target: &Target) -> Result<Value, Error> {
-        allowed(target)?;
-        if let Some(read) = device::read(target, &self.root) {
-            return read;
-        }
+        self.reader().read(target)
+    }
+
+    /// Reads several settings at one time.
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader { machine: self, devices: device::Reader::default() }
+    }
+
+    fn read_file(&self, target: &Target) -> Result<Value, Error> {
         let path = self.path(target)?;
         let read = read_whole(&path).map(Value::from);
         read.map_err(|errno| unreadable(target, &path, errno))
@@ -170,6 +175,24 @@ impl Machine {
             target => return Err(forbidden(target, "it is not in a file")),
         };
         Ok(self.root.join(below))
+    }
+}
+
+/// Several settings at one time: features of an interface are read together.
+#[derive(Debug)]
+pub(crate) struct Reader<'m> {
+    machine: &'m Machine,
+    devices: device::Reader,
+}
+
+impl Reader<'_> {
+    /// As [`Machine::read`].
+    pub(crate) fn read(&mut self, target: &Target) -> Result<Value, Error> {
+        allowed(target)?;
+        match self.devices.read(target, &self.machine.root) {
+            Some(read) => read,
+            None => self.machine.read_file(target),
+        }
     }
 }
 

@@ -82,7 +82,7 @@ pub enum Target {
     Made {
         /// Its name.
         name: String,
-        /// Its kind (`vxlan`, `bridge`, `veth`, `tun`, `dummy`).
+        /// Its kind (`vxlan`, `bridge`, `veth`, `tun`, `dummy`), or several with ` or ` between.
         kind: String,
     },
 }
