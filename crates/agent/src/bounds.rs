@@ -341,6 +341,7 @@ fn pairs(what: &'static str, pairs: &BTreeMap<String, String>, count: impl TryIn
 
 impl Bounded for Launch {
     fn check(&self) -> Checked {
+        most("lease_ms", self.lease_ms.unwrap_or(0), TIME.as_millis())?;
         cpus(&self.cpus)
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -12,13 +13,16 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use crate::call_error::CallError;
 use crate::frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
 use crate::interrupt::Interrupt;
+use crate::keeper::{Input, Keeper};
 use crate::message::{Answer, Request};
 
 /// A conversation with one agent over two pipes.
 #[derive(Debug)]
 pub struct Client {
     host: String,
-    to: File,
+    /// Declared before the input: its thread ends first.
+    keeper: Option<Keeper>,
+    to: Arc<Input>,
     from: File,
     lines: LineReader,
     interrupt: Interrupt,
@@ -44,7 +48,8 @@ impl Client {
         }
         Self {
             host: host.into(),
-            to,
+            keeper: None,
+            to: Input::new(to),
             from: from.into().into(),
             lines: LineReader::default(),
             interrupt,
@@ -58,7 +63,28 @@ impl Client {
     /// # Errors
     /// When the process is out of file descriptors: then the input stays open.
     pub fn hang_up(&mut self) -> io::Result<()> {
-        self.to = File::open("/dev/null")?;
+        let nothing = File::open("/dev/null")?;
+        self.keeper = None;
+        self.to = Input::new(nothing);
+        Ok(())
+    }
+
+    /// Tells the agent that the controller lives, by an empty line. It has no answer.
+    ///
+    /// # Errors
+    /// [`CallError::Gone`] if the agent is gone; [`CallError::Pipe`] for any other error.
+    pub fn keep_alive(&self) -> Result<(), CallError> {
+        self.to.keep_alive().map_err(|error| if is_gone(&error) { self.gone() } else { self.pipe(error) })
+    }
+
+    /// Does that again and again, from a thread of its own, until this client is dropped. An agent
+    /// with a lease ([`crate::Launch::lease_ms`]) needs it several times in the time of the lease: a
+    /// third of it is a good interval.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn keep_alive_every(&mut self, interval: Duration) -> io::Result<()> {
+        self.keeper = Some(Keeper::start(&self.to, interval)?);
         Ok(())
     }
 
@@ -95,8 +121,9 @@ impl Client {
         let line = encode(request).map_err(|error| self.pipe(error.into()))?;
         let deadline = Instant::now() + patience;
         let mut rest = &line[..];
+        let _message = self.to.message();
         while !rest.is_empty() {
-            match self.wait_for(&self.to, PollFlags::POLLOUT, deadline)? {
+            match self.wait_for(&self.to.file, PollFlags::POLLOUT, deadline)? {
                 Wake::Ready => rest = &rest[self.give_bytes(rest)?..],
                 Wake::Timeout => return Err(CallError::NotReading { host: self.host.clone(), patience }),
                 Wake::Interrupted => return Err(CallError::Interrupted),
@@ -203,7 +230,7 @@ impl Client {
 
     /// Writes as much as fits; returns how much.
     fn give_bytes(&self, bytes: &[u8]) -> Result<usize, CallError> {
-        match (&self.to).write(bytes) {
+        match (&self.to.file).write(bytes) {
             Ok(count) => Ok(count),
             Err(error) if is_passing(&error) => Ok(0),
             Err(error) if is_gone(&error) => Err(self.gone()),
@@ -329,6 +356,39 @@ mod tests {
         });
         client.send(&long_request(), Duration::from_secs(60)).unwrap();
         assert_eq!(reads.join().unwrap(), encode(&long_request()).unwrap());
+    }
+
+    #[test]
+    fn signs_of_life_come_between_messages_and_end_with_the_client() {
+        let (mut client, mut agent, _) = conversation();
+        client.keep_alive().unwrap();
+        client.keep_alive_every(Duration::from_millis(1)).unwrap();
+        let reads = std::thread::spawn(move || {
+            let mut got = Vec::new();
+            // Slowly, so that the pipe is full again and again.
+            let mut piece = [0; 4096];
+            loop {
+                match io::Read::read(&mut agent, &mut piece).unwrap() {
+                    0 => return got,
+                    count => got.extend_from_slice(&piece[..count]),
+                }
+            }
+        });
+        std::thread::sleep(A_MOMENT);
+        client.send(&long_request(), Duration::from_secs(60)).unwrap();
+        std::thread::sleep(A_MOMENT);
+        drop(client);
+        let got = reads.join().unwrap();
+        let lines: Vec<&[u8]> = got.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines, [encode(&long_request()).unwrap().trim_ascii_end()]);
+        assert!(got.starts_with(b"\n\n") && got.ends_with(b"\n\n"), "signs before and after");
+    }
+
+    #[test]
+    fn an_agent_that_is_gone_gets_no_signs_of_life() {
+        let (client, agent, _) = conversation();
+        drop(agent);
+        assert!(matches!(client.keep_alive(), Err(CallError::Gone { .. })));
     }
 
     #[test]

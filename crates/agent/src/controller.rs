@@ -1,48 +1,195 @@
 //! The agent's view of its controller: the other end of its standard input.
+//!
+//! A thread of its own reads standard input, and hands requests to the thread that answers them. So
+//! the end of the controller, or its silence, is noticed in the middle of any request. The thread
+//! that answers, and those that send and receive, have nothing to do with this: they share no lock
+//! with the reader but that of the queue, which is taken between two requests, and read no clock for
+//! it. The reader sleeps in `poll`, which has the lease as its time limit.
+//!
+//! When the controller is gone, the process ends. Nothing is undone here: what an agent makes in its
+//! namespaces ends with it, and what it changed on its machine is undone by its [`crate::guardian`].
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::Duration;
+
+use nix::errno::Errno;
+
+use crate::frame::{FrameError, LineReader};
+use crate::serve::ServeError;
 
 /// How long an agent continues after its input has ended: it still answers quick requests, and
 /// gives up work.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Whether the controller's end has to be watched for. A guest's port must not be: in Linux's
-/// virtio_console a second thread that polls a port can take what has arrived before its interrupt
-/// is handled, which then wakes nobody, and the thread that reads sleeps on (seen in 6.1 with two
-/// virtual CPUs: `port_fops_poll`, `get_inbuf`, `vring_interrupt`). Nor need it be: QEMU ends with
-/// the controller.
-fn is_watched() -> bool {
-    let about = io::stdin().as_fd().try_clone_to_owned().and_then(|input| File::from(input).metadata());
-    !about.is_ok_and(|about| about.file_type().is_char_device())
+/// The most requests that wait while one is answered. A controller sends one ahead.
+const AHEAD: usize = 4;
+
+/// How often it is tried to hand over a request while more than that wait.
+const STEP: Duration = Duration::from_millis(50);
+
+/// The requests of the controller, line by line.
+pub(crate) enum Requests {
+    /// Read by the thread that answers them.
+    Read(LineReader),
+    /// Read by a thread of their own.
+    Given(Receiver<Result<Vec<u8>, FrameError>>),
 }
 
-/// Ends this process soon after its standard input has ended, whatever its other threads do then:
-/// there is nobody left to do it for, and all that the agent made ends with it. Until then the
-/// thread sleeps. In a guest there is none.
-///
-/// # Errors
-/// When no thread can be started.
-pub(crate) fn end_with_it() -> io::Result<()> {
-    if !is_watched() {
-        return Ok(());
+impl Requests {
+    /// Those behind the first line, read by the calling thread.
+    pub(crate) fn new() -> Self {
+        Self::Read(LineReader::default())
     }
-    let watch = || {
-        await_end();
-        thread::sleep(LAST_WORDS);
-        // SAFETY: ends the process at once; it has nothing to save.
-        unsafe { libc::_exit(0) }
-    };
-    thread::Builder::new().name("controller".to_owned()).spawn(watch).map(drop)
+
+    /// Has a thread of its own read them from now on, which ends this process soon after standard
+    /// input has ended, and as soon as no byte has come for the time of the `lease`. Not in a guest.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub(crate) fn watched(self, lease: Option<Duration>) -> io::Result<Self> {
+        let Self::Read(lines) = self else { return Ok(self) };
+        if lease.is_none() && is_port() {
+            return Ok(Self::Read(lines));
+        }
+        let (give, given) = sync_channel(AHEAD);
+        let reader = Reader { lines, give, lease };
+        thread::Builder::new().name("controller".to_owned()).spawn(move || reader.run())?;
+        Ok(Self::Given(given))
+    }
+
+    /// The next request; `None` at the end. Empty lines say only that the controller lives.
+    ///
+    /// # Errors
+    /// Standard input failed; a line is too long.
+    pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>, ServeError> {
+        match self {
+            Self::Given(given) => Ok(given.recv().ok().transpose()?),
+            Self::Read(lines) => loop {
+                match lines.next_line()? {
+                    Some(line) if line.is_empty() => {}
+                    Some(line) => return Ok(Some(line)),
+                    None if read_piece(lines)? => {}
+                    None => return Ok(None),
+                }
+            },
+        }
+    }
 }
 
-/// Sleeps until nobody can write to standard input any more. Waiting bytes do not wake it.
-fn await_end() {
-    let mut watched = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLRDHUP, revents: 0 };
-    // SAFETY: one valid pollfd that lives through the call, a count of one, and no time limit.
-    while unsafe { libc::poll(&raw mut watched, 1, -1) } < 1 {}
+/// Whether standard input is a guest's port. It is read by one thread, which does not poll: in
+/// Linux's virtio_console another thread that polls a port can take what has arrived before its
+/// interrupt is handled, which then wakes nobody, and the thread that reads sleeps on (seen in 6.1
+/// with two virtual CPUs: `port_fops_poll`, `get_inbuf`, `vring_interrupt`). Nor need its end be
+/// noticed: QEMU ends with the controller.
+fn is_port() -> bool {
+    let about = io::stdin().as_fd().try_clone_to_owned().and_then(|input| File::from(input).metadata());
+    about.is_ok_and(|about| about.file_type().is_char_device())
+}
+
+/// Reads what there is; whether there was anything.
+fn read_piece(lines: &mut LineReader) -> io::Result<bool> {
+    let mut piece = [0u8; 16 << 10];
+    loop {
+        match nix::unistd::read(io::stdin(), &mut piece) {
+            Ok(0) => return Ok(false),
+            Ok(count) => {
+                lines.push(&piece[..count]);
+                return Ok(true);
+            }
+            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// The thread that reads.
+struct Reader {
+    lines: LineReader,
+    give: SyncSender<Result<Vec<u8>, FrameError>>,
+    lease: Option<Duration>,
+}
+
+impl Reader {
+    fn run(mut self) {
+        while self.hand_over() && self.read_more() {}
+        let Self { give, .. } = self;
+        drop(give);
+        thread::sleep(LAST_WORDS);
+        end();
+    }
+
+    /// Waits for bytes and reads them; whether more may come.
+    fn read_more(&mut self) -> bool {
+        match poll(libc::POLLIN, self.lease) {
+            0 => end(),
+            // An error ends it like the controller's end.
+            _ => read_piece(&mut self.lines).unwrap_or(false),
+        }
+    }
+
+    /// Hands whole lines over; whether more may come.
+    fn hand_over(&mut self) -> bool {
+        loop {
+            match self.lines.next_line() {
+                Ok(None) => return true,
+                Ok(Some(line)) if line.is_empty() => {}
+                Ok(Some(line)) => {
+                    if !self.give(Ok(line)) {
+                        return false;
+                    }
+                }
+                Err(error) => {
+                    self.give(Err(error));
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Hands a line over, or an error; `false` if the controller is gone, or nobody answers any more.
+    /// Bytes behind a line that cannot be handed over are not read, and prolong no lease.
+    fn give(&self, mut line: Result<Vec<u8>, FrameError>) -> bool {
+        let mut waited = Duration::ZERO;
+        loop {
+            match self.give.try_send(line) {
+                Ok(()) => return true,
+                Err(TrySendError::Disconnected(_)) => return false,
+                Err(TrySendError::Full(back)) => line = back,
+            }
+            if poll(libc::POLLRDHUP, Some(STEP)) > 0 {
+                return false;
+            }
+            waited += STEP;
+            if self.lease.is_some_and(|lease| waited >= lease) {
+                end();
+            }
+        }
+    }
+}
+
+/// Waits until standard input is ready, for at most `limit`; 0 if it is not. The end of the
+/// controller counts as ready.
+fn poll(events: libc::c_short, limit: Option<Duration>) -> libc::c_int {
+    let milliseconds =
+        limit.map_or(-1, |limit| libc::c_int::try_from(limit.as_millis()).unwrap_or(libc::c_int::MAX));
+    let mut watched = libc::pollfd { fd: libc::STDIN_FILENO, events, revents: 0 };
+    loop {
+        // SAFETY: one valid pollfd that lives through the call, and a count of one.
+        let ready = unsafe { libc::poll(&raw mut watched, 1, milliseconds) };
+        // Signals that could interrupt it are ignored; one begins the time again.
+        if ready >= 0 || Errno::last() != Errno::EINTR {
+            return ready;
+        }
+    }
+}
+
+/// Ends this process, whatever its other threads do.
+fn end() -> ! {
+    // SAFETY: ends the process at once; it has nothing to save.
+    unsafe { libc::_exit(0) }
 }

@@ -16,7 +16,7 @@ impl Conversation {
     /// # Panics
     /// If the kernel gives no netlink sockets.
     pub fn new(isolation: Isolation) -> Self {
-        let launch = Launch { isolation, cpus: Vec::new(), parent: None };
+        let launch = Launch { isolation, cpus: Vec::new(), parent: None, lease_ms: None };
         let about = About { version: "fuzz", machine: BTreeMap::new(), usable: Vec::new() };
         Self(Session::open(launch, about).expect("netlink sockets can be opened"))
     }

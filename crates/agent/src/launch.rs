@@ -1,5 +1,7 @@
 //! How an agent is launched, in every place: by the first line of its standard input.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::frame::encode;
@@ -16,6 +18,16 @@ pub struct Launch {
     /// The controller's process, with which the agent dies; `None` on another kernel, which dies
     /// with the controller.
     pub parent: Option<u32>,
+    /// The agent ends, and undoes what it changed, when no byte has come from the controller for this
+    /// long, in ms, whatever it does at that moment: see [`crate::Client::keep_alive_every`]. `None`:
+    /// only when its input ends.
+    #[serde(default)]
+    pub lease_ms: Option<u64>,
+}
+
+impl Launch {
+    /// The lease of an agent on another machine, unless a user chooses another.
+    pub const LEASE: Duration = Duration::from_secs(15);
 }
 
 /// The namespaces that an agent enters before it serves.
@@ -25,7 +37,8 @@ pub enum Isolation {
     /// None: it serves the host as it is.
     None,
     /// None, and it may change the settings of the machine itself
-    /// ([`crate::message::Request::ChangeMachine`]).
+    /// ([`crate::message::Request::ChangeMachine`]) and its interfaces. All of it goes through the
+    /// undo journal on that machine ([`host::journal`]), and is undone at the agent's end.
     Machine,
     /// A new network namespace.
     Network,
@@ -58,8 +71,9 @@ mod tests {
 
     #[test]
     fn the_line_is_what_people_can_write_too() {
-        let launch = Launch { isolation: Isolation::NetworkOf(71), cpus: vec![0], parent: Some(7) };
-        let line = b"{\"isolation\":{\"network_of\":71},\"cpus\":[0],\"parent\":7}\n";
+        let launch =
+            Launch { isolation: Isolation::NetworkOf(71), cpus: vec![0], parent: Some(7), lease_ms: None };
+        let line = b"{\"isolation\":{\"network_of\":71},\"cpus\":[0],\"parent\":7,\"lease_ms\":null}\n";
         assert_eq!(launch.line().unwrap(), line);
         let launch: Launch = decode(b"{\"isolation\":\"none\",\"cpus\":[],\"parent\":null}").unwrap();
         assert_eq!(launch.isolation, Isolation::None);
@@ -70,6 +84,7 @@ mod tests {
         fn a_launch_survives_the_wire(
             pid: u32,
             parent: Option<u32>,
+            lease_ms: Option<u64>,
             cpus in prop::collection::vec(0u32..8192, 0..5),
             kind in 0usize..7,
         ) {
@@ -82,7 +97,8 @@ mod tests {
                 Isolation::NetworkOf(pid),
                 Isolation::UserAndNetworkOf(pid),
             ][kind];
-            let launch = Launch { isolation, cpus, parent };
+            let lease_ms = lease_ms.map(|ms| ms % (1 << 20));
+            let launch = Launch { isolation, cpus, parent, lease_ms };
             prop_assert_eq!(decode::<Launch>(launch.line().unwrap().trim_ascii_end()).unwrap(), launch);
         }
 

@@ -15,8 +15,11 @@ mod exact;
 mod frame;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+mod guardian;
 pub mod init;
+mod interfaces;
 mod interrupt;
+mod keeper;
 mod launch;
 mod machine;
 pub mod message;

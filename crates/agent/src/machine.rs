@@ -2,7 +2,7 @@
 //! on the machine's own disk.
 
 use host::journal::{self, Journal};
-use host::machine::{Machine, MachineRequest};
+use host::machine::{Machine, MachineRequest, Target};
 
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Undone};
@@ -22,20 +22,45 @@ impl MachineSettings {
         Self { is_allowed, dies_with_controller: launch.parent.is_some(), journal: None }
     }
 
+    /// Whether this agent may change the settings of its machine.
+    pub(crate) fn is_allowed(&self) -> bool {
+        self.is_allowed
+    }
+
     /// Changes settings. If one is refused, earlier changes stay until they are undone.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         if !self.is_allowed {
             return Err("this agent was not launched to change the settings of its machine".into());
         }
         let settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
-        if self.journal.is_none() {
-            self.journal =
-                Some(Journal::new(&journal::directory().map_err(Refusal::passing)?, Machine::system()));
-        }
-        let journal = self.journal.as_mut().expect("it was made just above");
+        let journal = self.journal()?;
         journal.change(&settings).map_err(Refusal::passing)?;
         let changed = journal.changes().iter().filter(|change| !change.is_nothing());
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
+    }
+
+    /// Lets `action` change settings, which are in the journal before.
+    pub(crate) fn cover<T>(
+        &mut self,
+        targets: &[Target],
+        action: impl FnOnce() -> Result<T, host::Error>,
+    ) -> Result<T, Refusal> {
+        Ok(self.journal()?.cover(targets, action)?)
+    }
+
+    /// Undoes the changes of some settings.
+    pub(crate) fn undo_some(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Refusal> {
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.undo_some(chosen)).map_err(Refusal::passing)
+    }
+
+    fn journal(&mut self) -> Result<&mut Journal, Refusal> {
+        Ok(match &mut self.journal {
+            Some(journal) => journal,
+            none => {
+                let directory = journal::directory().map_err(Refusal::passing)?;
+                none.insert(Journal::new(&directory, Machine::system()))
+            }
+        })
     }
 
     /// How the changed settings differ from what was read back then.

@@ -1,7 +1,8 @@
 //! The messages of the protocol: requests of the controller, and answers of the agent.
 //!
 //! One request, one answer, in order. A request that fails is answered by [`Answer::Failed`] and
-//! leaves the agent ready for the next one.
+//! leaves the agent ready for the next one. An empty line is no request, and has no answer: it says
+//! that the controller lives ([`crate::Client::keep_alive`]).
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -15,7 +16,7 @@ pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 10;
+pub const PROTOCOL: u32 = 11;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,7 +83,8 @@ pub enum Request {
         /// The address, as `02:00:5e:00:53:01`.
         address: String,
     },
-    /// Add addresses to an interface and set it up.
+    /// Add addresses to an interface and set it up. An agent that may change its machine adds to the
+    /// machine's own interfaces only what they do not have.
     Configure {
         /// The interface.
         interface: String,
@@ -206,7 +208,8 @@ pub enum Request {
     ChangeMachine(MachineRequest),
     /// List how the changed settings differ from what they were changed to.
     MachineDifferences,
-    /// Undo every change of the machine's settings.
+    /// Undo every change of the machine's settings and interfaces, and delete the interfaces that
+    /// were made.
     UndoMachine,
 }
 
@@ -304,7 +307,7 @@ pub enum Answer {
 pub enum Undone {
     /// The old value is restored.
     Settled(String),
-    /// Another program has changed the setting, so it is left.
+    /// Another program has changed the setting, so it is left; or its interface is gone.
     Left(String),
     /// The kernel refused, or the journal could not be written.
     Failed(String),
@@ -315,7 +318,7 @@ impl Undone {
         let sentence = undoing.sentence(false);
         match undoing.outcome {
             Outcome::Undone | Outcome::AlreadySo => Self::Settled(sentence),
-            Outcome::ChangedMeanwhile { .. } => Self::Left(sentence),
+            Outcome::ChangedMeanwhile { .. } | Outcome::Gone => Self::Left(sentence),
             Outcome::Failed { .. } => Self::Failed(sentence),
         }
     }

@@ -51,6 +51,15 @@ impl From<host::Error> for Refusal {
     }
 }
 
+impl From<host::journal::JournalError> for Refusal {
+    fn from(error: host::journal::JournalError) -> Self {
+        match error {
+            host::journal::JournalError::Other(error) => error.into(),
+            error => Self::passing(error),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,14 @@
 //! An agent's life: enter its namespaces, answer requests, end with the controller.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use host::namespace;
-use nix::errno::Errno;
 use thiserror::Error;
 
-use crate::controller;
-use crate::frame::{FrameError, LineReader, decode, encode};
+use crate::controller::Requests;
+use crate::frame::{FrameError, decode, encode};
+use crate::guardian;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
 use crate::refusal::Refusal;
@@ -42,8 +43,8 @@ pub enum ServeError {
 pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // The parents of this process may have left files open.
     host::close_inherited()?;
-    let mut lines = LineReader::default();
-    let Some(line) = read_line(&mut lines)? else { return Ok(()) };
+    let mut requests = Requests::new();
+    let Some(line) = requests.next()? else { return Ok(()) };
     // The controller waits for its first answer: that can be the failure.
     let told =
         |error: &dyn std::error::Error| reply(&Answer::Failed { why: error.to_string(), broken: true });
@@ -75,9 +76,14 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     // While this is the only thread: capabilities belong to a thread, and threads that it starts
     // inherit them.
     host::keep_capabilities(&needed(&launch)).map_err(ServeError::Privileges)?;
-    controller::end_with_it()?;
+    // One that dies with its parent is killed together with it, and leaves all to the next session.
+    if launch.isolation == Isolation::Machine && launch.parent.is_none() {
+        guardian::start()?;
+    }
+    let lease = launch.lease_ms.map(Duration::from_millis);
+    let mut requests = requests.watched(lease)?;
     let mut session = Session::open(launch, about)?;
-    while let Some(line) = read_line(&mut lines)? {
+    while let Some(line) = requests.next()? {
         let answer = match decode::<Request>(&line) {
             Ok(request) => session.answer(request).unwrap_or_else(Refusal::into_answer),
             Err(error) => Refusal::from(error.to_string()).into_answer(),
@@ -94,7 +100,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
 /// The capabilities that an agent keeps in its namespaces, if it had them.
 fn needed(launch: &Launch) -> Vec<host::Capability> {
     use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource};
-    if launch.isolation == Isolation::Machine {
+    if launch.isolation == Isolation::Machine && launch.parent.is_some() {
         // Features of interfaces, sysctls of the network; kernel.numa_balancing.
         return vec![NetAdmin, SysAdmin];
     }
@@ -113,7 +119,7 @@ fn needed(launch: &Launch) -> Vec<host::Capability> {
         Perfmon,
     ];
     // Exact mode enters the other end's network namespace, in guests only. Before Linux 5.8 it
-    // includes the last two.
+    // includes the last two. An agent on another machine has traffic, and settings as above.
     if launch.parent.is_none() || !Bpf.is_known() {
         needed.push(SysAdmin);
     }
@@ -154,20 +160,4 @@ fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), host::Error> {
         let _ = namespace::mount_sysfs();
     }
     Ok(())
-}
-
-/// The next line of standard input; `None` at its end.
-fn read_line(lines: &mut LineReader) -> Result<Option<Vec<u8>>, ServeError> {
-    loop {
-        if let Some(line) = lines.next_line()? {
-            return Ok(Some(line));
-        }
-        let mut piece = [0u8; 16 << 10];
-        match nix::unistd::read(io::stdin(), &mut piece) {
-            Ok(0) => return Ok(None),
-            Ok(count) => lines.push(&piece[..count]),
-            Err(Errno::EINTR) => {}
-            Err(errno) => return Err(io::Error::from(errno).into()),
-        }
-    }
 }

@@ -136,7 +136,12 @@ fn refuses_more<T: Serialize + DeserializeOwned + Bounded + std::fmt::Debug>(mes
 fn a_field_that_is_not_known_is_refused_at_every_depth() {
     let requests = refuses_more(&requests());
     let answers = refuses_more(&answers());
-    let launches = refuses_more(&[Launch { isolation: Isolation::NetworkOf(1), cpus: vec![], parent: None }]);
+    let launches = refuses_more(&[Launch {
+        isolation: Isolation::NetworkOf(1),
+        cpus: vec![],
+        parent: None,
+        lease_ms: None,
+    }]);
     assert!(requests > 40 && answers > 60 && launches > 0, "{requests} {answers} {launches}");
 }
 
@@ -197,7 +202,12 @@ fn each_list_map_and_text_of_a_message_has_a_bound() {
     assert_eq!(boundless(&requests()), [""; 0]);
     assert_eq!(boundless(&answers()), ["/failed/why"], "it is cut where it arrives");
     assert_eq!(
-        boundless(&[Launch { isolation: Isolation::NetworkOf(1), cpus: vec![0], parent: None }]),
+        boundless(&[Launch {
+            isolation: Isolation::NetworkOf(1),
+            cpus: vec![0],
+            parent: None,
+            lease_ms: None
+        }]),
         [""; 0]
     );
 }

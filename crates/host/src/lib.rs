@@ -45,6 +45,7 @@ pub use link::ethtool::Ethtool;
 pub use link::features::{FeatureChange, FeatureState, Features, RefusalReason};
 pub use link::impairment::Impairment;
 pub use link::interface::{Link, LinkCounters};
+pub use link::ipv6::LEAST_IPV6_MTU;
 pub use link::limit::LinkLimit;
 pub use link::links::{Links, forget_path_mtus};
 pub use link::located::Located;

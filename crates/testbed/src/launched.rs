@@ -59,7 +59,7 @@ impl Launched {
         cpus: &[u32],
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()) };
+        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()), lease_ms: None };
         Self::by(become_agent(program), program, name, launch, interrupt)
     }
 
@@ -73,8 +73,14 @@ impl Launched {
         let command = place.by.as_ref().map_or_else(|| become_agent(program), |reached| reached.agent());
         let started = Path::new(command.get_program()).to_owned();
         // It does not die with this process: it sees the end of its input, and undoes its changes.
-        let launch = Launch { isolation: Isolation::Machine, cpus: Vec::new(), parent: None };
+        let lease_ms = u64::try_from(Launch::LEASE.as_millis()).ok();
+        let launch = Launch { isolation: Isolation::Machine, cpus: Vec::new(), parent: None, lease_ms };
         let mut agent = Self::by(command, &started, name, launch, interrupt)?;
+        agent.client.keep_alive_every(Launch::LEASE / 3).map_err(|source| Error::Start {
+            host: name.to_owned(),
+            program: started,
+            source,
+        })?;
         agent.is_on_machine = true;
         Ok(agent)
     }
@@ -129,7 +135,7 @@ impl Launched {
     ) -> Result<Self, Error> {
         let (to, from) =
             guest.borrow_mut().port(port).expect("a guest is ordered with a port for each agent");
-        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: None };
+        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: None, lease_ms: None };
         Self::launch(name, launch, (to, from), (0, Life::Guest(Rc::clone(guest))), interrupt)
     }
 

@@ -1,6 +1,7 @@
 //! The right to change the machine, or to undo changes of others: one process has it at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -11,17 +12,21 @@ use super::{JournalError, place};
 /// The right to change the machine, until it is dropped or the process ends.
 ///
 /// It is the lock of a file beside the journals. Root's have one place in every network namespace
-/// and environment, so there is one such right for the machine.
+/// and environment, so there is one such right for the machine. The file names its holder, for the
+/// message to others; only the lock counts.
 #[derive(Debug)]
 pub(super) struct Claim {
     _file: File,
 }
 
+/// The most of a holder's name that is read.
+const LONGEST: u64 = 200;
+
 impl Claim {
-    /// Takes it; `None` if another process has it.
-    pub(super) fn take(directory: &Path) -> Result<Option<Self>, JournalError> {
+    /// Takes it; or the name of the process that has it.
+    pub(super) fn take(directory: &Path) -> Result<Result<Self, String>, JournalError> {
         let path = directory.join("lock");
-        let file = OpenOptions::new()
+        let mut file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
@@ -32,9 +37,32 @@ impl Claim {
             .map_err(JournalError::file("open the lock of", &path))?;
         place::ours(&path, &file.metadata().map_err(JournalError::file("look at", &path))?)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
+            Ok(()) => {
+                // Without it the message to others is less clear, and nothing else.
+                let _ = sign(&mut file);
+                Ok(Ok(Self { _file: file }))
+            }
+            Err(TryLockError::WouldBlock) => Ok(Err(holder(&file))),
             Err(TryLockError::Error(errno)) => Err(JournalError::file("lock", &path)(errno)),
         }
     }
+}
+
+fn sign(file: &mut File) -> io::Result<()> {
+    file.rewind()?;
+    file.set_len(0)?;
+    write!(file, "process {}", std::process::id())?;
+    // The client of the ssh session that the process belongs to: its address, and two ports.
+    let client = std::env::var("SSH_CONNECTION").unwrap_or_default();
+    match client.split(' ').next().filter(|address| !address.is_empty()) {
+        Some(address) => write!(file, ", by ssh from {address}"),
+        None => Ok(()),
+    }
+}
+
+fn holder(mut file: &File) -> String {
+    let mut bytes = Vec::new();
+    let _ = Read::by_ref(&mut file).take(LONGEST).read_to_end(&mut bytes);
+    let name = text::reason(&String::from_utf8_lossy(&bytes));
+    if name.is_empty() { "its process is unknown".to_owned() } else { name }
 }

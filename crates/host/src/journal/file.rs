@@ -71,11 +71,14 @@ impl JournalFile {
         Ok(Some((Self { path: path.to_owned(), file, torn }, bytes)))
     }
 
-    /// Adds a line, and returns when it is on disk.
-    pub(super) fn add(&mut self, record: &Record) -> Result<(), JournalError> {
+    /// Adds lines, and returns when they are on disk.
+    pub(super) fn add(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        if records.is_empty() {
+            return Ok(());
+        }
         // A half-written line stays a separate line.
         let mut text = if self.torn { b"\n".to_vec() } else { Vec::new() };
-        text.extend(write(record));
+        text.extend(records.iter().flat_map(write));
         let written = self
             .file
             .seek(SeekFrom::End(0))

@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::machine::{Target, Value, check_value};
 
 /// The version of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+
+/// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`], and
+/// names interfaces only.
+const OLDEST: u32 = 2;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +26,11 @@ pub(super) enum Record {
     Made(u32, Value),
     /// The change of this number will be undone.
     Undoing(u32),
+    /// The settings of these changes are changed now, or changed again, or will be undone: they may
+    /// have any value. Their values before stay those that were announced.
+    Changing(Vec<u32>),
+    /// The settings of these changes have their values before: there is nothing to undo.
+    Unchanged(Vec<u32>),
     /// The change of this number is undone.
     Undone(u32),
 }
@@ -85,8 +94,11 @@ impl Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.after {
-            Some(after) => write!(f, "{}: {} -> {after}", self.target, self.before),
-            None => write!(f, "{}: {} -> being changed", self.target, self.before),
+            Some(after) => {
+                let (target, before) = (&self.target, self.target.show(&self.before));
+                write!(f, "{target}: {before} -> {}", target.show(after))
+            }
+            None => write!(f, "{}: {} -> being changed", self.target, self.target.show(&self.before)),
         }
     }
 }
@@ -144,7 +156,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
 impl Parsed {
     fn add(&mut self, line: usize, record: Record) -> Result<(), String> {
         match record {
-            Record::Begun(header) if line == 1 && header.format == FORMAT => {
+            Record::Begun(header) if line == 1 && (OLDEST..=FORMAT).contains(&header.format) => {
                 if header.boot.is_empty() || header.network.is_empty() {
                     return Err("it does not name the boot or the network namespace".to_owned());
                 }
@@ -152,7 +164,7 @@ impl Parsed {
             }
             Record::Begun(header) if line == 1 => {
                 return Err(format!(
-                    "it is of format {}, and this version knows format {FORMAT}",
+                    "it is of format {}, and this version knows formats {OLDEST} to {FORMAT}",
                     header.format
                 ));
             }
@@ -171,6 +183,18 @@ impl Parsed {
                 self.change(number)?.after = Some(after);
             }
             Record::Undoing(number) => self.change(number)?.after = None,
+            Record::Changing(numbers) => {
+                for number in numbers {
+                    self.change(number)?.after = None;
+                    self.undone.remove(&number);
+                }
+            }
+            Record::Unchanged(numbers) => {
+                for number in numbers {
+                    self.change(number)?;
+                    self.undone.insert(number);
+                }
+            }
             Record::Undone(number) => {
                 self.change(number)?;
                 self.undone.insert(number);
@@ -258,6 +282,35 @@ mod tests {
         assert_eq!(after(&[]), None);
         assert_eq!(after(&[made()]), Some("2\n".into()));
         assert_eq!(after(&[made(), Record::Undoing(1)]), None);
+        assert_eq!(after(&[made(), Record::Changing(vec![1])]), None);
+        assert_eq!(after(&[made(), Record::Changing(vec![1]), made()]), Some("2\n".into()));
+    }
+
+    #[test]
+    fn a_change_that_changed_nothing_is_closed_until_it_is_made_again() {
+        let open = |records: &[Record]| {
+            let text = records.iter().fold(journal(2), |text, record| [text, write(record)].concat());
+            let parsed = parse(&text);
+            assert_eq!(parsed.damaged, []);
+            parsed.open().iter().map(|change| change.number).collect::<Vec<_>>()
+        };
+        assert_eq!(open(&[Record::Unchanged(vec![1])]), [2]);
+        assert_eq!(open(&[Record::Unchanged(vec![1, 2]), Record::Changing(vec![1])]), [1]);
+        assert_eq!(open(&[Record::Undone(2), Record::Changing(vec![2])]), [1, 2]);
+    }
+
+    /// As version 0.1 of netassay wrote it.
+    #[test]
+    fn a_journal_of_format_2_is_read() {
+        let lines = [
+            r#"{"begun":{"format":2,"pid":1,"start":2,"boot":"boot","network":"net:[1]"}}"#,
+            r#"{"change":{"number":1,"target":{"feature":{"interface":"eth0","feature":"rx-gro"}},"before":"on"}}"#,
+            r#"{"made":[1,"off"]}"#,
+        ];
+        let text: String = lines.iter().map(|line| format!("{} {line}\n", hex(line.as_bytes()))).collect();
+        let parsed = parse(text.as_bytes());
+        assert_eq!(parsed.damaged, []);
+        assert_eq!(parsed.changes[0].to_string(), "rx-gro of eth0: on -> off");
     }
 
     #[test]
@@ -281,6 +334,8 @@ mod tests {
             (vec![Record::Made(1, "2".into())], "no line before it"),
             (vec![Record::Undoing(1)], "no line before it"),
             (vec![Record::Undone(1)], "no line before it"),
+            (vec![Record::Changing(vec![1])], "no line before it"),
+            (vec![Record::Unchanged(vec![1])], "no line before it"),
             (vec![Record::Begun(Header::new(1, 2, String::new(), String::new()))], "only once"),
         ] {
             let text = records.iter().fold(begun(), |text, record| [text, write(record)].concat());
@@ -295,8 +350,8 @@ mod tests {
         );
         let nameless = Record::Begun(Header::new(1, 2, String::new(), "net:[1]".to_owned()));
         assert!(parse(&write(&nameless)).damaged[0].why.contains("name the boot"));
-        let newer = Header { format: 3, ..Header::new(1, 2, String::new(), String::new()) };
-        assert!(parse(&write(&Record::Begun(newer))).damaged[0].why.contains("format 3"));
+        let newer = Header { format: 4, ..Header::new(1, 2, String::new(), String::new()) };
+        assert!(parse(&write(&Record::Begun(newer))).damaged[0].why.contains("format 4"));
     }
 
     proptest! {

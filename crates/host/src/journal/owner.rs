@@ -1,6 +1,6 @@
 //! The journal of this process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,6 +13,7 @@ use super::line::{Announced, Change, Header, Record};
 use super::restore::{Fate, follow_all, start_of};
 use super::undo::{Manner, Undoing, undo};
 use super::{JournalError, place};
+use crate::error::Error;
 use crate::machine::{Machine, Target, Value};
 
 /// A setting that is not as it was read back when it was changed. It prints as a sentence without a
@@ -40,9 +41,10 @@ pub enum Now {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} was set to {} for the study and ", self.target, self.after)?;
+        let Self { target, after, .. } = self;
+        write!(f, "{target} was set to {} for the study and ", target.show(after))?;
         match &self.now {
-            Now::Reads(now) => write!(f, "is {now}: something changed it"),
+            Now::Reads(now) => write!(f, "is {}: something changed it", target.show(now)),
             Now::Unreadable(why) => write!(f, "cannot be read now: {why}"),
         }
     }
@@ -56,7 +58,11 @@ pub struct Journal {
     /// Made with the first change.
     file: Option<JournalFile>,
     directory: PathBuf,
+    /// Those that are open, by their numbers.
     changes: Vec<Change>,
+    /// Those that are announced, and have nothing to undo now. A change of the same setting from the
+    /// same value is the same change again: so the journal of a long study stays short.
+    closed: Vec<Change>,
     /// The right to change the machine. Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
 }
@@ -65,7 +71,14 @@ impl Journal {
     /// A journal in `directory` (see [`super::directory`]) of changes to `machine`. It writes
     /// nothing yet.
     pub fn new(directory: &Path, machine: Machine) -> Self {
-        Self { machine, file: None, directory: directory.to_owned(), changes: Vec::new(), claim: None }
+        Self {
+            machine,
+            file: None,
+            directory: directory.to_owned(),
+            changes: Vec::new(),
+            closed: Vec::new(),
+            claim: None,
+        }
     }
 
     /// Changes settings. First the undo of all of them is on disk; then all old values are written
@@ -77,15 +90,24 @@ impl Journal {
     /// back, or the kernel rejects a new one. Changes until then stay until they are undone.
     pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         self.claim()?;
+        let followers = self.followers(settings)?;
+        let followers = self.begin(&followers)?;
+        let made = self.make(settings);
+        let ended = self.end(&followers);
+        made.and(ended)
+    }
+
+    fn make(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         let first = self.changes.len();
+        let mut announced = Vec::new();
+        let mut number = self.last();
         for (target, _) in settings {
             let before = self.machine.read(target)?;
             self.machine.check_whole(target, &before)?;
-            let number = u32::try_from(self.changes.len() + 1).unwrap_or(u32::MAX);
-            let announced = Announced { number, target: target.clone(), before: before.clone() };
-            self.file()?.add(&Record::Change(announced))?;
-            self.changes.push(Change { number, target: target.clone(), before, after: None });
+            number = number.saturating_add(1);
+            announced.push(Announced { number, target: target.clone(), before });
         }
+        self.announce(announced)?;
         for Change { target, before, .. } in &self.changes[first..] {
             self.machine.write(target, before).map_err(|error| {
                 format!(
@@ -98,7 +120,7 @@ impl Journal {
             // A refused write may have changed something too.
             let after = self.machine.read(target)?;
             let number = self.changes[index].number;
-            self.file()?.add(&Record::Made(number, after.clone()))?;
+            self.file()?.add(&[Record::Made(number, after.clone())])?;
             self.changes[index].after = Some(after.clone());
             set?;
             self.machine.check(target, value, &after)?;
@@ -106,15 +128,127 @@ impl Journal {
         Ok(())
     }
 
-    /// How settings differ from what was read back when they were changed; nothing if nobody has
-    /// touched them.
+    /// The settings that may change with those that are requested, and are none of them.
+    fn followers(&self, settings: &[(Target, String)]) -> Result<Vec<Target>, JournalError> {
+        let features = settings.iter().filter_map(|(target, _)| match target {
+            Target::Feature { interface, .. } => Some(interface),
+            _ => None,
+        });
+        let mut all = Vec::new();
+        for interface in features.collect::<BTreeSet<_>>() {
+            all.extend(self.machine.around_features(interface)?);
+        }
+        all.retain(|target| settings.iter().all(|(requested, _)| requested != target));
+        Ok(all)
+    }
+
+    /// Lets `action` change these settings. Before, their values are on disk; afterwards they are read
+    /// back, and those that have not changed are closed. A setting that is changed again keeps the
+    /// value before of its first change.
+    ///
+    /// # Errors
+    /// [`JournalError`] as with [`Journal::change`]; then `action` was not called. Or its own error.
+    pub fn cover<T>(
+        &mut self,
+        targets: &[Target],
+        action: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, JournalError> {
+        self.claim()?;
+        let numbers = self.begin(targets)?;
+        let done = action();
+        self.end(&numbers)?;
+        Ok(done?)
+    }
+
+    /// Announces changes, and returns when they are on disk.
+    fn begin(&mut self, targets: &[Target]) -> Result<Vec<u32>, JournalError> {
+        let (mut announced, mut again, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut last = self.last();
+        let mut reader = self.machine.reader();
+        for target in targets {
+            if let Some(open) = self.changes.iter().rev().find(|one| one.target == *target) {
+                again.push(open.number);
+                continue;
+            }
+            let before = reader.read(target)?;
+            self.machine.check_whole(target, &before)?;
+            let is_it = |one: &&Change| one.target == *target && target.is_same(&one.before, &before);
+            if let Some(closed) = self.closed.iter().find(is_it) {
+                again.push(closed.number);
+                continue;
+            }
+            last = last.saturating_add(1);
+            numbers.push(last);
+            announced.push(Announced { number: last, target: target.clone(), before });
+        }
+        if !again.is_empty() {
+            self.file()?.add(&[Record::Changing(again.clone())])?;
+            let (opened, closed) =
+                std::mem::take(&mut self.closed).into_iter().partition(|one| again.contains(&one.number));
+            self.closed = closed;
+            self.changes.extend::<Vec<Change>>(opened);
+            self.changes.sort_by_key(|one| one.number);
+            for change in self.changes.iter_mut().filter(|one| again.contains(&one.number)) {
+                change.after = None;
+            }
+        }
+        self.announce(announced)?;
+        numbers.extend(again);
+        Ok(numbers)
+    }
+
+    fn announce(&mut self, announced: Vec<Announced>) -> Result<(), JournalError> {
+        let records: Vec<Record> = announced.iter().cloned().map(Record::Change).collect();
+        self.file()?.add(&records)?;
+        let change = |Announced { number, target, before }| Change { number, target, before, after: None };
+        self.changes.extend(announced.into_iter().map(change));
+        Ok(())
+    }
+
+    /// Notes what became of the settings of these changes.
+    fn end(&mut self, numbers: &[u32]) -> Result<(), JournalError> {
+        let (mut records, mut unchanged) = (Vec::new(), Vec::new());
+        let mut reader = self.machine.reader();
+        for change in self.changes.iter_mut().filter(|one| numbers.contains(&one.number)) {
+            // Of a setting that cannot be read no value after is known.
+            let Ok(now) = reader.read(&change.target) else { continue };
+            if change.target.is_same(&change.before, &now) {
+                unchanged.push(change.number);
+            } else if !change.target.has_no_value_after() {
+                records.push(Record::Made(change.number, now.clone()));
+                change.after = Some(now);
+            }
+        }
+        if !unchanged.is_empty() {
+            records.push(Record::Unchanged(unchanged.clone()));
+        }
+        self.file()?.add(&records)?;
+        self.close(&unchanged);
+        Ok(())
+    }
+
+    fn close(&mut self, numbers: &[u32]) {
+        let (closed, open) =
+            std::mem::take(&mut self.changes).into_iter().partition(|one| numbers.contains(&one.number));
+        self.changes = open;
+        self.closed.extend::<Vec<Change>>(closed);
+    }
+
+    /// The highest number of a change so far.
+    fn last(&self) -> u32 {
+        self.changes.iter().chain(&self.closed).map(|one| one.number).max().unwrap_or(0)
+    }
+
+    /// How a study's settings differ from what was read back when they were changed; nothing if nobody
+    /// has touched them. What is set for each run, or follows from that, is not looked at.
     pub fn differences(&self) -> Vec<Difference> {
         // Of several changes of one setting the last counts.
+        let watched = self.changes.iter().filter(|change| change.target.is_watched());
         let last: BTreeMap<&Target, &Value> =
-            self.changes.iter().filter_map(|change| Some((&change.target, change.after.as_ref()?))).collect();
+            watched.filter_map(|change| Some((&change.target, change.after.as_ref()?))).collect();
         let differs = |(target, after): (&Target, &Value)| {
             let now = match self.machine.read(target) {
-                Ok(now) if now == *after => return None,
+                Ok(now) if target.is_same(&now, after) => return None,
                 Ok(now) => Now::Reads(now),
                 Err(error) => Now::Unreadable(error.to_string()),
             };
@@ -137,10 +271,32 @@ impl Journal {
         self.undo_now()
     }
 
+    /// Undoes the changes of some settings, the last first, and goes on with the others.
+    ///
+    /// # Errors
+    /// [`JournalError`] if one of them cannot be undone, with the reason: it stays open.
+    pub fn undo_some(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), JournalError> {
+        let changes: Vec<Change> = self.changes.iter().filter(|one| chosen(&one.target)).cloned().collect();
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.file()?;
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let done = undo(&self.machine, &changes, Manner::default(), |records| file.add(records));
+        let settled = done.iter().filter(|one| one.outcome.is_settled()).map(|one| one.change.number);
+        let settled: Vec<u32> = settled.collect();
+        self.close(&settled);
+        match done.iter().find(|one| !one.outcome.is_settled()) {
+            Some(left) => Err(left.sentence(false).into()),
+            None => Ok(()),
+        }
+    }
+
     fn undo_now(&mut self) -> Result<Vec<Undoing>, JournalError> {
         let Some(mut file) = self.file.take() else { return Ok(Vec::new()) };
         let changes = std::mem::take(&mut self.changes);
-        let done = undo(&self.machine, &changes, Manner::default(), |record| file.add(record));
+        self.closed.clear();
+        let done = undo(&self.machine, &changes, Manner::default(), |records| file.add(records));
         if done.iter().all(|one| one.outcome.is_settled()) {
             file.remove()?;
         }
@@ -155,9 +311,9 @@ impl Journal {
         }
         place::make(&self.directory)?;
         // One process at a time changes the machine.
-        let claim = Claim::take(&self.directory)?.ok_or_else(|| {
+        let claim = Claim::take(&self.directory)?.map_err(|holder| {
             format!(
-                "another session changes this machine, and two would undo each other's changes: try again when it has ended \
+                "another session changes this machine ({holder}), and two would undo each other's changes: try again when it has ended \
                  (`netassay restore --dry-run` names its journal in {})",
                 self.directory.display()
             )

@@ -1,6 +1,7 @@
 //! Finds and undoes journals whose processes are gone.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -73,11 +74,65 @@ pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Ve
     if journals.is_empty() {
         return Ok(Vec::new());
     }
-    let Some(_claim) = Claim::take(directory)? else {
+    let Ok(_claim) = Claim::take(directory)? else {
         return Ok(journals.iter().map(|path| Report::new(path, Fate::InUse)).collect());
     };
     follow_all(directory, machine, manner)
 }
+
+/// Undoes what one process left that has ended: as [`restore`], but only its own journal, and waiting
+/// for up to `patience` while another process changes the machine.
+///
+/// # Errors
+/// As [`restore`]. [`Fate::InUse`] means that the patience has ended.
+pub fn restore_of(
+    directory: &Path,
+    machine: &Machine,
+    process: Process,
+    patience: Duration,
+) -> Result<Vec<Report>, JournalError> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let mut journals = find(directory)?;
+        journals.retain(|path| is_of(path, process));
+        if journals.is_empty() {
+            return Ok(Vec::new());
+        }
+        if let Ok(_claim) = Claim::take(directory)? {
+            return follow_each(&journals, machine, Manner::default());
+        }
+        if Instant::now() >= deadline {
+            return Ok(journals.iter().map(|path| Report::new(path, Fate::InUse)).collect());
+        }
+        std::thread::sleep(WAIT);
+    }
+}
+
+/// A process, also after its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process {
+    pid: u32,
+    start: u64,
+}
+
+impl Process {
+    /// The calling process.
+    #[must_use]
+    pub fn this() -> Self {
+        let pid = std::process::id();
+        Self { pid, start: start_of(pid).unwrap_or_default() }
+    }
+}
+
+/// Whether a journal is that of a process. One that is in use, or cannot be read, is not.
+fn is_of(path: &Path, process: Process) -> bool {
+    let opened = JournalFile::open(path).ok().flatten();
+    let header = opened.and_then(|(_, bytes)| parse(&bytes).header);
+    header.is_some_and(|header| (header.pid, header.start) == (process.pid, process.start))
+}
+
+/// How long a process waits before it tries again to take the right to restore.
+const WAIT: Duration = Duration::from_millis(50);
 
 /// The same, for the owner of the claim.
 pub(super) fn follow_all(
@@ -85,7 +140,10 @@ pub(super) fn follow_all(
     machine: &Machine,
     manner: Manner,
 ) -> Result<Vec<Report>, JournalError> {
-    let journals = find(directory)?;
+    follow_each(&find(directory)?, machine, manner)
+}
+
+fn follow_each(journals: &[PathBuf], machine: &Machine, manner: Manner) -> Result<Vec<Report>, JournalError> {
     let here = machine.identity()?;
     // An error in one must not stop the others.
     let follow = |path: &PathBuf| {
@@ -144,7 +202,7 @@ fn follow(
     if header.network != here.network {
         return settle(file, manner, report(Fate::Elsewhere { network: header.network.clone() }));
     }
-    let changes = undo(machine, &parsed.open(), manner, |record| file.add(record));
+    let changes = undo(machine, &parsed.open(), manner, |records| file.add(records));
     let whole = parsed.damaged.is_empty() && changes.iter().all(|one| one.outcome.is_settled());
     let fate = if whole { Fate::Undone } else { Fate::Kept };
     settle(file, manner, Report { changes, ..report(fate) })

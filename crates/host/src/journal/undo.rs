@@ -1,6 +1,6 @@
 //! Changes undone, the last first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -33,6 +33,8 @@ pub enum Outcome {
         /// Its value now.
         now: Value,
     },
+    /// The interface was removed, and the setting with it, or moved to another network namespace.
+    Gone,
     /// The kernel refused.
     Failed {
         /// Why.
@@ -43,7 +45,7 @@ pub enum Outcome {
 impl Outcome {
     /// Whether nothing is left to undo.
     pub fn is_settled(&self) -> bool {
-        matches!(self, Self::Undone | Self::AlreadySo)
+        matches!(self, Self::Undone | Self::AlreadySo | Self::Gone)
     }
 }
 
@@ -62,83 +64,122 @@ impl Undoing {
     pub fn sentence(&self, dry_run: bool) -> String {
         let Change { target, before, after, .. } = &self.change;
         // Half-way through a change it may have any value.
-        let after = after.as_ref().map_or("half changed".to_owned(), ToString::to_string);
+        let after = after.as_ref().map_or("half changed".to_owned(), |after| target.show(after));
+        let before = target.show(before);
         match &self.outcome {
             Outcome::Undone if dry_run => format!("{target}: {after} -> {before}"),
             Outcome::Undone => format!("{target}: {after} -> {before}, undone"),
             Outcome::AlreadySo => format!("{target}: is {before} already"),
+            Outcome::Gone => format!(
+                "{target}: the interface does not exist here any more (it was removed, or moved to another network namespace), so \
+                 nothing is set back; the value before was {before}"
+            ),
             Outcome::ChangedMeanwhile { now } => format!(
-                "{target}: is {now}, not the {after} that netassay set: another program changed it, so it is left; `netassay restore --force` \
-                 sets it to {before}, --forget leaves it for good"
+                "{target}: is {}, not the {after} that netassay set: another program changed it, so it is left; `netassay restore --force` \
+                 sets it to {before}, --forget leaves it for good",
+                target.show(now)
             ),
             Outcome::Failed { why } => format!("{target}: cannot be set back to {before}: {why}"),
         }
     }
 }
 
-/// Undoes changes, the last first, and passes each step to `note` (not in a dry run). A step that
-/// cannot be noted is undone all the same, and reported as failed.
+/// Undoes changes, the last first, and passes what it does to `note` (not in a dry run). What cannot
+/// be noted is undone all the same, and reported as failed.
+///
+/// What is undone is decided for all changes before the first one, because the undo of one changes
+/// others: with the MTU, IPv6 comes back, and is not what another program made of it. At the end all
+/// are read again, for the same reason.
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
     manner: Manner,
-    mut note: impl FnMut(&Record) -> Result<(), JournalError>,
+    mut note: impl FnMut(&[Record]) -> Result<(), JournalError>,
 ) -> Vec<Undoing> {
-    let mut hands = Hands { machine, dry_run: manner.dry_run, pretended: BTreeMap::new() };
-    let mut note = |record: &Record| if manner.dry_run { Ok(()) } else { note(record) };
-    let mut done = Vec::new();
-    for change in changes.iter().rev() {
-        let mut outcome = one(&mut hands, change, manner.force, &mut note)
-            .unwrap_or_else(|error| Outcome::Failed { why: error.to_string() });
-        if outcome.is_settled()
-            && let Err(error) = note(&Record::Undone(change.number))
-        {
-            outcome = Outcome::Failed {
-                why: format!("it has its value before, but that cannot be noted: {error}"),
-            };
+    let mut done = plan(machine, changes, manner.force);
+    if manner.dry_run {
+        return done;
+    }
+    let planned: Vec<u32> =
+        done.iter().filter(|one| one.outcome == Outcome::Undone).map(|one| one.change.number).collect();
+    if !planned.is_empty() {
+        // For a kill in the middle. The undo continues even if this cannot be noted.
+        let _ = note(&[Record::Changing(planned)]);
+    }
+    for one in done.iter_mut().filter(|one| one.outcome == Outcome::Undone) {
+        write_back(machine, one);
+    }
+    check(machine, &mut done);
+    let settled: Vec<Record> = done
+        .iter()
+        .filter(|one| one.outcome.is_settled())
+        .map(|one| Record::Undone(one.change.number))
+        .collect();
+    if let Err(error) = note(&settled) {
+        for one in done.iter_mut().filter(|one| one.outcome.is_settled()) {
+            let why = format!("it has its value before, but that cannot be noted: {error}");
+            one.outcome = Outcome::Failed { why };
         }
-        done.push(Undoing { change: change.clone(), outcome });
     }
     done
 }
 
-fn one(
-    hands: &mut Hands<'_>,
-    change: &Change,
-    force: bool,
-    note: &mut impl FnMut(&Record) -> Result<(), JournalError>,
-) -> Result<Outcome, Error> {
-    let now = hands.read(&change.target)?;
-    if now == change.before {
-        return Ok(Outcome::AlreadySo);
+/// What would be done. The values that would be written count as read: otherwise the second change of
+/// a setting would look like another program's.
+fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
+    let mut pretended: BTreeMap<&Target, &Value> = BTreeMap::new();
+    let mut planned = Vec::new();
+    let mut reader = machine.reader();
+    for change in changes.iter().rev() {
+        let Change { target, before, after, .. } = change;
+        let now = pretended.get(target).map_or_else(|| reader.read(target), |value| Ok((*value).clone()));
+        let outcome = match now {
+            Err(Error::NoInterface { .. }) => Outcome::Gone,
+            Err(error) => Outcome::Failed { why: error.to_string() },
+            Ok(now) if target.is_same(&now, before) => Outcome::AlreadySo,
+            Ok(now) if !force && after.as_ref().is_some_and(|after| !target.is_same(after, &now)) => {
+                Outcome::ChangedMeanwhile { now }
+            }
+            Ok(_) => {
+                pretended.insert(target, before);
+                Outcome::Undone
+            }
+        };
+        planned.push(Undoing { change: change.clone(), outcome });
     }
-    if change.after.as_ref().is_some_and(|after| *after != now) && !force {
-        return Ok(Outcome::ChangedMeanwhile { now });
-    }
-    // For a kill inside of a long value. The undo continues even if this cannot be noted.
-    let _ = note(&Record::Undoing(change.number));
-    hands.write(&change.target, &change.before)?;
-    Ok(Outcome::Undone)
+    planned
 }
 
-/// Changes the machine, or simulates that.
-struct Hands<'m> {
-    machine: &'m Machine,
-    dry_run: bool,
-    /// Otherwise a dry run would take the second change of a setting for another program's.
-    pretended: BTreeMap<Target, Value>,
+fn write_back(machine: &Machine, one: &mut Undoing) {
+    match machine.write(&one.change.target, &one.change.before) {
+        Ok(()) => {}
+        Err(Error::NoInterface { .. }) => one.outcome = Outcome::Gone,
+        Err(error) => one.outcome = Outcome::Failed { why: error.to_string() },
+    }
 }
 
-impl Hands<'_> {
-    fn read(&self, target: &Target) -> Result<Value, Error> {
-        self.pretended.get(target).cloned().map_or_else(|| self.machine.read(target), Ok)
-    }
-
-    fn write(&mut self, target: &Target, value: &Value) -> Result<(), Error> {
-        if self.dry_run {
-            self.pretended.insert(target.clone(), value.clone());
-            return Ok(());
+/// Reads the settings of interfaces again, and writes once more what the undo of another setting has
+/// changed. Of several changes of one setting the first counts, which is the last here.
+fn check(machine: &Machine, done: &mut [Undoing]) {
+    let mut seen = BTreeSet::new();
+    let mut reader = machine.reader();
+    for one in done.iter_mut().rev() {
+        let Change { target, before, .. } = &one.change;
+        if target.interface().is_none() || !seen.insert(target.clone()) {
+            continue;
         }
-        self.machine.write(target, value)
+        match &one.outcome {
+            Outcome::Gone | Outcome::ChangedMeanwhile { .. } => continue,
+            Outcome::Undone | Outcome::AlreadySo | Outcome::Failed { .. } => {}
+        }
+        if reader.read(target).is_ok_and(|now| target.is_same(&now, before)) {
+            if let Outcome::Failed { .. } = one.outcome {
+                one.outcome = Outcome::Undone;
+            }
+            continue;
+        }
+        one.outcome = Outcome::Undone;
+        write_back(machine, one);
+        reader = machine.reader();
     }
 }

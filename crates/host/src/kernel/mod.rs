@@ -5,3 +5,4 @@ pub mod bpf;
 pub(crate) mod counted;
 pub(crate) mod files;
 pub(crate) mod netlink;
+pub(crate) mod raw;

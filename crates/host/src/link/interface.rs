@@ -123,6 +123,14 @@ impl Link {
     }
 }
 
+/// The permanent link-layer address in an `RTM_NEWLINK` payload: hardware has one.
+pub(crate) fn permanent_address(payload: &[u8]) -> Option<String> {
+    let header = LinkHeader::parse(payload).ok()?;
+    let mut attributes = NlasIterator::new(payload.get(header.buffer_len()..)?).flatten();
+    let found = attributes.find(|attribute| attribute.kind() == libc::IFLA_PERM_ADDRESS)?;
+    (!found.value().is_empty()).then(|| hardware_address(found.value()))
+}
+
 fn counters(all: Stats64) -> LinkCounters {
     LinkCounters {
         rx_packets: all.rx_packets,

@@ -15,8 +15,9 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 
 use crate::error::Error;
 use crate::kernel::netlink::{Failure, Netlink};
+use crate::kernel::raw::Raw;
 use crate::link::discipline::Discipline;
-use crate::link::interface::Link;
+use crate::link::interface::{Link, permanent_address};
 use crate::link::queue::QueueCounters;
 
 /// How long an interface may take to notice its carrier: the kernel checks once a second, and
@@ -60,6 +61,32 @@ impl Links {
             .ask(request, 0)
             .and_then(read)
             .map_err(|failure| Error::netlink(format!("read the state of interface {name:?}"), name, failure))
+    }
+
+    /// The interface called `name`, with the permanent link-layer address of hardware.
+    pub(crate) fn find_with_permanent_address(
+        &mut self,
+        name: &str,
+    ) -> Result<(Link, Option<String>), Error> {
+        self.look_up(named(name)?, name)
+    }
+
+    /// The interface with this index, as before. `name` is for error messages.
+    pub(crate) fn find_by_index(&mut self, index: u32, name: &str) -> Result<(Link, Option<String>), Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        self.look_up(message, name)
+    }
+
+    fn look_up(&mut self, message: LinkMessage, name: &str) -> Result<(Link, Option<String>), Error> {
+        let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
+            Some(payload) => Ok((Link::parse(payload)?, permanent_address(payload))),
+            None => Err(Failure::Malformed("no link in it".to_owned())),
+        };
+        self.netlink
+            .ask(RouteNetlinkMessage::GetLink(message), 0)
+            .and_then(read)
+            .map_err(|failure| Error::netlink(format!("find interface {name:?}"), name, failure))
     }
 
     /// The interface with this link-layer address, such as `02:00:5e:00:53:01`: its name depends on
@@ -122,6 +149,13 @@ impl Links {
         message.header.flags = LinkFlags::Up;
         message.header.change_mask = LinkFlags::Up;
         self.change(RouteNetlinkMessage::SetLink(message), 0, name, || format!("set interface {name:?} up"))
+    }
+
+    /// Sets the interface down. The kernel then removes its routes, and most of its IPv6 addresses.
+    pub(crate) fn set_down(&mut self, name: &str) -> Result<(), Error> {
+        let mut message = named(name)?;
+        message.header.change_mask = LinkFlags::Up;
+        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || format!("set interface {name:?} down"))
     }
 
     /// Waits until the kernel has noticed the carrier of an interface that is up, and its queue
@@ -189,6 +223,26 @@ impl Links {
         self.change(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL, name, || {
             format!("add the address {address}/{prefix} to interface {name:?}")
         })
+    }
+
+    /// Dumps what a message requests, and returns the payloads as they are.
+    pub(crate) fn dump_raw(
+        &mut self,
+        request: Raw,
+        action: impl FnOnce() -> String,
+    ) -> Result<Vec<Vec<u8>>, Error> {
+        self.netlink.dump(request).map_err(|failure| Error::netlink(action(), "", failure))
+    }
+
+    /// Requests a change by a message as it is; `name` and `action` as with [`Links::dump`].
+    pub(crate) fn change_raw(
+        &mut self,
+        message: Raw,
+        flags: u16,
+        name: &str,
+        action: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
+        self.netlink.ask(message, flags).map(drop).map_err(|failure| Error::netlink(action(), name, failure))
     }
 
     /// Deletes the interface; of a veth pair both ends.

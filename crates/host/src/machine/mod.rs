@@ -2,18 +2,21 @@
 //! Nothing is undone here: changes go through [`crate::journal`].
 
 mod allowed;
+mod device;
+mod effects;
 mod error;
+mod interface;
 mod requested;
 mod target;
 mod value;
 
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 pub use allowed::SYSCTLS;
 use error::{forbidden, no_feature, not_taken, unreadable, unwritable};
+pub use interface::Interface;
 pub use requested::{FeatureRequest, MachineRequest};
 pub use target::Target;
 pub(crate) use target::check_value;
@@ -21,7 +24,6 @@ pub use value::Value;
 
 use crate::error::Error;
 use crate::kernel::files::Files;
-use crate::link::ethtool::Ethtool;
 
 /// The machine whose settings are changed: this one, or a made-up tree of files.
 #[derive(Debug)]
@@ -79,13 +81,16 @@ impl Machine {
     /// # Errors
     /// No such setting here, or it may not be read.
     pub fn read(&self, target: &Target) -> Result<Value, Error> {
-        allowed(target)?;
-        if let Target::Feature { interface, feature } = target {
-            let features = Ethtool::open()?.features(interface)?;
-            let state = features.get(feature).ok_or_else(|| no_feature(interface, feature))?;
-            return Ok(switch(state.wanted).into());
-        }
-        let path = self.path(target);
+        self.reader().read(target)
+    }
+
+    /// Reads several settings at one time.
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        Reader { machine: self, devices: device::Reader::default() }
+    }
+
+    fn read_file(&self, target: &Target) -> Result<Value, Error> {
+        let path = self.path(target)?;
         let read = read_whole(&path).map(Value::from);
         read.map_err(|errno| unreadable(target, &path, errno))
     }
@@ -97,14 +102,23 @@ impl Machine {
     pub fn write(&self, target: &Target, value: &Value) -> Result<(), Error> {
         self.put(target, value)?;
         let got = self.read(target)?;
-        if got == *value { Ok(()) } else { Err(not_taken(target, value, &got.to_string(), ROUNDED)) }
+        if target.is_same(&got, value) {
+            return Ok(());
+        }
+        Err(not_taken(target, &target.show(value).as_str().into(), &target.show(&got), ROUNDED))
     }
 
     /// Writes a value as a person gives it. What the kernel makes of it is for [`Machine::read`] to
     /// tell, and for [`Machine::check`] to judge.
     pub(crate) fn set(&self, target: &Target, value: &str) -> Result<(), Error> {
-        let line =
-            if matches!(target, Target::Feature { .. }) { value.to_owned() } else { format!("{value}\n") };
+        let is_file = matches!(
+            target,
+            Target::Sysctl { .. }
+                | Target::Governor { .. }
+                | Target::IrqAffinity { .. }
+                | Target::Steering { .. }
+        );
+        let line = if is_file { format!("{value}\n") } else { value.to_owned() };
         self.put(target, &line.as_str().into())
     }
 
@@ -137,10 +151,10 @@ impl Machine {
     fn put(&self, target: &Target, value: &Value) -> Result<(), Error> {
         allowed(target)?;
         check_value(value).map_err(|why| forbidden(target, &why))?;
-        if let Target::Feature { interface, feature } = target {
-            return write_feature(target, interface, feature, value);
+        if let Some(written) = device::write(target, value, &self.root) {
+            return written;
         }
-        let path = self.path(target);
+        let path = self.path(target)?;
         // In one call, since the kernel takes each write as a whole value.
         let written = OpenOptions::new()
             .write(true)
@@ -150,14 +164,35 @@ impl Machine {
         written.map_err(|errno| unwritable(target, value, &path, errno))
     }
 
-    fn path(&self, target: &Target) -> PathBuf {
+    fn path(&self, target: &Target) -> Result<PathBuf, Error> {
         let below = match target {
             Target::Sysctl { name } => format!("proc/sys/{}", target::sysctl_path(name)),
             Target::Governor { cpu } => format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"),
             Target::IrqAffinity { irq } => format!("proc/irq/{irq}/smp_affinity_list"),
-            Target::Feature { interface, .. } => format!("sys/class/net/{interface}"),
+            Target::Steering { interface, queue } => {
+                format!("{}/queues/rx-{queue}/rps_cpus", device::sysfs(&self.files(), interface)?)
+            }
+            target => return Err(forbidden(target, "it is not in a file")),
         };
-        self.root.join(below)
+        Ok(self.root.join(below))
+    }
+}
+
+/// Several settings at one time: features of an interface are read together.
+#[derive(Debug)]
+pub(crate) struct Reader<'m> {
+    machine: &'m Machine,
+    devices: device::Reader,
+}
+
+impl Reader<'_> {
+    /// As [`Machine::read`].
+    pub(crate) fn read(&mut self, target: &Target) -> Result<Value, Error> {
+        allowed(target)?;
+        match self.devices.read(target, &self.machine.root) {
+            Some(read) => read,
+            None => self.machine.read_file(target),
+        }
     }
 }
 
@@ -189,26 +224,6 @@ const ROUNDED: &str = "the kernel rounds it, or bounds it";
 
 fn switch(on: bool) -> &'static str {
     if on { "on" } else { "off" }
-}
-
-fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value) -> Result<(), Error> {
-    let on = match value.bytes() {
-        b"on" => true,
-        b"off" => false,
-        _ => {
-            return Err(forbidden(target, &format!("a feature is on or off, not {value}")));
-        }
-    };
-    let change = Ethtool::open()?.set(interface, &BTreeMap::from([(feature.to_owned(), on)]))?;
-    let now = change.after.get(feature);
-    // The requested state counts: the kernel keeps it, and applies it when the features that it
-    // depends on allow it.
-    if now.is_some_and(|state| state.wanted == on) {
-        return Ok(());
-    }
-    let got = now.map_or("nothing", |state| switch(state.wanted));
-    let why = change.refused.values().next().map_or_else(String::new, ToString::to_string);
-    Err(not_taken(target, value, got, &why))
 }
 
 #[cfg(test)]

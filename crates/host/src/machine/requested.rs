@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::link::ethtool::Ethtool;
 use crate::link::links::check_name;
 
-use super::{Machine, Target, no_feature, switch};
+use super::{Interface, Machine, Target, no_feature, switch};
 
 /// A study's changes of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +76,7 @@ impl MachineRequest {
 impl FeatureRequest {
     fn settings(&self) -> Result<Vec<(Target, String)>, Error> {
         let there = Ethtool::open()?.features(&self.interface)?;
+        let interface = Interface::find(&self.interface)?;
         let can = |name: &&String| {
             there.get(*name).is_some_and(|state| state.changeable || state.active == self.on)
         };
@@ -86,7 +87,7 @@ impl FeatureRequest {
         let switchable =
             names.into_iter().filter(|name| there.get(*name).is_some_and(|state| state.changeable));
         let setting = |feature: &String| {
-            let target = Target::Feature { interface: self.interface.clone(), feature: feature.clone() };
+            let target = Target::Feature { interface: interface.clone(), feature: feature.clone() };
             (target, switch(self.on).to_owned())
         };
         Ok(switchable.map(setting).collect())

@@ -1,11 +1,13 @@
 //! One setting of the machine that a study may change.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Value, allowed};
+use super::{Interface, Value, allowed};
 use crate::cpu::list::parse_cpu_list;
+use crate::link::ipv6::{Scope, State};
 use crate::link::links::check_name;
 
 /// One setting of the machine, outside of our namespaces and guests, that a study may change.
@@ -30,9 +32,58 @@ pub enum Target {
     /// The requested state of an interface's feature.
     Feature {
         /// The interface.
-        interface: String,
+        interface: Interface,
         /// The feature by the kernel's name.
         feature: String,
+    },
+    /// The MTU of an interface, in bytes.
+    Mtu {
+        /// The interface.
+        interface: Interface,
+    },
+    /// Whether an interface is `up` or `down`.
+    Up {
+        /// The interface.
+        interface: Interface,
+    },
+    /// Whether an interface has an address: `present` or `absent`.
+    Address {
+        /// The interface.
+        interface: Interface,
+        /// The address.
+        address: IpAddr,
+        /// The length of its network's prefix, in bits.
+        prefix: u8,
+    },
+    /// All of IPv6 on an interface, which an MTU below 1280 bytes removes: sysctls, addresses,
+    /// routes, permanent neighbours.
+    Ipv6 {
+        /// The interface.
+        interface: Interface,
+    },
+    /// The IPv6 addresses of an interface, which it loses when it is set down.
+    Ipv6Addresses {
+        /// The interface.
+        interface: Interface,
+    },
+    /// What follows the MTU of an interface in IPv6: its sysctl `mtu`, and routes with an MTU.
+    Ipv6Mtu {
+        /// The interface.
+        interface: Interface,
+    },
+    /// The CPUs that do the receive work of a queue of an interface (`rps_cpus`).
+    Steering {
+        /// The interface.
+        interface: Interface,
+        /// The receive queue.
+        queue: u32,
+    },
+    /// An interface that netassay makes: `absent`, or its index and kind. Undone by its deletion.
+    Made {
+        /// Its name.
+        name: String,
+        /// Its kind (`vxlan`, `bridge`, `veth`, `tun`, `dummy`), or several with ` or ` between.
+        kind: String,
     },
 }
 
@@ -52,7 +103,7 @@ impl Target {
         match self {
             Self::Sysctl { name } => check_sysctl(name),
             Self::Feature { interface, feature } => {
-                check_name(interface).map_err(|error| error.to_string())?;
+                interface.check()?;
                 let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
                 if feature.is_empty() || feature.len() > LONGEST || !feature.chars().all(plain) {
                     return Err(format!("{feature:?} cannot be the name of a feature"));
@@ -60,7 +111,85 @@ impl Target {
                 allowed::feature(feature)
             }
             Self::Governor { .. } | Self::IrqAffinity { .. } => Ok(()),
+            Self::Mtu { interface }
+            | Self::Up { interface }
+            | Self::Ipv6 { interface }
+            | Self::Ipv6Addresses { interface }
+            | Self::Ipv6Mtu { interface }
+            | Self::Steering { interface, queue: _ } => interface.check(),
+            Self::Address { interface, address, prefix } => {
+                if *prefix > if address.is_ipv4() { 32 } else { 128 } {
+                    return Err(format!("{address} has no prefix of {prefix} bits"));
+                }
+                interface.check()
+            }
+            Self::Made { name, kind } => {
+                if kind.is_empty() || kind.len() > LONGEST || !kind.chars().all(|c| c.is_ascii_alphanumeric())
+                {
+                    return Err(format!("{kind:?} cannot be the kind of an interface"));
+                }
+                check_name(name).map_err(|error| error.to_string())
+            }
         }
+    }
+
+    /// The interface that it is a setting of, if netassay did not make that.
+    #[must_use]
+    pub fn interface(&self) -> Option<&Interface> {
+        match self {
+            Self::Sysctl { .. } | Self::Governor { .. } | Self::IrqAffinity { .. } | Self::Made { .. } => {
+                None
+            }
+            Self::Feature { interface, .. }
+            | Self::Mtu { interface }
+            | Self::Up { interface }
+            | Self::Address { interface, .. }
+            | Self::Ipv6 { interface }
+            | Self::Ipv6Addresses { interface }
+            | Self::Ipv6Mtu { interface }
+            | Self::Steering { interface, .. } => Some(interface),
+        }
+    }
+
+    /// The part of an interface's IPv6 state that it is.
+    pub(super) fn scope(&self) -> Option<Scope> {
+        match self {
+            Self::Ipv6 { .. } => Some(Scope::All),
+            Self::Ipv6Addresses { .. } => Some(Scope::Addresses),
+            Self::Ipv6Mtu { .. } => Some(Scope::Mtu),
+            _ => None,
+        }
+    }
+
+    /// Whether the kernel goes on changing it by itself after a change, such as addresses of an
+    /// interface that was just set up: then no value after is known.
+    pub(crate) fn has_no_value_after(&self) -> bool {
+        matches!(self, Self::Ipv6Addresses { .. })
+    }
+
+    /// Whether it is one of a study's own settings, which others must not change meanwhile. The
+    /// rest follows from those, or is set for each run and read back then.
+    pub(crate) fn is_watched(&self) -> bool {
+        matches!(
+            self,
+            Self::Sysctl { .. } | Self::Governor { .. } | Self::IrqAffinity { .. } | Self::Feature { .. }
+        )
+    }
+
+    /// Whether two values are the same.
+    pub(crate) fn is_same(&self, one: &Value, other: &Value) -> bool {
+        if one == other {
+            return true;
+        }
+        let state = |value: &Value| State::of_text(str::from_utf8(value.bytes()).ok()?);
+        let states = self.scope().and_then(|_| state(one).zip(state(other)));
+        states.is_some_and(|(one, other)| one.is_same(&other))
+    }
+
+    /// A value for people.
+    pub(crate) fn show(&self, value: &Value) -> String {
+        let text = str::from_utf8(value.bytes()).ok().filter(|_| self.scope().is_some());
+        text.and_then(State::of_text).map_or_else(|| value.to_string(), |state| state.summary())
     }
 }
 
@@ -132,6 +261,18 @@ impl fmt::Display for Target {
             Self::Governor { cpu } => write!(f, "the frequency governor of CPU {cpu}"),
             Self::IrqAffinity { irq } => write!(f, "the CPUs of interrupt {irq}"),
             Self::Feature { interface, feature } => write!(f, "{feature} of {interface}"),
+            Self::Mtu { interface } => write!(f, "the MTU of {interface}"),
+            Self::Up { interface } => write!(f, "the state of {interface}"),
+            Self::Address { interface, address, prefix } => {
+                write!(f, "the address {address}/{prefix} of {interface}")
+            }
+            Self::Ipv6 { interface } => write!(f, "IPv6 on {interface}"),
+            Self::Ipv6Addresses { interface } => write!(f, "the IPv6 addresses of {interface}"),
+            Self::Ipv6Mtu { interface } => write!(f, "the MTUs of IPv6 on {interface}"),
+            Self::Steering { interface, queue } => {
+                write!(f, "the CPUs of receive queue {queue} of {interface}")
+            }
+            Self::Made { name, kind } => write!(f, "the {kind} interface {name}"),
         }
     }
 }
@@ -155,7 +296,8 @@ mod tests {
             assert!(why.contains("not on the list of sysctls"), "{why}");
         }
         let feature = |interface: &str, feature: &str| {
-            Target::Feature { interface: interface.to_owned(), feature: feature.to_owned() }.check()
+            let interface = serde_json::from_value(interface.into()).unwrap();
+            Target::Feature { interface, feature: feature.to_owned() }.check()
         };
         assert_eq!(feature("eth0", "tx-tcp-segmentation"), Ok(()));
         assert!(feature("../x", "tx-tcp-segmentation").is_err());

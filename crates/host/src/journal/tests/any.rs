@@ -49,14 +49,14 @@ proptest! {
             let number = u32::try_from(index).unwrap() + 1;
             let target = Target::Sysctl { name: names[index].to_owned() };
             match phase {
-                0 => file.add(&Record::Change(Announced { number, target, before: before[index].clone().into() })),
+                0 => file.add(&[Record::Change(Announced { number, target, before: before[index].clone().into() })]),
                 1 => {
                     // The first call of a write, or all of it.
                     let whole = step + 1 < steps;
                     put(names[index], if whole { &after[index] } else { &half });
                     Ok(())
                 }
-                _ => file.add(&Record::Made(number, after[index].clone().into())),
+                _ => file.add(&[Record::Made(number, after[index].clone().into())]),
             }
             .unwrap();
         }
@@ -66,11 +66,11 @@ proptest! {
         for (step, change) in changes.iter().rev().take(last).enumerate() {
             let Target::Sysctl { name } = &change.target else { panic!("a sysctl") };
             if world.machine().read(&change.target).unwrap() != change.before {
-                file.add(&Record::Undoing(change.number)).unwrap();
+                file.add(&[Record::Undoing(change.number)]).unwrap();
             }
             if step + 1 < last {
                 put(name, change.before.bytes());
-                file.add(&Record::Undone(change.number)).unwrap();
+                file.add(&[Record::Undone(change.number)]).unwrap();
             } else if world.machine().read(&change.target).unwrap() != change.before {
                 put(name, &half);
             }

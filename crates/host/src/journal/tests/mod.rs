@@ -82,8 +82,8 @@ impl World {
         let mut file = JournalFile::make(&path, &Record::Begun(header)).unwrap();
         for (number, (name, before, after)) in (1..).zip(changes) {
             let before = (*before).into();
-            file.add(&Record::Change(Announced { number, target: target(name), before })).unwrap();
-            file.add(&Record::Made(number, (*after).into())).unwrap();
+            file.add(&[Record::Change(Announced { number, target: target(name), before })]).unwrap();
+            file.add(&[Record::Made(number, (*after).into())]).unwrap();
         }
         path
     }

@@ -1,0 +1,237 @@
+//! The interfaces of an agent's host: made, configured, switched.
+//!
+//! In namespaces of its own an agent may do with them what it likes: they end with it. On the machine
+//! itself ([`crate::Isolation::Machine`]) every change goes through the undo journal, and what is made
+//! is in the journal as made, so that it is deleted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use host::machine::{Interface, Machine, Target};
+use host::{Ethtool, FeatureChange, Features, Impairment, LEAST_IPV6_MTU, Links};
+
+use crate::launch::Launch;
+use crate::machine::MachineSettings;
+use crate::refusal::{Refusal, Reply};
+
+/// The interfaces, and the journal of the machine's settings.
+pub(crate) struct Interfaces {
+    pub(crate) links: Links,
+    pub(crate) ethtool: Ethtool,
+    pub(crate) machine: MachineSettings,
+    /// The names of those that were made.
+    made: BTreeSet<String>,
+    /// The addresses of interfaces: the kernel removes those of IPv6 when the MTU is too small.
+    given: BTreeMap<String, Given>,
+}
+
+#[derive(Clone, Default)]
+struct Given {
+    addresses: Vec<(IpAddr, u8)>,
+    behind: Vec<IpAddr>,
+}
+
+impl Interfaces {
+    pub(crate) fn open(launch: &Launch) -> Result<Self, host::Error> {
+        Ok(Self {
+            links: Links::open()?,
+            ethtool: Ethtool::open()?,
+            machine: MachineSettings::new(launch),
+            made: BTreeSet::new(),
+            given: BTreeMap::new(),
+        })
+    }
+
+    /// The machine's own interface of this name: its changes are journalled. `None` for one that was
+    /// made here, or lies in the agent's namespaces.
+    fn journalled(&self, name: &str) -> Result<Option<Interface>, host::Error> {
+        if !self.machine.is_allowed() || self.made.contains(name) {
+            return Ok(None);
+        }
+        Interface::find(name).map(Some)
+    }
+
+    /// Makes an interface of a kind, which is deleted at the end.
+    pub(crate) fn make<T>(
+        &mut self,
+        name: &str,
+        kind: &str,
+        make: impl FnOnce(&mut Links) -> Result<T, host::Error>,
+    ) -> Result<T, Refusal> {
+        let Self { links, machine, .. } = self;
+        let made = if machine.is_allowed() {
+            let target = Target::Made { name: name.to_owned(), kind: kind.to_owned() };
+            machine.cover(&[target], || make(links))?
+        } else {
+            make(links)?
+        };
+        self.made.insert(name.to_owned());
+        Ok(made)
+    }
+
+    /// Adds addresses. The machine's own interface may have them already.
+    pub(crate) fn address(&mut self, name: &str, addresses: &[(IpAddr, u8)]) -> Result<(), Refusal> {
+        let journalled = self.journalled(name)?;
+        let Self { links, machine, .. } = self;
+        for (address, prefix) in addresses {
+            let Some(interface) = &journalled else {
+                links.add_address(name, *address, *prefix)?;
+                continue;
+            };
+            let target = Target::Address { interface: interface.clone(), address: *address, prefix: *prefix };
+            if Machine::system().read(&target)? != "present".into() {
+                machine.cover(&[target], || links.add_address(name, *address, *prefix))?;
+            }
+        }
+        self.given.entry(name.to_owned()).or_default().addresses.extend(addresses);
+        Ok(())
+    }
+
+    /// Sets an interface up.
+    pub(crate) fn set_up(&mut self, name: &str) -> Result<(), Refusal> {
+        let journalled = self.journalled(name)?;
+        let Self { links, machine, .. } = self;
+        match journalled {
+            Some(_) if links.find(name)?.up => Ok(()),
+            Some(interface) => machine.cover(&Machine::system().around_up(&interface), || links.set_up(name)),
+            None => Ok(links.set_up(name)?),
+        }
+    }
+
+    /// Addresses that are routed through a discarding interface, though nobody has them.
+    pub(crate) fn behind(&mut self, name: &str, behind: Vec<IpAddr>) -> Result<(), Refusal> {
+        for address in &behind {
+            self.links.add_neighbour_behind_discard(name, *address)?;
+        }
+        self.given.entry(name.to_owned()).or_default().behind = behind;
+        Ok(())
+    }
+
+    /// Sets the MTU, in bytes. What a small one removed of IPv6 comes back with a larger one.
+    pub(crate) fn set_mtu(&mut self, name: &str, mtu: u32) -> Result<(), Refusal> {
+        let before = self.links.find(name)?.mtu;
+        if before == mtu {
+            return Ok(());
+        }
+        let is_back = before < LEAST_IPV6_MTU && mtu >= LEAST_IPV6_MTU;
+        if let Some(interface) = self.journalled(name)? {
+            self.set_mtu_journalled(&interface, name, mtu, is_back)?;
+        } else {
+            self.links.set_mtu(name, mtu)?;
+            if is_back {
+                let Given { addresses, behind } = self.given.get(name).cloned().unwrap_or_default();
+                for (address, prefix) in addresses.iter().filter(|(address, _)| address.is_ipv6()) {
+                    self.links.add_address(name, *address, *prefix)?;
+                }
+                for address in behind.iter().filter(|address| address.is_ipv6()) {
+                    self.links.add_neighbour_behind_discard(name, *address)?;
+                }
+            }
+        }
+        // The kernel keeps path MTUs that it found under the old MTU for ten minutes.
+        host::forget_path_mtus();
+        Ok(())
+    }
+
+    fn set_mtu_journalled(
+        &mut self,
+        interface: &Interface,
+        name: &str,
+        mtu: u32,
+        is_back: bool,
+    ) -> Result<(), Refusal> {
+        let Self { links, machine, .. } = self;
+        if is_back {
+            // The journal has what the kernel removed.
+            let is_of_mtu = |target: &Target| {
+                matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. } | Target::Ipv6Mtu { .. })
+            };
+            machine.undo_some(|target| is_of_mtu(target) && target.interface() == Some(interface))?;
+            if links.find(name)?.mtu == mtu {
+                return Ok(());
+            }
+        }
+        let around = Machine::system().around_mtu(interface, mtu)?;
+        machine.cover(&around, || links.set_mtu(name, mtu))
+    }
+
+    /// Switches features, and reads them back.
+    pub(crate) fn switch(
+        &mut self,
+        name: &str,
+        wanted: &BTreeMap<String, bool>,
+    ) -> Result<FeatureChange, Refusal> {
+        let journalled = self.journalled(name)?;
+        let Self { ethtool, machine, .. } = self;
+        match journalled {
+            Some(interface) if changes(&ethtool.features(name)?, wanted) => {
+                let around = Machine::system().around_features(&interface)?;
+                machine.cover(&around, || ethtool.set(name, wanted))
+            }
+            _ => Ok(ethtool.set(name, wanted)?),
+        }
+    }
+
+    /// Which features of an interface may be switched, or why not: on the machine itself those whose
+    /// switching can be undone.
+    pub(crate) fn switchable(
+        &self,
+        name: &str,
+    ) -> Result<impl Fn(&str) -> Result<(), String> + use<>, Refusal> {
+        let journalled = self.journalled(name)?;
+        Ok(move |feature: &str| {
+            let Some(interface) = &journalled else { return Ok(()) };
+            let target = Target::Feature { interface: interface.clone(), feature: feature.to_owned() };
+            target.check().map_err(|why| format!("cannot switch {target}: {why}"))
+        })
+    }
+
+    /// Undoes all changes of the machine.
+    pub(crate) fn undo(&mut self) -> Reply {
+        self.made.clear();
+        self.given.clear();
+        self.machine.undo()
+    }
+
+    /// Runs the receive work of an interface on these CPUs.
+    pub(crate) fn steer(&mut self, name: &str, cpus: &[u32]) -> Result<(), Refusal> {
+        let steer = || host::steering::steer(name, cpus);
+        match self.journalled(name)? {
+            Some(interface) => {
+                let around = Machine::system().around_steering(&interface).map_err(Refusal::passing)?;
+                self.machine.cover(&around, steer)
+            }
+            None => steer().map_err(Refusal::passing),
+        }
+    }
+
+    /// Steers interfaces that are made from now on.
+    pub(crate) fn steer_new(&self, cpus: &[u32]) -> Result<(), Refusal> {
+        if self.machine.is_allowed() {
+            return Err("the interfaces that other programs make on this machine are not steered: steer each interface".into());
+        }
+        host::steering::steer_new(cpus).map_err(Refusal::passing)
+    }
+
+    /// Applies an impairment to what leaves an interface. The machine's own keep their queues.
+    pub(crate) fn impair(&mut self, name: &str, wanted: &Impairment) -> Result<(), Refusal> {
+        if self.journalled(name)?.is_none() {
+            return Ok(self.links.impair(name, wanted)?);
+        }
+        if *wanted == Impairment::default() {
+            return Ok(());
+        }
+        Err(format!(
+            "interface {name:?} is the machine's own, and keeps its queueing disciplines: a delay, a loss or a rate of the path \
+             is made on tunnels and in namespaces only"
+        )
+        .into())
+    }
+}
+
+/// Whether a request changes what is requested of an interface.
+fn changes(now: &Features, wanted: &BTreeMap<String, bool>) -> bool {
+    wanted.iter().any(|(name, on)| {
+        now.get(name).is_some_and(|state| state.changeable && (state.wanted != *on || state.active != *on))
+    })
+}

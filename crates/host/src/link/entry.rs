@@ -1,0 +1,392 @@
+//! Addresses, routes and permanent neighbours of an interface, as the kernel lists them, without
+//! what changes by itself: so a list before can be compared with one after, and what is missing can
+//! be added again with everything that the kernel knew of it.
+
+use netlink_packet_core::{NLM_F_APPEND, NLM_F_CREATE, NLM_F_REPLACE};
+
+use crate::error::Error;
+use crate::kernel::raw::{Raw, TYPE, attributes, long, push};
+use crate::link::links::Links;
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Sort {
+    Address,
+    Route,
+    Neighbour,
+}
+
+impl Sort {
+    /// In the order in which they are added: a route may need an address.
+    pub(crate) const ALL: [Self; 3] = [Self::Address, Self::Route, Self::Neighbour];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Address => "address",
+            Self::Route => "route",
+            Self::Neighbour => "neighbour",
+        }
+    }
+
+    /// `RTM_NEW*`. One more deletes, two more get.
+    fn new_kind(self) -> u16 {
+        match self {
+            Self::Address => 20,
+            Self::Route => 24,
+            Self::Neighbour => 28,
+        }
+    }
+
+    /// `struct ifaddrmsg`, `rtmsg`, `ndmsg`.
+    fn header(self) -> usize {
+        if self == Self::Address { 8 } else { 12 }
+    }
+}
+
+/// `AF_INET` and `AF_INET6` of linux/socket.h.
+pub(crate) const IPV4: u8 = 2;
+pub(crate) const IPV6: u8 = 10;
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) sort: Sort,
+    /// The message that adds it.
+    pub(crate) message: Vec<u8>,
+    /// How long it is preferred, and valid, in seconds, if not for ever. Of a route the second.
+    pub(crate) lifetime: Option<[u32; 2]>,
+}
+
+/// `struct ifaddrmsg` and its attributes, in linux/if_addr.h.
+const IFA_F_TEMPORARY: u32 = 0x01;
+const IFA_F_NODAD: u32 = 0x02;
+/// Home address, managed temporary addresses, no prefix route, joined multicast: what `ip address
+/// add` can set, beside `nodad`.
+const IFA_SETTABLE: u32 = IFA_F_NODAD | 0x10 | 0x100 | 0x200 | 0x400;
+const IFA_LOCAL: u16 = 2;
+const IFA_ADDRESS: u16 = 1;
+const IFA_CACHEINFO: u16 = 6;
+const IFA_FLAGS: u16 = 8;
+
+/// `struct rtmsg` and its attributes, in linux/rtnetlink.h.
+const RTM_F_CLONED: u32 = 0x200;
+const RTNH_F_ONLINK: u8 = 4;
+const RT_TABLE_LOCAL: u8 = 255;
+const RTPROT_KERNEL: u8 = 2;
+const RTA_OIF: u16 = 4;
+const RTA_METRICS: u16 = 8;
+const RTA_MULTIPATH: u16 = 9;
+const RTA_CACHEINFO: u16 = 12;
+const RTA_EXPIRES: u16 = 23;
+const RTAX_MTU: u16 = 2;
+/// Ticks a second in the kernel's messages (`USER_HZ`).
+const TICKS: u32 = 100;
+
+/// `struct ndmsg` and its attributes, in linux/neighbour.h.
+const NUD_PERMANENT: u8 = 0x80;
+const NDA_CACHEINFO: u16 = 3;
+const NDA_PROBES: u16 = 4;
+
+const FOREVER: u32 = u32::MAX;
+
+impl Entry {
+    /// The entry in a payload; `None` if it belongs to another interface, or is one that the kernel
+    /// makes and removes by itself.
+    pub(crate) fn parse(sort: Sort, payload: &[u8], family: u8, index: u32) -> Option<Self> {
+        let header = payload.get(..sort.header())?;
+        let inside = &payload[sort.header()..];
+        if header.first() != Some(&family) {
+            return None;
+        }
+        match sort {
+            Sort::Address => address(header, inside, index),
+            Sort::Route => route(header, inside, index),
+            Sort::Neighbour => neighbour(header, inside, index),
+        }
+    }
+
+    /// Whether a route has an MTU of its own, which the kernel may change with the interface's.
+    pub(crate) fn has_mtu(&self) -> bool {
+        let metrics = self.attribute(RTA_METRICS).filter(|_| self.sort == Sort::Route);
+        metrics.is_some_and(|metrics| attributes(metrics).any(|(kind, _)| kind & TYPE == RTAX_MTU))
+    }
+
+    /// Whether an address is this one.
+    pub(crate) fn is_address(&self, address: &[u8], prefix: u8) -> bool {
+        // On a point-to-point link the other attribute is the peer's.
+        let own = self.attribute(IFA_LOCAL).or_else(|| self.attribute(IFA_ADDRESS));
+        self.sort == Sort::Address && own == Some(address) && self.message.get(1) == Some(&prefix)
+    }
+
+    fn attribute(&self, wanted: u16) -> Option<&[u8]> {
+        let inside = self.message.get(self.sort.header()..)?;
+        attributes(inside).find(|(kind, _)| kind & TYPE == wanted).map(|(_, value)| value)
+    }
+
+    pub(crate) fn add(&self, links: &mut Links, interface: &str) -> Result<(), Error> {
+        let kind = self.sort.new_kind();
+        let mut send = |payload: Vec<u8>, flags| {
+            links.change_raw(Raw { kind, payload }, flags, interface, || {
+                format!("put a removed {} back on interface {interface:?}", self.sort.word())
+            })
+        };
+        match self.sort {
+            Sort::Address => {
+                // A route may need the address at once, which duplicate address detection delays.
+                // It was detected to be the only one before.
+                let at_once = self.message_with(IFA_F_NODAD);
+                send(at_once.clone(), NLM_F_CREATE | NLM_F_REPLACE)?;
+                let as_before = self.message_with(0);
+                if as_before == at_once { Ok(()) } else { send(as_before, NLM_F_REPLACE) }
+            }
+            Sort::Route => {
+                let mut payload = self.message.clone();
+                if let Some([_, seconds]) = self.lifetime {
+                    push(&mut payload, RTA_EXPIRES, &seconds.to_ne_bytes());
+                }
+                send(payload, NLM_F_CREATE | NLM_F_APPEND)
+            }
+            Sort::Neighbour => send(self.message.clone(), NLM_F_CREATE | NLM_F_REPLACE),
+        }
+    }
+
+    /// The message of an address with its lifetime, and with one more flag.
+    fn message_with(&self, flag: u32) -> Vec<u8> {
+        let Some((header, inside)) = self.message.split_at_checked(self.sort.header()) else {
+            return self.message.clone();
+        };
+        let mut bytes = header.to_vec();
+        for (kind, value) in attributes(inside) {
+            if kind & TYPE == IFA_FLAGS {
+                let flags = long(value, 0).unwrap_or(0) | flag;
+                push(&mut bytes, kind, &flags.to_ne_bytes());
+            } else {
+                push(&mut bytes, kind, value);
+            }
+        }
+        let [preferred, valid] = self.lifetime.unwrap_or([FOREVER; 2]);
+        // `struct ifa_cacheinfo`: the last two are the kernel's.
+        let cache = [preferred, valid, 0, 0].map(u32::to_ne_bytes);
+        push(&mut bytes, IFA_CACHEINFO, &cache.concat());
+        bytes
+    }
+
+    pub(crate) fn delete(&self, links: &mut Links, interface: &str) -> Result<(), Error> {
+        let raw = Raw { kind: self.sort.new_kind() + 1, payload: self.message.clone() };
+        links.change_raw(raw, 0, interface, || {
+            format!("remove a new {} from interface {interface:?}", self.sort.word())
+        })
+    }
+}
+
+fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
+    if long(header, 4)? != index {
+        return None;
+    }
+    let found =
+        |wanted: u16| attributes(inside).find(|(kind, _)| kind & TYPE == wanted).map(|(_, value)| value);
+    let flags = found(IFA_FLAGS).and_then(|value| long(value, 0)).unwrap_or(u32::from(header[2]));
+    // Of IPv4 this flag marks a second address of a network.
+    if header[0] == IPV6 && flags & IFA_F_TEMPORARY != 0 {
+        return None;
+    }
+    let mut message = header.to_vec();
+    message[2] = 0;
+    for (kind, value) in attributes(inside) {
+        if !matches!(kind & TYPE, IFA_CACHEINFO | IFA_FLAGS) {
+            push(&mut message, kind, value);
+        }
+    }
+    push(&mut message, IFA_FLAGS, &(flags & IFA_SETTABLE).to_ne_bytes());
+    let lifetime = found(IFA_CACHEINFO)
+        .and_then(|cache| Some([long(cache, 0)?, long(cache, 4)?]))
+        .filter(|lifetime| *lifetime != [FOREVER; 2]);
+    Some(Entry { sort: Sort::Address, message, lifetime })
+}
+
+fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
+    let flags = long(header, 8)?;
+    let [table, protocol] = [header[4], header[5]];
+    // The kernel makes and removes the last with their addresses.
+    if flags & RTM_F_CLONED != 0 || (table == RT_TABLE_LOCAL && protocol == RTPROT_KERNEL) {
+        return None;
+    }
+    let mut message = header[..8].to_vec();
+    message.extend((flags & u32::from(RTNH_F_ONLINK)).to_ne_bytes());
+    let (mut is_ours, mut seconds) = (false, 0);
+    for (kind, value) in attributes(inside) {
+        match kind & TYPE {
+            RTA_CACHEINFO => seconds = long(value, 8)? / TICKS,
+            RTA_MULTIPATH => {
+                let hops = hops(value, index);
+                is_ours |= !hops.is_empty();
+                push(&mut message, kind, &hops);
+            }
+            other => {
+                is_ours |= other == RTA_OIF && long(value, 0) == Some(index);
+                push(&mut message, kind, value);
+            }
+        }
+    }
+    let lifetime = (seconds > 0).then_some([0, seconds]);
+    is_ours.then_some(Entry { sort: Sort::Route, message, lifetime })
+}
+
+/// Those of a route's next hops (`struct rtnexthop`) that leave by the interface: the others stay.
+fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
+    let mut ours = Vec::new();
+    while let Some(length) = crate::kernel::raw::number(rest, 0).map(usize::from)
+        && let Some(hop) = rest.get(..length).filter(|hop| hop.len() >= 8)
+    {
+        if long(hop, 4) == Some(index) {
+            let start = ours.len();
+            ours.extend(hop);
+            ours[start + 2] &= RTNH_F_ONLINK;
+            ours.resize(ours.len().next_multiple_of(4), 0);
+        }
+        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    ours
+}
+
+fn neighbour(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
+    // The state has 16 bits.
+    if long(header, 4)? != index || !header[8..10].contains(&NUD_PERMANENT) {
+        return None;
+    }
+    let mut message = header.to_vec();
+    for (kind, value) in attributes(inside) {
+        if !matches!(kind & TYPE, NDA_CACHEINFO | NDA_PROBES) {
+            push(&mut message, kind, value);
+        }
+    }
+    Some(Entry { sort: Sort::Neighbour, message, lifetime: None })
+}
+
+impl Links {
+    /// The entries of one sort of an interface.
+    pub(crate) fn entries(&mut self, sort: Sort, family: u8, index: u32) -> Result<Vec<Entry>, Error> {
+        let mut payload = vec![0; sort.header()];
+        payload[0] = family;
+        let request = Raw { kind: sort.new_kind() + 2, payload };
+        let all = self.dump_raw(request, || format!("list what the interfaces have of: {}", sort.word()))?;
+        Ok(all.iter().filter_map(|payload| Entry::parse(sort, payload, family, index)).collect())
+    }
+
+    /// Removes and adds entries until the interface has exactly those of `wanted`, of their family
+    /// and within `of`; `name` is the interface's.
+    ///
+    /// # Errors
+    /// The kernel's last error, if some are missing, or left, at the end.
+    pub(crate) fn make_so(
+        &mut self,
+        wanted: &[Entry],
+        of: impl Fn(&Entry) -> bool,
+        family: u8,
+        (index, name): (u32, &str),
+    ) -> Result<(), Error> {
+        let mut failed = Ok(());
+        // A route may need another one, which the kernel lists behind it.
+        for _ in 0..ROUNDS {
+            failed = Ok(());
+            let mut is_so = true;
+            for sort in Sort::ALL {
+                let now: Vec<Entry> = self.entries(sort, family, index)?.into_iter().filter(&of).collect();
+                let wanted = wanted.iter().filter(|entry| entry.sort == sort);
+                let is_in =
+                    |list: &[Entry], entry: &Entry| list.iter().any(|one| one.message == entry.message);
+                let missing: Vec<&Entry> = wanted.clone().filter(|entry| !is_in(&now, entry)).collect();
+                let wanted: Vec<Entry> = wanted.cloned().collect();
+                let extra: Vec<&Entry> = now.iter().filter(|entry| !is_in(&wanted, entry)).collect();
+                is_so &= missing.is_empty() && extra.is_empty();
+                for entry in extra {
+                    failed = failed.and(entry.delete(self, name));
+                }
+                for entry in missing {
+                    failed = failed.and(entry.add(self, name));
+                }
+            }
+            if is_so {
+                return Ok(());
+            }
+        }
+        failed
+    }
+}
+
+/// How often the lists are compared: an address brings routes, and a route may need another.
+const ROUNDS: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INDEX: u32 = 7;
+
+    fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        push(&mut bytes, kind, value);
+        bytes
+    }
+
+    fn address_of(flags: u32, preferred: u32, index: u32) -> Vec<u8> {
+        let header = [vec![IPV6, 64, 0x80, 0], index.to_ne_bytes().to_vec()].concat();
+        let cache = [preferred, FOREVER, 5, 6].map(u32::to_ne_bytes).concat();
+        let flags = attribute(IFA_FLAGS, &flags.to_ne_bytes());
+        [header, attribute(IFA_ADDRESS, &[0xfd; 16]), attribute(IFA_CACHEINFO, &cache), flags].concat()
+    }
+
+    #[test]
+    fn an_address_is_compared_without_its_state_and_its_clock() {
+        let parse = |payload: &[u8]| Entry::parse(Sort::Address, payload, IPV6, INDEX);
+        let permanent = parse(&address_of(0x80, FOREVER, INDEX)).unwrap();
+        assert_eq!(parse(&address_of(0x80 | 0x40, FOREVER, INDEX)), Some(permanent.clone()), "tentative");
+        assert!(permanent.is_address(&[0xfd; 16], 64) && !permanent.is_address(&[0xfd; 16], 65));
+        assert_eq!(permanent.lifetime, None);
+        let dynamic = parse(&address_of(0, 30, INDEX)).unwrap();
+        assert_eq!((dynamic.lifetime, &dynamic.message), (Some([30, FOREVER]), &permanent.message));
+        assert_ne!(parse(&address_of(0x200, FOREVER, INDEX)).unwrap().message, permanent.message);
+        assert_eq!(parse(&address_of(0x01, 30, INDEX)), None, "the kernel makes temporary ones");
+        assert_eq!(parse(&address_of(0x80, FOREVER, 8)), None);
+        assert_eq!(Entry::parse(Sort::Address, &address_of(0x80, FOREVER, INDEX), IPV4, INDEX), None);
+        // Its message is that of an address that is not detected first, and then its own.
+        let flags = |bytes: &[u8]| attributes(&bytes[8..]).find(|one| one.0 == IFA_FLAGS).unwrap().1.to_vec();
+        assert_eq!(flags(&permanent.message_with(IFA_F_NODAD)), 2u32.to_ne_bytes());
+        assert_eq!(flags(&permanent.message_with(0)), 0u32.to_ne_bytes());
+    }
+
+    fn route_of(table: u8, protocol: u8, inside: &[Vec<u8>]) -> Option<Entry> {
+        let header = vec![IPV6, 64, 0, 0, table, protocol, 0, 1, 0x11, 0, 0, 0];
+        Entry::parse(Sort::Route, &[header, inside.concat()].concat(), IPV6, INDEX)
+    }
+
+    #[test]
+    fn a_route_is_that_of_the_interface_and_not_one_of_an_address() {
+        let out = |index: u32| attribute(RTA_OIF, &index.to_ne_bytes());
+        assert!(route_of(254, 4, &[out(INDEX)]).is_some());
+        assert!(route_of(254, 4, &[out(8)]).is_none());
+        assert!(route_of(RT_TABLE_LOCAL, RTPROT_KERNEL, &[out(INDEX)]).is_none());
+        let cache = [0u32, 0, 2500, 0].map(u32::to_ne_bytes).concat();
+        let expiring = route_of(254, 9, &[out(INDEX), attribute(RTA_CACHEINFO, &cache)]).unwrap();
+        assert_eq!(expiring.lifetime, Some([0, 25]));
+        assert_eq!(expiring.message, route_of(254, 9, &[out(INDEX)]).unwrap().message);
+        assert_eq!(expiring.message[8..12], [0; 4], "its state");
+        let metrics = attribute(RTA_METRICS, &attribute(RTAX_MTU, &1400u32.to_ne_bytes()));
+        assert!(route_of(254, 4, &[out(INDEX), metrics]).unwrap().has_mtu() && !expiring.has_mtu());
+    }
+
+    #[test]
+    fn of_several_next_hops_those_of_the_interface_count() {
+        let hop = |index: u32| {
+            let inside = attribute(5, &[0xfe; 16]);
+            let length = u16::try_from(8 + inside.len()).unwrap().to_ne_bytes().to_vec();
+            [length, vec![0x11, 0], index.to_ne_bytes().to_vec(), inside].concat()
+        };
+        let many = attribute(RTA_MULTIPATH, &[hop(3), hop(INDEX)].concat());
+        let entry = route_of(254, 4, &[many]).unwrap();
+        let mut ours = hop(INDEX);
+        ours[2] = 0;
+        assert_eq!(entry.attribute(RTA_MULTIPATH), Some(&ours[..]));
+        assert!(route_of(254, 4, &[attribute(RTA_MULTIPATH, &hop(3))]).is_none());
+    }
+}

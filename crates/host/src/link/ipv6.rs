@@ -1,0 +1,290 @@
+//! The IPv6 state of an interface: all that Linux removes when the MTU becomes too small for IPv6,
+//! recorded so that it can be put back.
+
+use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::link::entry::{Entry, IPV6, Sort};
+use crate::link::interface::Link;
+use crate::link::links::Links;
+
+/// The least MTU of IPv6, in bytes (RFC 8200, section 5). Below it, Linux turns IPv6 off on the
+/// interface: it removes its addresses, routes and neighbours, and resets its sysctls.
+pub const LEAST_IPV6_MTU: u32 = 1_280;
+
+/// The part of the state that a change affects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All of it.
+    All,
+    /// The addresses, which an interface loses when it is set down.
+    Addresses,
+    /// What follows the interface's MTU: its sysctl `mtu`, and the routes that have one of their
+    /// own.
+    Mtu,
+}
+
+impl Scope {
+    fn has(self, entry: &Entry) -> bool {
+        match self {
+            Self::All => true,
+            Self::Addresses => entry.sort == Sort::Address,
+            Self::Mtu => entry.has_mtu(),
+        }
+    }
+
+    fn has_sysctl(self, directory: &str, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Addresses => false,
+            Self::Mtu => (directory, name) == ("conf", "mtu"),
+        }
+    }
+}
+
+/// The directories of an interface's sysctls, below `net/ipv6`.
+const DIRECTORIES: [&str; 2] = ["conf", "neigh"];
+
+/// A sysctl of the interface.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sysctl {
+    directory: String,
+    name: String,
+    value: String,
+}
+
+/// The state, or a part of it. Empty where IPv6 is off.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    sysctls: Vec<Sysctl>,
+    entries: Vec<Entry>,
+}
+
+impl State {
+    /// Reads it. `root` has `proc` in it.
+    pub(crate) fn read(links: &mut Links, root: &Path, link: &Link, scope: Scope) -> Result<Self, Error> {
+        if !directory(root, "conf", link).is_dir() {
+            return Ok(Self::default());
+        }
+        let mut state = Self { sysctls: sysctls(root, link, scope), entries: Vec::new() };
+        for sort in Sort::ALL {
+            state.entries.extend(links.entries(sort, IPV6, link.index)?);
+        }
+        state.entries.retain(|entry| scope.has(entry));
+        Ok(state)
+    }
+
+    /// Puts it back, and removes what is there and was not.
+    ///
+    /// # Errors
+    /// IPv6 is off on the interface; the kernel refuses a part.
+    pub(crate) fn write(
+        &self,
+        links: &mut Links,
+        root: &Path,
+        link: &Link,
+        scope: Scope,
+    ) -> Result<(), Error> {
+        let name = &link.name;
+        // Nothing can be removed where IPv6 is off, and where it is on it is turned off by the MTU.
+        if *self == Self::default() {
+            return Ok(());
+        }
+        if !directory(root, "conf", link).is_dir() {
+            return Err(format!(
+                "IPv6 is off on interface {name:?}, because its MTU is below {LEAST_IPV6_MTU} bytes: raise it, then restore again"
+            )
+            .into());
+        }
+        // The secret changes how addresses are generated, so that the other settings come behind it.
+        let (secret, others): (Vec<&Sysctl>, Vec<&Sysctl>) =
+            self.sysctls.iter().partition(|one| one.name == "stable_secret");
+        for sysctl in secret.into_iter().chain(others) {
+            let path = directory(root, &sysctl.directory, link).join(&sysctl.name);
+            if value(&path).as_ref() != Some(&sysctl.value) {
+                let written = std::fs::write(&path, &sysctl.value);
+                written
+                    .map_err(|errno| Error::failed(format!("cannot write {}", path.display()), errno, ""))?;
+            }
+        }
+        links.make_so(&self.entries, |entry| scope.has(entry), IPV6, (link.index, name))
+    }
+
+    /// As text: a line for each sysctl and each entry.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a text does not fail.
+        for Sysctl { directory, name, value } in &self.sysctls {
+            let _ = writeln!(text, "{directory} {name} {value}");
+        }
+        for entry in &self.entries {
+            let _ = write!(text, "{} ", entry.sort.word());
+            for byte in &entry.message {
+                let _ = write!(text, "{byte:02x}");
+            }
+            if let Some([preferred, valid]) = entry.lifetime {
+                let _ = write!(text, "{LIFETIME}{preferred} {valid}");
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Reads the text; `None` if it is none.
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
+        let mut state = Self::default();
+        for line in text.lines() {
+            let (word, rest) = line.split_once(' ')?;
+            if DIRECTORIES.contains(&word) {
+                let (name, value) = rest.split_once(' ')?;
+                let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+                if name.is_empty() || !name.chars().all(plain) {
+                    return None;
+                }
+                let [directory, name, value] = [word, name, value].map(str::to_owned);
+                state.sysctls.push(Sysctl { directory, name, value });
+                continue;
+            }
+            let sort = Sort::ALL.into_iter().find(|sort| sort.word() == word)?;
+            let (hex, lifetime) = rest.split_once(LIFETIME).map_or((rest, None), |(hex, lifetime)| {
+                (
+                    hex,
+                    Some(
+                        lifetime.split_once(' ').and_then(|(a, b)| Some([a.parse().ok()?, b.parse().ok()?])),
+                    ),
+                )
+            });
+            let lifetime = match lifetime {
+                Some(lifetime) => Some(lifetime?),
+                None => None,
+            };
+            state.entries.push(Entry { sort, message: bytes(hex)?, lifetime });
+        }
+        Some(state)
+    }
+
+    /// Whether both are the same, whatever the time that is left to an address or route, and in
+    /// whatever order the kernel lists them.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let entries = |state: &Self| {
+            let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, one.message.clone())).collect();
+            all.sort_unstable();
+            all
+        };
+        self.sysctls == other.sysctls && entries(self) == entries(other)
+    }
+
+    /// The state for people, by its numbers.
+    pub(crate) fn summary(&self) -> String {
+        if *self == Self::default() {
+            return "none".to_owned();
+        }
+        let count = |sort: Sort| self.entries.iter().filter(|entry| entry.sort == sort).count();
+        let [addresses, routes, neighbours] = Sort::ALL.map(count);
+        let sysctls = self.sysctls.len();
+        format!(
+            "{addresses} address(es), {routes} route(s), {neighbours} permanent neighbour(s), {sysctls} sysctl(s)"
+        )
+    }
+}
+
+/// Before the seconds for which an entry is preferred, and valid.
+const LIFETIME: &str = " for ";
+
+fn directory(root: &Path, directory: &str, link: &Link) -> PathBuf {
+    root.join("proc/sys/net/ipv6").join(directory).join(&link.name)
+}
+
+/// Those that can be written, by their names. One that cannot be read has no value.
+fn sysctls(root: &Path, link: &Link, scope: Scope) -> Vec<Sysctl> {
+    let mut all = Vec::new();
+    for directory_name in DIRECTORIES {
+        let Ok(entries) = std::fs::read_dir(directory(root, directory_name, link)) else { continue };
+        let mut found: Vec<Sysctl> = entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let name = entry.file_name().into_string().ok()?;
+                let is_writable = entry.metadata().ok()?.permissions().mode() & 0o200 != 0;
+                if !is_writable || !scope.has_sysctl(directory_name, &name) {
+                    return None;
+                }
+                let value = value(&entry.path())?;
+                Some(Sysctl { directory: directory_name.to_owned(), name, value })
+            })
+            .collect();
+        found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        all.extend(found);
+    }
+    all
+}
+
+/// The value in a file, without its end of line; `None` without one line.
+fn value(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    (!line.is_empty() && !line.contains('\n')).then(|| line.to_owned())
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    if !hex.len().is_multiple_of(2) || !hex.is_ascii() {
+        return None;
+    }
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        let message = prop::collection::vec(any::<u8>(), 0..40);
+        (0..3usize, message, any::<Option<[u32; 2]>>()).prop_map(|(sort, message, lifetime)| Entry {
+            sort: Sort::ALL[sort],
+            message,
+            lifetime,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_state_is_read_as_it_was_written(
+            values in prop::collection::vec(("(conf|neigh)", "[a-z_]{1,9}", "[ -~]{0,12}"), 0..5),
+            entries in prop::collection::vec(entry(), 0..5),
+        ) {
+            let sysctls = values.into_iter().map(|(directory, name, value)| Sysctl { directory, name, value });
+            let state = State { sysctls: sysctls.collect(), entries };
+            prop_assert_eq!(State::of_text(&state.to_text()), Some(state));
+        }
+
+        #[test]
+        fn any_text_is_a_state_or_none(text in "\\PC{0,80}") {
+            let _ = State::of_text(&text);
+        }
+    }
+
+    #[test]
+    fn a_name_that_leads_elsewhere_is_no_state() {
+        for text in
+            ["conf ../../kernel/panic 1", "conf a/b 1", "conf  1", "address 0", "address zz", "x 1", "x"]
+        {
+            assert_eq!(State::of_text(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_time_that_is_left_makes_no_difference() {
+        let state = |text: &str| State::of_text(text).unwrap();
+        assert!(state("address 00 for 1 2\nroute 01\n").is_same(&state("route 01\naddress 00 for 5 6\n")));
+        assert!(!state("address 00").is_same(&state("address 01")));
+        assert!(!state("conf mtu 1").is_same(&state("conf mtu 2")));
+        assert_eq!(
+            state("address 00\nroute 01\nroute 02\nconf mtu 1").summary(),
+            "1 address(es), 2 route(s), 0 permanent neighbour(s), 1 sysctl(s)"
+        );
+        assert_eq!(state("").summary(), "none");
+    }
+}

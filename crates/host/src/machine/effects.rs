@@ -1,0 +1,72 @@
+//! What a change of an interface changes beside the setting itself. The lists are in the order of the
+//! announcements in the journal: an undo goes through them backwards, so that a cause is undone
+//! before its effects.
+
+use super::{Interface, Machine, Target};
+use crate::error::Error;
+use crate::link::ethtool::Ethtool;
+use crate::link::ipv6::LEAST_IPV6_MTU;
+use crate::link::links::Links;
+
+/// The least MTU of IPv4, in bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4 from
+/// the interface.
+const LEAST_IPV4_MTU: u32 = 68;
+
+impl Machine {
+    /// What a change of an interface's MTU to `mtu` bytes changes: below 1280 bytes Linux removes IPv6
+    /// from the interface, and else IPv6 follows the MTU.
+    ///
+    /// # Errors
+    /// The interface does not exist; the MTU would remove IPv4 too.
+    pub fn around_mtu(&self, interface: &Interface, mtu: u32) -> Result<Vec<Target>, Error> {
+        let now = interface.now(&mut Links::open()?)?.mtu;
+        if mtu < LEAST_IPV4_MTU {
+            return Err(format!(
+                "cannot set the MTU of interface {:?} to {mtu} bytes: below {LEAST_IPV4_MTU} bytes the kernel removes its \
+                 addresses and routes",
+                interface.name()
+            )
+            .into());
+        }
+        let interface = interface.clone();
+        let ipv6 = if now >= LEAST_IPV6_MTU && mtu < LEAST_IPV6_MTU {
+            Target::Ipv6 { interface: interface.clone() }
+        } else {
+            Target::Ipv6Mtu { interface: interface.clone() }
+        };
+        Ok(vec![ipv6, Target::Mtu { interface }])
+    }
+
+    /// What setting an interface up changes. When that is undone, the interface loses its IPv6
+    /// addresses.
+    #[must_use]
+    pub fn around_up(&self, interface: &Interface) -> Vec<Target> {
+        let interface = interface.clone();
+        vec![Target::Ipv6Addresses { interface: interface.clone() }, Target::Up { interface }]
+    }
+
+    /// What a change of some features of an interface may change: a driver may request others, so
+    /// it is every feature that can be changed.
+    ///
+    /// # Errors
+    /// The interface does not exist.
+    pub fn around_features(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
+        let name = interface.now(&mut Links::open()?)?.name;
+        let features = Ethtool::open()?.features(&name)?;
+        let changeable = features.into_iter().filter(|(_, state)| state.changeable);
+        let target = |feature| Target::Feature { interface: interface.clone(), feature };
+        // The rest is not undone, so it is not changed either.
+        Ok(changeable.map(|(feature, _)| target(feature)).filter(|target| target.check().is_ok()).collect())
+    }
+
+    /// What steering the receive work of an interface changes: the CPUs of each receive queue.
+    ///
+    /// # Errors
+    /// The interface does not exist, or sysfs does not show it.
+    pub fn around_steering(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
+        let queues = format!("{}/queues", super::device::sysfs(&self.files(), interface)?);
+        let names = self.files().names(&queues, "rx-");
+        let numbers = names.iter().filter_map(|name| name.strip_prefix("rx-")?.parse().ok());
+        Ok(numbers.map(|queue| Target::Steering { interface: interface.clone(), queue }).collect())
+    }
+}
