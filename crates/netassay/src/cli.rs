@@ -30,7 +30,7 @@ pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use export::{Export, ExportFormat};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use history::History;
-pub(crate) use hosts::{AddressesOf, HostFlags};
+pub(crate) use hosts::{AddressesOf, HostFlags, OneHost};
 pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};

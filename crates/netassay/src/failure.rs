@@ -120,7 +120,7 @@ impl Failure {
 
     fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Testbed(error) if error.is_interrupt() => None,
+            Self::Testbed(error) if error.is_interrupt() || error.names_its_way_out() => None,
             Self::Runner(runner::Error::Testbed(_)) | Self::Testbed(_) => {
                 Some("`netassay doctor` shows what this machine supports, and how to repair what is missing")
             }

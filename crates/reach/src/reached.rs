@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::launcher::Launcher;
 use crate::lines::{Lines, NoLine};
 use crate::said::Said;
-use crate::script::{AGENT, KEEP, TAKE};
+use crate::script::{KEEP, RUN, TAKE};
 
 /// How long a host may take to answer: ssh's own 10 s for the connection, and as long for a login.
 const TO_ANSWER: Duration = Duration::from_secs(20);
@@ -153,11 +153,12 @@ impl Reached {
         if line == "taken" { Ok(()) } else { Err(strange(host, &line)) }
     }
 
-    /// The command that becomes an agent there.
+    /// The command that runs the program there with these arguments: `agent` for an agent.
     #[must_use]
-    pub fn agent(&self) -> Command {
+    pub fn program(&self, arguments: &[&str]) -> Command {
         let sudo = if self.by_sudo { "yes" } else { "no" };
-        self.launcher.command(AGENT, &[&self.directory, sudo], &self.control.socket())
+        let all = [&[self.directory.as_str(), sudo], arguments].concat();
+        self.launcher.command(RUN, &all, &self.control.socket())
     }
 
     /// Whether agents there are root.

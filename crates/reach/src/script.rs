@@ -41,8 +41,9 @@ printf '%s  %s\n' "$2" "$1/part" | sha256sum -c >/dev/null 2>&1 || { rm -f "$1/p
 chmod 700 "$1/part" && mv -f "$1/part" "$1/netassay" && echo taken
 "#;
 
-/// Becomes an agent. `$1`: the directory; `$2`: `yes` if by sudo.
-pub(crate) const AGENT: &str = r#"
-if [ "$2" = yes ]; then exec sudo -n -- "$1/netassay" agent; fi
-exec "$1/netassay" agent
+/// Becomes the program. `$1`: the directory; `$2`: `yes` if by sudo; then the program's arguments.
+pub(crate) const RUN: &str = r#"
+p=$1/netassay; s=$2; shift 2
+if [ "$s" = yes ]; then exec sudo -n -- "$p" "$@"; fi
+exec "$p" "$@"
 "#;

@@ -102,6 +102,15 @@ impl Error {
         )
     }
 
+    /// Whether its text says what to do; other errors are about what this machine supports.
+    #[must_use]
+    pub fn names_its_way_out(&self) -> bool {
+        matches!(
+            self,
+            Self::Reach(_) | Self::NoHosts(_) | Self::CarriesTheConnection { .. } | Self::NoAddress { .. }
+        )
+    }
+
     /// Whether the testbed can be used for the next run. If not, it must be built again.
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {

@@ -70,7 +70,7 @@ impl Launched {
         name: &str,
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let command = place.by.as_ref().map_or_else(|| become_agent(program), |reached| reached.agent());
+        let command = place.by.as_ref().map_or_else(|| become_agent(program), |reached| reached.program(&["agent"]));
         let started = Path::new(command.get_program()).to_owned();
         // It does not die with this process: it sees the end of its input, and undoes its changes.
         let lease_ms = u64::try_from(Launch::LEASE.as_millis()).ok();

@@ -72,7 +72,8 @@ impl Testbed {
     /// Steers receive work to the CPUs of the receiving host. Where that is refused, the work runs
     /// on the sending CPU, and the CPU figures of the two hosts mix: a note says so.
     pub(crate) fn steer(&mut self) {
-        if self.path.receive_work == ReceiveWork::Nowhere || self.exact {
+        let apart = self.path.scenario.has_machines();
+        if apart || self.path.receive_work == ReceiveWork::Nowhere || self.exact {
             return;
         }
         if self.cpus.is_shared() {

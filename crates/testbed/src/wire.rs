@@ -26,6 +26,15 @@ struct Machine {
     located: Located,
 }
 
+/// What a machine's agent found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The interface for the traffic.
+    pub located: Located,
+    /// The machine, with that interface.
+    pub environment: host::Environment,
+}
+
 impl Hosts {
     /// Looks up the interfaces, and keeps them for all boots. Nothing is changed.
     ///
@@ -36,12 +45,22 @@ impl Hosts {
         &mut self,
         program: &path::Path,
         interrupt: &Interrupt,
-    ) -> Result<BySide<Located>, Error> {
-        let located = machines(self, program, interrupt)?.map(|_, machine| machine.located);
+    ) -> Result<BySide<Found>, Error> {
+        let mut machines = machines(self, program, interrupt)?;
+        let found = BySide::try_of(|side| {
+            let Machine { agent, located } = &mut machines[side];
+            let interfaces = vec![located.interface.clone()];
+            match agent.call(&Request::Environment { interfaces })? {
+                Answer::Environment(about) => {
+                    Ok(Found { located: located.clone(), environment: *about })
+                }
+                other => Err(Error::from(agent.client.unexpected(&other))),
+            }
+        })?;
         for (side, place) in self.places.each_mut() {
-            place.interface = Some(located[side].interface.clone());
+            place.interface = Some(found[side].located.interface.clone());
         }
-        Ok(located)
+        Ok(found)
     }
 }
 

@@ -31,6 +31,20 @@ pub(crate) struct HostFlags {
     pub(crate) keep_agent: bool,
 }
 
+/// A machine on which this command runs in place of this one.
+#[derive(Debug, Args)]
+pub(crate) struct OneHost {
+    /// Do it on this machine, over ssh
+    #[arg(long, value_name = "[USER@]HOST")]
+    pub(crate) host: Option<HostSpec>,
+    /// (with --host) The configuration file of ssh, in place of the user's
+    #[arg(long, value_name = "FILE", requires = "host")]
+    pub(crate) ssh_config: Option<PathBuf>,
+    /// (with --host) The netassay to run there, for machines of another architecture
+    #[arg(long, value_name = "FILE", requires = "host")]
+    pub(crate) agent_binary: Option<PathBuf>,
+}
+
 impl HostFlags {
     /// Whether a machine is named.
     pub(crate) fn names_any(&self) -> bool {

@@ -3,12 +3,15 @@
 use clap::Args;
 
 use super::common::Formatted;
+use super::hosts::OneHost;
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) on: OneHost,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }
@@ -27,6 +30,8 @@ pub(crate) struct Restore {
     /// Rename journals whose changes could not all be undone, so that they are ignored
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) forget: bool,
+    #[command(flatten)]
+    pub(crate) on: OneHost,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }

@@ -1,22 +1,29 @@
 //! The machines of a study: named on the command line or in a file, reached, and their interfaces
 //! found.
 
+use std::io::{self, Read as _};
 use std::path::Path;
+use std::process::{ExitCode, Stdio};
 
 use agent::Interrupt;
-use host::Located;
-use reach::{Binary, HostSpec, Launcher, Reached};
+use reach::{Binary, HostSpec, Launcher, Reached, Said};
 use serde::Deserialize;
-use study::{Assignment, BySide, Scenario, Study};
-use testbed::{HostPlace, Hosts};
+use study::{Assignment, BySide, Condition, Scenario, Study};
+use testbed::{Found, HostPlace, Hosts, Intended};
 
-use crate::cli::{AddressesOf, HostFlags};
+use crate::cli::{AddressesOf, HostFlags, OneHost};
 use crate::commands::studies::read_text;
+use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here::PROGRAM;
+use crate::output::print;
+use crate::signals;
 
 /// The largest file of hosts, in bytes.
 const LARGEST: u64 = 64 << 10;
+
+/// The most that a command on another machine may say, in bytes.
+const LONGEST_SAID: u64 = 1 << 20;
 
 /// What a file of hosts says.
 #[derive(Debug, Default, Deserialize)]
@@ -101,7 +108,7 @@ impl HostEntry {
 }
 
 /// Reaches the machines of a study, and reports what was found. `None`: none were named.
-pub(crate) fn reach(flags: &HostFlags, interrupt: &Interrupt) -> Result<Option<Hosts>, Failure> {
+pub(crate) fn reach(flags: &HostFlags, interrupt: &Interrupt) -> Result<Option<ReachedHosts>, Failure> {
     let Some(wanted) = Wanted::read(flags)? else { return Ok(None) };
     let binary = Binary::read(flags.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
     let launchers: Vec<&Launcher> =
@@ -112,14 +119,80 @@ pub(crate) fn reach(flags: &HostFlags, interrupt: &Interrupt) -> Result<Option<H
         interface: spec.and_then(|spec| spec.interface),
     });
     let mut hosts = Hosts { places, own_addresses: wanted.addresses == AddressesOf::Own };
-    let located = hosts.locate(PROGRAM.as_ref(), interrupt)?;
+    let found = hosts.locate(PROGRAM.as_ref(), interrupt)?;
     for (side, place) in hosts.places.each_ref() {
-        say(&format!("netassay: {side}: {}", words(place, &located[side], hosts.own_addresses)));
+        say(&format!("netassay: {side}: {}", words(place, &found[side].located, hosts.own_addresses)));
     }
-    Ok(Some(hosts))
+    Ok(Some(ReachedHosts { hosts, found }))
 }
 
-fn words(place: &HostPlace, located: &Located, own: bool) -> String {
+/// The machines of a study, and what was found on them.
+pub(crate) struct ReachedHosts {
+    pub(crate) hosts: Hosts,
+    found: BySide<Found>,
+}
+
+impl ReachedHosts {
+    /// What a study would change on the machines, each change with the command that undoes it by
+    /// hand.
+    pub(crate) fn intended(&self, study: &Study) -> String {
+        let conditions = &study.plan().conditions;
+        let mut text = String::new();
+        for (side, place) in self.hosts.places.each_ref() {
+            let Found { located, environment } = &self.found[side];
+            let Some(now) = environment.interfaces.get(&located.interface) else { continue };
+            let mut all: Vec<Intended> = Vec::new();
+            for tunnel in [false, true] {
+                let of_kind = |condition: &&Condition| condition.boot.scenario.has_tunnel() == tunnel;
+                let wanted: Vec<_> = conditions.iter().filter(of_kind).map(runner::switches_of).collect();
+                if !wanted.is_empty() {
+                    let interface = (located.interface.as_str(), now);
+                    all.extend(Intended::on(side, interface, &wanted, (self.hosts.own_addresses, tunnel)));
+                }
+            }
+            text += &format!("\nOn the {side} ({place}) would be changed, and undone at the end of each boot:\n");
+            if all.is_empty() {
+                text += "  nothing\n";
+            }
+            let width = all.iter().map(|one| one.change.chars().count()).max().unwrap_or(0);
+            for Intended { change, undo } in all {
+                text += &format!("  {change:width$}   undo by hand: {undo}\n");
+            }
+        }
+        text
+    }
+}
+
+/// Runs a command of netassay's on another machine, and prints what it says there. `None`: no
+/// machine is named.
+pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>, Failure> {
+    let Some(host) = &on.host else { return Ok(None) };
+    let mut launcher = host.launcher.clone();
+    if let Launcher::Ssh { config, .. } = &mut launcher {
+        config.clone_from(&on.ssh_config);
+    }
+    let interrupt = signals::interrupt()?;
+    let binary = Binary::read(on.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
+    let reached = Reached::connect(&launcher, &binary, false, &interrupt)?;
+    let failed = |error: io::Error| Failure::Environment(format!("{launcher}: {error}"));
+    let mut command = reached.program(words);
+    let mut process =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
+    let said = process.stderr.take().map(Said::read).transpose().map_err(failed)?;
+    let mut text = Vec::new();
+    if let Some(output) = process.stdout.take() {
+        output.take(LONGEST_SAID).read_to_end(&mut text).map_err(failed)?;
+    }
+    let status = process.wait().map_err(failed)?;
+    // Text of another machine.
+    print(&text::lines(&String::from_utf8_lossy(&text)))?;
+    if let Some(said) = said.map(|said| said.last_words()).filter(|said| !said.is_empty()) {
+        say(&format!("{launcher}: {said}"));
+    }
+    Ok(Some(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
+}
+
+fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
     let addresses: Vec<String> =
         located.addresses.iter().map(|(address, prefix)| format!("{address}/{prefix}")).collect();
     let addresses = match (own, addresses.is_empty()) {

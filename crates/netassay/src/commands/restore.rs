@@ -6,12 +6,24 @@ use host::journal::{Manner, Report};
 use host::machine::Machine;
 
 use crate::cli::{Format, Restore};
+use crate::commands::hosts::elsewhere;
 use crate::exit;
 use crate::failure::Failure;
 use crate::machine::words;
 use crate::output::{layout, print, print_json, print_page};
 
 pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
+    let given = [
+        ("--dry-run", flags.dry_run),
+        ("--force", flags.force),
+        ("--forget", flags.forget),
+        ("--format=json", flags.output.format == Format::Json),
+    ];
+    let given = given.into_iter().filter(|(_, is_set)| *is_set).map(|(word, _)| word);
+    let again: Vec<&str> = std::iter::once("restore").chain(given).collect();
+    if let Some(code) = elsewhere(&flags.on, &again)? {
+        return Ok(code);
+    }
     let manner = Manner { dry_run: flags.dry_run, force: flags.force, forget: flags.forget };
     let reports = host::journal::restore(&host::journal::directory()?, &Machine::system(), manner)?;
     match flags.output.format {

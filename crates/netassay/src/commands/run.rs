@@ -16,7 +16,7 @@ use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here;
-use crate::commands::hosts;
+use crate::commands::hosts::{self, ReachedHosts};
 use crate::machine::{self, Changed};
 use crate::output::{self, named};
 use crate::signals;
@@ -80,7 +80,11 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             study.name()
         )));
     }
-    let mut lab = lab(study, flags, &interrupt)?;
+    let reached = hosts::reach(&flags.hosts, &interrupt)?;
+    if let (true, Some(reached)) = (flags.dry_run, &reached) {
+        return dry_run_between(study, reached, flags).map(|()| None);
+    }
+    let mut lab = lab(study, flags, reached, &interrupt)?;
     if flags.dry_run {
         return dry_run(study, &mut lab, flags).map(|()| None);
     }
@@ -114,13 +118,18 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     })
 }
 
-fn lab(study: &Study, flags: &RunFlags, interrupt: &Interrupt) -> Result<LocalLab, Failure> {
+fn lab(
+    study: &Study,
+    flags: &RunFlags,
+    reached: Option<ReachedHosts>,
+    interrupt: &Interrupt,
+) -> Result<LocalLab, Failure> {
     let privileges = host::Privileges::read();
     Ok(LocalLab {
         options: testbed::Options {
             inside_guest: study.inside_guest(),
             exact: study.exact(),
-            hosts: hosts::reach(&flags.hosts, interrupt)?,
+            hosts: reached.map(|reached| reached.hosts),
             // Each boot has its own state.
             ..here::options(BootState::default(), flags.rootless || !privileges.privileged(), interrupt)?
         },
@@ -136,6 +145,16 @@ fn pin_to_own_cpu(lab: &LocalLab) -> Result<bool, Failure> {
         host::affinity::pin_current_thread(own)?;
     }
     Ok(!own.is_empty())
+}
+
+/// The plan between machines of the user's. Nothing is tried out there: a dry run changes nothing.
+fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> Result<(), Failure> {
+    let listing = report::PlanListing::new(study, study.plan().clone(), Vec::new(), None);
+    let intended = reached.intended(study);
+    if flags.output.format == Format::Json {
+        say(&intended);
+    }
+    output::show(&listing, &flags.output, flags.tables.wide, |listing, layout| listing.text(layout) + &intended)
 }
 
 fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Failure> {

@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A machine, by its place in the test's network.
+/// A machine.
 pub(crate) struct Machine {
-    pub(crate) name: &'static str,
     holder: Child,
     sshd: Child,
 }
@@ -59,7 +58,7 @@ fn inside(holder: &Child, words: &[&str]) -> Command {
 impl Machines {
     /// Makes them; `None` where sshd is not installed or the test is not root.
     pub(crate) fn make() -> Option<Self> {
-        if !super::is_root() || !Path::new("/usr/sbin/sshd").exists() {
+        if !super::common::is_root() || !Path::new("/usr/sbin/sshd").exists() {
             return None;
         }
         let directory = tempfile::tempdir().unwrap();
@@ -111,7 +110,7 @@ impl Machines {
             })
             .collect();
         fs::write(at("ssh_config"), config).unwrap();
-        let machine = |name, holder: Child| {
+        let machine = |holder: Child| {
             // Its own places for journals, caches and temporary files.
             let kept = directory.path().display().to_string();
             let script = format!(
@@ -119,10 +118,10 @@ impl Machines {
                 at("sshd_config")
             );
             let sshd = inside(&holder, &["sh", "-ec", &script]).stderr(Stdio::null()).spawn().unwrap();
-            Machine { name, holder, sshd }
+            Machine { holder, sshd }
         };
         let machines =
-            Self { a: machine("a", first), b: machine("b", second), controller, directory };
+            Self { a: machine(first), b: machine(second), controller, directory };
         for name in ["a", "b"] {
             machines.await_ssh(name);
         }
@@ -165,6 +164,12 @@ impl Machine {
     /// A command on this machine.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         inside(&self.holder, words)
+    }
+
+    /// The words that run a command on this machine.
+    pub(crate) fn launcher(&self) -> Vec<String> {
+        let holder = self.holder.id().to_string();
+        ["nsenter", "-t", &holder, "--net", "--mount", "--"].map(str::to_owned).to_vec()
     }
 
     /// The output of a script on this machine.

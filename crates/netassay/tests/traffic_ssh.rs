@@ -1,0 +1,194 @@
+//! Studies between two machines that are reached over ssh, or by any other command: network
+//! namespaces with an sshd each.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+#[path = "common/machines.rs"]
+mod machines;
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Bench, Watched, expect, skip, stderr, stdout};
+use machines::Machines;
+
+const STUDY: &str = "name = \"tso\"\nquestion = \"Does TSO make TCP faster between two machines?\"\nscenario = \"veth\"\n\
+    [[workload]]\nkind = \"tcp_stream\"\nduration = \"200ms\"\nramp = \"50ms\"\nflows = 1\n\
+    [factors]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 1\nruns = 2\nwarmup = 0\n";
+
+struct World {
+    bench: Bench,
+    machines: Machines,
+}
+
+impl World {
+    fn make(test: &str) -> Option<Self> {
+        let Some(machines) = Machines::make() else {
+            skip(test, "it needs root, and the Debian package openssh-server");
+            return None;
+        };
+        let bench = Bench::new();
+        bench.write("tso.toml", STUDY);
+        Some(Self { bench, machines })
+    }
+
+    /// netassay in the controller's namespace, with these machines.
+    fn netassay(&self, hosts: [&str; 2], more: &[&str]) -> Command {
+        let program = self.bench.path("netassay").display().to_string();
+        let config = self.machines.ssh_config();
+        let mut words = vec![program.as_str(), "run", "tso.toml", "--keep-disturbed", "--progress", "plain", "--no-report"];
+        words.extend(["--transmitter", hosts[0], "--receiver", hosts[1], "--ssh-config", &config]);
+        words.extend(more);
+        let mut command = self.machines.command(&words);
+        command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
+        command
+    }
+
+    fn states(&self) -> [String; 2] {
+        [self.machines.a.state(), self.machines.b.state()]
+    }
+
+    /// Waits until both machines are as before and hold nothing of netassay's.
+    #[track_caller]
+    fn expect_as_before(&self, before: &[String; 2], within: Duration) {
+        let deadline = Instant::now() + within;
+        let left = || [self.machines.a.left(), self.machines.b.left()];
+        while self.states() != *before || left().iter().any(|left| left.trim() != "0") {
+            if Instant::now() >= deadline {
+                assert_eq!(left().map(|left| left.trim().to_owned()), ["0", "0"]);
+                assert_eq!(self.states(), *before);
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+fn a_study_between_two_machines_leaves_them_as_they_were() {
+    let Some(world) = World::make("a_study_between_two_machines_leaves_them_as_they_were") else { return };
+    let before = world.states();
+    let done = world.netassay(["a:data0", "root@b:data0"], &[]).output().unwrap();
+    expect(&done, 0);
+    let said = stderr(&done);
+    assert!(said.contains("transmitter: a, interface data0 (MTU 1500, 10.78.0.1/24, 2001:db8:78::1/64)"), "{said}");
+    assert!(said.contains("receiver: root@b, interface data0"), "{said}");
+    // Segmentation by the card is worth more than any noise of this machine.
+    let [on, off] = ["tso=on", "tso=off"].map(|slug| world.bench.mean(slug, "throughput"));
+    assert!(on > off, "{on} against {off} Mbit/s\n{}", stdout(&done));
+    let scenario: String = world
+        .bench
+        .database()
+        .query_row("SELECT json_extract(plan, '$.conditions[0].boot.scenario') FROM study", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(scenario, "ssh");
+    world.expect_as_before(&before, Duration::ZERO);
+
+    // A tunnel over the same interfaces, with addresses that are not there yet, and another MTU.
+    let more = ["--set", "scenario=ssh-vxlan", "--set", "underlay.mtu=1600", "--set", "runs=1", "--addresses", "own"];
+    let done = world.netassay(["a:data0", "b:data0"], &more).output().unwrap();
+    expect(&done, 0);
+    world.expect_as_before(&before, Duration::ZERO);
+}
+
+#[test]
+fn a_killed_controller_leaves_both_machines_as_they_were() {
+    let Some(world) = World::make("a_killed_controller_leaves_both_machines_as_they_were") else { return };
+    let before = world.states();
+    let more = ["--set", "duration=20s", "--set", "mtu=1000,9000", "--addresses", "own"];
+    let mut controller = Watched::start(world.netassay(["a:data0", "b:data0"], &more));
+    controller.wait_for("testbed built");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    // Killed once the machines have been changed.
+    while world.machines.a.state() == before[0] {
+        assert!(Instant::now() < deadline, "nothing was changed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // nsenter became netassay.
+    let killed = Command::new("kill").args(["-9", &controller.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    world.expect_as_before(&before, Duration::from_secs(5));
+
+    // The network is cut while a run is under way: the leases end.
+    let mut controller = Watched::start(world.netassay(["a:data0", "b:data0"], &more));
+    controller.wait_for("testbed built");
+    world.machines.a.sh("ip link set mgmt down");
+    let down = world.machines.a.sh("ip -br link show mgmt");
+    assert!(down.contains("DOWN"), "{down}");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !world.machines.a.left().trim().ends_with('0') {
+        assert!(Instant::now() < deadline, "the agent is still there: {}", world.machines.a.left());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    world.machines.a.sh("ip link set mgmt up; ip route add default via 10.77.1.1");
+    let (code, said) = controller.finish();
+    assert_ne!(code, Some(0), "{said}");
+    let [a, b] = world.states();
+    assert_eq!(b, before[1]);
+    assert_eq!(a, before[0]);
+}
+
+#[test]
+fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
+    let Some(world) = World::make("a_machine_that_cannot_be_used_is_named_before_anything_is_changed") else { return };
+    let before = world.states();
+    let refused = |hosts: [&str; 2], more: &[&str]| {
+        let done = world.netassay(hosts, more).output().unwrap();
+        assert_ne!(done.status.code(), Some(0), "{}", stdout(&done));
+        stderr(&done)
+    };
+    // A dry run tells each change, and makes none.
+    let more = ["--dry-run", "--set", "mtu=9000", "--addresses", "own"];
+    let done = world.netassay(["a:data0", "b:data0"], &more).output().unwrap();
+    expect(&done, 0);
+    for change in [
+        "On the transmitter (a) would be changed, and undone at the end of each boot:",
+        "ip addr add 198.18.0.1/24 dev data0",
+        "undo by hand: ip link set dev data0 mtu 1500",
+        "ethtool -K data0 tx-tcp-segmentation off",
+    ] {
+        assert!(stdout(&done).contains(change), "{change}: {}", stdout(&done));
+    }
+    world.expect_as_before(&before, Duration::ZERO);
+    let said = refused(["a", "b"], &[]);
+    assert!(said.contains("mgmt, carries this connection too"), "{said}");
+    let said = refused(["a:data9", "b:data0"], &[]);
+    assert!(said.contains("transmitter: cannot read the state of interface \"data9\""), "{said}");
+    let said = refused(["a:data0", "stranger:data0"], &[]);
+    assert!(said.contains("cannot reach stranger") && said.contains("compare the key"), "{said}");
+    world.machines.b.sh("ip addr flush dev data0");
+    let said = refused(["a:data0", "b:data0"], &[]);
+    assert!(said.contains("--addresses own"), "{said}");
+    world.machines.b.sh("ip addr add 10.78.0.2/24 dev data0; ip addr add 2001:db8:78::2/64 dev data0 nodad");
+    world.expect_as_before(&before, Duration::from_secs(5));
+}
+
+#[test]
+fn a_machine_may_be_any_command_that_runs_a_shell() {
+    let Some(world) = World::make("a_machine_may_be_any_command_that_runs_a_shell") else { return };
+    let before = world.states();
+    let entry = |machine: &machines::Machine| {
+        let words: Vec<String> = machine.launcher().iter().map(|word| format!("{word:?}")).collect();
+        format!("launch = [{}]\ninterface = \"data0\"\n", words.join(", "))
+    };
+    let (a, b) = (&world.machines.a, &world.machines.b);
+    let hosts = format!("addresses = \"own\"\n[transmitter]\n{}[receiver]\n{}", entry(a), entry(b));
+    let hosts = world.bench.write("hosts.toml", &hosts);
+    let hosts = hosts.display().to_string();
+    let done = world.bench.run(&["run", "tso.toml", "--hosts", &hosts, "--no-report", "--set", "family=ipv6"]);
+    expect(&done, 0);
+    world.expect_as_before(&before, Duration::ZERO);
+    // What a host says about itself is said of a machine too.
+    let config = world.machines.ssh_config();
+    let program = world.bench.path("netassay").display().to_string();
+    let host = |words: &[&str]| {
+        let all = [&[program.as_str()], words, &["--host", "root@b", "--ssh-config", &config]].concat();
+        let done = world.machines.run(&all);
+        expect(&done, 0);
+        stdout(&done)
+    };
+    assert!(host(&["doctor"]).contains("Linux"));
+    assert_eq!(host(&["restore"]), "nothing to undo\n");
+    assert!(fs::exists(world.bench.path("netassay.db")).unwrap());
+}

@@ -1,0 +1,106 @@
+//! The changes that a study would make on a machine of the user's, before any is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use host::InterfaceEnvironment;
+use study::Side;
+
+use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
+use crate::path::tunnel::TUNNEL;
+use crate::switches::Switches;
+
+/// One change, as a command that a person could give, and the command that undoes it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Intended {
+    /// What would be done.
+    pub change: String,
+    /// How to undo it by hand.
+    pub undo: String,
+}
+
+impl Intended {
+    /// The changes on the machine of a side, each once. `interface`: its name; `now`: as it is;
+    /// `own`: whether it gets addresses of netassay's; `tunnel`: whether a tunnel is made over it.
+    #[must_use]
+    pub fn on(
+        side: Side,
+        (interface, now): (&str, &InterfaceEnvironment),
+        wanted: &[Switches],
+        (own, tunnel): (bool, bool),
+    ) -> Vec<Self> {
+        let one = |change: String, undo: String| Self { change, undo };
+        let mut all = Vec::new();
+        if !now.link.up {
+            let set = |state: &str| format!("ip link set dev {interface} {state}");
+            all.push(one(set("up"), set("down")));
+        }
+        if own {
+            let addresses: Addresses = if tunnel { UNDERLAY[side] } else { TRAFFIC[side] };
+            all.extend(addresses.with_prefixes().into_iter().map(|(address, prefix)| {
+                let say = |verb: &str| format!("ip addr {verb} {address}/{prefix} dev {interface}");
+                one(say("add"), say("del"))
+            }));
+        }
+        let mtu = |switches: &Switches| if tunnel { switches.underlay.mtu } else { switches.mtu };
+        let mtus: BTreeSet<u32> = wanted.iter().filter_map(mtu).filter(|mtu| *mtu != now.link.mtu).collect();
+        all.extend(mtus.into_iter().map(|mtu| {
+            let set = |mtu: u32| format!("ip link set dev {interface} mtu {mtu}");
+            one(set(mtu), set(now.link.mtu))
+        }));
+        let present = now.features.clone().unwrap_or_default();
+        let changed: BTreeSet<(&String, bool)> = wanted
+            .iter()
+            .flat_map(|switches| features(switches, side, tunnel))
+            .map(|(name, on)| (name, *on))
+            .filter(|(name, on)| present.get(*name).is_some_and(|now| now.changeable && now.active != *on))
+            .collect();
+        all.extend(changed.into_iter().map(|(name, on)| {
+            let set = |on: bool| format!("ethtool -K {interface} {name} {}", if on { "on" } else { "off" });
+            one(set(on), set(!on))
+        }));
+        if tunnel {
+            all.push(one(format!("ip link add {TUNNEL} type vxlan …"), format!("ip link del {TUNNEL}")));
+        }
+        all
+    }
+}
+
+/// The features of the machine's own interface.
+fn features(switches: &Switches, side: Side, tunnel: bool) -> &BTreeMap<String, bool> {
+    match (side, tunnel) {
+        (Side::Transmitter, false) => &switches.transmitter,
+        (Side::Receiver, false) => &switches.receiver,
+        (Side::Transmitter, true) => &switches.underlay.transmitter,
+        (Side::Receiver, true) => &switches.underlay.receiver,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_change_is_told_once_with_the_command_that_undoes_it() {
+        let environment = host::Environment::read(&["lo"], "1");
+        let mut now = environment.interfaces["lo"].clone();
+        now.link.mtu = 1500;
+        let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
+        let plain = Switches::default();
+        let small = Switches { mtu: Some(1000), transmitter: off(), ..Switches::default() };
+        let same = Switches { mtu: Some(1500), ..small.clone() };
+        let told = Intended::on(Side::Transmitter, ("eth1", &now), &[plain, small.clone(), same], (true, false));
+        let lines: Vec<String> = told.iter().map(|one| format!("{} | {}", one.change, one.undo)).collect();
+        assert_eq!(
+            lines,
+            [
+                "ip addr add 198.18.0.1/24 dev eth1 | ip addr del 198.18.0.1/24 dev eth1",
+                "ip addr add 2001:2::1/64 dev eth1 | ip addr del 2001:2::1/64 dev eth1",
+                "ip link set dev eth1 mtu 1000 | ip link set dev eth1 mtu 1500",
+                "ethtool -K eth1 tx-tcp-segmentation off | ethtool -K eth1 tx-tcp-segmentation on",
+            ]
+        );
+        // With a tunnel the switches are the tunnel's, which ends with it.
+        let told = Intended::on(Side::Receiver, ("eth1", &now), &[small], (false, true));
+        assert_eq!(told.iter().map(|one| one.undo.as_str()).collect::<Vec<_>>(), ["ip link del vxlan0"]);
+    }
+}
