@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn each_change_is_told_once_with_the_command_that_undoes_it() {
         let environment = host::Environment::read(&["lo"], "1");
-        let mut now = environment.interfaces["lo"].clone();
+        let mut now = environment.interfaces["lo"].clone().unwrap();
         now.link.mtu = 1500;
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();

@@ -140,7 +140,7 @@ impl ReachedHosts {
         let mut text = String::new();
         for (side, place) in self.hosts.places.each_ref() {
             let Found { located, environment } = &self.found[side];
-            let Some(now) = environment.interfaces.get(&located.interface) else { continue };
+            let Some(Some(now)) = environment.interfaces.get(&located.interface) else { continue };
             let mut all: Vec<Intended> = Vec::new();
             for tunnel in [false, true] {
                 let of_kind = |condition: &&Condition| condition.boot.scenario.has_tunnel() == tunnel;
@@ -154,9 +154,8 @@ impl ReachedHosts {
             if all.is_empty() {
                 text += "  nothing\n";
             }
-            let width = all.iter().map(|one| one.change.chars().count()).max().unwrap_or(0);
             for Intended { change, undo } in all {
-                text += &format!("  {change:width$}   undo by hand: {undo}\n");
+                text += &format!("  {change}\n    undo by hand: {undo}\n");
             }
         }
         text

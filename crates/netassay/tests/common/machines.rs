@@ -33,7 +33,7 @@ fn sh(script: &str) {
 
 /// A process that holds new network and mount namespaces, and ends with this one.
 fn holder() -> Child {
-    let script = "mount --make-rprivate / && mount -t sysfs sysfs /sys && ip link set lo up && echo ready && exec sleep infinity";
+    let script = "mount --make-rprivate / && mount -t sysfs sysfs /sys && sysctl -qw net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.accept_dad=0 && ip link set lo up && echo ready && exec sleep infinity";
     let mut command = Command::new("unshare");
     command.args(["--net", "--mount", "--", "sh", "-ec", script]).stdout(Stdio::piped());
     // SAFETY: prctl only asks the kernel to end the child with its parent.
@@ -191,7 +191,10 @@ impl Machine {
 
     /// What is left in the places where a program could be.
     pub(crate) fn left(&self) -> String {
-        self.sh("ls -A /tmp /var/tmp /dev/shm /root; find /var/lib -type f; ps -eo args | grep -c '[n]etassay agent' || true")
+        self.sh(
+            "find /tmp /var/tmp /dev/shm /root -name 'netassay*' 2>/dev/null; find /var/lib -name '*.journal'; own=$(readlink /proc/self/ns/net); \
+             for p in /proc/[0-9]*; do if [ \"$(readlink $p/ns/net)\" = \"$own\" ]; then tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep 'netassay agent' | grep -v 'sh -c' || true; fi; done",
+        )
     }
 }
 
