@@ -32,7 +32,8 @@ impl World {
             links.set_up(name).unwrap();
         }
         for address in ["192.0.2.1/24", "fd00:1::1/64"] {
-            ip(&["address", "add", address, "dev", WIRE, "nodad"][..if address.contains(':') { 6 } else { 5 }]);
+            ip(&["address", "add", address, "dev", WIRE, "nodad"]
+                [..if address.contains(':') { 6 } else { 5 }]);
         }
         ip(&["-6", "route", "add", "fd00:2::/64", "via", "fd00:1::2", "dev", WIRE, "metric", "7"]);
         links.await_running(WIRE).unwrap();
@@ -57,8 +58,9 @@ impl World {
         ];
         for directory in ["ipv4/conf", "ipv6/conf", "ipv6/neigh"] {
             let directory = format!("/proc/sys/net/{directory}/{WIRE}");
-            let mut files: Vec<_> =
-                std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()).collect();
+            // There are none while IPv6 is off.
+            let files = std::fs::read_dir(directory).into_iter().flatten();
+            let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
             files.sort();
             all.extend(files.iter().map(|file| format!("{} {:?}", file.display(), std::fs::read(file).ok())));
         }
@@ -68,14 +70,15 @@ impl World {
     /// The journals that are there.
     pub(crate) fn journals(&self) -> usize {
         let entries = std::fs::read_dir(self.state.path().join("netassay/undo")).into_iter().flatten();
-        entries.filter(|entry| entry.as_ref().unwrap().file_name() != "lock").count()
+        let is_journal = |path: &PathBuf| path.extension().is_some_and(|end| end == "journal");
+        entries.map(|entry| entry.unwrap().path()).filter(is_journal).count()
     }
 
     /// Waits until nothing is left to undo, and says how long that took.
     pub(crate) fn await_undone(&self) -> Duration {
         let begun = Instant::now();
         while self.journals() > 0 {
-            assert!(begun.elapsed() < PATIENCE, "changes are not undone");
+            assert!(begun.elapsed() < PATIENCE, "changes are not undone:\n{}", self.left());
             std::thread::sleep(Duration::from_millis(5));
         }
         let took = begun.elapsed();
@@ -86,6 +89,18 @@ impl World {
         let new = after.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}\n"));
         assert!(self.before == now, "{}", lost.chain(new).collect::<String>());
         took
+    }
+
+    /// The journals that are there, with what keeps them.
+    fn left(&self) -> String {
+        let directory = self.state.path().join("netassay/undo");
+        let files = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
+        let texts: String = files
+            .map(|path| format!("{}\n{}", path.display(), std::fs::read_to_string(&path).unwrap_or_default()))
+            .collect();
+        let dry = host::journal::Manner { dry_run: true, ..host::journal::Manner::default() };
+        let reports = host::journal::restore(&directory, &host::machine::Machine::system(), dry);
+        format!("{texts}\n{reports:#?}")
     }
 
     pub(crate) fn agent(&self, isolation: Isolation, lease_ms: Option<u64>) -> Agent {

@@ -251,7 +251,8 @@ mod tests {
         (0..3usize, message, any::<Option<[u32; 2]>>()).prop_map(|(sort, message, lifetime)| Entry {
             sort: Sort::ALL[sort],
             message,
-            lifetime, is_tentative: false,
+            lifetime,
+            is_tentative: false,
         })
     }
 

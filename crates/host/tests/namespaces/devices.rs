@@ -212,8 +212,7 @@ pub(crate) fn renamed(stage: &mut Stage) {
     left_by_a_kill(directory.path(), "second", |journal| set_mtu(journal, "second", 1400));
     ip(&["link", "delete", "second"]);
     ip(&["link", "add", "second", "mtu", "1400", "type", "bridge"]);
-    let reports =
-        restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
+    let reports = restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
     assert_eq!(reports[0].fate, Fate::Undone);
     assert!(reports[0].changes.iter().all(|one| one.outcome == Outcome::Gone), "{reports:?}");
     assert_eq!(
@@ -231,8 +230,7 @@ pub(crate) fn renamed(stage: &mut Stage) {
     left_by_a_kill(directory.path(), "made0", make);
     ip(&["link", "delete", "made0"]);
     ip(&["link", "add", "made0", "type", "bridge"]);
-    let reports =
-        restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
+    let reports = restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
     assert!(matches!(reports[0].changes[0].outcome, Outcome::ChangedMeanwhile { .. }), "{reports:?}");
     assert!(Links::open().unwrap().find("made0").is_ok());
 }
