@@ -114,6 +114,10 @@ fn prepare(stage: &mut Stage) -> String {
     ] {
         ip(&[&["address", "add"], address, &["dev", name]].concat());
     }
+    // The kernel begins to use an address a moment later.
+    while ip(&["-6", "address", "show", "dev", name]).contains("tentative") {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
     for route in [
         &["fd00:10::/64", "via", "fd00:1::2", "metric", "77"][..],
         &["fd00:11::/64", "metric", "5", "mtu", "1350", "advmss", "1200"],
