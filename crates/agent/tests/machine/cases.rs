@@ -9,7 +9,9 @@ use netassay_agent::{CallError, Isolation};
 
 use crate::world::{Agent, PATIENCE, WIRE, World, ip};
 
-pub(crate) const ALL: &[(&str, fn(&World))] = &[
+type Case = (&'static str, fn(&World));
+
+pub(crate) const ALL: &[Case] = &[
     ("a_silent_controller_ends_a_measurement_and_all_is_undone", silent_while_measuring),
     ("a_silent_controller_ends_a_settling_at_any_moment_and_all_is_undone", silent_while_settling),
     ("a_controller_that_is_gone_ends_a_measurement_and_all_is_undone", gone_while_measuring),

@@ -98,8 +98,15 @@ fn a_journal_that_was_never_finished_is_removed_by_the_next_session() {
 fn a_setting_that_is_changed_again_is_announced_once() {
     let world = World::new(&[("a", "1\n")]);
     let mut journal = world.journal();
+    let cover = |journal: &mut Journal, value: &str| {
+        let set = || {
+            world.set("a", value);
+            Ok(())
+        };
+        journal.cover(&[target("a")], set).unwrap();
+    };
     for value in ["2\n", "1\n", "3\n", "4\n"] {
-        journal.cover(&[target("a")], || Ok(world.set("a", value))).unwrap();
+        cover(&mut journal, value);
     }
     let path = std::fs::read_dir(world.undo()).unwrap().map(|file| file.unwrap().path());
     let path = path.into_iter().find(|path| path.extension().is_some_and(|end| end == "journal")).unwrap();
@@ -109,7 +116,7 @@ fn a_setting_that_is_changed_again_is_announced_once() {
     journal.undo_some(|_| true).unwrap();
     assert_eq!(world.bytes("a"), b"1\n");
     assert_eq!(journal.changes(), []);
-    journal.cover(&[target("a")], || Ok(world.set("a", "5\n"))).unwrap();
+    cover(&mut journal, "5\n");
     journal.undo().unwrap();
     assert_eq!((world.bytes("a"), world.journals()), (b"1\n".to_vec(), 0));
 }
