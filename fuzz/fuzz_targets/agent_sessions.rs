@@ -19,7 +19,8 @@ use libfuzzer_sys::fuzz_target;
 use netassay_agent::fuzz::Conversation;
 use netassay_agent::message::{Answer, PROTOCOL, Request};
 use netassay_agent::{Isolation, decode, encode};
-use netassay_host::machine::{FeatureRequest, MachineRequest};
+use netassay_host::journal::{Manner, restore};
+use netassay_host::machine::{FeatureRequest, Machine, MachineRequest};
 use netassay_host::{DiscardDevice, Vxlan, namespace};
 use netassay_load::{CongestionControl, Direction, Kind, Pacing, Reader, Sender, Spec, Traffic};
 
@@ -39,6 +40,10 @@ fuzz_target!(
         let made = converse(&mut Bytes(bytes));
         assert_eq!(opened(), open, "files or threads stay behind");
         let journals = state.path().join("netassay/undo");
+        // The other session may have changed what the machine's agent had changed: that is left, unless
+        // it is forced.
+        let force = Manner { force: true, ..Manner::default() };
+        restore(&journals, &Machine::system(), force).expect("the journals are ours");
         let left = std::fs::read_dir(journals).into_iter().flatten().flatten();
         let left: Vec<_> = left.map(|entry| entry.file_name()).filter(|name| name != "lock").collect();
         assert!(left.is_empty(), "changes are not undone: {left:?}");

@@ -20,7 +20,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 
 use crate::frame::{FrameError, LineReader};
-use crate::serve::ServeError;
+use crate::serve_error::ServeError;
 
 /// How long an agent continues after its input has ended: it still answers quick requests, and
 /// gives up work.

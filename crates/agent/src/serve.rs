@@ -4,35 +4,15 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use host::namespace;
-use thiserror::Error;
 
 use crate::controller::Requests;
-use crate::frame::{FrameError, decode, encode};
+use crate::frame::{decode, encode};
 use crate::guardian;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
 use crate::refusal::Refusal;
+use crate::serve_error::ServeError;
 use crate::session::{About, Session};
-
-/// Why an agent could not begin, or had to end.
-#[derive(Debug, Error)]
-pub enum ServeError {
-    /// The namespaces could not be entered, or the host's kernel could not be asked.
-    #[error(transparent)]
-    Host(#[from] host::Error),
-    /// Standard input or output failed.
-    #[error("cannot use the controller's pipe: {0}")]
-    Pipe(#[from] io::Error),
-    /// Privileges that are not needed could not be dropped.
-    #[error("cannot give up the privileges that an agent does not need: {0}")]
-    Privileges(io::Error),
-    /// The controller does not speak the protocol.
-    #[error("the controller: {0}")]
-    Frame(#[from] FrameError),
-    /// An answer could not be encoded.
-    #[error("an answer could not be encoded: {0}")]
-    Encode(#[from] serde_json::Error),
-}
 
 /// Serves requests from standard input until it ends, after the first line ([`Launch`]). The
 /// process must still have one thread. `version`: the program's.

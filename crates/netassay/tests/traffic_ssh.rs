@@ -58,16 +58,22 @@ impl World {
         while self.states() != *before || left().iter().any(|left| !left.is_empty()) {
             if Instant::now() >= deadline {
                 assert_eq!(left(), ["", ""]);
-                let differ = |now: String, before: &str| -> Vec<String> {
-                    let [here, there] = [now.as_str(), before].map(|text| text.lines().collect::<Vec<_>>());
-                    let come = here.iter().filter(|line| !there.contains(line)).map(|line| format!("+{line}"));
-                    let gone = there.iter().filter(|line| !here.contains(line)).map(|line| format!("-{line}"));
-                    gone.chain(come).collect()
-                };
                 let [a, b] = self.states();
-                panic!("a: {:#?}\nb: {:#?}", differ(a, &before[0]), differ(b, &before[1]));
+                panic!("a: {}\nb: {}", first_difference(&a, &before[0]), first_difference(&b, &before[1]));
             }
             std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// Where two states begin to differ.
+fn first_difference(now: &str, before: &str) -> String {
+    let (here, there): (Vec<&str>, Vec<&str>) = (now.lines().collect(), before.lines().collect());
+    match (0..here.len().max(there.len())).find(|line| here.get(*line) != there.get(*line)) {
+        None => "as before".to_owned(),
+        Some(line) => {
+            let around = |lines: &[&str]| lines.iter().skip(line.saturating_sub(2)).take(6).copied().collect::<Vec<_>>().join("\n");
+            format!("line {line}, before:\n{}\nnow:\n{}", around(&there), around(&here))
         }
     }
 }

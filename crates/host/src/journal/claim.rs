@@ -40,12 +40,23 @@ impl Claim {
             Ok(()) => {
                 // Without it the message to others is less clear, and nothing else.
                 let _ = sign(&mut file);
+                forget_unfinished(directory);
                 Ok(Ok(Self { _file: file }))
             }
             Err(TryLockError::WouldBlock) => Ok(Err(holder(&file))),
             Err(TryLockError::Error(errno)) => Err(JournalError::file("lock", &path)(errno)),
         }
     }
+}
+
+/// Removes journals whose makers were killed before they had a name: nothing was changed under them.
+/// Only the holder of the claim makes any.
+fn forget_unfinished(directory: &Path) {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let unfinished =
+        entries.map(|entry| entry.path()).filter(|path| path.extension() == Some("new".as_ref()));
+    // What cannot be removed is in nobody's way.
+    unfinished.for_each(|path| drop(std::fs::remove_file(path)));
 }
 
 fn sign(file: &mut File) -> io::Result<()> {

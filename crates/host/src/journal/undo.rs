@@ -84,12 +84,13 @@ impl Undoing {
     }
 }
 
-/// Undoes changes, the last first, and passes what it does to `note` (not in a dry run). What cannot
-/// be noted is undone all the same, and reported as failed.
+/// Undoes changes and passes what it does to `note` (not in a dry run). What cannot be noted is undone
+/// all the same, and reported as failed.
 ///
-/// What is undone is decided for all changes before the first one, because the undo of one changes
-/// others: with the MTU, IPv6 comes back, and is not what another program made of it. At the end all
-/// are read again, for the same reason.
+/// The last change is undone first, but a cause before its effects ([`Target::rank`]): both may have
+/// been announced at other times. What is undone is decided for all changes before the first one,
+/// because the undo of one changes others: with the MTU, IPv6 comes back, and is not what another
+/// program made of it. Afterwards all are read again, for the same reason.
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
@@ -106,10 +107,15 @@ pub(super) fn undo(
         // For a kill in the middle. The undo continues even if this cannot be noted.
         let _ = note(&[Record::Changing(planned)]);
     }
-    for one in done.iter_mut().filter(|one| one.outcome == Outcome::Undone) {
-        write_back(machine, one);
+    // What IPv6 was includes addresses that are removed then, so that it is read again before.
+    let rest = done.partition_point(|one| one.change.target.rank() <= Target::RANK_OF_IPV6);
+    let (first, rest) = done.split_at_mut(rest);
+    for part in [first, rest] {
+        for one in part.iter_mut().filter(|one| one.outcome == Outcome::Undone) {
+            write_back(machine, one);
+        }
+        check(machine, part);
     }
-    check(machine, &mut done);
     let settled: Vec<Record> = done
         .iter()
         .filter(|one| one.outcome.is_settled())
@@ -124,20 +130,26 @@ pub(super) fn undo(
     done
 }
 
-/// What would be done. The values that would be written count as read: otherwise the second change of
-/// a setting would look like another program's.
+/// What would be done, in order. The values that would be written count as read: otherwise the second
+/// change of a setting would look like another program's. So do the effects of a cause that is undone.
 fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
     let mut pretended: BTreeMap<&Target, &Value> = BTreeMap::new();
     let mut planned = Vec::new();
     let mut reader = machine.reader();
-    for change in changes.iter().rev() {
+    let mut ordered: Vec<&Change> = changes.iter().rev().collect();
+    // Stable: what has the same rank stays in its order.
+    ordered.sort_by_key(|change| change.target.rank());
+    for change in ordered {
         let Change { target, before, after, .. } = change;
+        let follows = pretended.keys().any(|cause| target.follows(cause));
         let now = pretended.get(target).map_or_else(|| reader.read(target), |value| Ok((*value).clone()));
         let outcome = match now {
             Err(Error::NoInterface { .. }) => Outcome::Gone,
             Err(error) => Outcome::Failed { why: error.to_string() },
-            Ok(now) if target.is_same(&now, before) => Outcome::AlreadySo,
-            Ok(now) if !force && after.as_ref().is_some_and(|after| !target.is_same(after, &now)) => {
+            Ok(now) if !follows && target.is_same(&now, before) => Outcome::AlreadySo,
+            Ok(now)
+                if !follows && !force && after.as_ref().is_some_and(|after| !target.is_same(after, &now)) =>
+            {
                 Outcome::ChangedMeanwhile { now }
             }
             Ok(_) => {
@@ -163,14 +175,18 @@ fn write_back(machine: &Machine, one: &mut Undoing) {
 fn check(machine: &Machine, done: &mut [Undoing]) {
     let mut seen = BTreeSet::new();
     let mut reader = machine.reader();
-    for one in done.iter_mut().rev() {
-        let Change { target, before, .. } = &one.change;
-        if target.interface().is_none() || !seen.insert(target.clone()) {
-            continue;
+    let mut first_changes: Vec<usize> = Vec::new();
+    for (index, one) in done.iter().enumerate().rev() {
+        if one.change.target.interface().is_some() && seen.insert(one.change.target.clone()) {
+            first_changes.push(index);
         }
-        match &one.outcome {
-            Outcome::Gone | Outcome::ChangedMeanwhile { .. } => continue,
-            Outcome::Undone | Outcome::AlreadySo | Outcome::Failed { .. } => {}
+    }
+    // Causes first, as before.
+    for index in first_changes.into_iter().rev() {
+        let one = &mut done[index];
+        let Change { target, before, .. } = &one.change;
+        if matches!(one.outcome, Outcome::Gone | Outcome::ChangedMeanwhile { .. }) {
+            continue;
         }
         if reader.read(target).is_ok_and(|now| target.is_same(&now, before)) {
             if let Outcome::Failed { .. } = one.outcome {

@@ -55,11 +55,17 @@ pub(crate) struct Entry {
     pub(crate) message: Vec<u8>,
     /// How long it is preferred, and valid, in seconds, if not for ever. Of a route the second.
     pub(crate) lifetime: Option<[u32; 2]>,
+    /// Whether it is an address that the kernel still checks for duplicates, and that can be added as
+    /// it is.
+    pub(crate) is_tentative: bool,
 }
 
 /// `struct ifaddrmsg` and its attributes, in linux/if_addr.h.
 const IFA_F_TEMPORARY: u32 = 0x01;
 const IFA_F_NODAD: u32 = 0x02;
+const IFA_F_TENTATIVE: u32 = 0x40;
+/// Only the kernel can add an address with this flag.
+const IFA_F_STABLE_PRIVACY: u32 = 0x800;
 /// Home address, managed temporary addresses, no prefix route, joined multicast: what `ip address
 /// add` can set, beside `nodad`.
 const IFA_SETTABLE: u32 = IFA_F_NODAD | 0x10 | 0x100 | 0x200 | 0x400;
@@ -201,7 +207,8 @@ fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     let lifetime = found(IFA_CACHEINFO)
         .and_then(|cache| Some([long(cache, 0)?, long(cache, 4)?]))
         .filter(|lifetime| *lifetime != [FOREVER; 2]);
-    Some(Entry { sort: Sort::Address, message, lifetime })
+    let is_tentative = flags & (IFA_F_TENTATIVE | IFA_F_STABLE_PRIVACY) == IFA_F_TENTATIVE;
+    Some(Entry { sort: Sort::Address, message, lifetime, is_tentative })
 }
 
 fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
@@ -229,7 +236,7 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
         }
     }
     let lifetime = (seconds > 0).then_some([0, seconds]);
-    is_ours.then_some(Entry { sort: Sort::Route, message, lifetime })
+    is_ours.then_some(Entry { sort: Sort::Route, message, lifetime, is_tentative: false })
 }
 
 /// Those of a route's next hops (`struct rtnexthop`) that leave by the interface: the others stay.
@@ -260,7 +267,7 @@ fn neighbour(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
             push(&mut message, kind, value);
         }
     }
-    Some(Entry { sort: Sort::Neighbour, message, lifetime: None })
+    Some(Entry { sort: Sort::Neighbour, message, lifetime: None, is_tentative: false })
 }
 
 impl Links {
@@ -340,7 +347,9 @@ mod tests {
     fn an_address_is_compared_without_its_state_and_its_clock() {
         let parse = |payload: &[u8]| Entry::parse(Sort::Address, payload, IPV6, INDEX);
         let permanent = parse(&address_of(0x80, FOREVER, INDEX)).unwrap();
-        assert_eq!(parse(&address_of(0x80 | 0x40, FOREVER, INDEX)), Some(permanent.clone()), "tentative");
+        let tentative = parse(&address_of(0x80 | 0x40, FOREVER, INDEX)).unwrap();
+        assert_eq!((tentative.message, tentative.is_tentative), (permanent.message.clone(), true));
+        assert!(!permanent.is_tentative);
         assert!(permanent.is_address(&[0xfd; 16], 64) && !permanent.is_address(&[0xfd; 16], 65));
         assert_eq!(permanent.lifetime, None);
         let dynamic = parse(&address_of(0, 30, INDEX)).unwrap();

@@ -109,6 +109,12 @@ impl State {
                     .map_err(|errno| Error::failed(format!("cannot write {}", path.display()), errno, ""))?;
             }
         }
+        // With IPv6 the kernel makes an address of the interface itself, and checks for a second or two
+        // that it is the only one, which it was before.
+        if scope == Scope::All {
+            let unsettled = links.entries(Sort::Address, IPV6, link.index)?;
+            unsettled.iter().filter(|one| one.is_tentative).try_for_each(|one| one.delete(links, name))?;
+        }
         links.make_so(&self.entries, |entry| scope.has(entry), IPV6, (link.index, name))
     }
 
@@ -160,7 +166,7 @@ impl State {
                 Some(lifetime) => Some(lifetime?),
                 None => None,
             };
-            state.entries.push(Entry { sort, message: bytes(hex)?, lifetime });
+            state.entries.push(Entry { sort, message: bytes(hex)?, lifetime, is_tentative: false });
         }
         Some(state)
     }
@@ -246,6 +252,7 @@ mod tests {
             sort: Sort::ALL[sort],
             message,
             lifetime,
+            is_tentative: false,
         })
     }
 

@@ -37,12 +37,16 @@ impl Machine {
         Ok(vec![ipv6, Target::Mtu { interface }])
     }
 
-    /// What setting an interface up changes. When that is undone, the interface loses its IPv6
-    /// addresses.
+    /// What setting an interface up changes: the kernel resets its MTU of IPv6. When that is undone,
+    /// the interface loses its IPv6 addresses.
     #[must_use]
     pub fn around_up(&self, interface: &Interface) -> Vec<Target> {
         let interface = interface.clone();
-        vec![Target::Ipv6Addresses { interface: interface.clone() }, Target::Up { interface }]
+        vec![
+            Target::Ipv6Addresses { interface: interface.clone() },
+            Target::Ipv6Mtu { interface: interface.clone() },
+            Target::Up { interface },
+        ]
     }
 
     /// What a change of some features of an interface may change: a driver may request others, so

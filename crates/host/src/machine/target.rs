@@ -167,6 +167,42 @@ impl Target {
         matches!(self, Self::Ipv6Addresses { .. })
     }
 
+    /// Its place in an undo. Interfaces that were made end first. What IPv6 was at a larger MTU
+    /// includes addresses that were added before, so these are removed behind it. An interface that
+    /// is set down loses addresses, and an MTU of IPv6 follows all of that.
+    pub(crate) fn rank(&self) -> u8 {
+        match self {
+            Self::Made { .. } => 0,
+            Self::Sysctl { .. }
+            | Self::Governor { .. }
+            | Self::IrqAffinity { .. }
+            | Self::Feature { .. }
+            | Self::Steering { .. } => 1,
+            Self::Mtu { .. } => 2,
+            Self::Ipv6 { .. } => Self::RANK_OF_IPV6,
+            Self::Address { .. } => 4,
+            Self::Up { .. } => 5,
+            Self::Ipv6Addresses { .. } => 6,
+            Self::Ipv6Mtu { .. } => 7,
+        }
+    }
+
+    /// The rank of [`Target::Ipv6`].
+    pub(crate) const RANK_OF_IPV6: u8 = 3;
+
+    /// Whether a write of `cause` changes it: then its present value says nothing about other
+    /// programs, and it is written behind the cause in any case.
+    pub(crate) fn follows(&self, cause: &Self) -> bool {
+        let is_followed = match self {
+            Self::Ipv6 { .. } => matches!(cause, Self::Mtu { .. }),
+            Self::Address { address, .. } => address.is_ipv6() && matches!(cause, Self::Ipv6 { .. }),
+            Self::Ipv6Addresses { .. } => matches!(cause, Self::Up { .. }),
+            Self::Ipv6Mtu { .. } => matches!(cause, Self::Mtu { .. } | Self::Up { .. }),
+            _ => false,
+        };
+        is_followed && self.interface() == cause.interface()
+    }
+
     /// Whether it is one of a study's own settings, which others must not change meanwhile. The
     /// rest follows from those, or is set for each run and read back then.
     pub(crate) fn is_watched(&self) -> bool {

@@ -121,14 +121,12 @@ fn kill_at_every_step<const N: usize>(
     let settings: Vec<(Target, String)> = targets.iter().cloned().zip(values.map(str::to_owned)).collect();
     // The end of a call and the beginning of the next are the same moment to the kernel.
     for steps in (0..).step_by(2) {
-        let child = child(|| {
-            ptrace::traceme().unwrap();
-            raise(Signal::SIGSTOP).unwrap();
+        let child = traced(|| {
             let mut journal = Journal::new(&directory.join("undo"), Machine::system());
             journal.change(&settings).unwrap();
             assert!(journal.undo().unwrap().iter().all(|one| one.outcome.is_settled()));
         });
-        let killed = killed_after(child, steps);
+        let killed = child.killed_after(steps);
         undo(directory);
         assert_eq!(read(), before, "killed after {steps} steps");
         if !killed {
@@ -138,27 +136,80 @@ fn kill_at_every_step<const N: usize>(
     }
 }
 
-/// Whether a traced process lived until it was killed, after so many beginnings and ends of system
-/// calls.
-fn killed_after(child: Pid, steps: usize) -> bool {
+/// A process that is stopped at the beginning and the end of each of its system calls.
+pub(crate) struct Traced(Pid);
+
+/// Runs this in a process of its own, which is stopped first.
+pub(crate) fn traced(run: impl FnOnce()) -> Traced {
+    let child = child(|| {
+        ptrace::traceme().unwrap();
+        raise(Signal::SIGSTOP).unwrap();
+        run();
+    });
     assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Stopped(child, Signal::SIGSTOP));
-    for _ in 0..steps {
-        ptrace::syscall(child, None).unwrap();
-        match waitpid(child, None).unwrap() {
-            WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
-            ended => {
-                assert_eq!(ended, WaitStatus::Exited(child, 0), "after {steps} steps");
+    Traced(child)
+}
+
+impl Traced {
+    /// Whether it lived until it was killed, after so many beginnings and ends of system calls.
+    fn killed_after(self, steps: usize) -> bool {
+        for step in 0..steps {
+            if !self.steps_on(step) {
                 return false;
             }
         }
+        self.kill()
     }
-    kill(child, Signal::SIGKILL).unwrap();
-    waitpid(child, None).unwrap();
-    true
+
+    /// Whether it lived until it was killed, before a system call that may have an effect and so many
+    /// of them before.
+    pub(crate) fn killed_before_effect(self, count: usize) -> bool {
+        let mut left = count;
+        for step in 0.. {
+            if !self.steps_on(step) {
+                return false;
+            }
+            // At the end of a call it is another one's beginning.
+            if step % 2 == 0 && has_effect(self.0) {
+                if left == 0 {
+                    return self.kill();
+                }
+                left -= 1;
+            }
+        }
+        unreachable!("it ends")
+    }
+
+    /// Whether it is stopped at the next beginning or end of a system call; else it has ended well.
+    fn steps_on(&self, step: usize) -> bool {
+        ptrace::syscall(self.0, None).unwrap();
+        match waitpid(self.0, None).unwrap() {
+            WaitStatus::Stopped(_, Signal::SIGTRAP) => true,
+            ended => {
+                assert_eq!(ended, WaitStatus::Exited(self.0, 0), "after {step} steps");
+                false
+            }
+        }
+    }
+
+    fn kill(self) -> bool {
+        kill(self.0, Signal::SIGKILL).unwrap();
+        waitpid(self.0, None).unwrap();
+        true
+    }
+}
+
+/// Whether the system call of a stopped process can change something outside of it.
+fn has_effect(process: Pid) -> bool {
+    use nix::libc::{SYS_fsync, SYS_rename, SYS_sendmsg, SYS_sendto, SYS_unlink, SYS_unlinkat, SYS_write};
+    let calls = [SYS_fsync, SYS_rename, SYS_sendmsg, SYS_sendto, SYS_unlink, SYS_unlinkat, SYS_write];
+    let text = std::fs::read_to_string(format!("/proc/{process}/syscall")).unwrap();
+    let number = text.split_whitespace().next().and_then(|number| number.parse().ok());
+    number.is_some_and(|number| calls.contains(&number))
 }
 
 /// Runs this in a process of its own, which ends with 0 if it came to its end.
-fn child(run: impl FnOnce()) -> Pid {
+pub(crate) fn child(run: impl FnOnce()) -> Pid {
     // SAFETY: this process has one thread, so that the child may do whatever it may.
     match unsafe { fork() }.unwrap() {
         ForkResult::Parent { child } => child,
@@ -169,7 +220,7 @@ fn child(run: impl FnOnce()) -> Pid {
     }
 }
 
-fn undo(directory: &Path) {
+pub(crate) fn undo(directory: &Path) {
     let reports = restore(&directory.join("undo"), &Machine::system(), Manner::default()).unwrap();
     assert!(reports.iter().all(|report| report.fate == Fate::Undone), "{reports:?}");
 }

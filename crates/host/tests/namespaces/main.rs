@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a test harness")]
 #![expect(clippy::unwrap_used, reason = "a case fails by panicking where it fails")]
 
+mod devices;
 mod discard;
 mod features;
 mod harness;
@@ -59,6 +60,32 @@ const CASES: &[Case] = &[
         run: journal::restored,
     },
     Case { name: "a_kill_at_any_system_call_loses_nothing", identities: &[Root, User], run: journal::killed },
+    Case {
+        name: "an_mtu_without_ipv6_comes_back_after_a_kill",
+        identities: &[Root, User],
+        run: devices::mtu_after_a_kill,
+    },
+    Case {
+        name: "features_and_what_follows_come_back_after_a_kill",
+        identities: &[Root, User],
+        run: devices::features_after_a_kill,
+    },
+    Case {
+        name: "addresses_and_tunnels_vanish_after_a_kill",
+        identities: &[Root, User],
+        run: devices::addresses_after_a_kill,
+    },
+    Case {
+        name: "an_interface_is_down_again_after_a_kill",
+        identities: &[Root, User],
+        run: devices::up_after_a_kill,
+    },
+    Case {
+        name: "a_renamed_interface_is_restored_and_another_is_not",
+        identities: &[Root, User],
+        run: devices::renamed,
+    },
+    Case { name: "a_guardian_follows_one_process", identities: &[Root], run: devices::of_one_process },
     Case { name: "namespaces_are_of_a_thread", identities: &[Root, User], run: walls::of_a_thread },
     Case { name: "threads_keep_out_of_user_namespaces", identities: &[Root, User], run: walls::threads },
     Case { name: "sysfs_shows_this_namespace", identities: &[Root, User], run: walls::sysfs },

@@ -122,6 +122,13 @@ impl Machines {
         };
         let machines =
             Self { a: machine(first), b: machine(second), controller, directory };
+        for machine in [&machines.a, &machines.b] {
+            // The kernel notices a carrier, and makes addresses of IPv6, a moment later.
+            machine.sh(
+                "for i in $(seq 500); do if ! ip link | grep -q NO-CARRIER && [ $(ip -6 addr | grep -c 'fe80.*scope link') = 2 ]; \
+                 then exit 0; fi; sleep 0.02; done; ip addr >&2; exit 1",
+            );
+        }
         for name in ["a", "b"] {
             machines.await_ssh(name);
         }

@@ -40,7 +40,8 @@ impl World {
         let mut clients = [0, 1].map(|port| {
             let (to, from) = guest.port(port).unwrap();
             let mut to: std::fs::File = to.into();
-            let launch = Launch { isolation: Isolation::Network, cpus: Vec::new(), parent: None, lease_ms: None };
+            let launch =
+                Launch { isolation: Isolation::Network, cpus: Vec::new(), parent: None, lease_ms: None };
             std::io::Write::write_all(&mut to, &launch.line().unwrap()).unwrap();
             Client::new("agent", OwnedFd::from(to), from, interrupt.clone())
         });

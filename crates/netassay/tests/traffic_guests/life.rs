@@ -20,8 +20,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn agent_at(guest: &mut Guest, port: usize, isolation: Isolation, interrupt: &Interrupt) -> Client {
     let (to, from) = guest.port(port).unwrap();
     let mut to: fs::File = to.into();
-    std::io::Write::write_all(&mut to, &Launch { isolation, cpus: Vec::new(), parent: None, lease_ms: None }.line().unwrap())
-        .unwrap();
+    std::io::Write::write_all(
+        &mut to,
+        &Launch { isolation, cpus: Vec::new(), parent: None, lease_ms: None }.line().unwrap(),
+    )
+    .unwrap();
     Client::new("agent", OwnedFd::from(to), from, interrupt.clone())
 }
 

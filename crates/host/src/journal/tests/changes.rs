@@ -82,6 +82,59 @@ fn one_process_at_a_time_changes_the_machine() {
 }
 
 #[test]
+fn a_journal_that_was_never_finished_is_removed_by_the_next_session() {
+    let world = World::new(&[("a", "1")]);
+    place::make(&world.undo()).unwrap();
+    world.file("state/undo/1.new", "half a li");
+    let mut journal = world.journal();
+    journal.change(&to("a", "2")).unwrap();
+    assert_eq!(world.journals(), 1);
+    journal.undo().unwrap();
+    assert_eq!(world.journals(), 0);
+}
+
+/// What is undone is on disk, and so is what was changed again.
+#[test]
+fn a_setting_that_is_changed_again_is_announced_once() {
+    let world = World::new(&[("a", "1\n")]);
+    let mut journal = world.journal();
+    let cover = |journal: &mut Journal, value: &str| {
+        let set = || {
+            world.set("a", value);
+            Ok(())
+        };
+        journal.cover(&[target("a")], set).unwrap();
+    };
+    for value in ["2\n", "1\n", "3\n", "4\n"] {
+        cover(&mut journal, value);
+    }
+    let path = std::fs::read_dir(world.undo()).unwrap().map(|file| file.unwrap().path());
+    let path = path.into_iter().find(|path| path.extension().is_some_and(|end| end == "journal")).unwrap();
+    let parsed = parse(&std::fs::read(path).unwrap());
+    assert_eq!(parsed.changes, journal.changes());
+    assert_eq!((parsed.changes.len(), parsed.changes[0].after.clone()), (1, Some("4\n".into())));
+    journal.undo_some(|_| true).unwrap();
+    assert_eq!(world.bytes("a"), b"1\n");
+    assert_eq!(journal.changes(), []);
+    cover(&mut journal, "5\n");
+    journal.undo().unwrap();
+    assert_eq!((world.bytes("a"), world.journals()), (b"1\n".to_vec(), 0));
+}
+
+#[test]
+fn a_failed_action_is_covered_too() {
+    let world = World::new(&[("a", "1")]);
+    let mut journal = world.journal();
+    let failed = journal.cover(&[target("a")], || {
+        world.set("a", "2");
+        Err::<(), _>("no".to_owned().into())
+    });
+    assert_eq!(failed.unwrap_err().to_string(), "no");
+    drop(journal);
+    assert_eq!(world.value("a"), "1");
+}
+
+#[test]
 fn a_journal_that_cannot_be_written_prevents_the_change() {
     let world = World::new(&[("a", "1")]);
     world.file("state/undo", "a file where the directory should be");

@@ -1,0 +1,220 @@
+//! What agents do, and how they end.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use load::{Kind, Spec, Traffic};
+use netassay_agent::message::{Answer, Request};
+use netassay_agent::{CallError, Isolation};
+
+use crate::world::{Agent, PATIENCE, WIRE, World, ip};
+
+type Case = (&'static str, fn(&World));
+
+pub(crate) const ALL: &[Case] = &[
+    ("a_silent_controller_ends_a_measurement_and_all_is_undone", silent_while_measuring),
+    ("a_silent_controller_ends_a_settling_at_any_moment_and_all_is_undone", silent_while_settling),
+    ("a_controller_that_is_gone_ends_a_measurement_and_all_is_undone", gone_while_measuring),
+    ("what_a_killed_agent_leaves_is_undone_by_its_guardian", killed),
+    ("signs_of_life_keep_an_agent_through_a_long_request", kept_alive),
+    ("a_second_agent_of_the_machine_is_refused_and_told_who_is_first", second),
+    ("what_an_agent_changes_is_undone_on_request", undone),
+    ("only_an_agent_of_the_machine_keeps_a_journal", other_isolations),
+    ("what_could_not_be_undone_is_refused", refused),
+];
+
+const LEASE: u64 = 300;
+
+/// From the end of a lease to that of the agent, and to the end of the undo: on a busy machine more
+/// than the second that is promised.
+const SOON: Duration = Duration::from_millis(2500);
+
+fn own() -> IpAddr {
+    IpAddr::from([10, 5, 0, 1])
+}
+
+/// Changes all that a study changes.
+fn change(agent: &mut Agent) {
+    let addresses = vec![(own(), 24), ("fd00:5::1".parse().unwrap(), 64)];
+    agent.ask(&Request::Configure { interface: WIRE.to_owned(), addresses }).unwrap();
+    let vxlan = host::Vxlan {
+        id: 7,
+        local: own(),
+        remote: IpAddr::from([10, 5, 0, 2]),
+        port: host::Vxlan::PORT,
+        underlay: WIRE.to_owned(),
+    };
+    let addresses = vec![(IpAddr::from([10, 6, 0, 1]), 24)];
+    agent.ask(&Request::CreateVxlan { name: "tunnel".to_owned(), vxlan, addresses, bridge: None }).unwrap();
+    let settled = agent.ask(&settling("tunnel", 900, false));
+    assert!(matches!(settled, Ok(Answer::Settled(_))), "{settled:?}");
+    settle(agent, 1000, false).unwrap();
+}
+
+fn settling(interface: &str, mtu: u32, on: bool) -> Request {
+    let features = ["tx-checksum-ip-generic", "rx-gro"].map(|name| (name.to_owned(), on));
+    Request::Settle { interface: interface.to_owned(), mtu: Some(mtu), features: features.into() }
+}
+
+fn settle(agent: &mut Agent, mtu: u32, on: bool) -> Result<(), CallError> {
+    match agent.ask(&settling(WIRE, mtu, on))? {
+        Answer::Settled(settled) => assert_eq!((settled.mtu, settled.active["rx-gro"]), (mtu, on)),
+        other => panic!("{other:?}"),
+    }
+    Ok(())
+}
+
+fn measure(agent: &mut Agent, window: Duration) {
+    let spec = Spec { traffic: Traffic::new(Kind::UdpStream), local: own(), cpus: vec![0] };
+    let listen = Request::Listen { spec, interface: WIRE.to_owned(), underlay: None };
+    agent.ask(&listen).unwrap();
+    let window_ns = u64::try_from(window.as_nanos()).unwrap();
+    agent.client().send(&Request::Measure { ramp_ns: 0, window_ns, step_ns: 0 }, PATIENCE).unwrap();
+}
+
+fn silent_while_measuring(world: &World) {
+    let mut agent = world.agent(Isolation::Machine, Some(LEASE)).greeted();
+    change(&mut agent);
+    assert_ne!(world.snapshot(), world.before);
+    measure(&mut agent, Duration::from_secs(600));
+    let silent = Instant::now();
+    agent.await_end();
+    assert!(silent.elapsed() >= Duration::from_millis(LEASE));
+    world.await_undone();
+    assert!(silent.elapsed() < SOON, "{:?}", silent.elapsed());
+}
+
+/// The lease ends while several settings are made, each time at another moment.
+fn silent_while_settling(world: &World) {
+    let mut left = 0;
+    for lease in (2..60).step_by(6) {
+        let mut agent = world.agent(Isolation::Machine, Some(lease));
+        // All at once: there is nothing to be heard afterwards.
+        for (mtu, on) in [(1000, false), (9000, true), (1200, false)] {
+            let _ = agent.client().send(&settling(WIRE, mtu, on), PATIENCE);
+        }
+        // When its lease ends, an agent undoes nothing itself.
+        let mut was_changing = false;
+        while agent.process.try_wait().unwrap().is_none() {
+            was_changing |= world.journals() > 0;
+        }
+        left += u32::from(was_changing);
+        world.await_undone();
+    }
+    assert!(left > 0, "no agent had changed anything when it ended");
+}
+
+fn gone_while_measuring(world: &World) {
+    let mut agent = world.agent(Isolation::Machine, None).greeted();
+    change(&mut agent);
+    measure(&mut agent, Duration::from_secs(600));
+    let gone = Instant::now();
+    agent.client = None;
+    agent.await_end();
+    world.await_undone();
+    assert!(gone.elapsed() < SOON, "{:?}", gone.elapsed());
+}
+
+fn killed(world: &World) {
+    let mut agent = world.agent(Isolation::Machine, None).greeted();
+    change(&mut agent);
+    assert_eq!(world.journals(), 1);
+    agent.process.kill().unwrap();
+    agent.await_end();
+    world.await_undone();
+    // The next one is not kept from its work.
+    change(&mut world.agent(Isolation::Machine, None).greeted());
+}
+
+fn kept_alive(world: &World) {
+    let mut agent = world.agent(Isolation::Machine, Some(LEASE));
+    agent.client().keep_alive_every(Duration::from_millis(LEASE / 3)).unwrap();
+    let mut agent = agent.greeted();
+    change(&mut agent);
+    measure(&mut agent, Duration::from_millis(4 * LEASE));
+    let measured = agent.client().receive(PATIENCE).unwrap();
+    assert!(matches!(measured, Answer::Measured(_)), "{measured:?}");
+    // Idle, too.
+    std::thread::sleep(Duration::from_millis(2 * LEASE));
+    settle(&mut agent, 1500, true).unwrap();
+    agent.client = None;
+    agent.await_end();
+    world.await_undone();
+}
+
+fn second(world: &World) {
+    let mut first = world.agent(Isolation::Machine, None).greeted();
+    settle(&mut first, 1000, false).unwrap();
+    let mut second = world.agent(Isolation::Machine, None).greeted();
+    let refused = settle(&mut second, 1400, true).unwrap_err().to_string();
+    let holder = format!(
+        "another session changes this machine (process {}, by ssh from 192.0.2.7)",
+        first.process.id()
+    );
+    assert!(refused.contains(&holder), "{refused}");
+    assert_eq!(host::Links::open().unwrap().find(WIRE).unwrap().mtu, 1000);
+    first.client = None;
+    first.await_end();
+    settle(&mut second, 1400, true).unwrap();
+    second.client = None;
+    second.await_end();
+    world.await_undone();
+}
+
+/// A small MTU removes IPv6, and a larger one in the same session brings it back.
+fn undone(world: &World) {
+    let mut agent = world.agent(Isolation::Machine, None).greeted();
+    // The interface has this address.
+    let addresses = vec![("fd00:1::1".parse().unwrap(), 64)];
+    agent.ask(&Request::Configure { interface: WIRE.to_owned(), addresses }).unwrap();
+    change(&mut agent);
+    assert!(!ip(&["-6", "route"]).contains("fd00:2::/64"));
+    settle(&mut agent, 1400, true).unwrap();
+    assert!(ip(&["-6", "route"]).contains("fd00:2::/64"));
+    assert!(ip(&["-6", "address"]).contains("fd00:5::1/64"), "that of the study too");
+    settle(&mut agent, 1000, true).unwrap();
+    let Ok(Answer::MachineUndone { changes }) = agent.ask(&Request::UndoMachine) else { panic!() };
+    assert!(
+        changes.iter().any(|one| one.sentence() == "the MTU of wire: 1000 -> 1500, undone"),
+        "{changes:?}"
+    );
+    world.await_undone();
+    // It goes on from there.
+    settle(&mut agent, 1000, false).unwrap();
+    agent.client = None;
+    agent.await_end();
+    world.await_undone();
+}
+
+fn other_isolations(world: &World) {
+    let mut agent = world.agent(Isolation::None, None).greeted();
+    change(&mut agent);
+    agent.client = None;
+    agent.await_end();
+    assert!(!world.state().join("netassay").exists(), "nothing is journalled");
+    assert!(ip(&["link"]).contains("tunnel"), "it would have ended with the agent's namespaces");
+}
+
+fn refused(world: &World) {
+    let mut agent = world.agent(Isolation::Machine, None).greeted();
+    let mut refusal = |request: &Request| agent.ask(request).unwrap_err().to_string();
+    let interface = || WIRE.to_owned();
+    assert!(
+        refusal(&Request::SetMtu { interface: interface(), mtu: 60 })
+            .contains("below 68 bytes the kernel removes")
+    );
+    let features = [("hw-tc-offload".to_owned(), true)].into();
+    let settle = Request::Settle { interface: interface(), mtu: None, features };
+    assert!(
+        refusal(&settle).contains("hw-tc-offload of wire: it also removes rules"),
+        "{}",
+        refusal(&settle)
+    );
+    assert!(refusal(&Request::SteerNew { cpus: vec![0] }).contains("steer each interface"));
+    let traffic = Traffic { path_delay: Some(Duration::from_millis(1)), ..Traffic::new(Kind::UdpStream) };
+    let spec = Spec { traffic, local: own(), cpus: vec![0] };
+    let listen = Request::Listen { spec, interface: interface(), underlay: None };
+    assert!(refusal(&listen).contains("keeps its queueing disciplines"));
+    drop(agent);
+    world.await_undone();
+}

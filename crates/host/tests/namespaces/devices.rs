@@ -1,0 +1,263 @@
+//! Settings of interfaces that netassay did not make, changed through the undo journal by a process
+//! that is killed: everything comes back, as `ip` and `ethtool` show it, byte for byte.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use netassay_host::journal::{Fate, Journal, Manner, Outcome, Process, restore, restore_of};
+use netassay_host::machine::{Interface, Machine, Target};
+use netassay_host::{Ethtool, Links, Vxlan};
+use nix::sys::signal::{Signal, kill, raise};
+use nix::sys::wait::waitpid;
+
+use crate::harness::Stage;
+use crate::journal::{child, traced, undo};
+use crate::wire::connect;
+
+/// What a process does with an interface, through its journal.
+type Act = fn(&mut Journal, &str);
+
+/// A small MTU removes IPv6, a larger one brings it back, and another changes what follows it.
+fn mtu(journal: &mut Journal, name: &str) {
+    set_mtu(journal, name, 1000);
+    journal.undo_some(|target| matches!(target, Target::Mtu { .. } | Target::Ipv6 { .. })).unwrap();
+    assert_eq!(Links::open().unwrap().find(name).unwrap().mtu, 1450);
+    set_mtu(journal, name, 1300);
+    set_mtu(journal, name, 1000);
+}
+
+/// Checksums off drags segmentation off.
+fn features(journal: &mut Journal, name: &str) {
+    for on in [false, true, false] {
+        let wanted = ["tx-checksum-ip-generic", "rx-gro", "tx-nocache-copy"];
+        let wanted: BTreeMap<String, bool> = wanted.iter().map(|name| ((*name).to_owned(), on)).collect();
+        let around = Machine::system().around_features(&Interface::find(name).unwrap()).unwrap();
+        journal.cover(&around, || Ethtool::open()?.set(name, &wanted)).unwrap();
+    }
+}
+
+/// Addresses of both families, one of them in a network that the interface has already; and a tunnel.
+fn addresses(journal: &mut Journal, name: &str) {
+    for (address, prefix) in [("10.11.12.77", 24), ("10.99.0.1", 24), ("fd00:99::1", 64)] {
+        let (interface, address) = (Interface::find(name).unwrap(), address.parse().unwrap());
+        let target = Target::Address { interface, address, prefix };
+        journal.cover(&[target], || Links::open()?.add_address(name, address, prefix)).unwrap();
+    }
+    let [local, remote] = ["10.99.0.1", "10.99.0.2"].map(|address| address.parse().unwrap());
+    let vxlan = Vxlan { id: 9, local, remote, port: 7777, underlay: name.to_owned() };
+    let made = Target::Made { name: "made0".to_owned(), kind: "vxlan".to_owned() };
+    journal.cover(&[made], || Links::open()?.create_vxlan("made0", &vxlan)).unwrap();
+}
+
+/// An interface that was down is set up.
+fn up(journal: &mut Journal, name: &str) {
+    let around = Machine::system().around_up(&Interface::find(name).unwrap());
+    journal.cover(&around, || Links::open()?.set_up(name)).unwrap();
+}
+
+fn set_mtu(journal: &mut Journal, name: &str, mtu: u32) {
+    let around = Machine::system().around_mtu(&Interface::find(name).unwrap(), mtu).unwrap();
+    journal.cover(&around, || Links::open()?.set_mtu(name, mtu)).unwrap();
+}
+
+pub(crate) fn mtu_after_a_kill(stage: &mut Stage) {
+    kill_at_every_step(stage, mtu);
+}
+
+pub(crate) fn features_after_a_kill(stage: &mut Stage) {
+    kill_at_every_step(stage, features);
+}
+
+pub(crate) fn addresses_after_a_kill(stage: &mut Stage) {
+    kill_at_every_step(stage, addresses);
+}
+
+pub(crate) fn up_after_a_kill(stage: &mut Stage) {
+    let name = prepare(stage);
+    ip(&["link", "set", &name, "down"]);
+    // An address of an interface that is down is lost when it is set up and down again.
+    ip(&["-6", "address", "add", "fd00:77::1/64", "dev", &name]);
+    kill_each(&name, up);
+}
+
+/// A tunnel with everything that a small MTU removes: it follows its own features, and has IPv6.
+fn kill_at_every_step(stage: &mut Stage, act: Act) {
+    let name = prepare(stage);
+    kill_each(&name, act);
+}
+
+/// An interface that was there before: a VXLAN tunnel over the wire, configured by hand in many ways.
+fn prepare(stage: &mut Stage) -> String {
+    connect(stage);
+    let name = "tun0";
+    let here = stage.here.clone();
+    let link = ["link", "add", name, "type", "vxlan", "id", "7", "dstport", "4789", "dev", &here];
+    ip(&[&link[..], &["remote", "10.11.12.2", "local", "10.11.12.1"]].concat());
+    // No duplicate address detection: what is compared would depend on the time.
+    let sysctl = |file: &str, value: &str| {
+        std::fs::write(format!("/proc/sys/net/ipv6/{file}"), value).unwrap();
+    };
+    sysctl(&format!("conf/{name}/accept_dad"), "0");
+    sysctl(&format!("conf/{name}/dad_transmits"), "0");
+    ip(&["link", "set", name, "mtu", "1450", "up"]);
+    for (file, value) in [("hop_limit", "33"), ("accept_ra", "0"), ("use_tempaddr", "-1"), ("mtu", "1400")] {
+        sysctl(&format!("conf/{name}/{file}"), value);
+    }
+    sysctl(&format!("neigh/{name}/gc_stale_time"), "77");
+    for address in [
+        &["192.0.2.1/24"][..],
+        &["192.0.2.2/24"],
+        &["fd00:1::1/64"],
+        &["fd00:2::1/64", "noprefixroute"],
+        &["fd00:3::1/128", "nodad"],
+    ] {
+        ip(&[&["address", "add"], address, &["dev", name]].concat());
+    }
+    // The kernel begins to use an address a moment later.
+    while ip(&["-6", "address", "show", "dev", name]).contains("tentative") {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    for route in [
+        &["fd00:10::/64", "via", "fd00:1::2", "metric", "77"][..],
+        &["fd00:11::/64", "metric", "5", "mtu", "1350", "advmss", "1200"],
+        &["fd00:12::/64", "via", "fd00:1::2", "src", "fd00:2::1"],
+        &["fd00:13::/64", "via", "fe80::77", "table", "100", "proto", "static"],
+        &["blackhole", "fd00:14::/64"],
+    ] {
+        let device: &[&str] = if route[0] == "blackhole" { &[] } else { &["dev", name] };
+        ip(&[&["-6", "route", "add"], route, device].concat());
+    }
+    ip(&["neighbour", "add", "fd00:1::2", "lladdr", "02:00:5e:00:53:01", "dev", name]);
+    name.to_owned()
+}
+
+/// Kills a process that changes an interface and undoes that, before each system call that may have
+/// an effect; then undoes what it left.
+fn kill_each(name: &str, act: Act) {
+    let directory = tempfile::tempdir().unwrap();
+    let before = snapshot(name);
+    for steps in 0.. {
+        let child = traced(|| {
+            let mut journal = Journal::new(&directory.path().join("undo"), Machine::system());
+            act(&mut journal, name);
+            let done = journal.undo().unwrap();
+            assert!(done.iter().all(|one| one.outcome.is_settled()), "{done:?}");
+        });
+        let killed = child.killed_before_effect(steps * STRIDE);
+        undo(directory.path());
+        let after = snapshot(name);
+        assert!(before == after, "killed at {steps}:\n{}", difference(&before, &after));
+        if !killed {
+            assert!(steps > 10, "only {steps} steps");
+            return;
+        }
+    }
+}
+
+/// Every such call would take minutes. It has no common factor with the calls of one netlink request.
+const STRIDE: usize = 7;
+
+fn difference(before: &str, after: &str) -> String {
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let (before, after) = (lines(before), lines(after));
+    let lost = before.iter().filter(|line| !after.contains(line)).map(|line| format!("- {line}\n"));
+    let new = after.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}\n"));
+    lost.chain(new).collect()
+}
+
+/// All that is known of the namespace's interfaces. An interface's IPv6 addresses and routes are
+/// listed in the order in which they came, which is not kept.
+fn snapshot(name: &str) -> String {
+    let sorted = |text: String| {
+        let mut lines: Vec<&str> = text.lines().collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    };
+    let mut all = vec![
+        ip(&["-d", "link"]),
+        ip(&["-4", "-d", "address"]),
+        sorted(ip(&["-6", "-d", "-o", "address"])),
+        ip(&["-4", "-d", "route", "show", "table", "all"]),
+        sorted(ip(&["-6", "-d", "route", "show", "table", "all"])),
+        ip(&["neighbour", "show", "nud", "permanent"]),
+        format!("{:#?}", Ethtool::open().unwrap().features(name).unwrap()),
+    ];
+    for directory in ["ipv4/conf", "ipv4/neigh", "ipv6/conf", "ipv6/neigh"] {
+        let directory = format!("/proc/sys/net/{directory}/{name}");
+        let mut files: Vec<_> =
+            std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        all.extend(files.iter().map(|file| format!("{} {:?}", file.display(), std::fs::read(file).ok())));
+    }
+    all.join("\n")
+}
+
+fn ip(arguments: &[&str]) -> String {
+    let output = Command::new("ip").args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "ip {arguments:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// An interface that was renamed is restored under its new name; one that has its old name is left;
+/// one that is gone is reported.
+pub(crate) fn renamed(stage: &mut Stage) {
+    connect(stage);
+    let directory = tempfile::tempdir().unwrap();
+    let mtu = |name: &str| Links::open().unwrap().find(name).unwrap().mtu;
+    ip(&["link", "add", "first", "type", "bridge"]);
+    left_by_a_kill(directory.path(), "first", |journal| set_mtu(journal, "first", 1400));
+    ip(&["link", "set", "first", "name", "second"]);
+    ip(&["link", "add", "first", "mtu", "1400", "type", "bridge"]);
+    undo(directory.path());
+    assert_eq!((mtu("second"), mtu("first")), (1500, 1400));
+
+    left_by_a_kill(directory.path(), "second", |journal| set_mtu(journal, "second", 1400));
+    ip(&["link", "delete", "second"]);
+    ip(&["link", "add", "second", "mtu", "1400", "type", "bridge"]);
+    let reports = restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
+    assert_eq!(reports[0].fate, Fate::Undone);
+    assert!(reports[0].changes.iter().all(|one| one.outcome == Outcome::Gone), "{reports:?}");
+    assert_eq!(
+        reports[0].changes[0].sentence(false),
+        "the MTU of second: the interface does not exist here any more (it was removed, or moved to another network \
+         namespace), so nothing is set back; the value before was 1500"
+    );
+    assert_eq!(mtu("second"), 1400);
+
+    // What was made is deleted, and what has its name later is not.
+    let make = |journal: &mut Journal| {
+        let made = Target::Made { name: "made0".to_owned(), kind: "bridge".to_owned() };
+        journal.cover(&[made], || Links::open()?.create_bridge("made0")).unwrap();
+    };
+    left_by_a_kill(directory.path(), "made0", make);
+    ip(&["link", "delete", "made0"]);
+    ip(&["link", "add", "made0", "type", "bridge"]);
+    let reports = restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
+    assert!(matches!(reports[0].changes[0].outcome, Outcome::ChangedMeanwhile { .. }), "{reports:?}");
+    assert!(Links::open().unwrap().find("made0").is_ok());
+}
+
+/// Only what one process left is undone, as a guardian does it.
+pub(crate) fn of_one_process(stage: &mut Stage) {
+    connect(stage);
+    let directory = tempfile::tempdir().unwrap();
+    let undo = directory.path().join("undo");
+    ip(&["link", "add", "first", "type", "bridge"]);
+    left_by_a_kill(directory.path(), "first", |journal| set_mtu(journal, "first", 1400));
+    let patience = std::time::Duration::ZERO;
+    assert_eq!(restore_of(&undo, &Machine::system(), Process::this(), patience).unwrap(), []);
+    assert_eq!(Links::open().unwrap().find("first").unwrap().mtu, 1400);
+}
+
+fn left_by_a_kill(directory: &Path, name: &str, act: impl FnOnce(&mut Journal)) {
+    let child = child(|| {
+        let mut journal = Journal::new(&directory.join("undo"), Machine::system());
+        act(&mut journal);
+        raise(Signal::SIGKILL).unwrap();
+    });
+    waitpid(child, None).unwrap();
+    let _ = kill(child, None);
+    assert!(std::fs::read_dir(directory.join("undo")).unwrap().count() > 1, "a journal of {name}");
+}
