@@ -64,8 +64,8 @@ impl Dots {
 
 impl Forest {
     /// A plot of at most so many columns (52 are the least): `<--*-->` is an effect's interval, `|`
-    /// is at zero, `:` is where the margin ends. What each effect proves stands below it; where none
-    /// has an interval that is all, without an axis.
+    /// is at zero, `:` is where the margin ends. What each effect proves stands below it. Where no
+    /// effect has an interval, names and words are all.
     #[must_use]
     pub fn text(&self, columns: usize) -> String {
         if !self.has_marks() {

@@ -1,5 +1,5 @@
-//! A strict reader of the markup that is written here: XML without declarations or comments, in which
-//! the parts of a table have no end tags.
+//! A strict reader of the markup that is written here: XML without declarations or comments, in
+//! which the parts of a table have no end tags.
 
 /// An element's name and attributes, or text; with what stands for characters read.
 #[derive(Debug, Clone, PartialEq)]

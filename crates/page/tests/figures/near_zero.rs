@@ -9,8 +9,8 @@ use crate::faults::faults;
 use crate::made::{level, stored, wobble};
 use crate::made_up::{parsed, shown};
 
-/// UDP over IPv4 and IPv6 in so many boots, compared in messages lost: `lost` of each condition, and
-/// what boots and runs change of it.
+/// UDP over IPv4 and IPv6 in so many boots, compared in messages lost: `lost` gives those of each
+/// condition with what boots and runs change of them.
 fn effects(boots: u32, lost: impl Fn(&Condition, f64) -> f64) -> Figure {
     let (study, plan) = parsed(&format!(
         "name = \"losses\"\nquestion = \"what does IPv6 lose?\"\nscenario = \"veth\"\n\
