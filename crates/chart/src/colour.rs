@@ -136,6 +136,22 @@ pub(crate) fn alone(theme: Theme) -> Markup {
     sheet(Code::checked(rules(|colour| colour.of(theme).to_owned(), false)))
 }
 
+/// The style sheet of a drawing that stands alone and follows the reader's theme. The light colours
+/// stand there by themselves: not every program that shows SVG knows variables or themes.
+pub(crate) fn following() -> Markup {
+    let plain = |theme| rules(|colour| colour.of(theme).to_owned(), false);
+    let (light, dark) = (plain(Theme::Light), plain(Theme::Dark));
+    // Only what the theme changes stands there twice.
+    let changed: String = dark.lines().zip(light.lines()).filter(|(dark, light)| dark != light).fold(
+        String::new(),
+        |mut out, (dark, _)| {
+            writeln!(out, "{dark}").expect("a string takes all");
+            out
+        },
+    );
+    sheet(Code::checked(format!("{light}@media (prefers-color-scheme:dark){{\n{changed}}}\n")))
+}
+
 fn sheet(rules: Code) -> Markup {
     let mut markup = Markup::new();
     markup.style(&rules);

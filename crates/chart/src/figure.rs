@@ -1,5 +1,6 @@
 //! A figure of a report: one drawing or several that are compared, with their tables.
 
+use crate::area::Area;
 use crate::colour::{self, Theme};
 use crate::drawing::{Anchor, Drawing};
 use crate::id::Id;
@@ -50,6 +51,8 @@ pub const WIDE: f64 = 960.0;
 pub const NARROW: f64 = 358.0;
 /// The least width of a drawing, in px.
 pub const NARROWEST: f64 = 240.0;
+/// The paper around a picture, in px.
+const MARGIN: f64 = 12.0;
 /// Between two panels.
 const BETWEEN: f64 = 32.0;
 
@@ -141,7 +144,23 @@ impl Figure {
     /// An SVG file of so many px, in the colours of a theme.
     #[must_use]
     pub fn file(&self, width: f64, theme: Theme) -> Markup {
+        self.alone(&self.draw(width), &colour::alone(theme))
+    }
+
+    /// An SVG file with a drawing of so many px on paper of its own, for a page of any colour: it
+    /// follows the reader's theme, and is light where a program knows none.
+    #[must_use]
+    pub fn picture(&self, width: f64) -> Markup {
         let drawing = self.draw(width);
+        let (right, bottom) = (drawing.width + 2.0 * MARGIN, drawing.height.ceil() + 2.0 * MARGIN);
+        let mut whole = Drawing::new(right);
+        whole.rect("cover", Area { left: 0.0, top: 0.0, right, bottom });
+        whole.place(&drawing, MARGIN, MARGIN);
+        whole.height = bottom;
+        self.alone(&whole, &colour::following())
+    }
+
+    fn alone(&self, drawing: &Drawing, style: &Markup) -> Markup {
         let (title, about) = self.words();
         let names = format!("{title} {about}");
         let attributes = [
@@ -150,14 +169,14 @@ impl Figure {
             ("aria-labelledby", names.as_str().into()),
         ];
         let mut file = Markup::new();
-        svg(&mut file, &drawing, &attributes, |inside| {
+        svg(&mut file, drawing, &attributes, |inside| {
             inside.element("title", &[("id", title.as_str().into())], |inside| {
                 inside.text(&text::reason(&self.title));
             });
             inside.element("desc", &[("id", about.as_str().into())], |inside| {
                 inside.text(&text::reason(&self.description));
             });
-            inside.append(&colour::alone(theme));
+            inside.append(style);
         });
         file
     }

@@ -202,6 +202,11 @@ impl Frame {
         }
     }
 
+    /// Ends rows of words, without an axis.
+    pub(crate) fn close_without_axis(self, drawing: &mut Drawing) {
+        drawing.height = self.y;
+    }
+
     /// Ends the rows: grid, axis with its name, the line at zero if it is asked for, remarks.
     pub(crate) fn close(
         mut self,

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::axis::{Axis, Room, Scale};
 use crate::finite::{Finite, Interval};
 use crate::plots::dots::Dots;
-use crate::plots::forest::Forest;
+use crate::plots::forest::{Effect, Forest};
 use crate::plots::histogram::{Histogram, Series};
 use crate::plots::history::{History, NOTED, Point};
 use crate::quantity::Quantity;
@@ -64,9 +64,16 @@ impl Dots {
 
 impl Forest {
     /// A plot of at most so many columns (52 are the least): `<--*-->` is an effect's interval, `|`
-    /// is at zero, `:` is where the margin ends. What each effect proves stands below it.
+    /// is at zero, `:` is where the margin ends. What each effect proves stands below it. Where no
+    /// effect has an interval, names and words are all.
     #[must_use]
     pub fn text(&self, columns: usize) -> String {
+        if !self.has_marks() {
+            let row = |effect: &Effect| {
+                format!("{}\n  {}\n", text::line(&effect.name), text::reason(&self.words(effect)))
+            };
+            return self.effects.iter().map(row).collect();
+        }
         let names = self.effects.iter().map(|effect| effect.name.clone());
         let mut sheet = Sheet::new(columns, names, |room| {
             Axis::new(Scale::FromZero, self.values(), &self.quantity, room)

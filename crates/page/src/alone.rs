@@ -1,13 +1,13 @@
 //! One figure as a file of its own.
 
-use chart::{Figure, Markup, Theme, WIDE, fixed};
+use chart::{Figure, Markup, WIDE, fixed};
 
 use crate::html::head;
 
-/// The figure as an SVG file with a light background.
+/// The figure as an SVG file on paper of its own; it follows the reader's theme.
 #[must_use]
 pub fn svg(figure: &Figure) -> String {
-    format!("{}\n", figure.file(WIDE, Theme::Light).as_str())
+    format!("{}\n", figure.picture(WIDE).as_str())
 }
 
 /// The figure as an HTML page with its table, for wide and narrow screens, light and dark. It loads

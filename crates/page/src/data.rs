@@ -1,12 +1,9 @@
 //! A study's measurements inside a page.
 
-use std::io::Write as _;
-
 use chart::File;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use store::StoredStudy;
 
+use crate::gzip::gzip;
 use crate::name::file_stem;
 
 /// A study's measurements as a compressed file inside the page: [`store::export::packed`] as JSON.
@@ -22,10 +19,6 @@ pub struct Data {
     /// The file.
     pub(crate) file: File,
 }
-
-/// From so many bytes on, time counts for more than room, which is a third more then: a study of
-/// 432 conditions and 3,600 runs has 11 MB, one of 10,000 runs some 20 MB.
-const LARGE: usize = 1 << 24;
 
 /// The same before it is compressed, which takes as long as all figures of a page.
 #[derive(Debug)]
@@ -52,16 +45,11 @@ impl Packed {
     /// The compressed file.
     #[must_use]
     pub fn compressed(&self) -> Data {
-        let level = if self.json.len() > LARGE { Compression::fast() } else { Compression::best() };
-        let mut gzip = GzEncoder::new(Vec::new(), level);
-        // Nothing fails in memory.
-        gzip.write_all(&self.json).expect("writing to memory cannot fail");
-        let bytes = gzip.finish().expect("writing to memory cannot fail");
         Data {
             stem: self.stem.clone(),
             number: self.number,
             runs: self.runs,
-            file: File { media: "application/gzip", bytes },
+            file: File { media: "application/gzip", bytes: gzip(&self.json) },
         }
     }
 }

@@ -10,6 +10,7 @@ mod block;
 mod chapters;
 mod data;
 pub mod figures;
+mod gzip;
 mod html;
 mod markdown;
 mod name;

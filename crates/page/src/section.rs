@@ -12,6 +12,21 @@ pub struct Study {
     pub series: Vec<StoredSeries>,
 }
 
+/// Of studies with more conditions a page leaves out what it says elsewhere, and says so.
+const MANY: usize = 64;
+
+impl Study {
+    /// Whether it has so many conditions that what a page says twice would be most of it.
+    pub(crate) fn is_vast(&self) -> bool {
+        is_vast(&self.results)
+    }
+}
+
+/// [`Study::is_vast`].
+pub(crate) fn is_vast(results: &Results) -> bool {
+    results.conditions().len() > MANY
+}
+
 /// Figures under one heading.
 pub struct Section {
     /// Its name in the page.

@@ -54,6 +54,24 @@ impl Forest {
         Some(format!("less than {} does not matter in practice", self.quantity.shown(margin)))
     }
 
+    /// Whether any effect has a place on an axis.
+    pub(crate) fn has_marks(&self) -> bool {
+        self.effects.iter().any(|effect| effect.interval.is_some())
+    }
+
+    /// Names and words alone: an axis would show values that nothing has.
+    fn draw_words(&self, width: f64) -> Drawing {
+        let mut drawing = Drawing::new(width);
+        let names = self.effects.iter().map(|effect| effect.name.as_str());
+        let words = self.effects.iter().map(|effect| self.words(effect));
+        let mut frame = Frame::new(width, 0.0, names, words, [0.0, 0.0]);
+        for effect in &self.effects {
+            frame.row(&mut drawing, &effect.name, &self.words(effect), 0.0);
+        }
+        frame.close_without_axis(&mut drawing);
+        drawing
+    }
+
     /// What the axis must reach.
     pub(crate) fn values(&self) -> impl Iterator<Item = Finite> {
         let margins = self.margin.into_iter().flat_map(|margin| [Some(margin), Finite::new(-margin.value())]);
@@ -64,6 +82,9 @@ impl Forest {
 
 impl Plot for Forest {
     fn draw(&self, width: f64) -> Drawing {
+        if !self.has_marks() {
+            return self.draw_words(width);
+        }
         let mut drawing = Drawing::new(width);
         let mut signs = vec![(Sign::Interval, self.interval.clone())];
         signs.extend(self.practical().map(|words| (Sign::Band, words)));

@@ -1,4 +1,5 @@
-//! A strict reader of the markup that is written here: XML without declarations or comments.
+//! A strict reader of the markup that is written here: XML without declarations or comments, in
+//! which the parts of a table have no end tags.
 
 /// An element's name and attributes, or text; with what stands for characters read.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,9 @@ pub(crate) fn read(markup: &str) -> Result<Vec<Piece>, String> {
         };
         if let Some(end) = tag.strip_prefix('/') {
             let (name, after) = end.split_once('>').ok_or("an end without an end")?;
+            if name == "table" {
+                end_parts(&mut open, 3);
+            }
             let opened: String = open.pop().ok_or_else(|| format!("{name} was never opened"))?;
             if opened != name {
                 return Err(format!("{name} ends {opened}"));
@@ -27,6 +31,12 @@ pub(crate) fn read(markup: &str) -> Result<Vec<Piece>, String> {
             continue;
         }
         let name = word(tag)?;
+        match name {
+            "td" | "th" => end_parts(&mut open, 1),
+            "tr" => end_parts(&mut open, 2),
+            "thead" | "tbody" => end_parts(&mut open, 3),
+            _ => {}
+        }
         let (attributes, after) = attributes(&tag[name.len()..])?;
         rest = match (after.strip_prefix("/>"), after.strip_prefix('>')) {
             (Some(after), _) => after,
@@ -41,6 +51,19 @@ pub(crate) fn read(markup: &str) -> Result<Vec<Piece>, String> {
         pieces.push(Piece::Element(name.to_owned(), attributes));
     }
     if open.is_empty() { Ok(pieces) } else { Err(format!("{open:?} stay open")) }
+}
+
+/// The parts of a table, from the innermost. They have no end tags: each ends where one like it
+/// begins, or where the table ends.
+const PARTS: [&[&str]; 3] = [&["td", "th"], &["tr"], &["thead", "tbody"]];
+
+/// Ends what is open of so many of the innermost [`PARTS`].
+fn end_parts(open: &mut Vec<String>, levels: usize) {
+    for part in &PARTS[..levels] {
+        if open.last().is_some_and(|last| part.contains(&last.as_str())) {
+            open.pop();
+        }
+    }
 }
 
 fn word(text: &str) -> Result<&str, String> {
@@ -93,10 +116,17 @@ fn plain(text: &str) -> Result<String, String> {
 #[test]
 fn the_reader_is_strict() {
     assert!(read("<a b=\"c\">d<e/></a>").is_ok());
+    let table =
+        "<table><caption>c</caption><thead><tr><th>a<th>b<tbody><tr><td>1<td><i>2</i><tr><td></table>";
+    assert_eq!(read(table).unwrap().len(), 18);
     for wrong in [
         "<a>",
         "</a>",
         "<a></b>",
+        "<td>1",
+        "<tr></a>",
+        "<table><tr><td><i></table>",
+        "<table><tr><td></td></tr></table></table>",
         "<a b></a>",
         "<a b=c></a>",
         "<a b=\"<\"></a>",

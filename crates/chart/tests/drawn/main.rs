@@ -55,6 +55,37 @@ fn dots_and_forests_are_drawn_as_text_too() {
 }
 
 #[test]
+fn a_forest_without_intervals_has_no_axis() {
+    let mut forest = figures::effects::forest_plot();
+    forest.effects.iter_mut().for_each(|effect| effect.interval = None);
+    for width in [NARROW, WIDE] {
+        let names: Vec<String> = forest.draw(width).labels.into_iter().map(|label| label.text).collect();
+        for effect in &forest.effects {
+            assert!(names.join(" ").contains(&effect.verdict), "{names:?}");
+        }
+        let is_tick = |name: &String| name.parse::<f64>().is_ok();
+        assert!(!names.iter().any(is_tick), "{names:?}");
+    }
+    assert!(!forest.text(80).contains("---"), "{}", forest.text(80));
+}
+
+#[test]
+fn a_picture_has_paper_of_its_own_and_follows_the_theme() {
+    let figure = figures::all().into_iter().next().unwrap();
+    let picture = figure.picture(WIDE).to_string();
+    assert!(check::read(&picture).is_ok());
+    let drawing = figure.draw(WIDE);
+    let (right, bottom) = (drawing.width + 24.0, drawing.height.ceil() + 24.0);
+    let paper = format!("<path class=\"cover\" d=\"M0 0H{right}V{bottom}H0z\"/>");
+    assert!(picture.contains(&paper), "{paper}");
+    let (light, dark) = picture.split_once("@media (prefers-color-scheme:dark){").unwrap();
+    let dark = dark.split_once("</style>").unwrap().0;
+    for colour in netassay_chart::COLOURS {
+        assert!(light.contains(colour.light) && dark.contains(colour.dark), "{colour:?}");
+    }
+}
+
+#[test]
 fn a_history_is_drawn_as_text_too() {
     let history = figures::runs::history_plot();
     assert_snapshot!(format!("{}\n{}", history.text(80), history.text(0)));

@@ -1,21 +1,21 @@
 //! `netassay history`: a metric over stored studies.
 
-use std::path::Path;
-
-use page::{alone, figures};
+use page::figures;
 use report::{ComparisonRequest, Entry, HistoryChoice};
 use study::Plan;
 
 use crate::cli::History;
+use crate::commands::figure;
 use crate::commands::stored::{open_read_only, study_of};
 use crate::failure::{Failure, say};
 use crate::output::{self, named};
 
-/// How the chart is written.
-type Write = fn(&chart::Figure) -> String;
-
 pub(crate) fn history(flags: &History) -> Result<(), Failure> {
-    let chart = flags.output.as_deref().map(|path| Ok::<_, Failure>((path, kind(path)?))).transpose()?;
+    let chart = flags
+        .output
+        .as_deref()
+        .map(|path| Ok::<_, Failure>((path, figure::written_to(path)?)))
+        .transpose()?;
     let request = ComparisonRequest {
         metric: flags.metric.clone(),
         confidence: flags.confidence.value() / 100.0,
@@ -24,9 +24,9 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
     };
     let found = found(flags, &request)?;
     if let Some((path, write)) = chart {
-        let figure = figures::history(&found)
+        let chart = figures::history(&found)
             .ok_or_else(|| Failure::Nothing("no value of this history can be drawn".to_owned()))?;
-        output::replace(path, &write(&figure))?;
+        output::replace(path, &write(&chart))?;
         say(&format!("wrote the chart to {}", named(path)));
     }
     output::show(&found, &flags.stored.output, flags.tables.wide, |found, layout| {
@@ -64,16 +64,4 @@ fn found(flags: &History, request: &ComparisonRequest) -> Result<report::History
         .collect::<Result<Vec<Entry>, Failure>>()?;
     let found = report::History::new(&entries, choice.order(), &flags.condition, request)?;
     found.ok_or_else(|| Failure::Internal("a history has a newest study".to_owned()))
-}
-
-/// How a file of this name is written.
-fn kind(path: &Path) -> Result<Write, Failure> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => Ok(alone::svg),
-        Some("html" | "htm") => Ok(alone::html),
-        _ => Err(Failure::Usage(format!(
-            "{}: a chart is an .svg or an .html file: end its name so",
-            named(path)
-        ))),
-    }
 }

@@ -8,6 +8,7 @@ mod compare_files;
 mod doctor;
 mod explain;
 mod export;
+mod figure;
 mod gate;
 mod history;
 mod hosts;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use store::{Store, StoredStudy};
 
 use crate::cli::{Report, ReportFormat};
+use crate::commands::figure;
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
 use crate::output::{json as json_text, named, print};
@@ -24,11 +25,21 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     };
     let stored: Vec<StoredStudy> =
         words.into_iter().map(|word| load_from(&store, word)).collect::<Result<_, _>>()?;
+    let ending = match &flags.figure {
+        Some(name) => format!("-{}.svg", chart::Id::new(name)),
+        None => format!(".{}", flags.format.ending()),
+    };
     let path = match &flags.output {
         Some(path) => path.clone(),
-        None => beside(&flags.database.db, &stored, flags.format),
+        None => beside(&flags.database.db, &stored, &ending),
     };
-    let text = render(&store, stored, flags.format)?;
+    let text = match &flags.figure {
+        Some(name) => {
+            let write = figure::written_to(&path)?;
+            write(figure::find(&page::figures::sections(&found(&store, stored)?), name)?)
+        }
+        None => render(&store, stored, flags.format)?,
+    };
     if path.as_os_str() == "-" {
         return print(&text);
     }
@@ -41,15 +52,24 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
 pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, Failure> {
     let store = open_read_only(db)?;
     let stored = vec![store.load(study)?];
-    let path = beside(db, &stored, ReportFormat::Html);
+    let path = beside(db, &stored, ".html");
     replace(&path, &render(&store, stored, ReportFormat::Html)?, db)?;
     Ok(path)
 }
 
 /// The file for these studies in the directory of the database.
-fn beside(db: &Path, stored: &[StoredStudy], format: ReportFormat) -> PathBuf {
+fn beside(db: &Path, stored: &[StoredStudy], ending: &str) -> PathBuf {
     let stem = file_stem(stored.iter().map(|study| (study.row.name.as_str(), study.row.id.0)));
-    db.with_file_name(format!("{stem}.{}", format.ending()))
+    db.with_file_name(format!("{stem}{ending}"))
+}
+
+/// What the studies found.
+fn found(store: &Store, stored: Vec<StoredStudy>) -> Result<Vec<Study>, Failure> {
+    let found = |study: StoredStudy| {
+        let series = store.series(study.row.id)?;
+        Ok(Study { results: Results::of(study.shown())?, series })
+    };
+    stored.into_iter().map(found).collect()
 }
 
 fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Result<String, Failure> {
@@ -60,10 +80,6 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
         ReportFormat::Html => stored.iter().map(Packed::of).collect(),
         _ => Vec::new(),
     };
-    let found = |study: StoredStudy| {
-        let series = store.series(study.row.id)?;
-        Ok(Study { results: Results::of(study.shown())?, series })
-    };
     thread::scope(|scope| {
         // Other threads compress the measurements while this one works out the figures.
         let data = packed.iter().map(|one| {
@@ -71,7 +87,7 @@ fn render(store: &Store, stored: Vec<StoredStudy>, format: ReportFormat) -> Resu
             thread.map_err(|_| one.compressed())
         });
         let data: Vec<Result<ScopedJoinHandle<'_, Data>, Data>> = data.collect();
-        let studies: Vec<Study> = stored.into_iter().map(found).collect::<Result<_, Failure>>()?;
+        let studies = found(store, stored)?;
         let advice = advice_of(studies.iter().map(|study| study.results.stored()))?;
         let advice = advice.map(|advice| page::advice(&advice)).unwrap_or_default();
         let figures = page::figures::sections(&studies);

@@ -25,8 +25,14 @@ pub(super) fn blocks(study: &Study, is_alone: bool) -> Vec<Block<'static>> {
     let answers = results.answers();
     // Where each is one sentence and stands above, nothing is added.
     if !answers.is_empty() && !results.is_answered_by_headline() {
-        let title = format!("{} in full", report::counted(answers.len(), "answer"));
-        blocks.push(Block::Fold(title, answers.into_iter().map(Block::List).collect()));
+        let (number, count) = (results.number(), report::counted(answers.len(), "answer"));
+        blocks.push(if study.is_vast() {
+            Block::Text(format!(
+                "The tables of conditions have every comparison; netassay compare {number} prints the {count} in words."
+            ))
+        } else {
+            Block::Fold(format!("{count} in full"), answers.into_iter().map(Block::List).collect())
+        });
     }
     blocks
 }

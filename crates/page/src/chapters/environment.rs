@@ -1,9 +1,12 @@
 //! Where the study was measured: what was requested, and what was applied.
 
-use report::{first_environment, hosts_that_differ};
+use report::{Exhibit, first_environment, hosts_that_differ};
 
 use crate::block::Block;
 use crate::section::Study;
+
+/// So many notes of a table are shown: there may be one for each condition.
+const NOTES: usize = 8;
 
 pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
     let (results, stored) = (&study.results, study.results.stored());
@@ -23,7 +26,7 @@ pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
     }
     let proofs = results.proofs();
     if !proofs.is_empty() {
-        let tables = proofs.into_iter().map(Block::Table).collect();
+        let tables = proofs.into_iter().map(|one| Block::Table(shortened(one))).collect();
         blocks.push(Block::Fold("Evidence that the switches acted".to_owned(), tables));
     }
     let whole = first_environment(stored);
@@ -32,4 +35,13 @@ pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
             .push(Block::Fold("All that is recorded of the hosts".to_owned(), vec![Block::Verbatim(whole)]));
     }
     blocks
+}
+
+fn shortened(mut exhibit: Exhibit) -> Exhibit {
+    let more = exhibit.notes.len().saturating_sub(NOTES);
+    if more > 1 {
+        exhibit.notes.truncate(NOTES);
+        exhibit.notes.push(format!("{more} more rows have a note like these."));
+    }
+    exhibit
 }

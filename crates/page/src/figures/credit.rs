@@ -25,6 +25,9 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
         {
             figures.extend(figure(view, credits, ids));
             folded.extend(interactions::figure(view, credits, ids));
+            if interactions::is_choice(credits) && !about.iter().any(|one| one == interactions::ONLY_PROVEN) {
+                about.push(interactions::ONLY_PROVEN.to_owned());
+            }
         }
     }
     about.dedup();

@@ -1,14 +1,14 @@
 //! Differences from a baseline as a forest, with what would matter in practice.
 
-use chart::{Effect, Figure, Finite, Forest, Interval, Panel, Quantity};
+use chart::{Effect, Figure, Finite, Forest, Interval, Panel};
 use report::{Group, Row, listed, metric_name, percent};
 use stats::{Comparison, Margin, Verdict};
 
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::{MOST, View};
-use super::words::{ALL, FOLDED, capital, paragraph};
-use crate::section::Section;
+use super::words::{ALL, CHOSEN, FOLDED, capital, paragraph};
+use crate::section::{Section, is_vast};
 
 /// Panels share a scale unless one reaches so many times as far as another: intervals of that one
 /// would hide those of the others.
@@ -18,12 +18,13 @@ const NAMED: usize = 3;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     let id = ids.unique("effects");
-    let (mut figures, mut folded) = (Vec::new(), Vec::new());
+    let (mut figures, mut folded, mut is_choice) = (Vec::new(), Vec::new(), false);
     for view in views {
         for family in Family::all(view) {
             let telling = family.telling(view);
+            is_choice |= telling.is_some();
             figures.extend(figure(view, &family, telling.as_deref(), "", ids));
-            if telling.is_some() {
+            if telling.is_some() && !is_vast(view.results) {
                 folded.extend(figure(view, &family, None, ALL, ids));
             }
         }
@@ -35,6 +36,8 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     ];
     if !folded.is_empty() {
         about.push(FOLDED.to_owned());
+    } else if is_choice {
+        about.push(format!("{CHOSEN} The tables of conditions have all."));
     }
     Some(Section { id, title: "What each condition changes".to_owned(), about, figures, folded })
 }
@@ -113,10 +116,21 @@ fn figure(
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for (group, rows) in &shown {
         let metric = metric_name(&group.metric);
-        let base = names.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
-        let measure = Measure::percent(&format!("difference of {metric}"), &base);
-        seen.push(format!("{}: {}", capital(&metric), words(rows, names)));
-        let plot = forest(measure.reaching(reach.iter().copied()).quantity, group, rows, names);
+        seen.push(format!("{}: {}", capital(&metric), words(&group.metric, rows, names)));
+        let plot = if has_shares(rows) || !has_intervals(rows) {
+            let base = names.only.as_ref().map_or("of the baseline".to_owned(), |only| format!("of {only}"));
+            let measure = Measure::percent(&format!("difference of {metric}"), &base);
+            forest(&measure.reaching(reach.iter().copied()), interval, group, rows, names)
+        } else {
+            let ends = rows.iter().flat_map(|row| absolute(&row.comparison)).flatten();
+            let base = names
+                .only
+                .as_ref()
+                .map_or("against the baseline".to_owned(), |only| format!("against {only}"));
+            let measure = Measure::of(&group.metric, ends).difference(&base);
+            seen.push(format!("Where the baseline is about zero there is no percentage, so the differences of {metric} are in its own unit"));
+            forest(&measure, |one| in_unit(&measure, one), group, rows, names)
+        };
         panels.push(Panel { title: capital(&metric), plot: Box::new(plot) });
     }
     if let [only] = panels.as_mut_slice() {
@@ -184,11 +198,27 @@ fn is_shared(shown: &[(&Group, Vec<&Row>)]) -> bool {
     sizes.iter().all(|size| *size <= APART * least)
 }
 
-fn forest(quantity: Quantity, group: &Group, rows: &[&Row], names: &Names) -> Forest {
-    let effect = |row: &&Row| Effect {
-        name: names.name(row),
-        interval: interval(&row.comparison),
-        verdict: verdict(row, group),
+/// Whether any difference is known as a share of its baseline.
+fn has_shares(rows: &[&Row]) -> bool {
+    rows.iter().any(|row| size(&row.comparison).is_some())
+}
+
+/// Whether any difference has an interval in the metric's unit.
+fn has_intervals(rows: &[&Row]) -> bool {
+    rows.iter().any(|row| absolute(&row.comparison).is_some())
+}
+
+/// Differences with what `place` makes of each.
+fn forest(
+    measure: &Measure,
+    place: impl Fn(&Comparison) -> Option<Interval>,
+    group: &Group,
+    rows: &[&Row],
+    names: &Names,
+) -> Forest {
+    let effect = |row: &&Row| {
+        let interval = place(&row.comparison);
+        Effect { name: names.name(row), verdict: verdict(row, group, interval.is_some()), interval }
     };
     let interval = match group.resolution {
         Some(resolution) => format!("counts without noise: a difference above {resolution} % is real"),
@@ -197,10 +227,19 @@ fn forest(quantity: Quantity, group: &Group, rows: &[&Row], names: &Names) -> Fo
             stats::confidence(group.level)
         ),
     };
-    let mut margins = rows.iter().map(|row| margin(&row.comparison));
-    let first = margins.next().flatten();
-    let margin = first.filter(|_| margins.all(|margin| margin == first));
-    Forest { quantity, interval, margin, effects: rows.iter().map(effect).collect() }
+    let margin = if has_shares(rows) {
+        let mut margins = rows.iter().map(|row| margin(&row.comparison));
+        let first = margins.next().flatten();
+        first.filter(|_| margins.all(|margin| margin == first))
+    } else {
+        None
+    };
+    Forest {
+        quantity: measure.quantity.clone(),
+        interval,
+        margin,
+        effects: rows.iter().map(effect).collect(),
+    }
 }
 
 /// The difference in % of the baseline with its ends, by the means or else by the ratio of
@@ -223,6 +262,17 @@ fn interval(comparison: &Comparison) -> Option<Interval> {
     Some(Interval { estimate: estimate?, low, high })
 }
 
+/// The difference in the metric's unit with its ends.
+fn absolute(comparison: &Comparison) -> Option<[f64; 3]> {
+    let (low, high) = comparison.interval?;
+    Some([comparison.difference, low, high])
+}
+
+/// The same as it is drawn, for a metric whose baselines have no shares: where they are about zero.
+fn in_unit(measure: &Measure, comparison: &Comparison) -> Option<Interval> {
+    measure.interval(comparison.difference, Some(comparison.interval?))
+}
+
 /// The largest difference that does not matter, in % of the baseline.
 fn margin(comparison: &Comparison) -> Option<Finite> {
     match comparison.margin? {
@@ -232,13 +282,13 @@ fn margin(comparison: &Comparison) -> Option<Finite> {
 }
 
 /// What a row proves; with its size where no interval is drawn, and why there is none.
-fn verdict(row: &Row, group: &Group) -> String {
+fn verdict(row: &Row, group: &Group, is_drawn: bool) -> String {
     let comparison = &row.comparison;
-    let size = match (interval(comparison), comparison.relative) {
-        (Some(_), Some(_)) => None,
-        (Some(_), None) => Some("by geometric means".to_owned()),
-        (None, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
-        (None, None) => {
+    let size = match (is_drawn, comparison.relative) {
+        (true, Some(_)) => None,
+        (true, None) => size(comparison).map(|_| "by geometric means".to_owned()),
+        (false, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
+        (false, None) => {
             let measure = Measure::of(&group.metric, std::iter::once(comparison.difference));
             Some(stats::signed(measure.words(comparison.difference)))
         }
@@ -249,15 +299,19 @@ fn verdict(row: &Row, group: &Group) -> String {
 }
 
 /// What a panel shows, in words: the largest proven differences, and how many others there are.
-fn words(rows: &[&Row], names: &Names) -> String {
+fn words(metric: &str, rows: &[&Row], names: &Names) -> String {
     let mut proven: Vec<&Row> = rows.iter().copied().filter(|row| row.is_proven()).collect();
     let share = |row: &Row| size(&row.comparison).map(|[estimate, ..]| estimate);
     let distance = |row: &Row| share(row).map_or(f64::INFINITY, f64::abs);
     proven.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
     let said = |row: &&Row| {
-        let size = share(row).map(|share| format!(" {} %", stats::signed(percent(share))));
+        let difference = row.comparison.difference;
+        let size = match share(row) {
+            Some(share) => format!("{} %", percent(share)),
+            None => Measure::of(metric, std::iter::once(difference)).words(difference),
+        };
         let verdict = row.quality.unwrap_or(row.comparison.verdict.as_str());
-        format!("{}{} ({verdict})", names.name(row), size.unwrap_or_default())
+        format!("{} {} ({verdict})", names.name(row), stats::signed(size))
     };
     let mut parts: Vec<String> = proven.iter().take(NAMED).map(said).collect();
     if proven.len() > NAMED {

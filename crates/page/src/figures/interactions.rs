@@ -11,13 +11,22 @@ use super::words::{capital, paragraph};
 
 /// A sentence names at most so many pairs.
 const NAMED: usize = 3;
+/// Of more pairs only those with a proven interaction are drawn.
+const MOST: usize = 6;
+
+/// What the section says where pairs are left out.
+pub(super) const ONLY_PROVEN: &str =
+    "Of more than six pairs of offloads, only those are drawn whose interaction is proven.";
 
 pub(super) fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Option<Figure> {
     let (mut panels, mut seen) = (Vec::new(), Vec::new());
     for credit in credits {
-        let Some(matrix) = matrix(view, credit) else { continue };
+        if pairs(credit).next().is_none() {
+            continue;
+        }
         let metric = metric_name(credit.metric);
         seen.push(format!("{}: {}", capital(&metric), words(credit)));
+        let Some(matrix) = matrix(view, credit) else { continue };
         panels.push(Panel { title: capital(&metric), plot: Box::new(matrix) });
     }
     let place = place(credits.first()?);
@@ -37,13 +46,20 @@ fn pairs(credit: &Credit) -> impl Iterator<Item = ([usize; 2], &EffectView)> {
     })
 }
 
+/// Whether pairs without a proven interaction are left out.
+pub(super) fn is_choice(credits: &[Credit]) -> bool {
+    credits.iter().any(|credit| pairs(credit).count() > MOST)
+}
+
 fn matrix(view: &View<'_>, credit: &Credit) -> Option<Matrix> {
     let design = view.stored.plan.design.as_ref()?;
     let pair = |(factors, one): ([usize; 2], &EffectView)| {
         let value = percentage(credit, &one.effect)?;
         Some(Interaction { factors, value, verdict: proven(credit, &one.effect).to_owned() })
     };
-    let pairs: Vec<Interaction> = pairs(credit).filter_map(pair).collect();
+    let is_choice = pairs(credit).count() > MOST;
+    let drawn = pairs(credit).filter(|(_, one)| !is_choice || credit.is_proven(&one.effect));
+    let pairs: Vec<Interaction> = drawn.filter_map(pair).collect();
     (!pairs.is_empty()).then(|| Matrix {
         quantity: Measure::percent(
             "interaction",

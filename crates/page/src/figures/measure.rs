@@ -49,6 +49,13 @@ impl Measure {
         Self { quantity: Quantity::new(name, "%", report::percent).relative(base), unit: 1.0 }
     }
 
+    /// The same for differences of the metric from `base`.
+    pub(super) fn difference(mut self, base: &str) -> Self {
+        self.quantity.name.insert_str(0, "difference of ");
+        base.clone_into(&mut self.quantity.base);
+        self
+    }
+
     /// A value as it is drawn.
     pub(super) fn value(&self, value: f64) -> Option<Finite> {
         Finite::new(value / self.unit)

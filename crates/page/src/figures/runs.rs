@@ -11,11 +11,15 @@ use super::ids::Ids;
 use super::measure::{Measure, of_mean};
 use super::view::{View, Workload};
 use super::words::{ALL, FOLDED, capital, extremes, paragraph};
-use crate::section::Section;
+use crate::section::{Section, is_vast};
+
+/// What the section says where the runs of other metrics are left out.
+const MAIN_ONLY: &str = "With so many conditions, runs are drawn in the main metric alone; the downloads have them in \
+                         every metric.";
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     let id = ids.unique("runs");
-    let (mut figures, mut folded) = (Vec::new(), Vec::new());
+    let (mut figures, mut folded, mut is_main_only) = (Vec::new(), Vec::new(), false);
     for view in views {
         for metric in metrics(view) {
             let workloads = view.workloads();
@@ -28,9 +32,13 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
                 .collect();
             let is_large =
                 workloads.iter().zip(&telling).any(|(all, few)| all.conditions.len() > few.conditions.len());
-            let found = figure(view, &metric, &telling, "", ids);
             // A page of very many conditions begins with the rate.
             let is_rate = workloads.iter().any(|one| view.primary(one.kind) == metric);
+            if is_vast(view.results) && !is_rate {
+                is_main_only = true;
+                continue;
+            }
+            let found = figure(view, &metric, &telling, "", ids);
             let to = if is_large && !is_rate { &mut folded } else { &mut figures };
             to.extend(found);
             if is_large && is_rate {
@@ -43,6 +51,9 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     let mut about = vec![about.to_owned()];
     if !folded.is_empty() {
         about.push(FOLDED.to_owned());
+    }
+    if is_main_only {
+        about.push(MAIN_ONLY.to_owned());
     }
     Some(Section { id, title: "Every run".to_owned(), about, figures, folded })
 }

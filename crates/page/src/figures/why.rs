@@ -8,10 +8,11 @@ use super::ids::Ids;
 use super::measure::{Measure, of_mean};
 use super::view::{View, Workload};
 use super::words::{capital, paragraph};
-use crate::section::Section;
+use crate::section::{Section, is_vast};
 
-/// A figure has at most so many counters.
+/// A figure has at most so many counters; of a study with very many conditions, so few.
 const PANELS: usize = 6;
+const FEW: usize = 3;
 /// At most so many explanations are put into words.
 const NAMED: usize = 4;
 /// What differs by less between conditions is no news.
@@ -44,11 +45,14 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             figures.extend(figure(view, &workload, &counters, ids));
         }
     }
-    let about = vec![
+    let mut about = vec![
         "Counters that differ between conditions as their effects do, and how much offloads merged. A counter is \
          evidence, not proof. Of very many conditions the most telling ones are shown."
             .to_owned(),
     ];
+    if views.iter().any(|view| is_vast(view.results)) {
+        about.push(format!("With so many conditions, at most {FEW} counters of a workload are drawn."));
+    }
     Some(Section { id, title: "Why conditions differ".to_owned(), about, figures, folded: Vec::new() })
 }
 
@@ -86,7 +90,7 @@ fn figure(view: &View<'_>, workload: &Workload<'_>, counters: &[Counter], ids: &
             values.into_iter().filter_map(|(one, value)| Some((name(one)?, measure.interval(value, None)?)));
         panels.push(panel(words, bars.collect(), measure, ""));
     }
-    panels.truncate(PANELS);
+    panels.truncate(if is_vast(view.results) { FEW } else { PANELS });
     (!panels.is_empty()).then(|| Figure {
         id: ids.unique(&view.titled(&format!("why {}", workload.name))),
         title: view.titled(&format!("What goes with the effects: {}", workload.name)),

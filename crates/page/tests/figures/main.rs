@@ -11,6 +11,7 @@ mod latency;
 #[path = "../../../report/tests/designs/made.rs"]
 mod made;
 mod made_up;
+mod near_zero;
 mod seen;
 mod size;
 #[path = "../../../report/tests/stored/mod.rs"]

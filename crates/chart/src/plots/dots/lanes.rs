@@ -63,25 +63,46 @@ impl Lanes<'_> {
 
     /// All boots of a condition, a path for each colour; gives how many dots that took.
     pub(super) fn together(&self, mark: &mut Drawing, boots: &[Boot], x: impl Fn(Finite) -> f64) -> usize {
-        let (mut drawn, mut means) = (0, Path::new());
-        let mut colours: Vec<(&'static str, Path)> = Vec::new();
+        let (mut colours, mut means) = (Colours::default(), Path::new());
+        let drawn = self.gather(&mut colours, boots, &x);
+        boots.iter().enumerate().for_each(|(index, boot)| self.mean(&mut means, boot, index, &x));
+        colours.draw(mark);
+        mark.path("stroke ink", &means);
+        drawn
+    }
+
+    /// Adds the dots of boots to those of their colours; gives how many that took.
+    pub(super) fn gather(&self, colours: &mut Colours, boots: &[Boot], x: impl Fn(Finite) -> f64) -> usize {
+        let mut drawn = 0;
         for (index, boot) in boots.iter().enumerate() {
-            let (class, middle) = (self.class(boot), self.middle(index));
+            let middle = self.middle(index);
             let runs: Vec<(f64, f64)> = boot.runs.iter().map(|run| (x(*run), middle)).collect();
             let kept = thin::dots(&runs);
             drawn += kept.len();
-            let place = colours.iter().position(|(known, _)| *known == class);
-            let place = place.unwrap_or_else(|| {
-                colours.push((class, Path::new()));
-                colours.len() - 1
-            });
-            kept.iter().for_each(|(x, y)| colours[place].1.dot(*x, *y));
-            self.mean(&mut means, boot, index, &x);
+            let path = colours.of(self.class(boot));
+            kept.iter().for_each(|(x, y)| path.dot(*x, *y));
         }
-        for (class, path) in &colours {
-            mark.path(&format!("dots {class}"), path);
-        }
-        mark.path("stroke ink", &means);
         drawn
+    }
+}
+
+/// Dots by colour, in the order in which the colours appear.
+#[derive(Default)]
+pub(super) struct Colours(Vec<(&'static str, Path)>);
+
+impl Colours {
+    fn of(&mut self, class: &'static str) -> &mut Path {
+        let place = self.0.iter().position(|(known, _)| *known == class);
+        let place = place.unwrap_or_else(|| {
+            self.0.push((class, Path::new()));
+            self.0.len() - 1
+        });
+        &mut self.0[place].1
+    }
+
+    pub(super) fn draw(&self, drawing: &mut Drawing) {
+        for (class, path) in &self.0 {
+            drawing.path(&format!("dots {class}"), path);
+        }
     }
 }

@@ -5,7 +5,7 @@ mod lanes;
 mod tables;
 
 pub use self::boot::Boot;
-use self::lanes::Lanes;
+use self::lanes::{Colours, Lanes};
 use crate::axis::Scale;
 use crate::colour::{SERIES, series};
 use crate::drawing::Drawing;
@@ -159,7 +159,9 @@ impl Plot for Dots {
         let mut frame = Frame::new(width, top, names, values, [0.0, 0.0]);
         let axis = frame.axis(Scale::Linear, self.values(), &self.quantity);
         let (all, lanes) = (self.runs(), self.lanes());
-        let mut drawn = 0;
+        // Of very many conditions those of a colour are one path: a path for each would be most of
+        // the drawing.
+        let (mut drawn, mut far) = (0, Colours::default());
         for condition in &self.conditions {
             // Of very many boots the means are drawn, in one lane.
             let merged = (lanes > SEPARATE).then(|| condition.means());
@@ -173,6 +175,11 @@ impl Plot for Dots {
             let interval = |mark: &mut Drawing, shown: &Interval| {
                 frame.interval(mark, "ink", &axis, y + lanes_end + 7.0, shown);
             };
+            if let (Some(means), Some(shown)) = (&merged, &condition.interval) {
+                drawn += own.gather(&mut far, means, x);
+                drawing.mark(&self.about_all(condition), |mark| interval(mark, shown));
+                continue;
+            }
             if lanes > MARKED {
                 drawing.mark(&self.about_all(condition), |mark| {
                     drawn += own.together(mark, merged.as_deref().unwrap_or(&condition.boots), x);
@@ -193,6 +200,7 @@ impl Plot for Dots {
                 drawing.mark(&about, |mark| interval(mark, shown));
             }
         }
+        far.draw(&mut drawing);
         let remark = if lanes > SEPARATE {
             format!("A dot is the mean of a boot: {all} runs in {lanes} lanes would not be told apart.")
         } else {
@@ -208,6 +216,9 @@ impl Plot for Dots {
     }
 
     fn table(&self) -> Table {
-        if self.runs() > TOLD { self.table_of_conditions() } else { self.table_of_boots() }
+        // A boot's only run is its mean.
+        let is_one_each = self.conditions.iter().all(|one| one.boots.iter().all(|boot| boot.runs.len() < 2));
+        let is_short = self.runs() > TOLD || is_one_each && self.boots().len() > 1;
+        if is_short { self.table_of_conditions() } else { self.table_of_boots() }
     }
 }

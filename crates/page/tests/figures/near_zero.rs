@@ -1,0 +1,64 @@
+//! Differences from a baseline that is about zero, so that no share of it can be told.
+
+use chart::{Figure, WIDE};
+use insta::assert_snapshot;
+use netassay_page::figures;
+use study::Condition;
+
+use crate::faults::faults;
+use crate::made::{level, stored, wobble};
+use crate::made_up::{parsed, shown};
+
+/// UDP over IPv4 and IPv6 in so many boots, compared in messages lost: `lost` gives those of each
+/// condition with what boots and runs change of them.
+fn effects(boots: u32, lost: impl Fn(&Condition, f64) -> f64) -> Figure {
+    let (study, plan) = parsed(&format!(
+        "name = \"losses\"\nquestion = \"what does IPv6 lose?\"\nscenario = \"veth\"\n\
+         [[workload]]\nkind = \"udp_stream\"\nduration = \"1s\"\n\
+         [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n\
+         [protocol]\nboots = {boots}\nruns = 2\n\
+         [[comparison]]\nmetric = \"lost\"\n"
+    ));
+    let values = |condition: &Condition, boot: u32, repeat: u32| {
+        let noise = wobble(boot, repeat, condition.index);
+        vec![("throughput", 1_000.0 + noise), ("lost", lost(condition, noise))]
+    };
+    let sections = figures::sections(&[shown(&stored(&study, &plan, values))]);
+    let effects = sections.into_iter().find(|section| section.id.as_str() == "effects").unwrap();
+    effects.figures.into_iter().next().unwrap()
+}
+
+fn labels(figure: &Figure) -> Vec<String> {
+    assert_eq!(faults(figure, WIDE), [""; 0]);
+    figure.draw(WIDE).labels.into_iter().map(|label| label.text).collect()
+}
+
+#[test]
+fn differences_from_zero_are_in_the_metrics_unit() {
+    let lost = |condition: &Condition, noise: f64| match level(condition, "family") {
+        "ipv4" => 0.0,
+        _ => 250.0 + 20.0 * noise,
+    };
+    let figure = effects(4, lost);
+    assert_snapshot!(format!(
+        "{}\n{}\n\n{}\n\n{}\n{}",
+        figure.title,
+        figure.description,
+        labels(&figure).join("\n"),
+        figure.panels[0].plot.table().csv(),
+        figure.panels[0].plot.plain(80).unwrap()
+    ));
+}
+
+#[test]
+fn without_any_interval_there_is_no_axis() {
+    let lost = |_: &Condition, noise: f64| 3.0 * noise;
+    let figure = effects(1, lost);
+    assert_snapshot!(format!(
+        "{}\n{}\n\n{}\n\n{}",
+        figure.title,
+        figure.description,
+        labels(&figure).join("\n"),
+        figure.panels[0].plot.plain(80).unwrap()
+    ));
+}
