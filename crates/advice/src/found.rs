@@ -2,8 +2,10 @@
 
 use report::{Context, Held, Switches};
 use serde::Serialize;
+use store::StoredStudy;
 use study::{Dropped, Kind, Scenario};
 
+use crate::checks::{Checked, Checks};
 use crate::goal::Goal;
 use crate::recommendation::{Recommendation, Study};
 use crate::request::Request;
@@ -23,6 +25,9 @@ pub struct StudyAdvice {
     pub level: f64,
     /// How many changes were judged together.
     pub judged: usize,
+    /// How what serves a goal was checked against the other switches; `None` where there was
+    /// nothing to check.
+    pub checked: Option<Checked>,
     /// Whether instructions were counted: then the resolution of counts judges, and there are no
     /// intervals.
     pub exact: bool,
@@ -58,13 +63,18 @@ pub struct Under {
 }
 
 impl StudyAdvice {
-    pub(crate) fn of(switches: Switches, goals: &[Goal], request: &Request) -> Self {
+    pub(crate) fn of(
+        stored: &StoredStudy,
+        switches: Switches,
+        goals: &[Goal],
+        request: &Request,
+    ) -> Self {
         let study = Study {
             exact: switches.exact,
             level: switches.level,
             seconds_per_boot: switches.seconds_per_boot,
         };
-        let tried = |context: &&Context| !context.effects.is_empty();
+        let tried = |(_, context): &(usize, &Context)| !context.effects.is_empty();
         let under = |context: &Context| Under {
             scenario: context.scenario,
             workload: context.workload.clone(),
@@ -78,8 +88,14 @@ impl StudyAdvice {
                 .map(|goal| (*goal, Recommendation::all(context, *goal, &study, request)))
                 .collect(),
         };
+        let contexts: Vec<(usize, &Context)> = switches.contexts.iter().enumerate().filter(tried).collect();
+        let mut found: Vec<Under> = contexts.iter().map(|(_, context)| under(context)).collect();
+        let places: Vec<usize> = contexts.iter().map(|(place, _)| *place).collect();
+        let checks = Checks::of(stored, switches.level, switches.confidence, &places, &found);
+        checks.settle(&places, &mut found);
         Self {
-            under: switches.contexts.iter().filter(tried).map(under).collect(),
+            checked: checks.made(),
+            under: found,
             study: switches.study,
             name: switches.name,
             question: switches.question,

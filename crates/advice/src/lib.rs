@@ -8,7 +8,9 @@
 //! Pure: no I/O.
 
 mod advice;
+mod checks;
 mod command;
+mod depends;
 mod found;
 mod goal;
 mod judge;
@@ -22,7 +24,9 @@ mod summary;
 mod text;
 
 pub use advice::Advice;
+pub use checks::Checked;
 pub use command::{Command, Interface};
+pub use depends::{AsLeft, DependsOn};
 pub use found::{StudyAdvice, Under};
 pub use goal::Goal;
 pub use judge::Standing;
@@ -30,5 +34,5 @@ pub use more::More;
 pub use recommendation::Recommendation;
 pub use request::Request;
 pub use said::{Fact, ForGoal, Said};
-pub use summary::{Row, Scope, Summary};
+pub use summary::{Condition, Row, Scope, Summary};
 pub use text::NOTHING;

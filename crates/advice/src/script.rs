@@ -7,7 +7,7 @@ use study::Side;
 use crate::advice::Advice;
 use crate::command::Command;
 use crate::phrase::{self, quoted};
-use crate::summary::{Row, Summary};
+use crate::summary::{Condition, Row, Summary};
 
 /// A text of others in a comment: one line.
 struct Comment<'t>(&'t str);
@@ -38,7 +38,8 @@ impl Advice {
     ///
     /// A switch is set if it is recommended in at least one case, over all scenarios and kinds of
     /// traffic and for all goals, and no case recommends its opposite; trade-offs only where the
-    /// user asks for them.
+    /// user asks for them. What holds only with another switch at some level names that switch, and
+    /// is not set beside a larger gain that sets the other switch otherwise.
     #[must_use]
     pub fn script(&self) -> String {
         let mut head = String::new();
@@ -70,6 +71,7 @@ impl Advice {
     fn settings(&self) -> (String, Calls) {
         let rows: Vec<&Row> =
             self.summaries.last().map_or_else(Vec::new, |summary: &Summary| summary.rows.iter().collect());
+        let (rows, excluded) = compatible(rows);
         let (mut text, mut calls) = (String::new(), Calls::default());
         for side in Side::BOTH {
             text.push_str(&format!("{side}() {{\n"));
@@ -93,6 +95,17 @@ impl Advice {
                 if reasons != said {
                     text.extend(reasons.iter().map(|reason| format!("    {}\n", Comment(reason))));
                 }
+                if reasons != said {
+                    // The user must see it, not only the reader of the script.
+                    let mut needs: Vec<Condition> = own.iter().flat_map(|row| row.needs()).collect();
+                    needs.dedup();
+                    for needed in needs {
+                        let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
+                        let with = phrase::set_at(&needed.factor, &needed.level);
+                        let line = format!("{set} is proven only with {with}");
+                        text.push_str(&format!("    printf '%s\\n' {}\n", quoted(&line)));
+                    }
+                }
                 said = reasons;
                 let rival =
                     planned.iter().find(|(_, other)| other.target() == command.target() && other != command);
@@ -115,12 +128,21 @@ impl Advice {
                 text.push_str(&format!("    {guard}{}\n", call(command)));
                 lines += 1;
             }
+            for (row, needed) in &excluded {
+                if row.side.is_none_or(|of| of == side) {
+                    let [kind, goal, set, ..] = row.cells();
+                    let with = phrase::set_at(&needed.factor, &needed.level);
+                    let line = format!("Not set: {kind}, {goal}: {set}; one setting above is proven only with {with}, and the other one sets it otherwise.");
+                    text.push_str(&format!("    {}\n", Comment(&line)));
+                }
+            }
             let is_open = |row: &&&Row| {
                 row.to.is_none() && !row.factors.is_empty() && row.side.is_none_or(|of| of == side)
             };
             for row in rows.iter().filter(is_open) {
-                let [kind, goal, set, ..] = row.cells();
-                text.push_str(&format!("    {}\n", Comment(&format!("{kind}, {goal}: {set}; not set."))));
+                let [kind, goal, set, _, change] = row.cells();
+                let line = format!("Not set: {kind}, {goal}: {set} {change}");
+                text.push_str(&format!("    {}\n", Comment(format!("{}.", line.trim_end()).as_str())));
             }
             if lines == 0 {
                 text.push_str("    echo \"$0: nothing is recommended for this host\"\n");
@@ -138,6 +160,22 @@ struct Calls {
     mtu: bool,
     kernel: bool,
     trade_off: bool,
+}
+
+/// The rows that hold beside each other, the first ones before others, and the rest with what one of
+/// two rows needs and the other one sets otherwise.
+fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, Condition)>) {
+    let mut by_gain: Vec<&Row> = rows.iter().filter(|row| row.to.is_some()).copied().collect();
+    by_gain.sort_by(|one, other| other.size().total_cmp(&one.size()));
+    let (mut kept, mut excluded): (Vec<&Row>, Vec<(&Row, Condition)>) = (Vec::new(), Vec::new());
+    for row in by_gain {
+        match kept.iter().find_map(|known| known.excludes(row)) {
+            Some(needed) => excluded.push((row, needed)),
+            None => kept.push(row),
+        }
+    }
+    let is_kept = |row: &&Row| !excluded.iter().any(|(gone, _)| std::ptr::eq(*gone, *row));
+    (rows.into_iter().filter(is_kept).collect(), excluded)
 }
 
 /// Why a command is there.

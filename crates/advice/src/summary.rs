@@ -1,8 +1,8 @@
 //! The recommendations in short: goal, side, switch, by scenario and over all.
 
-use report::{Change, How, Layout, Table};
+use report::{Change, How, Layout, Table, listed};
 use serde::Serialize;
-use study::{Kind, Scenario, Side};
+use study::{Kind, Scenario, Side, Switch};
 
 use crate::command::Command;
 use crate::found::{StudyAdvice, Under};
@@ -59,14 +59,33 @@ pub struct Row {
     pub is_share: bool,
     /// What is proven to lose in one case at least, by the metrics' keys.
     pub loses: Vec<String>,
+    /// The level of another factor that all cases in which it is proven have, and no other one: the
+    /// name and the level.
+    pub proven_with: Option<(String, String)>,
+    /// The switches that must be as named here, in one case at least; without a level to set, those
+    /// on which it depends.
+    pub depends_on: Vec<Condition>,
     /// What to say where nothing is proven.
     pub why: Option<String>,
     /// The commands that set it, once each; empty where it depends.
     pub apply: Vec<Command>,
 }
 
-/// A switch under one combination.
-type Case<'a> = &'a Recommendation;
+/// A switch at a level.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Condition {
+    /// The factor of the study.
+    pub factor: String,
+    /// Its level.
+    pub level: String,
+}
+
+/// A switch under one kind of traffic.
+#[derive(Debug, Clone, Copy)]
+struct Case<'a> {
+    under: &'a Under,
+    said: &'a Recommendation,
+}
 
 impl Summary {
     /// One for each scenario, then one over all if there are several.
@@ -147,6 +166,28 @@ impl Summary {
 }
 
 impl Row {
+    /// The largest change, for the order: in the row's unit.
+    pub(crate) fn size(&self) -> f64 {
+        self.change.map_or(0.0, |(low, high)| low.abs().max(high.abs()))
+    }
+
+    /// What it needs of other switches of a host to hold.
+    pub(crate) fn needs(&self) -> Vec<Condition> {
+        let with = self.proven_with.iter().filter(|(name, _)| Switch::named(name).is_some());
+        let with = with.map(|(name, level)| Condition { factor: name.clone(), level: level.clone() });
+        let own = self.depends_on.iter().filter(|_| self.to.is_some()).cloned();
+        own.chain(with).collect()
+    }
+
+    /// Whether it cannot hold beside another row: one of both sets what the other needs otherwise.
+    pub(crate) fn excludes(&self, other: &Self) -> Option<Condition> {
+        let breaks = |one: &Self, needed: &Condition| {
+            one.factors.contains(&needed.factor) && one.to.as_ref().is_some_and(|to| *to != needed.level)
+        };
+        let own = self.needs().into_iter().find(|needed| breaks(other, needed));
+        own.or_else(|| other.needs().into_iter().find(|needed| breaks(self, needed)))
+    }
+
     /// Its cells under [`Summary::HEAD`].
     #[must_use]
     pub fn cells(&self) -> [String; 5] {
@@ -162,7 +203,18 @@ impl Row {
         };
         let mut said = self.change.map_or_else(String::new, |ends| phrase::sizes(ends, self.unit));
         if self.proven < self.tried && self.to.is_some() {
-            said.push_str(&format!(" (in {} of {})", self.proven, self.tried));
+            let with = self.proven_with.as_ref().map_or_else(String::new, |(name, level)| {
+                format!(": {}={}", text::line(name), text::line(level))
+            });
+            said.push_str(&format!(" (in {} of {}{with})", self.proven, self.tried));
+        }
+        if !self.depends_on.is_empty() {
+            let word = |one: &Condition| match self.to {
+                Some(_) => phrase::set(std::slice::from_ref(&one.factor), &one.level),
+                None => phrase::switches(std::slice::from_ref(&one.factor)),
+            };
+            let words = listed(&self.depends_on.iter().map(word).collect::<Vec<_>>());
+            said.push_str(&if self.to.is_some() { format!(", only with {words}") } else { format!("on {words}") });
         }
         if !self.loses.is_empty() {
             said.push_str(", trade-off");
@@ -188,21 +240,23 @@ fn rows(under: &[&Under], goals: &[Goal]) -> Vec<Row> {
     rows
 }
 
-fn of_goal(under: &[&Under], kind: Kind, goal: Goal) -> Vec<Row> {
+fn of_goal<'a>(under: &[&'a Under], kind: Kind, goal: Goal) -> Vec<Row> {
     let own = under.iter().filter(|one| one.kind == kind);
-    let of_goal = own.flat_map(|one| one.recommendations.iter().filter(|(of, _)| *of == goal));
+    let of_goal = |under: &'a Under| {
+        let own = under.recommendations.iter().filter(move |(of, _)| *of == goal);
+        own.flat_map(|(_, all)| all).map(move |said| Case { under, said })
+    };
     let mut groups: Vec<(&[String], Vec<Case<'_>>)> = Vec::new();
-    for case in of_goal.flat_map(|(_, cases)| cases) {
-        match groups.iter_mut().find(|(factors, _)| *factors == case.factors) {
+    for case in own.flat_map(|under| of_goal(under)) {
+        match groups.iter_mut().find(|(factors, _)| *factors == case.said.factors) {
             Some((_, cases)) => cases.push(case),
-            None => groups.push((&case.factors, vec![case])),
+            None => groups.push((&case.said.factors, vec![case])),
         }
     }
     let mut rows: Vec<Row> =
         groups.iter().filter_map(|(factors, cases)| row(kind, goal, factors, cases)).collect();
-    let size = |row: &Row| row.change.map_or(0.0, |(low, high)| low.abs().max(high.abs()));
     rows.sort_by(|one, other| {
-        (one.to.is_none()).cmp(&other.to.is_none()).then(size(other).total_cmp(&size(one)))
+        (one.to.is_none()).cmp(&other.to.is_none()).then(other.size().total_cmp(&one.size()))
     });
     if rows.is_empty() {
         let cases: Vec<Case<'_>> = groups.iter().flat_map(|(_, cases)| cases).copied().collect();
@@ -213,14 +267,16 @@ fn of_goal(under: &[&Under], kind: Kind, goal: Goal) -> Vec<Row> {
 
 /// A switch that is proven to do something; `None` for others.
 fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option<Row> {
-    let proven: Vec<Case<'_>> = cases.iter().filter(|one| one.standing.is_proven()).copied().collect();
-    let depends = cases.iter().any(|one| one.standing == Standing::Depends);
+    let of = |is_of: fn(&Standing) -> bool| -> Vec<&Recommendation> {
+        cases.iter().map(|case| case.said).filter(|said| is_of(&said.standing)).collect()
+    };
+    let (proven, depends) = (of(Standing::is_proven), of(|standing| *standing == Standing::Depends));
     let first = proven.first();
     let agree = proven.iter().all(|one| Some(&one.to) == first.map(|first| &first.to));
-    if first.is_none() && !depends {
+    if first.is_none() && depends.is_empty() {
         return None;
     }
-    let to = first.filter(|_| agree && !depends).map(|first| first.to.clone());
+    let to = first.filter(|_| agree && depends.is_empty()).map(|first| first.to.clone());
     let mut loses: Vec<String> = Vec::new();
     let mut apply: Vec<Command> = Vec::new();
     for one in &proven {
@@ -231,6 +287,13 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         let new: Vec<Command> =
             one.apply.iter().filter(|command| !apply.contains(command)).cloned().collect();
         apply.extend(new);
+    }
+    let mut depends_on: Vec<Condition> = Vec::new();
+    for on in if to.is_some() { &proven } else { &depends }.iter().flat_map(|one| &one.depends_on) {
+        let condition = Condition { factor: on.factor.clone(), level: on.left.clone() };
+        if !depends_on.contains(&condition) {
+            depends_on.push(condition);
+        }
     }
     let changes = proven.iter().flat_map(|one| &one.expected);
     let gains: Vec<&Change> = changes.filter(|change| change.is_better() == Some(true)).collect();
@@ -252,23 +315,44 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         kind,
         goal,
         factors: factors.to_vec(),
-        side: cases.first().and_then(|case| case.side),
+        side: cases.first().and_then(|case| case.said.side),
         proven: proven.len(),
         tried: cases.len(),
         change: ends.filter(|_| to.is_some()),
         unit,
         base,
         is_share: proven.iter().all(|one| one.how == How::Share),
-        why: to.is_none().then(|| "cases differ".to_owned()),
+        why: (to.is_none() && depends_on.is_empty()).then(|| "cases differ".to_owned()),
+        proven_with: proven_with(cases).filter(|_| to.is_some()),
+        depends_on,
         apply: if to.is_some() { apply } else { Vec::new() },
         loses: if to.is_some() { loses } else { Vec::new() },
         to,
     })
 }
 
+/// The level that all cases in which a switch is proven have, and no other one; that of a switch if
+/// there is one: it can be set.
+fn proven_with(cases: &[Case<'_>]) -> Option<(String, String)> {
+    let levels = |case: &Case<'_>| -> Vec<(String, String)> {
+        let mut levels = case.under.at.clone();
+        levels.sort_by_key(|(name, _)| Switch::named(name).is_none());
+        levels.push(("scenario".to_owned(), case.under.scenario.to_string()));
+        levels.push(("workload".to_owned(), case.under.workload.clone()));
+        levels
+    };
+    let (proven, open): (Vec<&Case<'_>>, Vec<&Case<'_>>) =
+        cases.iter().partition(|case| case.said.standing.is_proven());
+    let of_first = levels(proven.first().filter(|_| !open.is_empty())?);
+    of_first.into_iter().find(|level| {
+        proven.iter().all(|case| levels(case).contains(level))
+            && !open.iter().any(|case| levels(case).contains(level))
+    })
+}
+
 /// What to say where nothing is proven: the most telling reason.
 fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
-    let find = |of: fn(&Standing) -> Option<&String>| cases.iter().find_map(|case| of(&case.standing));
+    let find = |of: fn(&Standing) -> Option<&String>| cases.iter().find_map(|case| of(&case.said.standing));
     let limit = find(|standing| match standing {
         Standing::Saturated(limit) => Some(limit),
         _ => None,
@@ -277,7 +361,7 @@ fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
         Standing::Unknown(why) => Some(why),
         _ => None,
     });
-    let is = |standing: &Standing| cases.iter().any(|case| case.standing == *standing);
+    let is = |standing: &Standing| cases.iter().any(|case| case.said.standing == *standing);
     let can = goal.missing(kind, false).is_none();
     let why = match (limit, unknown) {
         (None, _) if !can => "not measured by this traffic".to_owned(),
@@ -300,6 +384,8 @@ fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
         base: None,
         is_share: false,
         loses: Vec::new(),
+        proven_with: None,
+        depends_on: Vec::new(),
         why: Some(why),
         apply: Vec::new(),
     }

@@ -38,9 +38,11 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     assert_eq!(tso.apply[0].to_string(), "ethtool -K \"$IF\" tso on");
     assert_eq!(tso.undo[0].to_string(), "ethtool -K \"$IF\" tso off");
     // All on is 1500, without TSO 1100.
-    let others_on = &tso.others_on[0].there;
-    assert!((others_on.relative.unwrap() - 400.0 / 11.0).abs() < 1.0, "{others_on:?}");
-    assert_eq!(others_on.base, "without transmitter.tso");
+    let as_left = tso.as_left.as_ref().unwrap();
+    // The advice sets RX off: with it off and all others on 1600, without TSO 1200.
+    let there = &as_left.changes[0].there;
+    assert!((there.relative.unwrap() - 100.0 / 3.0).abs() < 1.0, "{as_left:?}");
+    assert_eq!(as_left.off, ["receiver.rx"]);
     let gso = of(all, GSO);
     let loses = Standing::TradeOff(vec!["receiver.service_demand_byte".to_owned()]);
     assert_eq!((&gso.standing, gso.to.as_str()), (&loses, "on"));
