@@ -35,8 +35,7 @@ impl Advice {
         let read = |stored| Ok((stored, Switches::of(stored, request.confidence)?));
         let studies = studies.into_iter().map(read).collect::<Result<Vec<_>, Error>>()?;
         let goals = if request.goals.is_empty() { measured(&studies) } else { request.goals.clone() };
-        let of_study =
-            |(stored, switches)| StudyAdvice::of(stored, switches, &goals, request);
+        let of_study = |(stored, switches)| StudyAdvice::of(stored, switches, &goals, request);
         let studies: Vec<StudyAdvice> = studies.into_iter().map(of_study).collect();
         Ok(Self { summaries: Summary::all(&studies, &goals), goals, matters: request.matters, studies })
     }

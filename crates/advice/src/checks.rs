@@ -92,18 +92,36 @@ impl<'s> Checks<'s> {
     }
 
     /// Withdraws one at a time, the smallest change first: what it contradicted may then stand.
+    /// What was withdrawn stands after all where it contradicts nothing that is left.
     fn withdraw(&self, context: usize, all: &mut [Recommendation]) {
         let mut standing: Vec<usize> = (0..all.len()).filter(|one| all[*one].standing.is_proven()).collect();
         standing.sort_by(|one, other| all[*one].size().total_cmp(&all[*other].size()));
-        loop {
-            let off = set_off(all);
-            let Some(place) =
-                standing.iter().position(|one| self.is_contradicted(context, &all[*one], &off))
-            else {
-                return;
-            };
-            all[standing.remove(place)].withdraw();
+        let mut withdrawn: Vec<(usize, Recommendation)> = Vec::new();
+        while let Some(place) = self.first_contradicted(context, all, &standing) {
+            let one = standing.remove(place);
+            withdrawn.push((one, all[one].clone()));
+            all[one].withdraw();
         }
+        while let Some((one, before)) = withdrawn.pop() {
+            let without = std::mem::replace(&mut all[one], before);
+            standing.push(one);
+            if self.first_contradicted(context, all, &standing).is_some() {
+                all[one] = without;
+                standing.pop();
+            }
+        }
+    }
+
+    /// The first of these recommendations that the state that all of them leave contradicts, by its
+    /// place in `standing`.
+    fn first_contradicted(
+        &self,
+        context: usize,
+        all: &[Recommendation],
+        standing: &[usize],
+    ) -> Option<usize> {
+        let off = set_off(all);
+        standing.iter().position(|one| self.is_contradicted(context, &all[*one], &off))
     }
 
     /// Whether the state that the advice leaves contradicts what a share says.
@@ -118,7 +136,9 @@ impl<'s> Checks<'s> {
         let is_contrary = |pair: &&Pair| {
             pair.is_proven && change_with(pair, is_left_on(&pair.other, off), one).is_better() != Some(true)
         };
-        serving(one).iter().any(|metric| self.pairs_of(context, metric, one).iter().any(|pair| is_contrary(&pair)))
+        serving(one)
+            .iter()
+            .any(|metric| self.pairs_of(context, metric, one).iter().any(|pair| is_contrary(&pair)))
     }
 
     fn as_left(&self, context: usize, one: &Recommendation, off: &[String]) -> AsLeft {

@@ -63,12 +63,7 @@ pub struct Under {
 }
 
 impl StudyAdvice {
-    pub(crate) fn of(
-        stored: &StoredStudy,
-        switches: Switches,
-        goals: &[Goal],
-        request: &Request,
-    ) -> Self {
+    pub(crate) fn of(stored: &StoredStudy, switches: Switches, goals: &[Goal], request: &Request) -> Self {
         let study = Study {
             exact: switches.exact,
             level: switches.level,

@@ -69,14 +69,16 @@ impl Advice {
 }
 
 impl StudyAdvice {
-    /// Its name, question and confidence, and what else holds for all of it, as sentences.
+    /// Its name and question.
     #[must_use]
-    pub fn head(&self) -> Vec<String> {
-        let name = text::line(&self.name);
-        let mut lines = vec![
-            format!("Study {} ({name}): {}", self.study, text::line(&self.question)),
-            format!("{}.", phrase::judged(self)),
-        ];
+    pub fn title(&self) -> String {
+        format!("Study {} ({}): {}", self.study, text::line(&self.name), text::line(&self.question))
+    }
+
+    /// How sure it is, and what else holds for all of it, as sentences.
+    #[must_use]
+    pub fn method(&self) -> Vec<String> {
+        let mut lines = vec![format!("{}.", phrase::judged(self))];
         lines.extend(phrase::checked(self).map(|line| format!("{line}.")));
         lines.extend(phrase::settling(self).map(|line| format!("{line}.")));
         lines.extend(self.truth.map(|truth| format!("{truth}.")));
@@ -86,10 +88,16 @@ impl StudyAdvice {
     /// What a reader must know beside the advice, as sentences.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
+        let all = self.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
+        let mut notes: Vec<String> = Vec::new();
+        if all.flat_map(|one| &one.apply).next().is_some() {
+            notes.push(COMMANDS.to_owned());
+        }
         let absent = self.absent.iter();
-        let mut notes: Vec<String> = absent
-            .map(|gone| format!("Not switched: {}: {}.", text::line(&gone.label), text::line(&gone.why)))
-            .collect();
+        notes
+            .extend(absent.map(|gone| {
+                format!("Not switched: {}: {}.", text::line(&gone.label), text::line(&gone.why))
+            }));
         if !self.others.is_empty() {
             let others: Vec<_> = self.others.iter().map(|name| text::line(name)).collect();
             let study = self.study;
@@ -114,6 +122,23 @@ impl Under {
     pub fn holds_for(&self) -> String {
         format!("Holds for: {}.", phrase::held(self))
     }
+}
+
+/// What is said of several switches of which nothing is proven, with what would settle all of them;
+/// `None` for fewer than two.
+pub(crate) fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
+    let open: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::NoEvidence).collect();
+    if open.len() < 2 {
+        return None;
+    }
+    let names: Vec<String> = open.iter().map(|one| switch(one)).collect();
+    let boots = |one: &&&Recommendation| one.more.map_or(0, |more| more.boots);
+    let more = open.iter().max_by_key(boots).and_then(|one| phrase::more(one, study));
+    let more = more.map_or_else(String::new, |more| format!("; to settle all: {more}"));
+    Some(format!(
+        "no evidence for {}: a difference of {matters} % is neither proven nor excluded (--wide shows figures){more}",
+        listed(&names)
+    ))
 }
 
 /// `None` for what is said of several at once.
@@ -191,7 +216,8 @@ fn head(one: &Recommendation) -> Option<String> {
         Standing::Conditional => format!("set {set} {place}, only {}: {expected}", only_with(one)),
         Standing::TradeOff(metrics) => {
             let metrics: Vec<String> = metrics.iter().map(|key| report::metric_words(key)).collect();
-            let only = if one.depends_on.is_empty() { String::new() } else { format!(", only {}", only_with(one)) };
+            let only =
+                if one.depends_on.is_empty() { String::new() } else { format!(", only {}", only_with(one)) };
             format!("trade-off, set {set} {place}{only}: {expected}; it loses in {}", listed(&metrics))
         }
         Standing::Depends => {
@@ -200,7 +226,7 @@ fn head(one: &Recommendation) -> Option<String> {
                 on => phrase::switches_at(on.iter().map(|on| &on.factor)),
             };
             format!(
-                "{switch} {place} depends on {on}, so neither level is recommended; {set} on average: {expected}"
+                "{switch} {place} depends on {on}, so neither level is recommended; on average {set}: {expected}"
             )
         }
         Standing::NoEvidence => format!("no evidence for {switch} {place}: {expected}"),
@@ -213,3 +239,7 @@ fn only_with(one: &Recommendation) -> String {
     let each: Vec<String> = one.depends_on.iter().map(|on| phrase::set_at(&on.factor, &on.left)).collect();
     format!("with {}", listed(&each))
 }
+
+/// How to use the commands.
+const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
+                        one under a tunnel. --format sh writes them as a script that notes the state before and restores it.";

@@ -128,11 +128,10 @@ impl Advice {
                 text.push_str(&format!("    {guard}{}\n", call(command)));
                 lines += 1;
             }
-            for (row, needed) in &excluded {
+            for (row, why) in &excluded {
                 if row.side.is_none_or(|of| of == side) {
                     let [kind, goal, set, ..] = row.cells();
-                    let with = phrase::set_at(&needed.factor, &needed.level);
-                    let line = format!("Not set: {kind}, {goal}: {set}; one setting above is proven only with {with}, and the other one sets it otherwise.");
+                    let line = format!("Not set: {kind}, {goal}: {set}: {why}.");
                     text.push_str(&format!("    {}\n", Comment(&line)));
                 }
             }
@@ -162,15 +161,25 @@ struct Calls {
     trade_off: bool,
 }
 
-/// The rows that hold beside each other, the first ones before others, and the rest with what one of
-/// two rows needs and the other one sets otherwise.
-fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, Condition)>) {
+/// The rows that hold beside each other, those with the largest change before others, and the rest
+/// with the reason.
+fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, String)>) {
     let mut by_gain: Vec<&Row> = rows.iter().filter(|row| row.to.is_some()).copied().collect();
     by_gain.sort_by(|one, other| other.size().total_cmp(&one.size()));
-    let (mut kept, mut excluded): (Vec<&Row>, Vec<(&Row, Condition)>) = (Vec::new(), Vec::new());
+    let (mut kept, mut excluded): (Vec<&Row>, Vec<(&Row, String)>) = (Vec::new(), Vec::new());
     for row in by_gain {
-        match kept.iter().find_map(|known| known.excludes(row)) {
-            Some(needed) => excluded.push((row, needed)),
+        let with = |needed: Condition| phrase::set_at(&needed.factor, &needed.level);
+        let against = |known: &&Row| {
+            let own = row.is_broken_by(known).map(|needed| {
+                format!("it is proven only with {}, and another setting changes that", with(needed))
+            });
+            own.or_else(|| {
+                let needed = known.is_broken_by(row)?;
+                Some(format!("another setting is proven only with {}", with(needed)))
+            })
+        };
+        match kept.iter().find_map(against) {
+            Some(why) => excluded.push((row, why)),
             None => kept.push(row),
         }
     }
@@ -181,6 +190,8 @@ fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, Condition)>) {
 /// Why a command is there.
 fn reason(row: &Row) -> String {
     let [kind, goal, set, _, change] = row.cells();
+    // The line below it says what it needs.
+    let change = change.trim_end_matches(Row::CONDITIONAL);
     format!("{kind}, {goal}: {set} {change}")
 }
 

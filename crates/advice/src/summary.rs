@@ -6,7 +6,7 @@ use study::{Kind, Scenario, Side, Switch};
 
 use crate::command::Command;
 use crate::found::{StudyAdvice, Under};
-use crate::goal::Goal;
+use crate::goal::{Goal, unit_of_work};
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;
@@ -120,21 +120,29 @@ impl Summary {
         }
     }
 
-    /// The line below the table: what percentages are of; `None` where nothing is proven.
+    /// The lines below the table: what changes are of, and what each row holds for, without full
+    /// stops; empty where nothing is said of any switch.
     #[must_use]
-    pub fn base(&self) -> Option<String> {
+    pub fn notes(&self) -> Vec<String> {
+        self.base().into_iter().chain(self.rows.iter().filter_map(Row::note)).collect()
+    }
+
+    /// What percentages are of; `None` where nothing is proven.
+    fn base(&self) -> Option<String> {
         let proven = || self.rows.iter().filter(|row| row.change.is_some());
         let first = proven().next()?;
         let is_same = proven().all(|row| row.base == first.base);
-        let of = match first.base.as_ref().filter(|_| is_same) {
-            Some(base) => format!("of {}", text::line(base)),
-            None => "each of its own base".to_owned(),
+        let from = match first.base.as_ref().filter(|_| is_same) {
+            Some(base) => format!("from {}", text::line(base)),
+            None => "each from its own base".to_owned(),
         };
-        let share = match proven().all(|row| row.is_share) {
-            true => "fair share, ",
-            false => "",
+        let share = if proven().all(|row| row.is_share) { ", the switch's fair share" } else { "" };
+        let range = if proven().any(|row| row.change.is_some_and(|(low, high)| low < high)) {
+            "; the least to the largest of all cases"
+        } else {
+            ""
         };
-        Some(format!("change: {share}{of}, the least to the largest of all cases"))
+        Some(format!("change: {from}{share}{range}"))
     }
 
     /// The heading of the columns of [`Row::cells`].
@@ -157,11 +165,11 @@ impl Summary {
         table
     }
 
-    /// The table with its base, for people.
+    /// The table with its notes, for people.
     #[must_use]
     pub fn text(&self, layout: Layout) -> String {
-        let base = self.base().map_or_else(String::new, |base| format!("({base})\n"));
-        self.table().fit(layout) + &base
+        let notes = self.notes().into_iter().map(|note| format!("({note})\n"));
+        self.table().fit(layout) + &notes.collect::<String>()
     }
 }
 
@@ -179,13 +187,51 @@ impl Row {
         own.chain(with).collect()
     }
 
-    /// Whether it cannot hold beside another row: one of both sets what the other needs otherwise.
-    pub(crate) fn excludes(&self, other: &Self) -> Option<Condition> {
-        let breaks = |one: &Self, needed: &Condition| {
-            one.factors.contains(&needed.factor) && one.to.as_ref().is_some_and(|to| *to != needed.level)
+    /// What it needs and another row sets otherwise.
+    pub(crate) fn is_broken_by(&self, other: &Self) -> Option<Condition> {
+        let breaks = |needed: &Condition| {
+            other.factors.contains(&needed.factor) && other.to.as_ref().is_some_and(|to| *to != needed.level)
         };
-        let own = self.needs().into_iter().find(|needed| breaks(other, needed));
-        own.or_else(|| other.needs().into_iter().find(|needed| breaks(self, needed)))
+        self.needs().into_iter().find(breaks)
+    }
+
+    /// The mark of a change whose note names the level of another switch that it needs.
+    pub(crate) const CONDITIONAL: &'static str = " *";
+
+    /// The unit of `change`, with the work that CPU time is of.
+    fn unit(&self) -> String {
+        match self.goal {
+            Goal::Cpu if self.unit != "%" => format!("{}/{}", self.unit, unit_of_work(self.kind)),
+            _ => self.unit.to_owned(),
+        }
+    }
+
+    /// What its cells have no room for: under which level of another factor it is proven, and on
+    /// which switches it depends.
+    fn note(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if let Some((name, level)) = &self.proven_with {
+            parts.push(format!("proven with {}={}", text::line(name), text::line(level)));
+        }
+        let conditions = || self.depends_on.iter();
+        match self.to {
+            _ if self.depends_on.is_empty() => {}
+            Some(_) => {
+                let each = conditions().map(|one| phrase::set_at(&one.factor, &one.level));
+                parts.push(format!("only with {}", listed(&each.collect::<Vec<_>>())));
+            }
+            None => {
+                let on = phrase::switches_at(conditions().map(|one| &one.factor));
+                parts.push(format!("depends on {on}"));
+            }
+        }
+        let set = match &self.to {
+            Some(to) => phrase::set(&self.factors, to),
+            None => phrase::switches(&self.factors),
+        };
+        let (kind, goal) = (self.kind, self.goal);
+        let mark = if self.to.is_some() && !self.depends_on.is_empty() { "* " } else { "" };
+        (!parts.is_empty()).then(|| format!("{mark}{kind}, {goal}, {set}: {}", parts.join(", ")))
     }
 
     /// Its cells under [`Summary::HEAD`].
@@ -201,20 +247,12 @@ impl Row {
             (Some(side), false) => side.to_string(),
             (None, false) => "both".to_owned(),
         };
-        let mut said = self.change.map_or_else(String::new, |ends| phrase::sizes(ends, self.unit));
+        let mut said = self.change.map_or_else(String::new, |ends| phrase::sizes(ends, &self.unit()));
         if self.proven < self.tried && self.to.is_some() {
-            let with = self.proven_with.as_ref().map_or_else(String::new, |(name, level)| {
-                format!(": {}={}", text::line(name), text::line(level))
-            });
-            said.push_str(&format!(" (in {} of {}{with})", self.proven, self.tried));
+            said.push_str(&format!(" (in {} of {})", self.proven, self.tried));
         }
         if !self.depends_on.is_empty() {
-            let word = |one: &Condition| match self.to {
-                Some(_) => phrase::set(std::slice::from_ref(&one.factor), &one.level),
-                None => phrase::switches(std::slice::from_ref(&one.factor)),
-            };
-            let words = listed(&self.depends_on.iter().map(word).collect::<Vec<_>>());
-            said.push_str(&if self.to.is_some() { format!(", only with {words}") } else { format!("on {words}") });
+            said.push_str(if self.to.is_some() { Self::CONDITIONAL } else { "on other switches" });
         }
         if !self.loses.is_empty() {
             said.push_str(", trade-off");

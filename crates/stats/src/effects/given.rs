@@ -75,10 +75,7 @@ fn squares(states: &BTreeMap<&[usize], usize>, factor: usize, other: usize) -> V
             (levels[factor], levels[other]) = (of_factor, of_other);
             states.get(levels.as_slice()).copied()
         };
-        Some([
-            [condition(0, 0)?, condition(0, 1)?],
-            [condition(1, 0)?, condition(1, 1)?],
-        ])
+        Some([[condition(0, 0)?, condition(0, 1)?], [condition(1, 0)?, condition(1, 1)?]])
     };
     let corners = states.keys().filter(|levels| levels[factor] == 0 && levels[other] == 0);
     corners.filter_map(|levels| of_state(levels)).collect()

@@ -70,10 +70,8 @@ impl<'s> Interplay<'s> {
     fn pair(&self, factor: &str, one: &Given) -> Pair {
         let change = |level: usize| {
             let (there, back) = (&one.on[level], &one.off[level]);
-            let ends = (
-                Estimate::of(there, &format!("{factor} off")),
-                Estimate::of(back, &format!("{factor} on")),
-            );
+            let ends =
+                (Estimate::of(there, &format!("{factor} off")), Estimate::of(back, &format!("{factor} on")));
             let saturated = self.set_from_outside(&one.conditions[level]);
             self.credit.judged(there, ends.0, ends.1, saturated, self.metric)
         };
@@ -89,9 +87,9 @@ impl<'s> Interplay<'s> {
     fn set_from_outside(&self, places: &[usize]) -> Option<&'static str> {
         let condition = |place: &usize| self.combination.conditions[*place];
         let first = condition(places.first()?);
-        let mut limits = places.iter().map(|place| {
-            limits::set_from_outside(self.stored, self.metric.key, first, condition(place))
-        });
+        let mut limits = places
+            .iter()
+            .map(|place| limits::set_from_outside(self.stored, self.metric.key, first, condition(place)));
         limits.next()?.filter(|_| limits.all(|limit| limit.is_some()))
     }
 }
