@@ -87,6 +87,7 @@ impl<'s> Checks<'s> {
                 for one in all.iter_mut().filter(|one| !serving(one).is_empty()) {
                     self.describe(*context, one, &off);
                 }
+                Recommendation::sort(all);
             }
         }
     }

@@ -57,12 +57,17 @@ impl Recommendation {
         }
         let mut all: Vec<Self> =
             groups.iter().map(|group| Self::of(group, context, goal, study, request)).collect();
+        Self::sort(&mut all);
+        all
+    }
+
+    /// What is proven first, the largest change first.
+    pub(crate) fn sort(all: &mut [Self]) {
         all.sort_by(|one, other| {
             let is_open = |one: &Self| !one.standing.is_proven();
             let proven = is_open(one).cmp(&is_open(other));
             proven.then(other.size().total_cmp(&one.size()))
         });
-        all
     }
 
     fn of(effects: &[&Effect], context: &Context, goal: Goal, study: &Study, request: &Request) -> Self {

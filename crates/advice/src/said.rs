@@ -242,4 +242,4 @@ fn only_with(one: &Recommendation) -> String {
 
 /// How to use the commands.
 const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
-                        one under a tunnel. --format sh writes them as a script that notes the state before and restores it.";
+                        one under a tunnel. netassay advise --format sh writes them as a script that notes the state before and restores it.";

@@ -95,7 +95,7 @@ fn effects_of_one_direction_depend_on_nothing() {
 }
 
 /// The plan where TSO reads back off without TX checksums, so that one state does not exist.
-fn without_a_state(plan: &Plan) -> Plan {
+fn without_a_state(plan: Plan) -> Plan {
     let reads: Vec<Vec<Option<bool>>> = plan
         .conditions
         .iter()
@@ -110,7 +110,7 @@ fn without_a_state(plan: &Plan) -> Plan {
 #[test]
 fn a_state_that_was_not_measured_contradicts_nothing_and_is_called_that() {
     let (study, plan) = study(&factorial(&["transmitter.tx", TSO], 5));
-    let plan = without_a_state(&plan);
+    let plan = without_a_state(plan);
     assert_eq!(plan.conditions.len(), 3);
     let stored = measured(&study, &plan, QUIET, 13, &|one| {
         vec![("throughput", 1000.0 + 300.0 * on(one, "transmitter.tx") + 500.0 * on(one, TSO))]

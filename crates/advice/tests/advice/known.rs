@@ -268,7 +268,7 @@ fn all_offloads_of_both_ends_are_set_by_what_reads_back() {
 }
 
 #[test]
-fn of_many_kinds_of_traffic_open_questions_are_only_named() {
+fn open_questions_of_one_traffic_share_a_sentence() {
     let tables = format!("[factors]\nmtu = [1500, 3000, 4500, 6000, 9000]\n{}", factorial(&[TSO, GRO], 4));
     let (study, plan) = study(&tables);
     let noise = Noise { boot: 0.05, cell: 0.05, run: 0.02 };
@@ -277,10 +277,14 @@ fn of_many_kinds_of_traffic_open_questions_are_only_named() {
     assert_eq!(found.studies[0].under.len(), 5);
     let (brief, wide) = (found.text(report::Layout::PLAIN), found.text(report::Layout::WIDE));
     assert_eq!(
-        brief.matches("no evidence for tso at the transmitter and gro at the receiver (--wide").count(),
+        brief
+            .matches("no evidence for tso at the transmitter and gro at the receiver: a difference of 2 %")
+            .count(),
         5,
         "{brief}"
     );
+    // The largest of both answers settles both.
+    assert_eq!(brief.matches("; to settle all: ").count(), 5, "{brief}");
     assert!(!brief.contains("to settle it:"), "{brief}");
     assert_eq!(wide.matches("to settle it:").count(), 10, "{wide}");
 }

@@ -116,7 +116,7 @@ impl Credit {
         let runs = combination.observations(stored, metric.key);
         let Ladder { total, back, .. } = ladder(&runs, &[off, on], None, self.level).ok()?;
         let (there, back) = (total.of_non_negative(), back.of_non_negative());
-        let [before, after] = [off, on].map(|place| combination.words(place));
+        let [before, after] = [off, on].map(|place| combination.base(place));
         let [one, other] = [off, on].map(|place| combination.conditions[place]);
         let saturated = limits::set_from_outside(stored, metric.key, one, other);
         let ends = (Estimate::of(&there, &before), Estimate::of(&back, &after));
