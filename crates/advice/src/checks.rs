@@ -8,9 +8,9 @@ use store::StoredStudy;
 use study::metric::Metric;
 
 use crate::depends::{AsLeft, DependsOn};
-use crate::found::Under;
 use crate::judge::Standing;
 use crate::recommendation::Recommendation;
+use crate::under::Under;
 
 /// How what serves a goal was checked against the other switches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

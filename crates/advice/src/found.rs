@@ -1,14 +1,15 @@
 //! What one study says.
 
-use report::{Context, Held, Switches};
+use report::{Context, Switches};
 use serde::Serialize;
 use store::StoredStudy;
-use study::{Dropped, Kind, Scenario};
+use study::Dropped;
 
 use crate::checks::{Checked, Checks};
 use crate::goal::Goal;
 use crate::recommendation::{Recommendation, Study};
 use crate::request::Request;
+use crate::under::Under;
 
 /// Advice drawn from one study.
 #[derive(Debug, Clone, Serialize)]
@@ -39,27 +40,6 @@ pub struct StudyAdvice {
     pub others: Vec<String>,
     /// What is said under each kind of traffic and the levels of all other factors.
     pub under: Vec<Under>,
-}
-
-/// What is said under one kind of traffic and the levels of all other factors.
-#[derive(Debug, Clone, Serialize)]
-pub struct Under {
-    /// The kind of testbed.
-    pub scenario: Scenario,
-    /// The workload's name in the study.
-    pub workload: String,
-    /// Its kind.
-    pub kind: Kind,
-    /// The levels of the other factors: `mtu` and `1500`.
-    pub at: Vec<(String, String)>,
-    /// What was the same in all runs: what is said may hold only with it.
-    pub held: Vec<Held>,
-    /// How many boots have a measurement.
-    pub boots: u32,
-    /// Where counters contradict what a switch reads back.
-    pub flags: Vec<String>,
-    /// By goal, in the order of [`crate::Advice::goals`]; those that are proven first.
-    pub recommendations: Vec<(Goal, Vec<Recommendation>)>,
 }
 
 impl StudyAdvice {

@@ -6,9 +6,10 @@ use study::Side;
 
 use crate::command::{bare, lines};
 use crate::depends::AsLeft;
-use crate::found::{StudyAdvice, Under};
+use crate::found::StudyAdvice;
 use crate::goal::side;
 use crate::recommendation::Recommendation;
+use crate::under::Under;
 
 /// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.
 pub(crate) fn switches(factors: &[String]) -> String {

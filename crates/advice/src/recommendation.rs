@@ -122,10 +122,12 @@ impl Recommendation {
         (self.apply, self.undo) = (Vec::new(), Vec::new());
     }
 
-    /// The size of the change, in %, for the order; 0 where it is unknown.
+    /// The size of the change, in % of its base or, where that is not known well enough, of the mean
+    /// of all runs; for the order.
     pub(crate) fn size(&self) -> f64 {
-        let sizes = self.expected.iter().filter_map(|change| change.there.relative);
-        sizes.map(f64::abs).fold(0.0, f64::max)
+        let size =
+            |change: &Change| change.there.relative.unwrap_or(100.0 * change.there.value / change.mean);
+        self.expected.iter().map(|change| size(change).abs()).fold(0.0, f64::max)
     }
 }
 

@@ -3,11 +3,12 @@
 use report::listed;
 
 use crate::advice::Advice;
-use crate::found::{StudyAdvice, Under};
+use crate::found::StudyAdvice;
 use crate::goal::Goal;
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;
+use crate::under::Under;
 
 /// What is said for one goal.
 #[derive(Debug)]

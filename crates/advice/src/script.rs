@@ -7,7 +7,8 @@ use study::Side;
 use crate::advice::Advice;
 use crate::command::Command;
 use crate::phrase::{self, quoted};
-use crate::summary::{Condition, Row, Summary};
+use crate::row::{Condition, Row};
+use crate::summary::Summary;
 
 /// A text of others in a comment: one line.
 struct Comment<'t>(&'t str);
@@ -161,13 +162,11 @@ struct Calls {
     trade_off: bool,
 }
 
-/// The rows that hold beside each other, those with the largest change before others, and the rest
-/// with the reason.
+/// The rows that hold beside each other, and the rest with the reason. Of two that do not, the first
+/// one stays: rows are ordered by traffic, goal and gain.
 fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, String)>) {
-    let mut by_gain: Vec<&Row> = rows.iter().filter(|row| row.to.is_some()).copied().collect();
-    by_gain.sort_by(|one, other| other.size().total_cmp(&one.size()));
     let (mut kept, mut excluded): (Vec<&Row>, Vec<(&Row, String)>) = (Vec::new(), Vec::new());
-    for row in by_gain {
+    for row in rows.iter().filter(|row| row.to.is_some()).copied() {
         let with = |needed: Condition| phrase::set_at(&needed.factor, &needed.level);
         let against = |known: &&Row| {
             let own = row.is_broken_by(known).map(|needed| {

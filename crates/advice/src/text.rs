@@ -3,8 +3,9 @@
 use report::Layout;
 
 use crate::advice::Advice;
-use crate::found::{StudyAdvice, Under};
+use crate::found::StudyAdvice;
 use crate::said;
+use crate::under::Under;
 
 impl Advice {
     /// The recommendations in short: a table for each scenario, and one over all.
