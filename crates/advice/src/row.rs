@@ -24,6 +24,9 @@ pub struct Row {
     pub side: Option<Side>,
     /// The level to set; `None` where it depends.
     pub to: Option<String>,
+    /// Where it depends: the level that is proven to serve the goal in the other cases, if there are
+    /// any and it is the same in all.
+    pub otherwise: Option<String>,
     /// In how many of the cases it is proven.
     pub proven: usize,
     /// In how many cases it was tried.
@@ -132,13 +135,15 @@ impl Row {
                 parts.push(format!("depends on {on}"));
             }
         }
+        if let Some(to) = &self.otherwise {
+            parts.push(format!("{} proven in {} of {}", text::line(to), self.proven, self.tried));
+        }
+        let mark = if self.to.is_some() && !self.depends_on.is_empty() { "* " } else { "" };
         let set = match &self.to {
             Some(to) => phrase::set(&self.factors, to),
             None => phrase::switches(&self.factors),
         };
-        let (kind, goal) = (self.kind, self.goal);
-        let mark = if self.to.is_some() && !self.depends_on.is_empty() { "* " } else { "" };
-        (!parts.is_empty()).then(|| format!("{mark}{kind}, {goal}, {set}: {}", parts.join(", ")))
+        (!parts.is_empty()).then(|| format!("{mark}{set}: {}", parts.join(", ")))
     }
 
     /// Its cells under [`crate::Summary::HEAD`].
@@ -245,6 +250,7 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         goal,
         factors: factors.to_vec(),
         side: cases.first().and_then(|case| case.said.side),
+        otherwise: first.filter(|_| agree && to.is_none()).map(|first| first.to.clone()),
         proven: proven.len(),
         tried: cases.len(),
         change: ends.filter(|_| to.is_some()),
@@ -306,6 +312,7 @@ fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
         factors: Vec::new(),
         side: None,
         to: None,
+        otherwise: None,
         proven: 0,
         tried: cases.len(),
         change: None,

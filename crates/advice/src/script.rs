@@ -141,8 +141,8 @@ impl Advice {
             };
             for row in rows.iter().filter(is_open) {
                 let [kind, goal, set, _, change] = row.cells();
-                let line = format!("Not set: {kind}, {goal}: {set} {change}");
-                text.push_str(&format!("    {}\n", Comment(format!("{}.", line.trim_end()).as_str())));
+                let why = row.note().unwrap_or_else(|| format!("{set}, {change}"));
+                text.push_str(&format!("    {}\n", Comment(&format!("Not set: {kind}, {goal}: {why}."))));
             }
             if lines == 0 {
                 text.push_str("    echo \"$0: nothing is recommended for this host\"\n");

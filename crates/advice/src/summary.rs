@@ -1,6 +1,6 @@
 //! The recommendations in short: goal, side, switch, by scenario and over all.
 
-use report::{Layout, Table};
+use report::{Layout, Table, listed};
 use serde::Serialize;
 use study::{Kind, Scenario};
 
@@ -65,7 +65,18 @@ impl Summary {
     /// stops; empty where nothing is said of any switch.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        self.base().into_iter().chain(self.rows.iter().filter_map(Row::note)).collect()
+        // What holds for several kinds of traffic and goals is said once.
+        let mut found: Vec<(String, Vec<String>)> = Vec::new();
+        for row in &self.rows {
+            let Some(note) = row.note() else { continue };
+            let of = format!("{} {}", row.kind, row.goal);
+            match found.iter_mut().find(|(known, _)| *known == note) {
+                Some((_, all)) => all.push(of),
+                None => found.push((note, vec![of])),
+            }
+        }
+        let found = found.into_iter().map(|(note, of)| format!("{note}; for {}", listed(&of)));
+        self.base().into_iter().chain(found).collect()
     }
 
     /// What percentages are of; `None` where nothing is proven.
