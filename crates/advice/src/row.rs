@@ -136,7 +136,7 @@ impl Row {
             }
         }
         if let Some(to) = &self.otherwise {
-            parts.push(format!("{} proven in {} of {}", text::line(to), self.proven, self.tried));
+            parts.push(format!("{} is proven in {} of {} cases", text::line(to), self.proven, self.tried));
         }
         let mark = if self.to.is_some() && !self.depends_on.is_empty() { "* " } else { "" };
         let set = match &self.to {
