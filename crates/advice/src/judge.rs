@@ -16,9 +16,9 @@ pub enum Standing {
     Conditional,
     /// It serves the goal, and something else is proven to lose: the keys of these metrics.
     TradeOff(Vec<String>),
-    /// It is proven to serve the goal on average only: with the other switches as this advice leaves
-    /// them it is proven to do the opposite, or it depends on one of them and is not proven to do
-    /// anything there.
+    /// It is proven to serve the goal on average only: with the other switches as this advice
+    /// leaves them it is proven to do the opposite, or it depends on one of them and is not proven
+    /// to do anything there.
     Depends,
     /// A difference that matters is excluded.
     Tie,

@@ -122,8 +122,8 @@ impl Recommendation {
         (self.apply, self.undo) = (Vec::new(), Vec::new());
     }
 
-    /// The size of the change, in % of its base or, where that is not known well enough, of the mean
-    /// of all runs; for the order.
+    /// The size of the change, in % of its base or, where that is not known well enough, of the
+    /// mean of all runs; for the order.
     pub(crate) fn size(&self) -> f64 {
         let size =
             |change: &Change| change.there.relative.unwrap_or(100.0 * change.there.value / change.mean);

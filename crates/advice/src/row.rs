@@ -24,8 +24,8 @@ pub struct Row {
     pub side: Option<Side>,
     /// The level to set; `None` where it depends.
     pub to: Option<String>,
-    /// Where it depends: the level that is proven to serve the goal in the other cases, if there are
-    /// any and it is the same in all.
+    /// Where it depends: the level that is proven to serve the goal in the other cases, if there
+    /// are any and it is the same in all.
     pub otherwise: Option<String>,
     /// In how many of the cases it is proven.
     pub proven: usize,

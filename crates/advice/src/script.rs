@@ -162,8 +162,8 @@ struct Calls {
     trade_off: bool,
 }
 
-/// The rows that hold beside each other, and the rest with the reason. Of two that do not, the first
-/// one stays: rows are ordered by traffic, goal and gain.
+/// The rows that hold beside each other, and the rest with the reason. Of two that do not, the
+/// first one stays: rows are ordered by traffic, goal and gain.
 fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, String)>) {
     let (mut kept, mut excluded): (Vec<&Row>, Vec<(&Row, String)>) = (Vec::new(), Vec::new());
     for row in rows.iter().filter(|row| row.to.is_some()).copied() {

@@ -1,8 +1,8 @@
 //! Effects of several factors, and their credits.
 //!
 //! [`factorial`] gives main effects and interactions, [`given`] the effect of one factor at each
-//! level of another, [`shapley`] divides a total fairly between factors, and [`ladder`] credits each
-//! step of a sequence. All are linear combinations of
+//! level of another, [`shapley`] divides a total fairly between factors, and [`ladder`] credits
+//! each step of a sequence. All are linear combinations of
 //! condition means with the error term of the data, as in a comparison, so their intervals are as
 //! valid. Each interval has its level by itself: with many effects the chance that one of them
 //! misses is larger.
