@@ -37,7 +37,7 @@ pub struct Given {
 /// # Errors
 /// [`EffectsError`] for conditions that are not combinations of levels, a repeated one, levels
 /// other than off and on, and conditions that no boot measured together.
-pub fn given(
+pub fn effects_given(
     observations: &[Observation],
     layout: &Layout,
     factor: usize,

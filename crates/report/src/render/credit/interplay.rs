@@ -1,7 +1,7 @@
 //! How the effect of one switch of a design depends on the others.
 
 use stats::Observation;
-use stats::effects::{Given, given};
+use stats::effects::{Given, effects_given};
 use store::StoredStudy;
 use study::metric::Metric;
 
@@ -59,7 +59,7 @@ impl<'s> Interplay<'s> {
     pub fn pairs(&self, factor: &str) -> Vec<Pair> {
         let Some(place) = self.place(factor) else { return Vec::new() };
         // What cannot be estimated is not known, which is what an empty list says.
-        let found = given(&self.runs, &self.combination.layout(), place, None, self.credit.level);
+        let found = effects_given(&self.runs, &self.combination.layout(), place, None, self.credit.level);
         found.unwrap_or_default().iter().map(|one| self.pair(factor, one)).collect()
     }
 
