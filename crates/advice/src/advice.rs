@@ -32,13 +32,11 @@ impl Advice {
         studies: impl IntoIterator<Item = &'s StoredStudy>,
         request: &Request,
     ) -> Result<Self, Error> {
-        let switches = studies
-            .into_iter()
-            .map(|stored| Switches::of(stored, request.confidence))
-            .collect::<Result<Vec<_>, _>>()?;
-        let goals = if request.goals.is_empty() { measured(&switches) } else { request.goals.clone() };
-        let studies: Vec<StudyAdvice> =
-            switches.into_iter().map(|switches| StudyAdvice::of(switches, &goals, request)).collect();
+        let read = |stored| Ok((stored, Switches::of(stored, request.confidence)?));
+        let studies = studies.into_iter().map(read).collect::<Result<Vec<_>, Error>>()?;
+        let goals = if request.goals.is_empty() { measured(&studies) } else { request.goals.clone() };
+        let of_study = |(stored, switches)| StudyAdvice::of(stored, switches, &goals, request);
+        let studies: Vec<StudyAdvice> = studies.into_iter().map(of_study).collect();
         Ok(Self { summaries: Summary::all(&studies, &goals), goals, matters: request.matters, studies })
     }
 
@@ -50,9 +48,9 @@ impl Advice {
 }
 
 /// The goals that at least one kind of traffic has a metric for.
-fn measured(switches: &[Switches]) -> Vec<Goal> {
+fn measured(studies: &[(&StoredStudy, Switches)]) -> Vec<Goal> {
     let can = |goal: &Goal| {
-        switches.iter().any(|one| {
+        studies.iter().any(|(_, one)| {
             let mut kinds = one.contexts.iter().map(|context| context.kind);
             kinds.any(|kind| goal.missing(kind, one.exact).is_none())
         })

@@ -1,12 +1,15 @@
 //! What one study says.
 
-use report::{Context, Held, Switches};
+use report::{Context, Switches};
 use serde::Serialize;
-use study::{Dropped, Kind, Scenario};
+use store::StoredStudy;
+use study::Dropped;
 
+use crate::checks::{Checked, Checks};
 use crate::goal::Goal;
 use crate::recommendation::{Recommendation, Study};
 use crate::request::Request;
+use crate::under::Under;
 
 /// Advice drawn from one study.
 #[derive(Debug, Clone, Serialize)]
@@ -23,6 +26,9 @@ pub struct StudyAdvice {
     pub level: f64,
     /// How many changes were judged together.
     pub judged: usize,
+    /// How what serves a goal was checked against the other switches; `None` where there was
+    /// nothing to check.
+    pub checked: Option<Checked>,
     /// Whether instructions were counted: then the resolution of counts judges, and there are no
     /// intervals.
     pub exact: bool,
@@ -36,35 +42,14 @@ pub struct StudyAdvice {
     pub under: Vec<Under>,
 }
 
-/// What is said under one kind of traffic and the levels of all other factors.
-#[derive(Debug, Clone, Serialize)]
-pub struct Under {
-    /// The kind of testbed.
-    pub scenario: Scenario,
-    /// The workload's name in the study.
-    pub workload: String,
-    /// Its kind.
-    pub kind: Kind,
-    /// The levels of the other factors: `mtu` and `1500`.
-    pub at: Vec<(String, String)>,
-    /// What was the same in all runs: what is said may hold only with it.
-    pub held: Vec<Held>,
-    /// How many boots have a measurement.
-    pub boots: u32,
-    /// Where counters contradict what a switch reads back.
-    pub flags: Vec<String>,
-    /// By goal, in the order of [`crate::Advice::goals`]; those that are proven first.
-    pub recommendations: Vec<(Goal, Vec<Recommendation>)>,
-}
-
 impl StudyAdvice {
-    pub(crate) fn of(switches: Switches, goals: &[Goal], request: &Request) -> Self {
+    pub(crate) fn of(stored: &StoredStudy, switches: Switches, goals: &[Goal], request: &Request) -> Self {
         let study = Study {
             exact: switches.exact,
             level: switches.level,
             seconds_per_boot: switches.seconds_per_boot,
         };
-        let tried = |context: &&Context| !context.effects.is_empty();
+        let tried = |(_, context): &(usize, &Context)| !context.effects.is_empty();
         let under = |context: &Context| Under {
             scenario: context.scenario,
             workload: context.workload.clone(),
@@ -78,8 +63,14 @@ impl StudyAdvice {
                 .map(|goal| (*goal, Recommendation::all(context, *goal, &study, request)))
                 .collect(),
         };
+        let contexts: Vec<(usize, &Context)> = switches.contexts.iter().enumerate().filter(tried).collect();
+        let mut found: Vec<Under> = contexts.iter().map(|(_, context)| under(context)).collect();
+        let places: Vec<usize> = contexts.iter().map(|(place, _)| *place).collect();
+        let checks = Checks::of(stored, switches.level, switches.confidence, &places, &found);
+        checks.settle(&places, &mut found);
         Self {
-            under: switches.contexts.iter().filter(tried).map(under).collect(),
+            checked: checks.made(),
+            under: found,
             study: switches.study,
             name: switches.name,
             question: switches.question,

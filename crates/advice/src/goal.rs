@@ -45,7 +45,7 @@ impl Goal {
 }
 
 /// The unit of work of a kind of traffic in metrics of CPU time.
-fn unit_of_work(kind: Kind) -> &'static str {
+pub(crate) fn unit_of_work(kind: Kind) -> &'static str {
     match kind {
         _ if kind.is_stream() => "byte",
         _ if kind.is_rr() => "transaction",

@@ -11,10 +11,14 @@ use crate::goal::Goal;
 pub enum Standing {
     /// It is proven to serve the goal, and no loss elsewhere that matters is proven.
     Recommended,
+    /// It is proven to serve the goal with the other switches as this advice leaves them, and not
+    /// with another one set otherwise: [`crate::Recommendation::depends_on`] names that one.
+    Conditional,
     /// It serves the goal, and something else is proven to lose: the keys of these metrics.
     TradeOff(Vec<String>),
-    /// What it does depends on the other switches: its share and its effect with all others on are
-    /// proven to point in opposite directions.
+    /// It is proven to serve the goal on average only: with the other switches as this advice
+    /// leaves them it is proven to do the opposite, or it depends on one of them and is not proven
+    /// to do anything there.
     Depends,
     /// A difference that matters is excluded.
     Tie,
@@ -30,7 +34,7 @@ impl Standing {
     /// Whether a level is named that serves the goal.
     #[must_use]
     pub fn is_proven(&self) -> bool {
-        matches!(self, Self::Recommended | Self::TradeOff(_))
+        matches!(self, Self::Recommended | Self::Conditional | Self::TradeOff(_))
     }
 }
 

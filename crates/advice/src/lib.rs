@@ -8,7 +8,9 @@
 //! Pure: no I/O.
 
 mod advice;
+mod checks;
 mod command;
+mod depends;
 mod found;
 mod goal;
 mod judge;
@@ -16,19 +18,25 @@ mod more;
 mod phrase;
 mod recommendation;
 mod request;
+mod row;
 mod said;
 mod script;
 mod summary;
 mod text;
+mod under;
 
 pub use advice::Advice;
+pub use checks::Checked;
 pub use command::{Command, Interface};
-pub use found::{StudyAdvice, Under};
+pub use depends::{AsLeft, DependsOn};
+pub use found::StudyAdvice;
 pub use goal::Goal;
 pub use judge::Standing;
 pub use more::More;
 pub use recommendation::Recommendation;
 pub use request::Request;
+pub use row::{Condition, Row};
 pub use said::{Fact, ForGoal, Said};
-pub use summary::{Row, Scope, Summary};
+pub use summary::{Scope, Summary};
 pub use text::NOTHING;
+pub use under::Under;

@@ -1,11 +1,15 @@
 //! Words and figures that all renderings share.
 
-use report::{Change, Estimate, How, figure, listed, metric_words, percent, plain, range};
+use report::{Change, Estimate, How, Outcome, figure, listed, metric_words, percent, plain, range};
 use stats::signed;
+use study::Side;
 
 use crate::command::{bare, lines};
-use crate::found::{StudyAdvice, Under};
+use crate::depends::AsLeft;
+use crate::found::StudyAdvice;
+use crate::goal::side;
 use crate::recommendation::Recommendation;
+use crate::under::Under;
 
 /// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.
 pub(crate) fn switches(factors: &[String]) -> String {
@@ -22,8 +26,52 @@ pub(crate) fn set(factors: &[String], to: &str) -> String {
 }
 
 /// Where it is set: `at the transmitter`, `at both ends`.
-pub(crate) fn place(one: &Recommendation) -> String {
-    one.side.map_or_else(|| "at both ends".to_owned(), |side| format!("at the {side}"))
+pub(crate) fn place(side: Option<Side>) -> String {
+    side.map_or_else(|| "at both ends".to_owned(), |side| format!("at the {side}"))
+}
+
+/// A setting with its place: `gro on at the receiver`.
+pub(crate) fn set_at(factor: &String, to: &str) -> String {
+    let factors = std::slice::from_ref(factor);
+    format!("{} {}", set(factors, to), place(side(factors)))
+}
+
+/// The state of a switch: `gro at the receiver is on`.
+pub(crate) fn is_at(factor: &String, level: &str) -> String {
+    format!("{} is {}", switches_at([factor]), text::line(level))
+}
+
+/// Switches with their places: `gro at the receiver and tso at the transmitter`.
+pub(crate) fn switches_at<'f>(factors: impl IntoIterator<Item = &'f String>) -> String {
+    let name = |factor: &String| {
+        let factors = std::slice::from_ref(factor);
+        format!("{} {}", switches(factors), place(side(factors)))
+    };
+    listed(&factors.into_iter().map(name).collect::<Vec<_>>())
+}
+
+/// The state that advice leaves the other switches in: `gro off at the receiver, all others on`.
+pub(crate) fn left(one: &AsLeft) -> String {
+    match one.off.as_slice() {
+        [] => "all others on".to_owned(),
+        off => {
+            let off: Vec<String> = off.iter().map(|factor| set_at(factor, "off")).collect();
+            format!("{}, all others on", listed(&off))
+        }
+    }
+}
+
+/// Changes in a state: `throughput +45.1 % (30.0 to 60.1) of all off`; what proves nothing says so.
+pub(crate) fn changes(all: &[Change]) -> String {
+    let words = |change: &Change| {
+        let open = match &change.outcome {
+            Outcome::Proven => String::new(),
+            Outcome::Saturated(limit) => format!("saturated ({}), ", text::line(limit)),
+            Outcome::NotProven | Outcome::Unknown(_) => "no difference proven, ".to_owned(),
+        };
+        open + &expected(change)
+    };
+    all.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
 /// The smallest and the largest of several changes in `unit`, nearest to zero first.
@@ -165,6 +213,18 @@ pub(crate) fn settling(study: &StudyAdvice) -> Option<String> {
     let mut all = study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
     let one = all.find(|one| one.more.is_some_and(|more| more.detects.is_none()))?;
     more(one, study).map(|more| format!("One boot tells nothing of how boots differ: {more}"))
+}
+
+/// How what serves a goal was checked against the other switches, as a sentence without a full
+/// stop.
+pub(crate) fn checked(study: &StudyAdvice) -> Option<String> {
+    let checked = study.checked.filter(|_| !study.exact)?;
+    Some(format!(
+        "Whether a recommended switch depends on another one was judged by itself, with {} % together (Holm, over {}); each of these intervals has {} %",
+        stats::confidence(study.confidence),
+        report::counted(checked.pairs, "pair"),
+        stats::confidence(checked.level)
+    ))
 }
 
 /// How all of a study is judged, as a sentence without a full stop.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use study::Side;
 
 use crate::command::Command;
+use crate::depends::{AsLeft, DependsOn};
 use crate::goal::{Goal, side};
 use crate::judge::{Standing, judge, levels, metrics_of, winner};
 use crate::more::More;
@@ -27,8 +28,12 @@ pub struct Recommendation {
     pub how: How,
     /// The change of the goal's metric, or of both sides' metrics.
     pub expected: Vec<Change>,
-    /// Where `expected` is a share: the change of the same with all other switches on.
-    pub others_on: Vec<Change>,
+    /// The same change with all other switches as this advice leaves them; `None` where it proves
+    /// nothing, and where `expected` is that change.
+    pub as_left: Option<AsLeft>,
+    /// The switches at whose other level it is not proven to serve the goal, though its effect is
+    /// proven to differ between their levels.
+    pub depends_on: Vec<DependsOn>,
     /// The changes of all other metrics, found in the same way as `expected`.
     pub elsewhere: Vec<Change>,
     /// The commands that set it; empty if nothing is recommended.
@@ -52,12 +57,17 @@ impl Recommendation {
         }
         let mut all: Vec<Self> =
             groups.iter().map(|group| Self::of(group, context, goal, study, request)).collect();
+        Self::sort(&mut all);
+        all
+    }
+
+    /// What is proven first, the largest change first.
+    pub(crate) fn sort(all: &mut [Self]) {
         all.sort_by(|one, other| {
             let is_open = |one: &Self| !one.standing.is_proven();
             let proven = is_open(one).cmp(&is_open(other));
             proven.then(other.size().total_cmp(&one.size()))
         });
-        all
     }
 
     fn of(effects: &[&Effect], context: &Context, goal: Goal, study: &Study, request: &Request) -> Self {
@@ -79,7 +89,6 @@ impl Recommendation {
         // Where only a later way proves it, that one is what is expected.
         let proves = |effect: &&Effect| of_goal(effect).iter().any(|change| change.is_better() == Some(true));
         let main = ends.iter().find(proves).unwrap_or(&ends[0]);
-        let others = ends.iter().find(|one| one.how == How::OthersOn && main.how != How::OthersOn);
         let [apply, undo] = if standing.is_proven() {
             [Command::of(main), Command::of(&main.reversed())]
         } else {
@@ -96,7 +105,8 @@ impl Recommendation {
             from: main.from.clone(),
             to: main.to.clone(),
             how: main.how,
-            others_on: others.map_or_else(Vec::new, of_goal),
+            as_left: None,
+            depends_on: Vec::new(),
             elsewhere: main.changes.iter().filter(|change| !is_of_goal(change)).cloned().collect(),
             more: more.max_by(|one, other| one.boots.cmp(&other.boots)),
             expected,
@@ -106,10 +116,18 @@ impl Recommendation {
         }
     }
 
-    /// The size of the change, in %, for the order; 0 where it is unknown.
+    /// Takes it back: what it does depends on the other switches.
+    pub(crate) fn withdraw(&mut self) {
+        self.standing = Standing::Depends;
+        (self.apply, self.undo) = (Vec::new(), Vec::new());
+    }
+
+    /// The size of the change, in % of its base or, where that is not known well enough, of the
+    /// mean of all runs; for the order.
     pub(crate) fn size(&self) -> f64 {
-        let sizes = self.expected.iter().filter_map(|change| change.there.relative);
-        sizes.map(f64::abs).fold(0.0, f64::max)
+        let size =
+            |change: &Change| change.there.relative.unwrap_or(100.0 * change.there.value / change.mean);
+        self.expected.iter().map(|change| size(change).abs()).fold(0.0, f64::max)
     }
 }
 

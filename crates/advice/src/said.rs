@@ -3,11 +3,12 @@
 use report::listed;
 
 use crate::advice::Advice;
-use crate::found::{StudyAdvice, Under};
+use crate::found::StudyAdvice;
 use crate::goal::Goal;
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;
+use crate::under::Under;
 
 /// What is said for one goal.
 #[derive(Debug)]
@@ -69,14 +70,17 @@ impl Advice {
 }
 
 impl StudyAdvice {
-    /// Its name, question and confidence, and what else holds for all of it, as sentences.
+    /// Its name and question.
     #[must_use]
-    pub fn head(&self) -> Vec<String> {
-        let name = text::line(&self.name);
-        let mut lines = vec![
-            format!("Study {} ({name}): {}", self.study, text::line(&self.question)),
-            format!("{}.", phrase::judged(self)),
-        ];
+    pub fn title(&self) -> String {
+        format!("Study {} ({}): {}", self.study, text::line(&self.name), text::line(&self.question))
+    }
+
+    /// How sure it is, and what else holds for all of it, as sentences.
+    #[must_use]
+    pub fn method(&self) -> Vec<String> {
+        let mut lines = vec![format!("{}.", phrase::judged(self))];
+        lines.extend(phrase::checked(self).map(|line| format!("{line}.")));
         lines.extend(phrase::settling(self).map(|line| format!("{line}.")));
         lines.extend(self.truth.map(|truth| format!("{truth}.")));
         lines
@@ -85,10 +89,16 @@ impl StudyAdvice {
     /// What a reader must know beside the advice, as sentences.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
+        let all = self.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
+        let mut notes: Vec<String> = Vec::new();
+        if all.flat_map(|one| &one.apply).next().is_some() {
+            notes.push(COMMANDS.to_owned());
+        }
         let absent = self.absent.iter();
-        let mut notes: Vec<String> = absent
-            .map(|gone| format!("Not switched: {}: {}.", text::line(&gone.label), text::line(&gone.why)))
-            .collect();
+        notes
+            .extend(absent.map(|gone| {
+                format!("Not switched: {}: {}.", text::line(&gone.label), text::line(&gone.why))
+            }));
         if !self.others.is_empty() {
             let others: Vec<_> = self.others.iter().map(|name| text::line(name)).collect();
             let study = self.study;
@@ -115,19 +125,54 @@ impl Under {
     }
 }
 
+/// What is said of several switches of which nothing is proven, with what would settle all of them;
+/// `None` for fewer than two.
+pub(crate) fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) -> Option<String> {
+    let open: Vec<&Recommendation> = all.iter().filter(|one| one.standing == Standing::NoEvidence).collect();
+    if open.len() < 2 {
+        return None;
+    }
+    let names: Vec<String> = open.iter().map(|one| switch(one)).collect();
+    let boots = |one: &&&Recommendation| one.more.map_or(0, |more| more.boots);
+    let more = open.iter().max_by_key(boots).and_then(|one| phrase::more(one, study));
+    let more = more.map_or_else(String::new, |more| format!("; to settle all: {more}"));
+    Some(format!(
+        "no evidence for {}: a difference of {matters} % is neither proven nor excluded (--wide shows figures){more}",
+        listed(&names)
+    ))
+}
+
 /// `None` for what is said of several at once.
 fn said(one: &Recommendation, study: &StudyAdvice) -> Option<Said> {
     let head = head(one)?;
     let mut facts = Vec::new();
     if one.standing.is_proven() || one.standing == Standing::Depends {
-        let others_on = one.others_on.iter().map(phrase::expected);
-        facts.extend(others_on.map(|words| Fact::words("with all others on", words)));
+        facts.extend(states(one));
         facts.extend(phrase::elsewhere(one).map(|words| Fact::words("elsewhere", words)));
     }
     let commands = phrase::commands(one).into_iter();
     facts.extend(commands.map(|(name, words)| Fact { name, words, is_command: true }));
     facts.extend(phrase::more(one, study).map(|words| Fact::words("to settle it", words)));
     Some(Said { switch: switch(one), is_open: one.standing == Standing::NoEvidence, head, facts })
+}
+
+/// What it changes in the state that the advice leaves, and by the switches that it depends on.
+fn states(one: &Recommendation) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(as_left) = &one.as_left {
+        let words = match as_left.changes.as_slice() {
+            [] => "not measured".to_owned(),
+            changes => phrase::changes(changes),
+        };
+        facts.push(Fact::words(&format!("with {}", phrase::left(as_left)), words));
+    }
+    for on in &one.depends_on {
+        for (level, changes) in [(&on.left, &on.with_left), (&on.other, &on.with_other)] {
+            let name = format!("where {}", phrase::is_at(&on.factor, level));
+            facts.push(Fact::words(&name, phrase::changes(changes)));
+        }
+    }
+    facts
 }
 
 /// What is said of a switch by the same reason as of others: nothing is known, or the rate was set
@@ -158,27 +203,44 @@ fn reasons(all: &[Recommendation]) -> Vec<String> {
 
 /// A switch and its place: `gro at the receiver`.
 fn switch(one: &Recommendation) -> String {
-    format!("{} {}", phrase::switches(&one.factors), phrase::place(one))
+    format!("{} {}", phrase::switches(&one.factors), phrase::place(one.side))
 }
 
 /// What is said of a switch first; `None` for what is said of several at once.
 fn head(one: &Recommendation) -> Option<String> {
-    let (set, place) = (phrase::set(&one.factors, &one.to), phrase::place(one));
+    let (set, place) = (phrase::set(&one.factors, &one.to), phrase::place(one.side));
     let switch = phrase::switches(&one.factors);
     let expected: Vec<String> = one.expected.iter().map(phrase::expected).collect();
     let expected = format!("{}{}", expected.join("; "), phrase::how(one.how));
     Some(match &one.standing {
         Standing::Recommended => format!("set {set} {place}: {expected}"),
+        Standing::Conditional => format!("set {set} {place}, only {}: {expected}", only_with(one)),
         Standing::TradeOff(metrics) => {
             let metrics: Vec<String> = metrics.iter().map(|key| report::metric_words(key)).collect();
-            format!("trade-off, set {set} {place}: {expected}; it loses in {}", listed(&metrics))
+            let only =
+                if one.depends_on.is_empty() { String::new() } else { format!(", only {}", only_with(one)) };
+            format!("trade-off, set {set} {place}{only}: {expected}; it loses in {}", listed(&metrics))
         }
         Standing::Depends => {
+            let on = match one.depends_on.as_slice() {
+                [] => "the other switches".to_owned(),
+                on => phrase::switches_at(on.iter().map(|on| &on.factor)),
+            };
             format!(
-                "{switch} {place} depends on the other switches, so neither level is recommended: {expected}"
+                "{switch} {place} depends on {on}, so neither level is recommended; on average {set}: {expected}"
             )
         }
         Standing::NoEvidence => format!("no evidence for {switch} {place}: {expected}"),
         Standing::Saturated(_) | Standing::Unknown(_) | Standing::Tie => return None,
     })
 }
+
+/// What must be set for it: `with gro on at the receiver`.
+fn only_with(one: &Recommendation) -> String {
+    let each: Vec<String> = one.depends_on.iter().map(|on| phrase::set_at(&on.factor, &on.left)).collect();
+    format!("with {}", listed(&each))
+}
+
+/// How to use the commands.
+const COMMANDS: &str = "Commands run on the host that is named, as root: $IF is the interface of the traffic, $UNDERLAY_IF the \
+                        one under a tunnel. netassay advise --format sh writes them as a script that notes the state before and restores it.";

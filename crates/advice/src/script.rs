@@ -7,7 +7,8 @@ use study::Side;
 use crate::advice::Advice;
 use crate::command::Command;
 use crate::phrase::{self, quoted};
-use crate::summary::{Row, Summary};
+use crate::row::{Condition, Row};
+use crate::summary::Summary;
 
 /// A text of others in a comment: one line.
 struct Comment<'t>(&'t str);
@@ -38,7 +39,8 @@ impl Advice {
     ///
     /// A switch is set if it is recommended in at least one case, over all scenarios and kinds of
     /// traffic and for all goals, and no case recommends its opposite; trade-offs only where the
-    /// user asks for them.
+    /// user asks for them. What holds only with another switch at some level names that switch, and
+    /// is not set beside a larger gain that sets the other switch otherwise.
     #[must_use]
     pub fn script(&self) -> String {
         let mut head = String::new();
@@ -70,6 +72,7 @@ impl Advice {
     fn settings(&self) -> (String, Calls) {
         let rows: Vec<&Row> =
             self.summaries.last().map_or_else(Vec::new, |summary: &Summary| summary.rows.iter().collect());
+        let (rows, excluded) = compatible(rows);
         let (mut text, mut calls) = (String::new(), Calls::default());
         for side in Side::BOTH {
             text.push_str(&format!("{side}() {{\n"));
@@ -93,6 +96,17 @@ impl Advice {
                 if reasons != said {
                     text.extend(reasons.iter().map(|reason| format!("    {}\n", Comment(reason))));
                 }
+                if reasons != said {
+                    // The user must see it, not only the reader of the script.
+                    let mut needs: Vec<Condition> = own.iter().flat_map(|row| row.needs()).collect();
+                    needs.dedup();
+                    for needed in needs {
+                        let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
+                        let with = phrase::set_at(&needed.factor, &needed.level);
+                        let line = format!("{set} is proven only with {with}");
+                        text.push_str(&format!("    printf '%s\\n' {}\n", quoted(&line)));
+                    }
+                }
                 said = reasons;
                 let rival =
                     planned.iter().find(|(_, other)| other.target() == command.target() && other != command);
@@ -115,12 +129,20 @@ impl Advice {
                 text.push_str(&format!("    {guard}{}\n", call(command)));
                 lines += 1;
             }
+            for (row, why) in &excluded {
+                if row.side.is_none_or(|of| of == side) {
+                    let [kind, goal, set, ..] = row.cells();
+                    let line = format!("Not set: {kind}, {goal}: {set}: {why}.");
+                    text.push_str(&format!("    {}\n", Comment(&line)));
+                }
+            }
             let is_open = |row: &&&Row| {
                 row.to.is_none() && !row.factors.is_empty() && row.side.is_none_or(|of| of == side)
             };
             for row in rows.iter().filter(is_open) {
-                let [kind, goal, set, ..] = row.cells();
-                text.push_str(&format!("    {}\n", Comment(&format!("{kind}, {goal}: {set}; not set."))));
+                let [kind, goal, set, _, change] = row.cells();
+                let why = row.note().unwrap_or_else(|| format!("{set}, {change}"));
+                text.push_str(&format!("    {}\n", Comment(&format!("Not set: {kind}, {goal}: {why}."))));
             }
             if lines == 0 {
                 text.push_str("    echo \"$0: nothing is recommended for this host\"\n");
@@ -140,9 +162,35 @@ struct Calls {
     trade_off: bool,
 }
 
+/// The rows that hold beside each other, and the rest with the reason. Of two that do not, the
+/// first one stays: rows are ordered by traffic, goal and gain.
+fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, String)>) {
+    let (mut kept, mut excluded): (Vec<&Row>, Vec<(&Row, String)>) = (Vec::new(), Vec::new());
+    for row in rows.iter().filter(|row| row.to.is_some()).copied() {
+        let with = |needed: Condition| phrase::set_at(&needed.factor, &needed.level);
+        let against = |known: &&Row| {
+            let own = row.is_broken_by(known).map(|needed| {
+                format!("it is proven only with {}, and another setting changes that", with(needed))
+            });
+            own.or_else(|| {
+                let needed = known.is_broken_by(row)?;
+                Some(format!("another setting is proven only with {}", with(needed)))
+            })
+        };
+        match kept.iter().find_map(against) {
+            Some(why) => excluded.push((row, why)),
+            None => kept.push(row),
+        }
+    }
+    let is_kept = |row: &&Row| !excluded.iter().any(|(gone, _)| std::ptr::eq(*gone, *row));
+    (rows.into_iter().filter(is_kept).collect(), excluded)
+}
+
 /// Why a command is there.
 fn reason(row: &Row) -> String {
     let [kind, goal, set, _, change] = row.cells();
+    // The line below it says what it needs.
+    let change = change.trim_end_matches(Row::CONDITIONAL);
     format!("{kind}, {goal}: {set} {change}")
 }
 

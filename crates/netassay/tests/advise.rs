@@ -19,6 +19,10 @@ const DESIGN: &str = "name = \"pays\"\nquestion = \"which pays?\"\nscenario = \"
 const MESSAGES: &str = "name = \"messages\"\nquestion = \"which size?\"\nscenario = \"veth\"\n\
      [[workload]]\nkind = \"tcp_stream\"\n[factors]\nmessage = [1000, 9000]\n[protocol]\nboots = 4\nruns = 2\n";
 
+/// Two MTUs; nothing of a design.
+const MTUS: &str = "name = \"mtus\"\nquestion = \"which MTU?\"\nscenario = \"veth\"\n\
+     [[workload]]\nkind = \"tcp_stream\"\n[factors]\nmtu = [1500, 9000]\n[protocol]\nboots = 4\nruns = 2\n";
+
 /// Stores a study in which TSO gains a third, whatever else is set.
 fn store(bench: &Bench, toml: &str, with_runs: bool) {
     let study = Study::parse("x.toml", toml).unwrap_or_else(|problems| panic!("{problems}"));
@@ -112,9 +116,11 @@ fn what_gives_no_advice_is_told_with_the_way_out() {
     let bench = Bench::new();
     store(&bench, MESSAGES, true);
     store(&bench, DESIGN, false);
+    store(&bench, MTUS, false);
     for (arguments, code, message) in [
         (&["advise", "1"][..], 4, "varied no switch of a host"),
         (&["advise", "2"], 4, "holds no run that counts"),
+        (&["advise", "3"], 4, "holds no run that counts"),
         (&["advise", "9"], 4, "9"),
         (&["advise", "1", "--goal", "speed"], 2, "[possible values: throughput, cpu, latency]"),
         (&["advise", "1", "--format", "html"], 2, "[possible values: text, md, json, sh]"),

@@ -23,7 +23,7 @@ pub use data::target::ComparisonRequest;
 pub use render::between::BetweenStudies;
 pub use render::classic::{Classic, ClassicGroup};
 pub use render::comparison::Comparisons;
-pub use render::credit::{Credit, Credits, EffectView, Part, Whole};
+pub use render::credit::{Credit, Credits, EffectView, Interplay, Pair, Part, Whole};
 pub use render::environment::{environments, first_environment, hosts_that_differ};
 pub use render::exhibit::Exhibit;
 pub use render::false_positives::FalsePositives;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use netassay_stats::effects::{EffectsError, Layout, Orders, factorial, ladder, shapley};
+use netassay_stats::effects::{EffectsError, Layout, Orders, effects_given, factorial, ladder, shapley};
 use netassay_stats::{Observation, StatsError};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -162,6 +162,43 @@ fn a_known_model_comes_out() {
     assert_eq!(changes, [2.0, 5.0]);
     assert!((steps.total.value - 7.0).abs() < 1e-12);
     assert!(steps.total.interval.unwrap().0 > 6.0);
+}
+
+#[test]
+fn the_effect_given_another_factor_is_that_of_a_known_model() {
+    // 10 + 4 a + 2 b + 3 a b + c, levels 0 and 1.
+    let cells = switches(3);
+    let mean = |levels: &Vec<usize>| {
+        let [a, b, c] = [0, 1, 2].map(|factor| levels[factor] as f64);
+        10.0 + 4.0 * a + 2.0 * b + 3.0 * a * b + c
+    };
+    let mut runs = campaign(&cells.iter().map(mean).collect::<Vec<_>>());
+    let factors = names(3);
+    let layout = Layout { factors: &factors, levels: &cells };
+    let found = effects_given(&runs, &layout, 0, None, 0.95).unwrap();
+    assert_eq!(found.iter().map(|one| one.other).collect::<Vec<_>>(), [1, 2]);
+    let is_close = |one: f64, other: f64| (one - other).abs() < 1e-9;
+    let [off, on] = found[0].on;
+    assert!(is_close(off.value, 4.0) && is_close(on.value, 7.0), "{found:?}");
+    assert!(is_close(found[0].off[1].value, -7.0), "{found:?}");
+    // With a off and b on the mean over c is 12.5.
+    assert!(is_close(on.relative.unwrap(), 100.0 * 7.0 / 12.5), "{found:?}");
+    assert!(is_close(found[0].interaction.value, 3.0) && is_close(found[1].interaction.value, 0.0));
+    // The interaction effect of the model is half of the difference.
+    let model = factorial(&runs, &layout, 2, None, 0.95).unwrap();
+    let of_model = model.effects.iter().find(|effect| effect.factors == [0, 1]).unwrap();
+    assert!(is_close(found[0].interaction.value, 2.0 * of_model.effect.value));
+    assert!(is_close(found[0].interaction.p.unwrap(), of_model.effect.p.unwrap()));
+    // Without one state its square is left out of both sides.
+    let gone = cells.iter().position(|levels| levels == &[1, 1, 1]).unwrap();
+    runs.retain(|run| run.condition != gone);
+    let found = effects_given(&runs, &layout, 0, None, 0.95).unwrap();
+    assert_eq!(found[0].conditions.each_ref().map(Vec::len), [2, 2]);
+    assert!(is_close(found[0].on[1].value, 7.0), "{found:?}");
+    // Without any state of a on and b off no square is left.
+    let gone = |condition: usize| cells[condition][..2] == [1, 0];
+    runs.retain(|run| !gone(run.condition));
+    assert_eq!(effects_given(&runs, &layout, 0, None, 0.95).unwrap(), []);
 }
 
 #[test]

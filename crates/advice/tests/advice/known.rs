@@ -38,9 +38,11 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     assert_eq!(tso.apply[0].to_string(), "ethtool -K \"$IF\" tso on");
     assert_eq!(tso.undo[0].to_string(), "ethtool -K \"$IF\" tso off");
     // All on is 1500, without TSO 1100.
-    let others_on = &tso.others_on[0].there;
-    assert!((others_on.relative.unwrap() - 400.0 / 11.0).abs() < 1.0, "{others_on:?}");
-    assert_eq!(others_on.base, "without transmitter.tso");
+    let as_left = tso.as_left.as_ref().unwrap();
+    // The advice sets RX off: with it off and all others on 1600, without TSO 1200.
+    let there = &as_left.changes[0].there;
+    assert!((there.relative.unwrap() - 100.0 / 3.0).abs() < 1.0, "{as_left:?}");
+    assert_eq!(as_left.off, ["receiver.rx"]);
     let gso = of(all, GSO);
     let loses = Standing::TradeOff(vec!["receiver.service_demand_byte".to_owned()]);
     assert_eq!((&gso.standing, gso.to.as_str()), (&loses, "on"));
@@ -266,7 +268,7 @@ fn all_offloads_of_both_ends_are_set_by_what_reads_back() {
 }
 
 #[test]
-fn of_many_kinds_of_traffic_open_questions_are_only_named() {
+fn open_questions_of_one_traffic_share_a_sentence() {
     let tables = format!("[factors]\nmtu = [1500, 3000, 4500, 6000, 9000]\n{}", factorial(&[TSO, GRO], 4));
     let (study, plan) = study(&tables);
     let noise = Noise { boot: 0.05, cell: 0.05, run: 0.02 };
@@ -275,10 +277,14 @@ fn of_many_kinds_of_traffic_open_questions_are_only_named() {
     assert_eq!(found.studies[0].under.len(), 5);
     let (brief, wide) = (found.text(report::Layout::PLAIN), found.text(report::Layout::WIDE));
     assert_eq!(
-        brief.matches("no evidence for tso at the transmitter and gro at the receiver (--wide").count(),
+        brief
+            .matches("no evidence for tso at the transmitter and gro at the receiver: a difference of 2 %")
+            .count(),
         5,
         "{brief}"
     );
+    // The largest of both answers settles both.
+    assert_eq!(brief.matches("; to settle all: ").count(), 5, "{brief}");
     assert!(!brief.contains("to settle it:"), "{brief}");
     assert_eq!(wide.matches("to settle it:").count(), 10, "{wide}");
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 #![expect(clippy::print_stderr, reason = "where a skip is announced")]
 
+mod depends;
 mod hostile;
 mod known;
 mod made;

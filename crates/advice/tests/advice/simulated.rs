@@ -66,3 +66,18 @@ fn what_is_large_is_found() {
     let found = found.count();
     assert!(found >= 95, "{found} of 100");
 }
+
+#[test]
+fn without_an_interaction_advice_is_withheld_as_rarely_as_stated() {
+    let (study, plan) = study(&factorial(&OFFLOADS, 3));
+    let found = (0..600).filter(|seed| {
+        let stored = measured(&study, &plan, NOISE, *seed, &|one| {
+            vec![("throughput", 1000.0 + 500.0 * on(one, OFFLOADS[0]) + 300.0 * on(one, OFFLOADS[1]))]
+        });
+        let advice = advice(&stored, &[Goal::Throughput]);
+        let is_doubted = |standing: &Standing| matches!(standing, Standing::Conditional | Standing::Depends);
+        said(&advice, Goal::Throughput).iter().any(|one| is_doubted(&one.standing))
+    });
+    let found = found.count() as u64;
+    assert!(found <= most(600), "{found} of 600");
+}

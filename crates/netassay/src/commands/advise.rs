@@ -25,7 +25,7 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     };
     let request = Request { goals: flags.goals.clone(), confidence, matters: flags.matters };
     let advice = Advice::of(&studies, &request)?;
-    if !advice.has_switches() {
+    if !advice.has_switches() || !has_runs(&studies) {
         return Err(Failure::Nothing(why_none(&studies)));
     }
     match flags.format {
@@ -39,12 +39,17 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     }
 }
 
+/// Whether any run counts.
+fn has_runs(studies: &[StoredStudy]) -> bool {
+    studies.iter().any(|one| one.measurements().next().is_some())
+}
+
 /// Why these studies give no advice, and the way out.
 fn why_none(studies: &[StoredStudy]) -> String {
     let names: Vec<String> = studies.iter().map(|one| one.row.id.0.to_string()).collect();
     let which =
         format!("stored {} {}", if names.len() == 1 { "study" } else { "studies" }, report::listed(&names));
-    if studies.iter().all(|one| one.measurements().next().is_none()) {
+    if !has_runs(studies) {
         return format!(
             "{which} holds no run that counts, so there is no advice: `netassay run NAME --resume` measures what is missing"
         );

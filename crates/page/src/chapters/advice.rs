@@ -17,15 +17,12 @@ pub fn blocks(advice: &Advice) -> Vec<Block<'static>> {
         .iter()
         .map(|summary| {
             let title = format!("Recommendations, {}", summary.title());
-            Block::Table(Exhibit {
-                title,
-                table: summary.table(),
-                notes: summary.base().into_iter().collect(),
-            })
+            Block::Table(Exhibit { title, table: summary.table(), notes: summary.notes() })
         })
         .collect();
     for study in &advice.studies {
-        blocks.extend(study.head().into_iter().map(Block::Text));
+        blocks.push(Block::Text(study.title()));
+        blocks.extend(study.method().into_iter().map(Block::Text));
         blocks.extend(study.under.iter().map(|under| fold(advice, study, under)));
         blocks.extend(study.notes().into_iter().map(Block::Text));
     }

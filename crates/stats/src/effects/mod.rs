@@ -1,21 +1,23 @@
 //! Effects of several factors, and their credits.
 //!
-//! [`factorial`] gives main effects and interactions, [`shapley`] divides a total fairly between
-//! factors, and [`ladder`] credits each step of a sequence. All are linear combinations of
-//! condition means with the error term of the data, as in a comparison, so their intervals are as
-//! valid. Each interval has its level by itself: with many effects the chance that one of them
-//! misses is larger.
+//! [`factorial`] gives main effects and interactions, [`effects_given`] the effect of one factor at
+//! each level of another, [`shapley`] divides a total fairly between factors, and [`ladder`]
+//! credits each step of a sequence. All are linear combinations of condition means with the error
+//! term of the data, as in a comparison, so their intervals are as valid. Each interval has its
+//! level by itself: with many effects the chance that one of them misses is larger.
 
 mod code;
 mod error;
 mod estimated;
 mod factorial;
+mod given;
 mod ladder;
 mod shapley;
 
 pub use error::EffectsError;
 pub use estimated::Estimated;
 pub use factorial::{Effect, Factorial, factorial};
+pub use given::{Given, effects_given};
 pub use ladder::{Ladder, REMARK, Step, ladder};
 pub use shapley::{MOST_FACTORS, Orders, Share, Shares, shapley};
 

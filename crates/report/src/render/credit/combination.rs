@@ -9,6 +9,7 @@ use store::StoredStudy;
 use study::{Condition, Design, Kind, Plan};
 
 use crate::data::missing::why_without;
+use crate::words::phrases::list;
 
 /// A state of the plan that no run measured. Unreachable states are not in the plan.
 #[derive(Debug, PartialEq, Serialize)]
@@ -131,6 +132,16 @@ impl<'a> Combination<'a> {
     /// The state at a position in words: `all off`, `without tso`.
     pub(super) fn words(&self, place: usize) -> String {
         self.design.words(&self.levels[place].iter().map(|level| *level == 1).collect::<Vec<_>>())
+    }
+
+    /// The state at a position as the base of a percentage: `all on but transmitter.tso`.
+    pub(super) fn base(&self, place: usize) -> String {
+        match self.names(place, 0) {
+            off if !off.is_empty() && off.len() < self.design.factors.len() => {
+                format!("all on but {}", list(&off))
+            }
+            _ => self.words(place),
+        }
     }
 
     /// The state of a condition of the plan in words; empty if it is not of this combination.

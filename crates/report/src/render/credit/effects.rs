@@ -27,7 +27,7 @@ fn context(stored: &StoredStudy, combination: &Combination, level: f64) -> Conte
         }
         if combination.design.kind == DesignKind::Factorial {
             for (place, factor) in combination.design.factors.iter().enumerate() {
-                let change = credit.with_others_on(stored, combination, place, metric, level);
+                let change = credit.at(stored, combination, &[place], |_| true, metric);
                 found.extend(change.map(|change| (vec![factor.clone()], How::OthersOn, change)));
             }
         }
@@ -101,27 +101,29 @@ impl Credit {
         self.judged(&part.change, there, back, saturated, metric)
     }
 
-    /// The change of one factor with all others on.
-    fn with_others_on(
+    /// The change of some factors with the others on or off as `is_on` says; `None` if one of both
+    /// states was not measured.
+    pub(super) fn at(
         &self,
         stored: &StoredStudy,
         combination: &Combination,
-        factor: usize,
+        factors: &[usize],
+        is_on: impl Fn(usize) -> bool,
         metric: &'static Metric,
-        level: f64,
     ) -> Option<Change> {
-        let (off, on) = (combination.place(|one| one != factor)?, combination.place(|_| true)?);
+        let off = combination.place(|one| !factors.contains(&one) && is_on(one))?;
+        let on = combination.place(|one| factors.contains(&one) || is_on(one))?;
         let runs = combination.observations(stored, metric.key);
-        let Ladder { total, back, .. } = ladder(&runs, &[off, on], None, level).ok()?;
+        let Ladder { total, back, .. } = ladder(&runs, &[off, on], None, self.level).ok()?;
         let (there, back) = (total.of_non_negative(), back.of_non_negative());
-        let [before, after] = [off, on].map(|place| combination.words(place));
+        let [before, after] = [off, on].map(|place| combination.base(place));
         let [one, other] = [off, on].map(|place| combination.conditions[place]);
         let saturated = limits::set_from_outside(stored, metric.key, one, other);
         let ends = (Estimate::of(&there, &before), Estimate::of(&back, &after));
         Some(self.judged(&there, ends.0, ends.1, saturated, metric))
     }
 
-    fn judged(
+    pub(super) fn judged(
         &self,
         change: &Estimated,
         there: Estimate,

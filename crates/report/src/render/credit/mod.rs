@@ -4,6 +4,7 @@
 mod combination;
 mod effects;
 mod gain;
+mod interplay;
 mod overview;
 mod parts;
 mod text;
@@ -18,6 +19,7 @@ use crate::data::truth::truth;
 pub(super) use effects::contexts;
 
 use combination::{Combination, Missing};
+pub use interplay::{Interplay, Pair};
 pub use parts::{EffectView, Part, Whole};
 use parts::{Orders, Parts};
 

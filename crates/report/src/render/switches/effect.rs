@@ -189,16 +189,11 @@ impl Effect {
     /// The effect of switching back.
     #[must_use]
     pub fn reversed(&self) -> Self {
-        let turned = |change: &Change| Change {
-            there: change.back.clone(),
-            back: change.there.clone(),
-            ..change.clone()
-        };
         let turned_feature = |one: &FeatureChange| FeatureChange { on: !one.on, ..one.clone() };
         Self {
             from: self.to.clone(),
             to: self.from.clone(),
-            changes: self.changes.iter().map(turned).collect(),
+            changes: self.changes.iter().map(Change::reversed).collect(),
             features: self.features.iter().map(turned_feature).collect(),
             ..self.clone()
         }
@@ -212,6 +207,12 @@ impl Effect {
 }
 
 impl Change {
+    /// The change of switching back.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self { there: self.back.clone(), back: self.there.clone(), ..self.clone() }
+    }
+
     /// Whether it is proven, and an improvement (`Some(true)`) or the opposite.
     #[must_use]
     pub fn is_better(&self) -> Option<bool> {
