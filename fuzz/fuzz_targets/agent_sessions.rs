@@ -40,8 +40,8 @@ fuzz_target!(
         let made = converse(&mut Bytes(bytes));
         assert_eq!(opened(), open, "files or threads stay behind");
         let journals = state.path().join("netassay/undo");
-        // The other session may have changed what the machine's agent had changed: that is left, unless
-        // it is forced.
+        // The other session may have changed what the machine's agent had changed: that is left,
+        // unless it is forced.
         let force = Manner { force: true, ..Manner::default() };
         restore(&journals, &Machine::system(), force).expect("the journals are ours");
         let left = std::fs::read_dir(journals).into_iter().flatten().flatten();

@@ -78,8 +78,8 @@ impl Client {
     }
 
     /// Does that again and again, from a thread of its own, until this client is dropped. An agent
-    /// with a lease ([`crate::Launch::lease_ms`]) needs it several times in the time of the lease: a
-    /// third of it is a good interval.
+    /// with a lease ([`crate::Launch::lease_ms`]) needs it several times in the time of the lease:
+    /// a third of it is a good interval.
     ///
     /// # Errors
     /// No thread can be started.

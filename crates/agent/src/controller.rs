@@ -3,11 +3,12 @@
 //! A thread of its own reads standard input, and hands requests to the thread that answers them. So
 //! the end of the controller, or its silence, is noticed in the middle of any request. The thread
 //! that answers, and those that send and receive, have nothing to do with this: they share no lock
-//! with the reader but that of the queue, which is taken between two requests, and read no clock for
-//! it. The reader sleeps in `poll`, which has the lease as its time limit.
+//! with the reader but that of the queue, which is taken between two requests, and read no clock
+//! for it. The reader sleeps in `poll`, which has the lease as its time limit.
 //!
-//! When the controller is gone, the process ends. Nothing is undone here: what an agent makes in its
-//! namespaces ends with it, and what it changed on its machine is undone by its [`crate::guardian`].
+//! When the controller is gone, the process ends. Nothing is undone here: what an agent makes in
+//! its namespaces ends with it, and what it changed on its machine is undone by its
+//! [`crate::guardian`].
 
 use std::fs::File;
 use std::io;
@@ -47,7 +48,8 @@ impl Requests {
     }
 
     /// Has a thread of its own read them from now on, which ends this process soon after standard
-    /// input has ended, and as soon as no byte has come for the time of the `lease`. Not in a guest.
+    /// input has ended, and as soon as no byte has come for the time of the `lease`. Not in a
+    /// guest.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -151,8 +153,8 @@ impl Reader {
         }
     }
 
-    /// Hands a line over, or an error; `false` if the controller is gone, or nobody answers any more.
-    /// Bytes behind a line that cannot be handed over are not read, and prolong no lease.
+    /// Hands a line over, or an error; `false` if the controller is gone, or nobody answers any
+    /// more. Bytes behind a line that cannot be handed over are not read, and prolong no lease.
     fn give(&self, mut line: Result<Vec<u8>, FrameError>) -> bool {
         let mut waited = Duration::ZERO;
         loop {

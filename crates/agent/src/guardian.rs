@@ -1,18 +1,19 @@
 //! The process that undoes what an agent leaves behind.
 //!
-//! An agent that changes its machine must undo that when its controller is gone, whatever it does at
-//! that moment: it may wait for a window's end, for the disk, or for a driver that resets its card.
-//! No thread of the agent can do this safely. It would have to wait for a lock that the working
-//! thread holds, or undo while that thread still changes something; and it ends with the process, as
-//! by `kill -9`.
+//! An agent that changes its machine must undo that when its controller is gone, whatever it does
+//! at that moment: it may wait for a window's end, for the disk, or for a driver that resets its
+//! card. No thread of the agent can do this safely. It would have to wait for a lock that the
+//! working thread holds, or undo while that thread still changes something; and it ends with the
+//! process, as by `kill -9`.
 //!
 //! So another process waits for the agent's end, on a pipe that the kernel closes when the last
-//! thread of the agent has ended. From then on nobody changes anything for the agent, and its journal
-//! on disk is complete: whatever was changed was announced there before. The guardian follows it as
-//! `netassay restore` does. To undo at any moment it is therefore enough to end the agent.
+//! thread of the agent has ended. From then on nobody changes anything for the agent, and its
+//! journal on disk is complete: whatever was changed was announced there before. The guardian
+//! follows it as `netassay restore` does. To undo at any moment it is therefore enough to end the
+//! agent.
 //!
-//! If the guardian is killed too, or the power fails, the journal waits for the next session, or for
-//! `netassay restore`.
+//! If the guardian is killed too, or the power fails, the journal waits for the next session, or
+//! for `netassay restore`.
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -1,8 +1,8 @@
 //! The interfaces of an agent's host: made, configured, switched.
 //!
-//! In namespaces of its own an agent may do with them what it likes: they end with it. On the machine
-//! itself ([`crate::Isolation::Machine`]) every change goes through the undo journal, and what is made
-//! is in the journal as made, so that it is deleted.
+//! In namespaces of its own an agent may do with them what it likes: they end with it. On the
+//! machine itself ([`crate::Isolation::Machine`]) every change goes through the undo journal, and
+//! what is made is in the journal as made, so that it is deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -42,8 +42,8 @@ impl Interfaces {
         })
     }
 
-    /// The machine's own interface of this name: its changes are journalled. `None` for one that was
-    /// made here, or lies in the agent's namespaces.
+    /// The machine's own interface of this name: its changes are journalled. `None` for one that
+    /// was made here, or lies in the agent's namespaces.
     fn journalled(&self, name: &str) -> Result<Option<Interface>, host::Error> {
         if !self.machine.is_allowed() || self.made.contains(name) {
             return Ok(None);
@@ -172,8 +172,8 @@ impl Interfaces {
         }
     }
 
-    /// Which features of an interface may be switched, or why not: on the machine itself those whose
-    /// switching can be undone.
+    /// Which features of an interface may be switched, or why not: on the machine itself those
+    /// whose switching can be undone.
     pub(crate) fn switchable(
         &self,
         name: &str,

@@ -1,8 +1,8 @@
 //! Signs of life for an agent with a lease: empty lines, from a thread of the controller's.
 //!
-//! The controller may be busy elsewhere for longer than a lease, with another host that boots, or with
-//! its own disk. So the signs come from a thread of their own: they end when the controller ends, or
-//! is stopped.
+//! The controller may be busy elsewhere for longer than a lease, with another host that boots, or
+//! with its own disk. So the signs come from a thread of their own: they end when the controller
+//! ends, or is stopped.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
-/// The controller's end of an agent's standard input. A message is written under its lock, so that no
-/// sign of life comes between its parts.
+/// The controller's end of an agent's standard input. A message is written under its lock, so that
+/// no sign of life comes between its parts.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) file: File,
@@ -53,7 +53,8 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts it, with a sign at once and then after each interval. It does not keep the input open.
+    /// Starts it, with a sign at once and then after each interval. It does not keep the input
+    /// open.
     pub(crate) fn start(input: &Arc<Input>, interval: Duration) -> io::Result<Self> {
         let (end, ended) = channel::<()>();
         let input: Weak<Input> = Arc::downgrade(input);

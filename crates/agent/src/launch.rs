@@ -18,9 +18,9 @@ pub struct Launch {
     /// The controller's process, with which the agent dies; `None` on another kernel, which dies
     /// with the controller.
     pub parent: Option<u32>,
-    /// The agent ends, and undoes what it changed, when no byte has come from the controller for this
-    /// long, in ms, whatever it does at that moment: see [`crate::Client::keep_alive_every`]. `None`:
-    /// only when its input ends.
+    /// The agent ends, and undoes what it changed, when no byte has come from the controller for
+    /// this long, in ms, whatever it does at that moment: see [`crate::Client::keep_alive_every`].
+    /// `None`: only when its input ends.
     #[serde(default)]
     pub lease_ms: Option<u64>,
 }

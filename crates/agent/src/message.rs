@@ -83,8 +83,8 @@ pub enum Request {
         /// The address, as `02:00:5e:00:53:01`.
         address: String,
     },
-    /// Add addresses to an interface and set it up. An agent that may change its machine adds to the
-    /// machine's own interfaces only what they do not have.
+    /// Add addresses to an interface and set it up. An agent that may change its machine adds to
+    /// the machine's own interfaces only what they do not have.
     Configure {
         /// The interface.
         interface: String,

@@ -38,7 +38,15 @@ impl World {
     fn netassay(&self, hosts: [&str; 2], more: &[&str]) -> Command {
         let program = self.bench.path("netassay").display().to_string();
         let config = self.machines.ssh_config();
-        let mut words = vec![program.as_str(), "run", "tso.toml", "--keep-disturbed", "--progress", "plain", "--no-report"];
+        let mut words = vec![
+            program.as_str(),
+            "run",
+            "tso.toml",
+            "--keep-disturbed",
+            "--progress",
+            "plain",
+            "--no-report",
+        ];
         words.extend(["--transmitter", hosts[0], "--receiver", hosts[1], "--ssh-config", &config]);
         words.extend(more);
         let mut command = self.machines.command(&words);
@@ -72,7 +80,9 @@ fn first_difference(now: &str, before: &str) -> String {
     match (0..here.len().max(there.len())).find(|line| here.get(*line) != there.get(*line)) {
         None => "as before".to_owned(),
         Some(line) => {
-            let around = |lines: &[&str]| lines.iter().skip(line.saturating_sub(2)).take(6).copied().collect::<Vec<_>>().join("\n");
+            let around = |lines: &[&str]| {
+                lines.iter().skip(line.saturating_sub(2)).take(6).copied().collect::<Vec<_>>().join("\n")
+            };
             format!("line {line}, before:\n{}\nnow:\n{}", around(&there), around(&here))
         }
     }
@@ -85,7 +95,10 @@ fn a_study_between_two_machines_leaves_them_as_they_were() {
     let done = world.netassay(["a:data0", "root@b:data0"], &[]).output().unwrap();
     expect(&done, 0);
     let said = stderr(&done);
-    assert!(said.contains("transmitter: a, interface data0 (MTU 1500, 10.78.0.1/24, 2001:db8:78::1/64)"), "{said}");
+    assert!(
+        said.contains("transmitter: a, interface data0 (MTU 1500, 10.78.0.1/24, 2001:db8:78::1/64)"),
+        "{said}"
+    );
     assert!(said.contains("receiver: root@b, interface data0"), "{said}");
     // Segmentation by the card is worth more than any noise of this machine.
     let [on, off] = ["tcp4_tso-on", "tcp4_tso-off"].map(|slug| world.bench.mean(slug, "throughput"));
@@ -93,13 +106,24 @@ fn a_study_between_two_machines_leaves_them_as_they_were() {
     let scenario: String = world
         .bench
         .database()
-        .query_row("SELECT json_extract(plan, '$.conditions[0].boot.scenario') FROM study", [], |row| row.get(0))
+        .query_row("SELECT json_extract(plan, '$.conditions[0].boot.scenario') FROM study", [], |row| {
+            row.get(0)
+        })
         .unwrap();
     assert_eq!(scenario, "ssh");
     world.expect_as_before(&before, Duration::ZERO);
 
     // A tunnel over the same interfaces, with addresses that are not there yet, and another MTU.
-    let more = ["--set", "scenario=ssh-vxlan", "--set", "underlay.mtu=1600", "--set", "runs=1", "--addresses", "own"];
+    let more = [
+        "--set",
+        "scenario=ssh-vxlan",
+        "--set",
+        "underlay.mtu=1600",
+        "--set",
+        "runs=1",
+        "--addresses",
+        "own",
+    ];
     let done = world.netassay(["a:data0", "b:data0"], &more).output().unwrap();
     expect(&done, 0);
     world.expect_as_before(&before, Duration::ZERO);
@@ -144,7 +168,9 @@ fn a_killed_controller_leaves_both_machines_as_they_were() {
 
 #[test]
 fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
-    let Some(world) = World::make("a_machine_that_cannot_be_used_is_named_before_anything_is_changed") else { return };
+    let Some(world) = World::make("a_machine_that_cannot_be_used_is_named_before_anything_is_changed") else {
+        return;
+    };
     let before = world.states();
     let refused = |hosts: [&str; 2], more: &[&str]| {
         let done = world.netassay(hosts, more).output().unwrap();
@@ -189,7 +215,8 @@ fn a_machine_may_be_any_command_that_runs_a_shell() {
     let hosts = format!("addresses = \"own\"\n[transmitter]\n{}[receiver]\n{}", entry(a), entry(b));
     let hosts = world.bench.write("hosts.toml", &hosts);
     let hosts = hosts.display().to_string();
-    let done = world.bench.run(&["run", "tso.toml", "--hosts", &hosts, "--no-report", "--set", "family=ipv6"]);
+    let done =
+        world.bench.run(&["run", "tso.toml", "--hosts", &hosts, "--no-report", "--set", "family=ipv6"]);
     expect(&done, 0);
     world.expect_as_before(&before, Duration::ZERO);
     // What a host says about itself is said of a machine too.

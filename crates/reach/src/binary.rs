@@ -32,10 +32,9 @@ impl Binary {
     /// # Errors
     /// A file that cannot be read, or is not a program for Linux.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let plain =
-            fs::read(path).map_err(|source| Error::Binary { path: path.to_owned(), source })?;
-        let architecture = architecture(&plain)
-            .map_err(|why| Error::NotAProgram { path: path.to_owned(), why })?;
+        let plain = fs::read(path).map_err(|source| Error::Binary { path: path.to_owned(), source })?;
+        let architecture =
+            architecture(&plain).map_err(|why| Error::NotAProgram { path: path.to_owned(), why })?;
         // The fastest: a network of 1 Gbit/s carries what it saves in the time that it takes.
         let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
         let packed = packer
@@ -74,11 +73,18 @@ mod tests {
     fn a_script_is_not_a_program_for_another_machine() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x");
-        for bytes in [&b"#!/bin/sh\n"[..], b"", b"\x7fELF\x02\x01", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x99\x99"] {
+        for bytes in [
+            &b"#!/bin/sh\n"[..],
+            b"",
+            b"\x7fELF\x02\x01",
+            b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x99\x99",
+        ] {
             fs::write(&path, bytes).unwrap();
             let error = Binary::read(&path).unwrap_err().to_string();
             assert!(error.contains("is not a program for Linux"), "{error}");
         }
-        assert!(Binary::read(&directory.path().join("absent")).unwrap_err().to_string().contains("cannot read"));
+        assert!(
+            Binary::read(&directory.path().join("absent")).unwrap_err().to_string().contains("cannot read")
+        );
     }
 }

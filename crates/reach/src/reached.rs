@@ -76,8 +76,8 @@ impl Reached {
     ) -> Result<Self, Error> {
         let host = launcher.to_string();
         let place = Control::parent();
-        let control = Control::make(&place)
-            .map_err(|source| Error::Control { host: host.clone(), place, source })?;
+        let control =
+            Control::make(&place).map_err(|source| Error::Control { host: host.clone(), place, source })?;
         let kept = if keep { "keep" } else { "drop" };
         let command = launcher.command(KEEP, &[&binary.sum, kept], &control.socket());
         let mut session = Session::start(&host, command)?;
@@ -135,7 +135,13 @@ impl Reached {
         })
     }
 
-    fn send(&mut self, host: &str, binary: &Binary, packed: bool, interrupt: &Interrupt) -> Result<(), Error> {
+    fn send(
+        &mut self,
+        host: &str,
+        binary: &Binary,
+        packed: bool,
+        interrupt: &Interrupt,
+    ) -> Result<(), Error> {
         let form = if packed { "yes" } else { "no" };
         let arguments = [self.directory.as_str(), binary.sum.as_str(), form];
         let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
@@ -249,7 +255,12 @@ impl Session {
         }
     }
 
-    fn line(&mut self, deadline: Instant, patience: Duration, interrupt: &Interrupt) -> Result<String, Error> {
+    fn line(
+        &mut self,
+        deadline: Instant,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<String, Error> {
         let no_line = match self.lines.next(deadline, interrupt) {
             Ok(line) => return Ok(line),
             Err(no_line) => no_line,
@@ -257,7 +268,9 @@ impl Session {
         let host = self.host.clone();
         self.input = None;
         let status = match no_line {
-            NoLine::Ended => self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string()),
+            NoLine::Ended => {
+                self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
+            }
             _ => String::new(),
         };
         self.end();
@@ -265,9 +278,11 @@ impl Session {
         Err(match no_line {
             NoLine::Interrupted => Error::Interrupted,
             NoLine::Endless => strange(&host, "a line without an end"),
-            NoLine::Late => {
-                Error::Silent { host, seconds: patience.as_secs(), said: said.unwrap_or_else(|| "nothing".to_owned()) }
-            }
+            NoLine::Late => Error::Silent {
+                host,
+                seconds: patience.as_secs(),
+                said: said.unwrap_or_else(|| "nothing".to_owned()),
+            },
             NoLine::Ended => {
                 let said = said.unwrap_or(status);
                 Error::Unreachable { hint: hint(&said).to_owned(), host, said }
@@ -363,7 +378,13 @@ mod tests {
     fn an_answer_has_its_six_parts() {
         let answer = Answer::read("netassay x86_64 1000 no yes no /tmp/a b").unwrap();
         assert_eq!((answer.user, answer.packed, answer.directory.as_str()), (1000, true, "/tmp/a b"));
-        for line in ["", "netassay", "netassay x 0 no yes no", "netassay x 0 no maybe no /t", "netassay x -1 no no no /t"] {
+        for line in [
+            "",
+            "netassay",
+            "netassay x 0 no yes no",
+            "netassay x 0 no maybe no /t",
+            "netassay x -1 no no no /t",
+        ] {
             assert_eq!(Answer::read(line), None, "{line}");
         }
     }

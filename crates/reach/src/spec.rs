@@ -18,7 +18,9 @@ pub struct HostSpec {
 
 /// Why a text is not a host.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("{why}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets)")]
+#[error(
+    "{why}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets)"
+)]
 pub struct SpecError {
     why: String,
 }
@@ -118,7 +120,9 @@ mod tests {
 
     #[test]
     fn what_ssh_or_a_shell_could_take_for_something_else_is_refused() {
-        for text in ["-oProxyCommand=x", "root@-x", "-x@a", "a b", "a;b", "a$(b)", "a'b", "", "@a", "root@", ":eth0"] {
+        for text in
+            ["-oProxyCommand=x", "root@-x", "-x@a", "a b", "a;b", "a$(b)", "a'b", "", "@a", "root@", ":eth0"]
+        {
             let error = read(text).unwrap_err();
             assert!(error.contains("USER@HOST:INTERFACE"), "{text}: {error}");
         }

@@ -24,7 +24,9 @@ impl Testbed {
     pub fn exact(&mut self, order: &RunOrder) -> Result<Account, Error> {
         let receiver = match (&self.receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
-            (Some(receiver), _) => ExactReceiver::In { process: receiver.pid(), spec: spec(receiver, order)? },
+            (Some(receiver), _) => {
+                ExactReceiver::In { process: receiver.pid(), spec: spec(receiver, order)? }
+            }
             (None, load::Kind::Pps) => {
                 let there = nobody(order.family, 1, order.traffic.port);
                 ExactReceiver::Nobody(there[0])

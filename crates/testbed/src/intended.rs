@@ -88,7 +88,8 @@ mod tests {
         let plain = Switches::default();
         let small = Switches { mtu: Some(1000), transmitter: off(), ..Switches::default() };
         let same = Switches { mtu: Some(1500), ..small.clone() };
-        let told = Intended::on(Side::Transmitter, ("eth1", &now), &[plain, small.clone(), same], (true, false));
+        let told =
+            Intended::on(Side::Transmitter, ("eth1", &now), &[plain, small.clone(), same], (true, false));
         let lines: Vec<String> = told.iter().map(|one| format!("{} | {}", one.change, one.undo)).collect();
         assert_eq!(
             lines,

@@ -59,7 +59,8 @@ impl Launched {
         cpus: &[u32],
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()), lease_ms: None };
+        let launch =
+            Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()), lease_ms: None };
         Self::by(become_agent(program), program, name, launch, interrupt)
     }
 
@@ -70,7 +71,8 @@ impl Launched {
         name: &str,
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let command = place.by.as_ref().map_or_else(|| become_agent(program), |reached| reached.program(&["agent"]));
+        let command =
+            place.by.as_ref().map_or_else(|| become_agent(program), |reached| reached.program(&["agent"]));
         let started = Path::new(command.get_program()).to_owned();
         // It does not die with this process: it sees the end of its input, and undoes its changes.
         let lease_ms = u64::try_from(Launch::LEASE.as_millis()).ok();
@@ -150,8 +152,7 @@ impl Launched {
         let mut to = File::from(to);
         let told = launch.line().map_err(std::io::Error::from).and_then(|line| to.write_all(&line));
         let client = Client::new(name, to, from, interrupt.clone());
-        let mut launched =
-            Self {
+        let mut launched = Self {
             name: name.to_owned(),
             client,
             work: Duration::ZERO,

@@ -147,6 +147,7 @@ fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         nodes[side].guests = vec![guest];
     }
     let nodes = nodes.into_iter().map(|(_, node)| node).collect();
-    let path = Path { tunnel: Some(family), nodes, ..Path::new(Scenario::VmVxlan, ReceiveWork::AtItsInterface) };
+    let path =
+        Path { tunnel: Some(family), nodes, ..Path::new(Scenario::VmVxlan, ReceiveWork::AtItsInterface) };
     guests.testbed(builder, path)
 }

@@ -41,19 +41,13 @@ impl Hosts {
     /// # Errors
     /// When an agent cannot be started, when no route leads to the other machine, or when the
     /// interface carries the controller's connection and the user has not named it.
-    pub fn locate(
-        &mut self,
-        program: &path::Path,
-        interrupt: &Interrupt,
-    ) -> Result<BySide<Found>, Error> {
+    pub fn locate(&mut self, program: &path::Path, interrupt: &Interrupt) -> Result<BySide<Found>, Error> {
         let mut machines = machines(self, program, interrupt)?;
         let found = BySide::try_of(|side| {
             let Machine { agent, located } = &mut machines[side];
             let interfaces = vec![located.interface.clone()];
             match agent.call(&Request::Environment { interfaces })? {
-                Answer::Environment(about) => {
-                    Ok(Found { located: located.clone(), environment: *about })
-                }
+                Answer::Environment(about) => Ok(Found { located: located.clone(), environment: *about }),
                 other => Err(Error::from(agent.client.unexpected(&other))),
             }
         })?;
@@ -109,11 +103,7 @@ fn hosts(builder: &Builder<'_>) -> Result<Hosts, Error> {
 }
 
 /// Starts both agents, and finds their interfaces.
-fn machines(
-    hosts: &Hosts,
-    program: &path::Path,
-    interrupt: &Interrupt,
-) -> Result<BySide<Machine>, Error> {
+fn machines(hosts: &Hosts, program: &path::Path, interrupt: &Interrupt) -> Result<BySide<Machine>, Error> {
     let launch =
         |side: Side| Launched::on_machine(&hosts.places[side], program, &side.to_string(), interrupt);
     // Both start in parallel.
@@ -139,7 +129,8 @@ fn locate(agent: &mut Launched, place: &HostPlace, towards: Option<IpAddr>) -> R
         Answer::Located(located) => located,
         other => return Err(agent.client.unexpected(&other).into()),
     };
-    let carries = place.connection().is_some_and(|own| located.addresses.iter().any(|(one, _)| *one == own.host));
+    let carries =
+        place.connection().is_some_and(|own| located.addresses.iter().any(|(one, _)| *one == own.host));
     if carries && place.interface.is_none() {
         return Err(Error::CarriesTheConnection { host: place.to_string(), interface: located.interface });
     }
@@ -170,7 +161,8 @@ fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
     let of = |family: Family| {
         let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
         let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
-        let both = all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
+        let both =
+            all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
         let first = all.transmitter.first().zip(all.receiver.first()).map(|(one, other)| (*one, *other));
         let chosen = both.clone().find(|(one, other)| same_network(one, other)).or(first);
         let none = Addresses::NONE.of(family);
@@ -184,13 +176,16 @@ fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
 }
 
 fn same_network((one, prefix): &(IpAddr, u8), (other, with): &(IpAddr, u8)) -> bool {
-    let network = |bits: u128, width: u8| bits.checked_shr(u32::from(width.saturating_sub(*prefix))).unwrap_or(0);
+    let network =
+        |bits: u128, width: u8| bits.checked_shr(u32::from(width.saturating_sub(*prefix))).unwrap_or(0);
     prefix == with
         && match (one, other) {
             (IpAddr::V4(one), IpAddr::V4(other)) => {
                 network(one.to_bits().into(), 32) == network(other.to_bits().into(), 32)
             }
-            (IpAddr::V6(one), IpAddr::V6(other)) => network(one.to_bits(), 128) == network(other.to_bits(), 128),
+            (IpAddr::V6(one), IpAddr::V6(other)) => {
+                network(one.to_bits(), 128) == network(other.to_bits(), 128)
+            }
             _ => false,
         }
 }

@@ -1,8 +1,9 @@
-//! Agents that change the machine that they run on, and what is left of that when they end: nothing.
+//! Agents that change the machine that they run on, and what is left of that when they end:
+//! nothing.
 //!
-//! Each case runs in a process of its own, in a user namespace and a network namespace that it makes,
-//! with a wire and a directory for the journal. An agent is this program again. A case that cannot
-//! have a namespace says `SKIPPED`, and fails instead with `CI=true`.
+//! Each case runs in a process of its own, in a user namespace and a network namespace that it
+//! makes, with a wire and a directory for the journal. An agent is this program again. A case that
+//! cannot have a namespace says `SKIPPED`, and fails instead with `CI=true`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a test harness")]
 #![expect(clippy::unwrap_used, reason = "a case fails by panicking where it fails")]
 

@@ -49,8 +49,8 @@ impl Claim {
     }
 }
 
-/// Removes journals whose makers were killed before they had a name: nothing was changed under them.
-/// Only the holder of the claim makes any.
+/// Removes journals whose makers were killed before they had a name: nothing was changed under
+/// them. Only the holder of the claim makes any.
 fn forget_unfinished(directory: &Path) {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let unfinished =

@@ -10,8 +10,8 @@ use crate::machine::{Target, Value, check_value};
 /// The version of the format.
 const FORMAT: u32 = 3;
 
-/// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`], and
-/// names interfaces only.
+/// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`],
+/// and names interfaces only.
 const OLDEST: u32 = 2;
 
 /// One line.

@@ -16,15 +16,15 @@
 //! - A damaged line is reported with its place, and the file is kept; without the first line
 //!   nothing is undone.
 //! - A foreign file is reported and left.
-//! - An interface is known by its index and its device: its settings are undone under a new name, and
-//!   not on another device that has its old one. If it is gone, that is reported, and nothing is left
-//!   to undo.
+//! - An interface is known by its index and its device: its settings are undone under a new name,
+//!   and not on another device that has its old one. If it is gone, that is reported, and nothing
+//!   is left to undo.
 //!
 //! Some changes have effects on other settings: without checksums there is no segmentation, and an
 //! MTU below 1280 bytes removes IPv6 from an interface. [`Journal::cover`] announces the causes and
 //! the effects together (`Machine::around_*` list them), the effects first, since an undo goes
-//! backwards and sets the causes back before their effects. A setting that is changed again and again
-//! is announced once, with its value before the first change.
+//! backwards and sets the causes back before their effects. A setting that is changed again and
+//! again is announced once, with its value before the first change.
 //!
 //! Undoing a change twice is harmless, so a kill during the undo is safe too. One process at a time
 //! changes the machine or restores it.

@@ -60,8 +60,8 @@ pub struct Journal {
     directory: PathBuf,
     /// Those that are open, by their numbers.
     changes: Vec<Change>,
-    /// Those that are announced, and have nothing to undo now. A change of the same setting from the
-    /// same value is the same change again: so the journal of a long study stays short.
+    /// Those that are announced, and have nothing to undo now. A change of the same setting from
+    /// the same value is the same change again: so the journal of a long study stays short.
     closed: Vec<Change>,
     /// The right to change the machine. Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
@@ -142,12 +142,13 @@ impl Journal {
         Ok(all)
     }
 
-    /// Lets `action` change these settings. Before, their values are on disk; afterwards they are read
-    /// back, and those that have not changed are closed. A setting that is changed again keeps the
-    /// value before of its first change.
+    /// Lets `action` change these settings. Before, their values are on disk; afterwards they are
+    /// read back, and those that have not changed are closed. A setting that is changed again keeps
+    /// the value before of its first change.
     ///
     /// # Errors
-    /// [`JournalError`] as with [`Journal::change`]; then `action` was not called. Or its own error.
+    /// [`JournalError`] as with [`Journal::change`]; then `action` was not called. Or its own
+    /// error.
     pub fn cover<T>(
         &mut self,
         targets: &[Target],
@@ -239,8 +240,8 @@ impl Journal {
         self.changes.iter().chain(&self.closed).map(|one| one.number).max().unwrap_or(0)
     }
 
-    /// How a study's settings differ from what was read back when they were changed; nothing if nobody
-    /// has touched them. What is set for each run, or follows from that, is not looked at.
+    /// How a study's settings differ from what was read back when they were changed; nothing if
+    /// nobody has touched them. What is set for each run, or follows from that, is not looked at.
     pub fn differences(&self) -> Vec<Difference> {
         // Of several changes of one setting the last counts.
         let watched = self.changes.iter().filter(|change| change.target.is_watched());

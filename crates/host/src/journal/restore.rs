@@ -80,8 +80,8 @@ pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Ve
     follow_all(directory, machine, manner)
 }
 
-/// Undoes what one process left that has ended: as [`restore`], but only its own journal, and waiting
-/// for up to `patience` while another process changes the machine.
+/// Undoes what one process left that has ended: as [`restore`], but only its own journal, and
+/// waiting for up to `patience` while another process changes the machine.
 ///
 /// # Errors
 /// As [`restore`]. [`Fate::InUse`] means that the patience has ended.

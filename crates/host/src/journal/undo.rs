@@ -84,13 +84,13 @@ impl Undoing {
     }
 }
 
-/// Undoes changes and passes what it does to `note` (not in a dry run). What cannot be noted is undone
-/// all the same, and reported as failed.
+/// Undoes changes and passes what it does to `note` (not in a dry run). What cannot be noted is
+/// undone all the same, and reported as failed.
 ///
-/// The last change is undone first, but a cause before its effects ([`Target::rank`]): both may have
-/// been announced at other times. What is undone is decided for all changes before the first one,
-/// because the undo of one changes others: with the MTU, IPv6 comes back, and is not what another
-/// program made of it. Afterwards all are read again, for the same reason.
+/// The last change is undone first, but a cause before its effects ([`Target::rank`]): both may
+/// have been announced at other times. What is undone is decided for all changes before the first
+/// one, because the undo of one changes others: with the MTU, IPv6 comes back, and is not what
+/// another program made of it. Afterwards all are read again, for the same reason.
 pub(super) fn undo(
     machine: &Machine,
     changes: &[Change],
@@ -130,8 +130,9 @@ pub(super) fn undo(
     done
 }
 
-/// What would be done, in order. The values that would be written count as read: otherwise the second
-/// change of a setting would look like another program's. So do the effects of a cause that is undone.
+/// What would be done, in order. The values that would be written count as read: otherwise the
+/// second change of a setting would look like another program's. So do the effects of a cause that
+/// is undone.
 fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
     let mut pretended: BTreeMap<&Target, &Value> = BTreeMap::new();
     let mut planned = Vec::new();
@@ -170,8 +171,8 @@ fn write_back(machine: &Machine, one: &mut Undoing) {
     }
 }
 
-/// Reads the settings of interfaces again, and writes once more what the undo of another setting has
-/// changed. Of several changes of one setting the first counts, which is the last here.
+/// Reads the settings of interfaces again, and writes once more what the undo of another setting
+/// has changed. Of several changes of one setting the first counts, which is the last here.
 fn check(machine: &Machine, done: &mut [Undoing]) {
     let mut seen = BTreeSet::new();
     let mut reader = machine.reader();

@@ -55,8 +55,8 @@ pub(crate) struct Entry {
     pub(crate) message: Vec<u8>,
     /// How long it is preferred, and valid, in seconds, if not for ever. Of a route the second.
     pub(crate) lifetime: Option<[u32; 2]>,
-    /// Whether it is an address that the kernel still checks for duplicates, and that can be added as
-    /// it is.
+    /// Whether it is an address that the kernel still checks for duplicates, and that can be added
+    /// as it is.
     pub(crate) is_tentative: bool,
 }
 

@@ -98,7 +98,8 @@ impl State {
             )
             .into());
         }
-        // The secret changes how addresses are generated, so that the other settings come behind it.
+        // The secret changes how addresses are generated, so that the other settings come behind
+        // it.
         let (secret, others): (Vec<&Sysctl>, Vec<&Sysctl>) =
             self.sysctls.iter().partition(|one| one.name == "stable_secret");
         for sysctl in secret.into_iter().chain(others) {
@@ -109,8 +110,8 @@ impl State {
                     .map_err(|errno| Error::failed(format!("cannot write {}", path.display()), errno, ""))?;
             }
         }
-        // With IPv6 the kernel makes an address of the interface itself, and checks for a second or two
-        // that it is the only one, which it was before.
+        // With IPv6 the kernel makes an address of the interface itself, and checks for a second or
+        // two that it is the only one, which it was before.
         if scope == Scope::All {
             let unsettled = links.entries(Sort::Address, IPV6, link.index)?;
             unsettled.iter().filter(|one| one.is_tentative).try_for_each(|one| one.delete(links, name))?;

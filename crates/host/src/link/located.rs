@@ -59,7 +59,8 @@ struct Address {
 }
 
 fn addresses() -> Result<Vec<Address>, Error> {
-    let all = getifaddrs().map_err(|errno| Error::failed("cannot list the addresses of interfaces", errno, ""))?;
+    let all =
+        getifaddrs().map_err(|errno| Error::failed("cannot list the addresses of interfaces", errno, ""))?;
     Ok(all.filter_map(|one| Address::of(&one)).collect())
 }
 
@@ -101,7 +102,9 @@ fn towards_by(all: &[Address], towards: IpAddr) -> Result<String, Error> {
     let local = local.map_err(|error| Error::from(format!("there is no route to {towards}: {error}")))?.ip();
     let found = all.iter().find(|one| one.address == local);
     found.map(|one| one.interface.clone()).ok_or_else(|| {
-        Error::from(format!("packets to {towards} leave from {local}, which no interface has: name the interface"))
+        Error::from(format!(
+            "packets to {towards} leave from {local}, which no interface has: name the interface"
+        ))
     })
 }
 

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use super::error::{forbidden, no_feature, not_taken};
-use super::{Interface, Target, Value, switch};
+use super::value::switch;
+use super::{Interface, Target, Value};
 use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::entry::{Entry, IPV4, IPV6, Sort};

@@ -1,5 +1,5 @@
-//! What a change of an interface changes beside the setting itself. The lists are in the order of the
-//! announcements in the journal: an undo goes through them backwards, so that a cause is undone
+//! What a change of an interface changes beside the setting itself. The lists are in the order of
+//! the announcements in the journal: an undo goes through them backwards, so that a cause is undone
 //! before its effects.
 
 use super::{Interface, Machine, Target};
@@ -8,13 +8,13 @@ use crate::link::ethtool::Ethtool;
 use crate::link::ipv6::LEAST_IPV6_MTU;
 use crate::link::links::Links;
 
-/// The least MTU of IPv4, in bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4 from
-/// the interface.
+/// The least MTU of IPv4, in bytes (`IPV4_MIN_MTU` of the kernel). Below it, Linux removes IPv4
+/// from the interface.
 const LEAST_IPV4_MTU: u32 = 68;
 
 impl Machine {
-    /// What a change of an interface's MTU to `mtu` bytes changes: below 1280 bytes Linux removes IPv6
-    /// from the interface, and else IPv6 follows the MTU.
+    /// What a change of an interface's MTU to `mtu` bytes changes: below 1280 bytes Linux removes
+    /// IPv6 from the interface, and else IPv6 follows the MTU.
     ///
     /// # Errors
     /// The interface does not exist; the MTU would remove IPv4 too.
@@ -37,8 +37,8 @@ impl Machine {
         Ok(vec![ipv6, Target::Mtu { interface }])
     }
 
-    /// What setting an interface up changes: the kernel resets its MTU of IPv6. When that is undone,
-    /// the interface loses its IPv6 addresses.
+    /// What setting an interface up changes: the kernel resets its MTU of IPv6. When that is
+    /// undone, the interface loses its IPv6 addresses.
     #[must_use]
     pub fn around_up(&self, interface: &Interface) -> Vec<Target> {
         let interface = interface.clone();

@@ -222,10 +222,6 @@ fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
 /// Why a value may read back otherwise.
 const ROUNDED: &str = "the kernel rounds it, or bounds it";
 
-fn switch(on: bool) -> &'static str {
-    if on { "on" } else { "off" }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

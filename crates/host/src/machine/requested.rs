@@ -10,7 +10,8 @@ use crate::error::Error;
 use crate::link::ethtool::Ethtool;
 use crate::link::links::check_name;
 
-use super::{Interface, Machine, Target, no_feature, switch};
+use super::value::switch;
+use super::{Interface, Machine, Target, no_feature};
 
 /// A study's changes of the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -78,6 +78,11 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
+/// The value of a feature that is on, or off.
+pub(super) fn switch(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,7 +37,8 @@ fn features(journal: &mut Journal, name: &str) {
     }
 }
 
-/// Addresses of both families, one of them in a network that the interface has already; and a tunnel.
+/// Addresses of both families, one of them in a network that the interface has already; and a
+/// tunnel.
 fn addresses(journal: &mut Journal, name: &str) {
     for (address, prefix) in [("10.11.12.77", 24), ("10.99.0.1", 24), ("fd00:99::1", 64)] {
         let (interface, address) = (Interface::find(name).unwrap(), address.parse().unwrap());
@@ -87,7 +88,8 @@ fn kill_at_every_step(stage: &mut Stage, act: Act) {
     kill_each(&name, act);
 }
 
-/// An interface that was there before: a VXLAN tunnel over the wire, configured by hand in many ways.
+/// An interface that was there before: a VXLAN tunnel over the wire, configured by hand in many
+/// ways.
 fn prepare(stage: &mut Stage) -> String {
     connect(stage);
     let name = "tun0";
@@ -155,7 +157,8 @@ fn kill_each(name: &str, act: Act) {
     }
 }
 
-/// Every such call would take minutes. It has no common factor with the calls of one netlink request.
+/// Every such call would take minutes. It has no common factor with the calls of one netlink
+/// request.
 const STRIDE: usize = 7;
 
 fn difference(before: &str, after: &str) -> String {

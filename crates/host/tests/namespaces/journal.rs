@@ -161,8 +161,8 @@ impl Traced {
         self.kill()
     }
 
-    /// Whether it lived until it was killed, before a system call that may have an effect and so many
-    /// of them before.
+    /// Whether it lived until it was killed, before a system call that may have an effect and so
+    /// many of them before.
     pub(crate) fn killed_before_effect(self, count: usize) -> bool {
         let mut left = count;
         for step in 0.. {

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use crate::cli::{Doctor, Format, Formatted};
-use crate::doctor::Examination;
 use crate::commands::hosts::elsewhere;
+use crate::doctor::Examination;
 use crate::exit;
 use crate::failure::Failure;
 use crate::output;

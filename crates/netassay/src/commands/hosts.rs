@@ -111,8 +111,12 @@ impl HostEntry {
 pub(crate) fn reach(flags: &HostFlags, interrupt: &Interrupt) -> Result<Option<ReachedHosts>, Failure> {
     let Some(wanted) = Wanted::read(flags)? else { return Ok(None) };
     let binary = Binary::read(flags.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
-    let launchers: Vec<&Launcher> =
-        wanted.places.each_ref().into_iter().filter_map(|(_, place)| Some(&place.as_ref()?.launcher)).collect();
+    let launchers: Vec<&Launcher> = wanted
+        .places
+        .each_ref()
+        .into_iter()
+        .filter_map(|(_, place)| Some(&place.as_ref()?.launcher))
+        .collect();
     let mut reached = Reached::connect_all(&launchers, &binary, flags.keep_agent, interrupt)?.into_iter();
     let places = wanted.places.map(|_, spec| HostPlace {
         by: spec.as_ref().and_then(|_| reached.next()),
@@ -150,7 +154,8 @@ impl ReachedHosts {
                     all.extend(Intended::on(side, interface, &wanted, (self.hosts.own_addresses, tunnel)));
                 }
             }
-            text += &format!("\nOn the {side} ({place}) would be changed, and undone at the end of each boot:\n");
+            text +=
+                &format!("\nOn the {side} ({place}) would be changed, and undone at the end of each boot:\n");
             if all.is_empty() {
                 text += "  nothing\n";
             }
@@ -188,7 +193,9 @@ pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>
     if let Some(said) = said.map(|said| said.last_words()).filter(|said| !said.is_empty()) {
         say(&format!("{launcher}: {said}"));
     }
-    Ok(Some(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
+    Ok(Some(ExitCode::from(
+        status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT),
+    )))
 }
 
 fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
@@ -199,7 +206,8 @@ fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
         (false, true) => "no address".to_owned(),
         (false, false) => addresses.join(", "),
     };
-    let privileges = if place.is_root() { "" } else { "; without root, so that nothing can be changed there" };
+    let privileges =
+        if place.is_root() { "" } else { "; without root, so that nothing can be changed there" };
     let sent = match place.by.as_ref().map(|reached| reached.sent) {
         Some(0) => "; the program was there".to_owned(),
         Some(bytes) => format!("; {:.1} MB sent", bytes as f64 / 1e6),
@@ -269,7 +277,10 @@ mod tests {
         let config = Some("/etc/other".into());
         assert_eq!(transmitter.launcher, Launcher::Ssh { destination: "root@a".into(), config });
         let receiver = wanted.places.receiver.unwrap();
-        assert_eq!((receiver.launcher.to_string().as_str(), receiver.interface.as_deref()), ("docker exec -i c1", Some("eth1")));
+        assert_eq!(
+            (receiver.launcher.to_string().as_str(), receiver.interface.as_deref()),
+            ("docker exec -i c1", Some("eth1"))
+        );
         assert!(file("").unwrap().is_none());
     }
 

@@ -9,6 +9,7 @@ use store::{Store, StudyId};
 use study::{BootState, Study};
 
 use crate::cli::{Format, Measured, RunFlags};
+use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::in_short::in_short;
 use crate::commands::report as page_of;
 use crate::commands::stored::{newest_called, open_read_only};
@@ -16,7 +17,6 @@ use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here;
-use crate::commands::hosts::{self, ReachedHosts};
 use crate::machine::{self, Changed};
 use crate::output::{self, named};
 use crate::signals;
@@ -154,7 +154,9 @@ fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> R
     if flags.output.format == Format::Json {
         say(&intended);
     }
-    output::show(&listing, &flags.output, flags.tables.wide, |listing, layout| listing.text(layout) + &intended)
+    output::show(&listing, &flags.output, flags.tables.wide, |listing, layout| {
+        listing.text(layout) + &intended
+    })
 }
 
 fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Failure> {

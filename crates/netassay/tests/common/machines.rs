@@ -79,9 +79,18 @@ impl Machines {
              ip link add name data0 netns {a} type veth peer name data0 netns {b}"
         ));
         for (holder, script) in [
-            (&controller, "ip addr add 10.77.1.1/24 dev mgmt-a; ip addr add 10.77.2.1/24 dev mgmt-b; ip link set mgmt-a up; ip link set mgmt-b up"),
-            (&first, "ip addr add 10.77.1.2/24 dev mgmt; ip link set mgmt up; ip addr add 10.78.0.1/24 dev data0; ip addr add 2001:db8:78::1/64 dev data0 nodad; ip link set data0 up; ip route add default via 10.77.1.1"),
-            (&second, "ip addr add 10.77.2.2/24 dev mgmt; ip link set mgmt up; ip addr add 10.78.0.2/24 dev data0; ip addr add 2001:db8:78::2/64 dev data0 nodad; ip link set data0 up; ip route add default via 10.77.2.1"),
+            (
+                &controller,
+                "ip addr add 10.77.1.1/24 dev mgmt-a; ip addr add 10.77.2.1/24 dev mgmt-b; ip link set mgmt-a up; ip link set mgmt-b up",
+            ),
+            (
+                &first,
+                "ip addr add 10.77.1.2/24 dev mgmt; ip link set mgmt up; ip addr add 10.78.0.1/24 dev data0; ip addr add 2001:db8:78::1/64 dev data0 nodad; ip link set data0 up; ip route add default via 10.77.1.1",
+            ),
+            (
+                &second,
+                "ip addr add 10.77.2.2/24 dev mgmt; ip link set mgmt up; ip addr add 10.78.0.2/24 dev data0; ip addr add 2001:db8:78::2/64 dev data0 nodad; ip link set data0 up; ip route add default via 10.77.2.1",
+            ),
         ] {
             let done = inside(holder, &["sh", "-ec", script]).output().unwrap();
             assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
@@ -120,8 +129,7 @@ impl Machines {
             let sshd = inside(&holder, &["sh", "-ec", &script]).stderr(Stdio::null()).spawn().unwrap();
             Machine { holder, sshd }
         };
-        let machines =
-            Self { a: machine(first), b: machine(second), controller, directory };
+        let machines = Self { a: machine(first), b: machine(second), controller, directory };
         for machine in [&machines.a, &machines.b] {
             // The kernel notices a carrier, and makes addresses of IPv6, a moment later.
             machine.sh(

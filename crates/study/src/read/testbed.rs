@@ -93,8 +93,7 @@ impl Testbed<'_> {
             problems.report(place.clone(), message, "remove it, or use the scenario `veth`");
         }
         if let Some(place) = &self.exact {
-            let message =
-                format!("exact mode counts the instructions of one guest, and `{scenario}` {two}");
+            let message = format!("exact mode counts the instructions of one guest, and `{scenario}` {two}");
             let help = "use the scenario `veth` or `loopback`, which then runs inside one guest";
             problems.report(place.clone(), message, help);
         }

@@ -4,10 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use toml::de::DeValue;
-use words::{
-    DEFAULT, Key, Mistake, Percent, Shape, Vocabulary, Word,
-    suggest::quoted,
-};
+use words::{DEFAULT, Key, Mistake, Percent, Shape, Vocabulary, Word, suggest::quoted};
 
 use crate::model::limit;
 use crate::read::diagnostic::Problem;

@@ -92,7 +92,9 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
         cpus.join(",")
     };
     Some(match &environment.receiver {
-        Some(_) if environment.cpus.is_shared() && !environment.scenario.has_machines() => format!("both hosts on {}", list(Side::Transmitter)),
+        Some(_) if environment.cpus.is_shared() && !environment.scenario.has_machines() => {
+            format!("both hosts on {}", list(Side::Transmitter))
+        }
         Some(_) => {
             format!("transmitter on {}, receiver on {}", list(Side::Transmitter), list(Side::Receiver))
         }
