@@ -43,8 +43,8 @@ const BESIDES: &[(&str, &[&str])] = &[
 /// The studies that count instructions: whatever else the machine does, they count the same.
 const EXACT: &[&str] = &["kernel-ab-exact"];
 
-/// What studies stand in. Those with guests need the machine to themselves (`.config/nextest.toml`),
-/// unless they only count.
+/// What studies stand in. Those with guests have the machine to themselves
+/// (`.config/nextest.toml`), unless they only count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Namespaces,
