@@ -67,7 +67,7 @@ async function checked(name) {
           await downloads(page, { csv: text(path, 'csv'), json: text(path, 'json') }, at);
         }
         if (isWide) {
-          await accessible(page, at);
+          await accessible(page, isLight, at);
         }
       });
     }

@@ -79,7 +79,8 @@ fn session<'a>(bench: &'a Bench, options: &Options) -> Result<Session<'a>, Failu
     };
     let (timing, pairs) =
         if options.grid { (Timing::OF_GRID, PAIRS_OF_GRID) } else { (Timing::OF_PARTS, PAIRS) };
-    let tiny = Timing { window: Timing::OF_GRID.window, slack: Timing::SMOKE_SLACK, ..timing };
+    let Timing { ramp, window, .. } = Timing::OF_GRID;
+    let tiny = Timing { ramp, window, slack: Timing::SMOKE_SLACK, ..timing };
     Ok(Session {
         bench,
         timing: bench.or_smoke(with_window(timing), tiny),

@@ -70,10 +70,10 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
         return families::run(bench, bench.or_smoke(options.experiments, 20));
     }
     if options.looks {
-        return looks::run(bench, bench.or_smoke(options.experiments, 4));
+        return looks::run(bench, bench.or_smoke(options.experiments, 2));
     }
     if options.pilots {
-        return pilots::run(bench, bench.or_smoke(options.experiments, 4));
+        return pilots::run(bench, bench.or_smoke(options.experiments, 2));
     }
     let heading = [
         "lower by",
@@ -101,7 +101,7 @@ fn simulate(bench: &Bench, world: &World, experiments: u32, report: &mut Report)
     report.note(world.words());
     let mut all = Vec::new();
     let mut one = |lower: u32, protocol: &Protocol, report: &mut Report, a: Option<&Tally>| {
-        let experiments = bench.or_smoke(experiments, 20);
+        let experiments = bench.or_smoke(experiments, 5);
         let tally = world.simulate(protocol, f64::from(lower), experiments, &bench.interrupt)?;
         let name = &protocol.name;
         bench.say(&format!("verdict, {lower} % lower, {name}: simulated"));

@@ -40,43 +40,68 @@ const BESIDES: &[(&str, &[&str])] = &[
     ("offload-gain-vm-vxlan", &["design.kind=ladder", "guest.kernel=KERNEL", "guest.memory=256MiB"]),
 ];
 
+/// The studies that count instructions: whatever else the machine does, they count the same.
+const EXACT: &[&str] = &["kernel-ab-exact"];
+
+/// What studies stand in. Those with guests have the machine to themselves
+/// (`.config/nextest.toml`), unless they only count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Namespaces,
+    Guests,
+    ExactGuest,
+}
+
 #[test]
 fn every_bundled_study_as_root() {
-    every_study_as_root("every_bundled_study_as_root", false);
+    every_study_as_root("every_bundled_study_as_root", Place::Namespaces);
 }
 
 #[test]
 fn every_bundled_study_with_guests_as_root() {
-    every_study_as_root("every_bundled_study_with_guests_as_root", true);
+    every_study_as_root("every_bundled_study_with_guests_as_root", Place::Guests);
+}
+
+#[test]
+fn every_bundled_study_in_exact_mode_as_root() {
+    every_study_as_root("every_bundled_study_in_exact_mode_as_root", Place::ExactGuest);
 }
 
 #[test]
 fn every_bundled_study_as_an_ordinary_user() {
-    every_study_as_an_ordinary_user("every_bundled_study_as_an_ordinary_user", false);
+    every_study_as_an_ordinary_user("every_bundled_study_as_an_ordinary_user", Place::Namespaces);
 }
 
 #[test]
 fn every_bundled_study_with_guests_as_an_ordinary_user() {
-    every_study_as_an_ordinary_user("every_bundled_study_with_guests_as_an_ordinary_user", true);
+    every_study_as_an_ordinary_user("every_bundled_study_with_guests_as_an_ordinary_user", Place::Guests);
 }
 
-fn every_study_as_root(test: &str, guests: bool) {
+#[test]
+fn every_bundled_study_in_exact_mode_as_an_ordinary_user() {
+    every_study_as_an_ordinary_user(
+        "every_bundled_study_in_exact_mode_as_an_ordinary_user",
+        Place::ExactGuest,
+    );
+}
+
+fn every_study_as_root(test: &str, place: Place) {
     if !is_root() {
         return skip(test, "not root");
     }
     let bench = Bench::new();
-    let kernel = if guests { kernel(&bench) } else { String::new() };
-    for (name, _) in studies(&bench, guests) {
+    let kernel = if place == Place::Namespaces { String::new() } else { kernel(&bench) };
+    for (name, _) in studies(&bench, place) {
         run(&name, &kernel, &[], |arguments| bench.netassay(arguments));
         keep_report(&bench, &name);
     }
 }
 
-fn every_study_as_an_ordinary_user(test: &str, guests: bool) {
+fn every_study_as_an_ordinary_user(test: &str, place: Place) {
     let bench = Bench::new();
-    let kernel = if guests { kernel(&bench) } else { String::new() };
-    let taps = if guests { Taps::of(&bench) } else { None };
-    for (name, scenario) in studies(&bench, guests) {
+    let kernel = if place == Place::Namespaces { String::new() } else { kernel(&bench) };
+    let taps = if place == Place::Guests { Taps::of(&bench) } else { None };
+    for (name, scenario) in studies(&bench, place) {
         if !scenario.starts_with("vm") {
             run(&name, &kernel, &[], |arguments| bench.netassay_as_nobody(arguments));
         } else if let Some(taps) = &taps {
@@ -96,9 +121,8 @@ fn besides(name: &str) -> impl Iterator<Item = &'static str> {
     BESIDES.iter().filter(move |(of, _)| *of == name).flat_map(|(_, changes)| changes.iter().copied())
 }
 
-/// The name and the scenario of every study that `netassay studies` lists: of those with guests, or
-/// of the others.
-fn studies(bench: &Bench, guests: bool) -> Vec<(String, String)> {
+/// The name and the scenario of every study that `netassay studies` lists and that stands there.
+fn studies(bench: &Bench, place: Place) -> Vec<(String, String)> {
     let output = bench.run(&["studies", "--format", "json"]);
     expect(&output, 0);
     let studies: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
@@ -106,11 +130,15 @@ fn studies(bench: &Bench, guests: bool) -> Vec<(String, String)> {
     // Of several scenarios the last: those with guests come after those without.
     let last = |study: &Value| word(study["scenarios"].as_array().unwrap().last().unwrap());
     let studies: Vec<_> = studies.iter().map(|study| (word(&study["name"]), last(study))).collect();
-    for (of, _) in BESIDES {
+    for of in BESIDES.iter().map(|(of, _)| of).chain(EXACT) {
         assert!(studies.iter().any(|(name, _)| name == of), "{of} is no bundled study");
     }
-    let has_guests = |name: &str| besides(name).any(|change| change.contains("KERNEL"));
-    studies.into_iter().filter(|(name, _)| has_guests(name) == guests).collect()
+    let place_of = |name: &str| match besides(name).any(|change| change.contains("KERNEL")) {
+        false => Place::Namespaces,
+        true if EXACT.contains(&name) => Place::ExactGuest,
+        true => Place::Guests,
+    };
+    studies.into_iter().filter(|(name, _)| place_of(name) == place).collect()
 }
 
 /// Runs a study, and expects every planned run on its page.

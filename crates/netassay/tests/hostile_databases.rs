@@ -80,6 +80,8 @@ impl Measured {
         }
         // Most commands leave a database as it is, and some of these have 70 MB.
         if is_new || fs::metadata(&path).unwrap().modified().unwrap() != UNTOUCHED {
+            // Written over, a file may have to be on the disk when it is closed (ext4).
+            fs::remove_file(&path).unwrap();
             fs::copy(self.bench.path(CHANGED), &path).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
             File::options().write(true).open(&path).unwrap().set_modified(UNTOUCHED).unwrap();
@@ -89,6 +91,7 @@ impl Measured {
     /// Makes [`CHANGED`].
     fn make(&self, statements: &str) {
         let path = self.bench.path(CHANGED);
+        let _ = fs::remove_file(&path);
         fs::write(&path, &self.database).unwrap();
         let connection = Connection::open(&path).unwrap();
         let free =

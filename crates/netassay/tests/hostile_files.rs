@@ -18,21 +18,24 @@ const SOON: Duration = Duration::from_secs(60);
 /// Runs as the user of the tests and as nobody, each with at most 2 GiB of memory, and gives what
 /// was said.
 fn refused(bench: &Bench, arguments: &[&str], code: u8) -> Vec<String> {
+    by_both(bench, arguments).map(|command| refusal(bench, &command, code)).to_vec()
+}
+
+/// A command of the user of the tests, and of nobody.
+fn by_both(bench: &Bench, arguments: &[&str]) -> [Command; 2] {
     [bench.netassay(arguments), bench.netassay_as_nobody(arguments)]
-        .map(|command| {
-            let mut bounded = Command::new("prlimit");
-            bounded.args(["--as=2147483648", "--cpu=60"]).arg(command.get_program()).args(command.get_args());
-            bounded
-                .current_dir(bench.path(""))
-                .env("NO_COLOR", "1")
-                .env("XDG_CACHE_HOME", bench.path("cache"));
-            let begun = Instant::now();
-            let output = bounded.stdin(std::process::Stdio::null()).output().unwrap();
-            assert!(begun.elapsed() < SOON, "{arguments:?} took {:?}", begun.elapsed());
-            expect(&output, code);
-            stderr(&output)
-        })
-        .to_vec()
+}
+
+/// Runs a command with at most 2 GiB of memory, and gives what it said.
+fn refusal(bench: &Bench, command: &Command, code: u8) -> String {
+    let mut bounded = Command::new("prlimit");
+    bounded.args(["--as=2147483648", "--cpu=60"]).arg(command.get_program()).args(command.get_args());
+    bounded.current_dir(bench.path("")).env("NO_COLOR", "1").env("XDG_CACHE_HOME", bench.path("cache"));
+    let begun = Instant::now();
+    let output = bounded.stdin(std::process::Stdio::null()).output().unwrap();
+    assert!(begun.elapsed() < SOON, "{command:?} took {:?}", begun.elapsed());
+    expect(&output, code);
+    stderr(&output)
 }
 
 #[test]
@@ -81,9 +84,19 @@ fn a_pipe_without_a_writer_is_not_waited_for_without_end() {
     assert!(
         Command::new("mkfifo").args(["-m", "666"]).arg(bench.path("pipe.toml")).status().unwrap().success()
     );
-    for said in refused(&bench, &["check", "pipe.toml"], 3) {
-        assert!(said.contains("cannot read pipe.toml: no data arrived on this pipe for 10 s"), "{said}");
-    }
+    // Both users wait at the same time.
+    std::thread::scope(|scope| {
+        for command in by_both(&bench, &["check", "pipe.toml"]) {
+            let bench = &bench;
+            scope.spawn(move || {
+                let said = refusal(bench, &command, 3);
+                assert!(
+                    said.contains("cannot read pipe.toml: no data arrived on this pipe for 10 s"),
+                    "{said}"
+                );
+            });
+        }
+    });
 }
 
 #[test]

@@ -35,12 +35,34 @@ impl Sums {
     /// How much the points `start..first` differ from the points `first..end`: what a step between
     /// them takes off the weighted squares around their common mean.
     pub(super) fn between(&self, start: usize, first: usize, end: usize) -> f64 {
-        let [before, after] =
-            [(start, first), (first, end)].map(|(from, to)| self.weights[to] - self.weights[from]);
-        let [low, high] =
-            [(start, first), (first, end)].map(|(from, to)| self.values[to] - self.values[from]);
-        let difference = low / before - high / after;
-        difference * difference * (before * after / (before + after))
+        self.window(start, first).differs_from(self.window(first, end))
+    }
+
+    fn window(&self, start: usize, end: usize) -> Window {
+        let weight = self.weights[end] - self.weights[start];
+        Window { weight, mean: (self.values[end] - self.values[start]) / weight }
+    }
+}
+
+/// Neighbouring points as one.
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    weight: f64,
+    mean: f64,
+}
+
+impl Window {
+    fn differs_from(self, other: Self) -> f64 {
+        let difference = self.mean - other.mean;
+        difference * difference * (self.weight * other.weight / (self.weight + other.weight))
+    }
+
+    /// False only if it differs by less than that. A history is searched thousands of times, and
+    /// divisions take most of the time: here is none, which leaves a margin for rounding.
+    fn may_differ_by(self, other: Self, size: f64) -> bool {
+        const MARGIN: f64 = 1.0 - 1e-12;
+        let difference = self.mean - other.mean;
+        difference * difference * (self.weight * other.weight) >= size * MARGIN * (self.weight + other.weight)
     }
 }
 
@@ -58,13 +80,19 @@ pub(super) fn sizes(points: usize) -> Vec<usize> {
 /// The largest contrast of the points; `None` if there are too few for one.
 pub(super) fn strongest(sums: &Sums, sizes: &[usize]) -> Option<Contrast> {
     let points = sums.weights.len() - 1;
+    // Those of at most so many points.
+    let windows = |most: usize| sizes.iter().copied().take_while(move |size| *size < most).chain([most]);
     let mut best: Option<Contrast> = None;
+    let mut after = Vec::with_capacity(sizes.len() + 1);
     for first in FEWEST..(points + 1).saturating_sub(FEWEST) {
-        let after = points - first;
-        let before = || sizes.iter().copied().take_while(|size| *size < first).chain([first]);
-        for size_before in before() {
-            for size_after in sizes.iter().copied().take_while(|size| *size < after).chain([after]) {
-                let size = sums.between(first - size_before, first, first + size_after);
+        after.clear();
+        after.extend(windows(points - first).map(|size| sums.window(first, first + size)));
+        for before in windows(first).map(|size| sums.window(first - size, first)) {
+            for after in &after {
+                if best.is_some_and(|best| !before.may_differ_by(*after, best.size)) {
+                    continue;
+                }
+                let size = before.differs_from(*after);
                 if best.is_none_or(|best| size > best.size) {
                     best = Some(Contrast { size, first });
                 }
@@ -76,6 +104,9 @@ pub(super) fn strongest(sums: &Sums, sizes: &[usize]) -> Option<Contrast> {
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt as _, SeedableRng as _};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
 
     fn of(values: &[f64]) -> Contrast {
@@ -106,6 +137,32 @@ mod tests {
         assert!(step.first == 8 || step.first == 12, "{step:?}");
         // All eight before or after it against these four.
         assert!((step.size - 8.0 * 4.0 / 12.0).abs() < 1e-12, "{step:?}");
+    }
+
+    #[test]
+    fn no_window_that_is_searched_has_a_larger_contrast() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        for points in 4..40 {
+            let mut sums = Sums::with_room(points);
+            // Ties, and weights from far apart.
+            let point = |_| (random.random_range(1e-3..1e3), f64::from(random.random_range(0..4_i32)));
+            sums.fill((0..points).map(point));
+            let sizes = sizes(points);
+            let mut expected: Option<Contrast> = None;
+            for first in FEWEST..=points - FEWEST {
+                let windows =
+                    |most: usize| sizes.iter().copied().filter(move |size| *size < most).chain([most]);
+                for (before, after) in
+                    windows(first).flat_map(|one| windows(points - first).map(move |other| (one, other)))
+                {
+                    let size = sums.between(first - before, first, first + after);
+                    if expected.is_none_or(|best| size > best.size) {
+                        expected = Some(Contrast { size, first });
+                    }
+                }
+            }
+            assert_eq!(strongest(&sums, &sizes), expected, "{points} points");
+        }
     }
 
     #[test]
