@@ -16,6 +16,7 @@ mod frame;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod guardian;
+mod hold;
 pub mod init;
 mod interfaces;
 mod interrupt;
@@ -34,6 +35,7 @@ mod watch;
 pub use bounded::{Bounded, Excess};
 pub use call_error::CallError;
 pub use client::Client;
+pub use hold::hold;
 pub use frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
 pub use interrupt::Interrupt;
 pub use launch::{Isolation, Launch};

@@ -124,6 +124,9 @@ pub(crate) enum Command {
     /// Serve as a host's agent (netassay starts it by itself)
     #[command(hide = true)]
     Agent,
+    /// Wait until the input ends or pauses for 15 s (netassay starts it by itself)
+    #[command(hide = true)]
+    Hold,
 }
 
 // Listed here for the help only: ministat is called before this command line is read, and has a

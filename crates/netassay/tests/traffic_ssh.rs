@@ -155,7 +155,8 @@ fn a_killed_controller_leaves_both_machines_as_they_were() {
     assert!(down.contains("DOWN"), "{down}");
     let deadline = Instant::now() + Duration::from_secs(30);
     while !world.machines.a.left().is_empty() {
-        assert!(Instant::now() < deadline, "the agent is still there: {}", world.machines.a.left());
+        let journal = || world.machines.a.sh("cat /var/lib/netassay/undo/*.journal | cut -c1-300; ip addr show dev data0; ps -ef | grep netassay");
+        assert!(Instant::now() < deadline, "still there: {}\n{}", world.machines.a.left(), journal());
         std::thread::sleep(Duration::from_millis(100));
     }
     world.machines.a.sh("ip link set mgmt up; ip route add default via 10.77.1.1");
@@ -196,7 +197,7 @@ fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
     assert!(said.contains("transmitter: cannot read the state of interface \"data9\""), "{said}");
     let said = refused(["a:data0", "stranger:data0"], &[]);
     assert!(said.contains("cannot reach stranger") && said.contains("compare the key"), "{said}");
-    world.machines.b.sh("ip addr flush dev data0");
+    world.machines.b.sh("ip addr flush dev data0 scope global");
     let said = refused(["a:data0", "b:data0"], &[]);
     assert!(said.contains("--addresses own"), "{said}");
     world.machines.b.sh("ip addr add 10.78.0.2/24 dev data0; ip addr add 2001:db8:78::2/64 dev data0 nodad");

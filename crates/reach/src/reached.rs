@@ -1,12 +1,14 @@
 //! A connection to a host, and the program there.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::net::IpAddr;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
 use std::time::{Duration, Instant};
 
-use agent::Interrupt;
+use agent::{Interrupt, Launch};
 
 use crate::binary::Binary;
 use crate::control::Control;
@@ -29,7 +31,8 @@ pub struct Reached {
     /// The session that keeps the program there for as long as its input is open, and ssh's
     /// connection with it.
     keeper: Child,
-    input: Option<ChildStdin>,
+    /// The signs of life for it.
+    signs: Option<Signs>,
     control: Control,
     directory: String,
     /// Its login's user number.
@@ -63,8 +66,8 @@ struct Answer {
 }
 
 impl Reached {
-    /// Connects, and brings the program there unless a kept one is the same. `keep`: it stays there,
-    /// in a cache named by its checksum.
+    /// Connects, and brings the program there unless a kept one is the same. `keep`: it stays
+    /// there, in a cache named by its checksum.
     ///
     /// # Errors
     /// [`Error`], which names the host.
@@ -97,7 +100,7 @@ impl Reached {
         let mut reached = Self {
             launcher: launcher.clone(),
             keeper: session.process,
-            input: session.input,
+            signs: None,
             control,
             directory: answer.directory,
             user: answer.user,
@@ -108,6 +111,9 @@ impl Reached {
         if !answer.has {
             reached.send(&host, binary, answer.packed, interrupt)?;
         }
+        let signs = session.input.map(Signs::give).transpose();
+        let program = launcher.to_string();
+        reached.signs = signs.map_err(|source| Error::Start { host, program, source })?;
         Ok(reached)
     }
 
@@ -121,7 +127,7 @@ impl Reached {
         keep: bool,
         interrupt: &Interrupt,
     ) -> Result<Vec<Arc<Self>>, Error> {
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let all: Vec<_> = launchers
                 .iter()
                 .map(|launcher| scope.spawn(|| Self::connect(launcher, binary, keep, interrupt)))
@@ -148,7 +154,7 @@ impl Reached {
         let mut session = Session::start(host, command)?;
         let bytes = if packed { &binary.packed } else { &binary.plain };
         let input = session.input.take();
-        let line = std::thread::scope(|scope| {
+        let line = thread::scope(|scope| {
             // A host that stops reading blocks the writer; the end of the session frees it.
             scope.spawn(move || input.map(|mut input| input.write_all(bytes)));
             let line = session.line(Instant::now() + TO_ARRIVE, TO_ARRIVE, interrupt);
@@ -180,16 +186,40 @@ impl Reached {
     }
 }
 
+/// Signs of life for what keeps the program on the host, from a thread of their own: without them it
+/// removes the program after [`Launch::LEASE`]. Dropping this ends them.
+#[derive(Debug)]
+struct Signs {
+    _end: Sender<()>,
+}
+
+impl Signs {
+    fn give(mut input: ChildStdin) -> io::Result<Self> {
+        let (end, ended) = channel::<()>();
+        let give = move || {
+            let mut word: &[u8] = b"hold\n";
+            while input.write_all(word).is_ok() {
+                word = b"\n";
+                if ended.recv_timeout(Launch::LEASE / 3) != Err(RecvTimeoutError::Timeout) {
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("signs of life".to_owned()).spawn(give)?;
+        Ok(Self { _end: end })
+    }
+}
+
 impl Drop for Reached {
     /// The far side removes the program at the end of its input, and then closes the connection.
     fn drop(&mut self) {
-        drop(self.input.take());
+        drop(self.signs.take());
         let deadline = Instant::now() + Duration::from_secs(2);
         while Instant::now() < deadline {
             if !matches!(self.keeper.try_wait(), Ok(None)) {
                 return;
             }
-            std::thread::sleep(Duration::from_millis(5));
+            thread::sleep(Duration::from_millis(5));
         }
         let _ = self.keeper.kill();
         let _ = self.keeper.wait();
@@ -311,8 +341,9 @@ fn hint(said: &str) -> &'static str {
 mod tests {
     use super::*;
 
+    /// A program that, called with the word `hold`, reads its input to the end.
     fn binary() -> Binary {
-        Binary::read(&std::env::current_exe().unwrap()).unwrap()
+        Binary::read(std::path::Path::new("/bin/grep")).unwrap()
     }
 
     /// A host that is this machine, by a command of words.
@@ -366,7 +397,7 @@ mod tests {
         assert!(text.contains("exit status: 3"), "{text}");
         let text = said(&["sh", "-c", "echo Welcome; cat", "x"]);
         assert!(text.contains("answered \"Welcome\": does its shell print something at login?"), "{text}");
-        let text = said(&["sh", "-c", "echo netassay m68k 0 no yes no /tmp/x; echo connection; cat", "x"]);
+        let text = said(&["sh", "-c", "echo netassay m68k 0 no yes no /tmp/x; echo 'connection '; cat", "x"]);
         assert!(text.contains("architecture m68k") && text.contains("--agent-binary"), "{text}");
         let text = said(&["/nowhere/kubectl"]);
         assert!(text.contains("cannot start /nowhere/kubectl"), "{text}");

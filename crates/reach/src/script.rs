@@ -1,9 +1,9 @@
 //! What a host is asked to do before there is an agent: POSIX shell, and programs that BusyBox has
 //! too.
 
-/// Looks for a place that programs can be run from, and reports it; then waits for the end of its
-/// input, and removes the place. `$1`: the program's SHA-256; `$2`: `keep` for a place that outlives
-/// the connection.
+/// Looks for a place that programs can be run from, and reports it; once the program is there, waits
+/// for the end of its lease, and removes the place. `$1`: the program's SHA-256; `$2`: `keep` for a place that
+/// outlives the connection.
 ///
 /// It answers `netassay ARCHITECTURE USER-ID HAS PACKED SUDO DIRECTORY`, then the addresses of the
 /// connection as ssh tells them.
@@ -29,7 +29,9 @@ packed=no; command -v gzip >/dev/null 2>&1 && packed=yes
 sudo=no; [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null && sudo=yes; }
 printf 'netassay %s %s %s %s %s %s\n' "$(uname -m)" "$(id -u)" $has $packed $sudo "$d"
 printf 'connection %s\n' "$SSH_CONNECTION"
-cat >/dev/null
+read -r word
+[ "$word" = hold ] && "$d/netassay" hold </dev/stdin
+exit 0
 "#;
 
 /// Takes the program from its input into the directory `$1`, and compares its SHA-256 with `$2`

@@ -1,7 +1,7 @@
 //! Two machines for tests: network namespaces with an sshd each, a management link from each to the
 //! controller's namespace, and a link between them for the traffic.
 //!
-//! Each has its own mount namespace with its own `/tmp`, `/var/lib` and `/root`, so that their
+//! Each has its own mount namespace with its own `/tmp`, `/var/lib` and home of root, so that their
 //! journals and caches are their own. Everything ends with the value: the namespaces have no names.
 
 use std::fs;
@@ -123,7 +123,7 @@ impl Machines {
             // Its own places for journals, caches and temporary files.
             let kept = directory.path().display().to_string();
             let script = format!(
-                "mkdir -p /mnt/kept && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib /root /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib /root; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
+                "mkdir -p /mnt/kept && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib ~ /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib ~; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
                 at("sshd_config")
             );
             let sshd = inside(&holder, &["sh", "-ec", &script]).stderr(Stdio::null()).spawn().unwrap();
@@ -195,10 +195,11 @@ impl Machine {
     }
 
     /// All that a study may change of its network: links, addresses, routes, offloads, steering and
-    /// settings of IPv6, without counters and remaining lifetimes.
+    /// settings of IPv6, without counters. Equal routes over several interfaces have the order in
+    /// which they came, which is not one interface's to restore.
     pub(crate) fn state(&self) -> String {
         self.sh(
-            "ip -d link; ip addr; ip route; ip -6 route; for i in data0 mgmt; do ethtool -k $i; ethtool -g $i 2>&1 || true; \
+            "ip -d link; ip addr; ip route; ip -6 route | sort; for i in data0 mgmt; do ethtool -k $i; ethtool -g $i 2>&1 || true; \
              for f in /sys/class/net/$i/queues/*/rps_cpus /sys/class/net/$i/queues/*/xps_cpus /sys/class/net/$i/mtu; do printf '%s ' $f; cat $f 2>/dev/null || echo none; done; \
              done; sysctl -a 2>/dev/null | grep -E '^net.(ipv4|ipv6).conf' | grep -v stable_secret; ls /sys/class/net",
         )
@@ -207,7 +208,7 @@ impl Machine {
     /// What is left in the places where a program could be.
     pub(crate) fn left(&self) -> String {
         self.sh(
-            "find /tmp /var/tmp /dev/shm /root -name 'netassay*' 2>/dev/null; find /var/lib -name '*.journal'; own=$(readlink /proc/self/ns/net); \
+            "find /tmp /var/tmp /dev/shm ~ -name 'netassay*' 2>/dev/null; find /var/lib -name '*.journal'; own=$(readlink /proc/self/ns/net); \
              for p in /proc/[0-9]*; do if [ \"$(readlink $p/ns/net)\" = \"$own\" ]; then tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep 'netassay agent' | grep -v 'sh -c' || true; fi; done",
         )
     }
