@@ -155,7 +155,9 @@ fn a_killed_controller_leaves_both_machines_as_they_were() {
     assert!(down.contains("DOWN"), "{down}");
     let deadline = Instant::now() + Duration::from_secs(30);
     while !world.machines.a.left().is_empty() {
-        let journal = || world.machines.a.sh("cat /var/lib/netassay/undo/*.journal | cut -c1-300; ip addr show dev data0; ps -ef | grep netassay");
+        let journal = || {
+            world.machines.a.sh("cat /var/lib/netassay/undo/*.journal | cut -c1-300; ip addr show dev data0; ps -ef | grep netassay")
+        };
         assert!(Instant::now() < deadline, "still there: {}\n{}", world.machines.a.left(), journal());
         std::thread::sleep(Duration::from_millis(100));
     }

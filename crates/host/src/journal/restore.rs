@@ -92,6 +92,11 @@ pub fn restore_of(
     patience: Duration,
 ) -> Result<Vec<Report>, JournalError> {
     let deadline = Instant::now() + patience;
+    // The kernel closes the files of a process one after the other before it has ended: until then
+    // its journal is in use.
+    while !process.has_ended() && Instant::now() < deadline {
+        std::thread::sleep(WAIT_FOR_END);
+    }
     loop {
         let mut journals = find(directory)?;
         journals.retain(|path| is_of(path, process));
@@ -122,6 +127,10 @@ impl Process {
         let pid = std::process::id();
         Self { pid, start: start_of(pid).unwrap_or_default() }
     }
+
+    fn has_ended(self) -> bool {
+        start_of(self.pid) != Some(self.start)
+    }
 }
 
 /// Whether a journal is that of a process. One that is in use, or cannot be read, is not.
@@ -133,6 +142,10 @@ fn is_of(path: &Path, process: Process) -> bool {
 
 /// How long a process waits before it tries again to take the right to restore.
 const WAIT: Duration = Duration::from_millis(50);
+
+/// How long a guardian waits before it looks again whether its process has ended, which takes the
+/// kernel well under a millisecond.
+const WAIT_FOR_END: Duration = Duration::from_millis(1);
 
 /// The same, for the owner of the claim.
 pub(super) fn follow_all(
@@ -245,4 +258,24 @@ pub(super) fn start_of(pid: u32) -> Option<u64> {
     // One that has ended and was not waited for (zombie, dead) owns nothing any more.
     let ended = matches!(fields.next()?, "Z" | "X");
     if ended { None } else { fields.nth(STARTED - stat::FIRST - 1)?.parse().ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_ended_once_it_owns_nothing_even_if_nobody_waited_for_it() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let process = Process { pid: child.id(), start: start_of(child.id()).unwrap() };
+        assert!(!process.has_ended());
+        child.kill().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !process.has_ended() {
+            assert!(Instant::now() < deadline);
+            std::thread::sleep(WAIT_FOR_END);
+        }
+        child.wait().unwrap();
+        assert!(process.has_ended());
+    }
 }
