@@ -186,8 +186,8 @@ impl Reached {
     }
 }
 
-/// Signs of life for what keeps the program on the host, from a thread of their own: without them it
-/// removes the program after [`Launch::LEASE`]. Dropping this ends them.
+/// Signs of life for what keeps the program on the host, from a thread of their own: without them
+/// it removes the program after [`Launch::LEASE`]. Dropping this ends them.
 #[derive(Debug)]
 struct Signs {
     _end: Sender<()>,

@@ -1,9 +1,9 @@
 //! What a host is asked to do before there is an agent: POSIX shell, and programs that BusyBox has
 //! too.
 
-/// Looks for a place that programs can be run from, and reports it; once the program is there, waits
-/// for the end of its lease, and removes the place. `$1`: the program's SHA-256; `$2`: `keep` for a place that
-/// outlives the connection.
+/// Looks for a place that programs can be run from, and reports it; once the program is there,
+/// waits for the end of its lease, and removes the place. `$1`: the program's SHA-256; `$2`: `keep`
+/// for a place that outlives the connection.
 ///
 /// It answers `netassay ARCHITECTURE USER-ID HAS PACKED SUDO DIRECTORY`, then the addresses of the
 /// connection as ssh tells them.

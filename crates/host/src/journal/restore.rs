@@ -147,7 +147,7 @@ const WAIT: Duration = Duration::from_millis(50);
 /// kernel well under a millisecond.
 const WAIT_FOR_END: Duration = Duration::from_millis(1);
 
-/// The same, for the owner of the claim.
+/// [`restore`], for the owner of the claim.
 pub(super) fn follow_all(
     directory: &Path,
     machine: &Machine,
