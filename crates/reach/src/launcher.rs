@@ -7,8 +7,6 @@ use std::process::Command;
 /// How a command is run on a host, with its standard input and output here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launcher {
-    /// On this machine.
-    Here,
     /// By OpenSSH's `ssh`.
     Ssh {
         /// `HOST` or `USER@HOST`; `HOST` may be a word of the user's configuration.
@@ -48,11 +46,6 @@ impl Launcher {
     pub fn command(&self, script: &str, arguments: &[&str], control: &Path) -> Command {
         let shell = ["sh", "-c", script, "netassay"].into_iter().chain(arguments.iter().copied());
         match self {
-            Self::Here => {
-                let mut command = Command::new("sh");
-                command.args(shell.skip(1));
-                command
-            }
             Self::Ssh { destination, config } => {
                 let mut command = Command::new("ssh");
                 if let Some(config) = config {
@@ -61,7 +54,9 @@ impl Launcher {
                 for option in SSH {
                     command.args(["-o", option]);
                 }
-                command.arg("-o").arg(format!("ControlPath={}", control.display()));
+                command
+                    .arg("-o")
+                    .arg(format!("ControlPath={}", control.display().to_string().replace('%', "%%")));
                 // The far side's login shell, whichever it is, sees one command of quoted words.
                 let words: Vec<String> = shell.map(quoted).collect();
                 command.args(["-T", "--", destination]).arg(format!("exec {}", words.join(" ")));
@@ -75,18 +70,11 @@ impl Launcher {
             }
         }
     }
-
-    /// Whether it is another machine than the controller's, as far as can be told.
-    #[must_use]
-    pub fn is_elsewhere(&self) -> bool {
-        *self != Self::Here
-    }
 }
 
 impl fmt::Display for Launcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Here => f.write_str("this machine"),
             Self::Ssh { destination, .. } => f.write_str(destination),
             Self::Words(words) => f.write_str(&words.join(" ")),
         }

@@ -1,6 +1,7 @@
 //! Changes undone, the last first.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -115,6 +116,13 @@ pub(super) fn undo(
             write_back(machine, one);
         }
         check(machine, part);
+        // IPv6 that has come back is not at rest yet: the kernel goes on with addresses and routes
+        // of its own, so that what was read may be another thing when it is written.
+        let deadline = Instant::now() + AT_REST;
+        while Instant::now() < deadline && part.iter().any(is_unsettled_ipv6) {
+            std::thread::sleep(LOOK_AGAIN);
+            check(machine, part);
+        }
     }
     let settled: Vec<Record> = done
         .iter()
@@ -128,6 +136,15 @@ pub(super) fn undo(
         }
     }
     done
+}
+
+/// How long the kernel may take to bring IPv6 back: its check that an address is the only one takes
+/// up to two seconds (RFC 4862, section 5.4, with a random delay of up to one).
+const AT_REST: Duration = Duration::from_secs(3);
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+fn is_unsettled_ipv6(one: &Undoing) -> bool {
+    matches!(one.outcome, Outcome::Failed { .. }) && one.change.target.scope().is_some()
 }
 
 /// What would be done, in order. The values that would be written count as read: otherwise the

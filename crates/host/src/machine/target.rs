@@ -152,7 +152,7 @@ impl Target {
     }
 
     /// The part of an interface's IPv6 state that it is.
-    pub(super) fn scope(&self) -> Option<Scope> {
+    pub(crate) fn scope(&self) -> Option<Scope> {
         match self {
             Self::Ipv6 { .. } => Some(Scope::All),
             Self::Ipv6Addresses { .. } => Some(Scope::Addresses),
@@ -197,7 +197,7 @@ impl Target {
             Self::Ipv6 { .. } => matches!(cause, Self::Mtu { .. }),
             Self::Address { address, .. } => address.is_ipv6() && matches!(cause, Self::Ipv6 { .. }),
             Self::Ipv6Addresses { .. } => matches!(cause, Self::Up { .. }),
-            Self::Ipv6Mtu { .. } => matches!(cause, Self::Mtu { .. } | Self::Up { .. }),
+            Self::Ipv6Mtu { .. } => matches!(cause, Self::Mtu { .. } | Self::Ipv6 { .. } | Self::Up { .. }),
             _ => false,
         };
         is_followed && self.interface() == cause.interface()

@@ -9,10 +9,11 @@ use study::Assignment;
 use words::{KEYS, Key, Kind, Mistake, Shape, Side, feature};
 
 use super::common::{Formatted, Tables, TurnFlags};
+use super::hosts::HostFlags;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Any feature of `ethtool -k` is an option, too, on both sides or on one: --tso off, --rx-gro-hw on, --receiver.gro off.\n\nExamples:\n  netassay load tcp_stream\n  netassay load udp_stream --message 1472 --sender gso --reader gro --duration 5s\n  netassay load tcp_rr --flows 4 --rate 20000 --format json\n  netassay load udp_stream --find-rate --loss 0.1% --duration 2s\n  netassay load udp_rr --latency-curve --duration 1s\n  netassay load pps --flows 2 --checksum off\n  netassay load tcp_stream --scenario vm --tso off\n\nTraffic flows only between namespaces and virtual machines that this command makes, and they end with it."
+    after_help = "Any feature of `ethtool -k` is an option, too, on both sides or on one: --tso off, --rx-gro-hw on, --receiver.gro off.\n\nExamples:\n  netassay load tcp_stream\n  netassay load udp_stream --message 1472 --sender gso --reader gro --duration 5s\n  netassay load tcp_rr --flows 4 --rate 20000 --format json\n  netassay load udp_stream --find-rate --loss 0.1% --duration 2s\n  netassay load udp_rr --latency-curve --duration 1s\n  netassay load pps --flows 2 --checksum off\n  netassay load tcp_stream --scenario vm --tso off\n  netassay load udp_stream --transmitter root@a:ens1f0 --receiver root@b:ens1f0\n\nTraffic flows only between namespaces and virtual machines that this command makes, and they end with it, or between machines that you name."
 )]
 pub(crate) struct Load {
     /// The kind of traffic
@@ -38,6 +39,8 @@ pub(crate) struct Load {
     #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
     pub(crate) interval: Option<Duration>,
     #[command(flatten)]
+    pub(crate) hosts: HostFlags,
+    #[command(flatten)]
     pub(crate) turn: TurnFlags,
     #[command(flatten)]
     pub(crate) tables: Tables,
@@ -51,7 +54,7 @@ pub(crate) struct Said(pub(crate) Vec<Assignment>);
 
 /// Keys of a study, other than those of the traffic.
 const OTHERS: &[(&str, &str, &str)] = &[
-    ("scenario", "SCENARIO", "The kind of testbed [default: veth; of pps: discard]"),
+    ("scenario", "SCENARIO", "The kind of testbed [default: veth; of pps: discard; between machines: ssh]"),
     ("family", "FAMILY", "The version of IP: ipv4, ipv6 [default: ipv4]"),
     ("mtu", "BYTES", "MTU of the interfaces [default: as they are made]"),
     ("offloads", "WHICH", "Offloads of the interfaces: default, none [default: default]"),

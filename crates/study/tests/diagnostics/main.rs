@@ -64,7 +64,7 @@ fn all_problems_are_reported_at_once() {
     shows!(problems(
         r#"name = "my study"
 question = ""
-scenario = "ssh"
+scenario = "shh"
 secnario = "veth"
 
 [[workload]]
@@ -102,11 +102,6 @@ metric = "troughput"
 metric = "transactions"
 "#
     ));
-}
-
-#[test]
-fn words_that_come_later_are_known_but_refused() {
-    shows!(replaced("\"veth\"", "\"ssh\""));
 }
 
 #[test]

@@ -25,7 +25,11 @@ impl Asked {
     /// [`Failure::Usage`] naming what is not supported, why, and the remedy.
     pub(super) fn read(flags: &Load) -> Result<Self, Failure> {
         let kind = flags.workload;
-        let scenario = if kind.is_received() { Scenario::Veth } else { Scenario::Discard };
+        let scenario = match kind.is_received() {
+            _ if flags.hosts.names_any() => Scenario::Ssh,
+            true => Scenario::Veth,
+            false => Scenario::Discard,
+        };
         let text = format!(
             "name = \"load\"\nquestion = \"How fast?\"\nscenario = \"{scenario}\"\n[[workload]]\nkind = \"{kind}\"\n"
         );

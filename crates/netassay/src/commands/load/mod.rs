@@ -11,6 +11,7 @@ use study::CongestionControl;
 use testbed::Testbed;
 
 use crate::cli::Load;
+use crate::commands::hosts;
 use crate::failure::Failure;
 use crate::machine;
 use crate::output;
@@ -27,7 +28,8 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
-    let options = asked.options(flags.rootless || !host::Privileges::read().privileged(), &interrupt)?;
+    let mut options = asked.options(flags.rootless || !host::Privileges::read().privileged(), &interrupt)?;
+    options.hosts = hosts::reach(&flags.hosts, &interrupt)?.map(|reached| reached.hosts);
     if !options.cpus.controller.is_empty() {
         host::affinity::pin_current_thread(&options.cpus.controller)?;
     }
