@@ -171,7 +171,7 @@ impl Journal {
                 again.push(open.number);
                 continue;
             }
-            let before = reader.read(target)?;
+            let before = self.at_first(target, reader.read(target)?);
             self.machine.check_whole(target, &before)?;
             let is_it = |one: &&Change| one.target == *target && target.is_same(&one.before, &before);
             if let Some(closed) = self.closed.iter().find(is_it) {
@@ -196,6 +196,23 @@ impl Journal {
         self.announce(announced)?;
         numbers.extend(again);
         Ok(numbers)
+    }
+
+    /// The state of IPv6 with the interface's MTU of IPv6 before the first change of that: an
+    /// earlier change of the MTU may have raised it, and at the end the kernel refuses more than
+    /// the interface's own.
+    fn at_first(&self, target: &Target, now: Value) -> Value {
+        let Target::Ipv6 { interface } = target else { return now };
+        let mtu = Target::Ipv6Mtu { interface: interface.clone() };
+        let is_mtu = |line: &&str| line.starts_with("conf mtu ");
+        let text = |value: &Value| String::from_utf8_lossy(value.bytes()).into_owned();
+        let first = self.changes.iter().find(|one| one.target == mtu).map(|one| text(&one.before));
+        let Some(line) = first.as_deref().and_then(|first| first.lines().find(is_mtu)) else { return now };
+        let changed = text(&now)
+            .lines()
+            .map(|own| if is_mtu(&own) { line } else { own })
+            .fold(String::new(), |text, line| text + line + "\n");
+        changed.as_str().into()
     }
 
     fn announce(&mut self, announced: Vec<Announced>) -> Result<(), JournalError> {

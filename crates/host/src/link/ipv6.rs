@@ -17,7 +17,7 @@ pub const LEAST_IPV6_MTU: u32 = 1_280;
 /// The part of the state that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// All of it, but for the sysctl `mtu`: it is that of another moment's MTU.
+    /// All of it.
     All,
     /// The addresses, which an interface loses when it is set down.
     Addresses,
@@ -37,7 +37,7 @@ impl Scope {
 
     fn has_sysctl(self, directory: &str, name: &str) -> bool {
         match self {
-            Self::All => !Self::Mtu.has_sysctl(directory, name),
+            Self::All => true,
             Self::Addresses => false,
             Self::Mtu => (directory, name) == ("conf", "mtu"),
         }

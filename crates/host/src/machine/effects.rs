@@ -29,12 +29,12 @@ impl Machine {
             .into());
         }
         let interface = interface.clone();
-        let mut around = vec![Target::Ipv6Mtu { interface: interface.clone() }];
-        if now >= LEAST_IPV6_MTU && mtu < LEAST_IPV6_MTU {
-            around.push(Target::Ipv6 { interface: interface.clone() });
-        }
-        around.push(Target::Mtu { interface });
-        Ok(around)
+        let ipv6 = if now >= LEAST_IPV6_MTU && mtu < LEAST_IPV6_MTU {
+            Target::Ipv6 { interface: interface.clone() }
+        } else {
+            Target::Ipv6Mtu { interface: interface.clone() }
+        };
+        Ok(vec![ipv6, Target::Mtu { interface }])
     }
 
     /// What setting an interface up changes: the kernel resets its MTU of IPv6. When that is

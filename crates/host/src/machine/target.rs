@@ -197,7 +197,7 @@ impl Target {
             Self::Ipv6 { .. } => matches!(cause, Self::Mtu { .. }),
             Self::Address { address, .. } => address.is_ipv6() && matches!(cause, Self::Ipv6 { .. }),
             Self::Ipv6Addresses { .. } => matches!(cause, Self::Up { .. }),
-            Self::Ipv6Mtu { .. } => matches!(cause, Self::Mtu { .. } | Self::Ipv6 { .. } | Self::Up { .. }),
+            Self::Ipv6Mtu { .. } => matches!(cause, Self::Mtu { .. } | Self::Up { .. }),
             _ => false,
         };
         is_followed && self.interface() == cause.interface()
