@@ -160,8 +160,8 @@ fn a_newer_schema_is_refused_with_both_versions() {
     assert_eq!(read_error(&path), expected);
 }
 
-/// Puts another file in the place of one. A file that is written over may have to be on the disk
-/// when it is closed (ext4), which takes longer than all that is done with it here.
+/// Replaces a file. It is removed first: ext4 writes a file that was truncated to the disk when it
+/// is closed, which takes longer than the test itself.
 fn replaced(path: &Path, bytes: &[u8]) {
     fs::remove_file(path).unwrap();
     fs::write(path, bytes).unwrap();
