@@ -1,7 +1,8 @@
 //! The accelerator of a guest. KVM is tried: its device may exist and create virtual machines
 //! although no guest boots (under some nested virtualisation, for example).
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -13,7 +14,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::identity;
 use crate::order::Order;
-use crate::place::{Place, spawn};
+use crate::place::{Place, in_memory, spawn};
 use crate::qemu;
 use crate::sandbox::has_sandbox;
 use crate::threads::Threads;
@@ -90,11 +91,17 @@ impl Tools {
         let qemu = self.qemu().map_err(|error| error.to_string())?;
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let console = Console::read(reader).map_err(|error| error.to_string())?;
-        let mut arguments = qemu::machine(true, false, self.firmware().as_deref(), has_sandbox(&qemu));
+        // Perhaps only root may read a distribution's kernel, and QEMU runs as nobody.
+        let kernel = fs::read(image).and_then(|bytes| in_memory(&bytes));
+        let kernel = kernel.map_err(|error| format!("{} cannot be read: {error}", image.display()))?;
+        let firmware = self.firmware();
+        let mut place = Place::default();
+        place.user = self.user(&qemu, Some(&self.kvm)).unwrap_or(None);
+        let mut arguments = qemu::machine(true, false, firmware.as_deref(), has_sandbox(&qemu));
         arguments.extend(["-cpu", "host", "-m", "128", "-kernel"].map(str::to_owned));
-        arguments.push(image.display().to_string());
+        arguments.push(qemu::file(kernel.as_raw_fd()));
         arguments.extend(["-append", "console=ttyS0 earlyprintk=ttyS0 panic=-1"].map(str::to_owned));
-        let mut process = spawn(&qemu, &arguments, &Place::default(), &[], writer)
+        let mut process = spawn(&qemu, &arguments, &place, &[kernel.as_raw_fd()], writer)
             .map_err(|error| format!("QEMU cannot be started: {error}"))?;
         let begun = Instant::now();
         let boot = loop {
@@ -180,7 +187,40 @@ fn verdict(tools: &Tools, image: &Path) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
+    use crate::memory::Memory;
+    use crate::sandbox::{NOBODY, is_root};
+
+    /// A QEMU that says who it is, and the kernel that it got.
+    const FAKE: &str = r#"#!/bin/sh
+[ "$3" = -version ] && exit 0
+echo "user $(id -u)"
+for word; do case "$word" in /proc/self/fd/*) cat "$word" ;; esac; done
+"#;
+
+    #[test]
+    fn the_trial_runs_as_the_guests_do_and_reads_a_kernel_that_only_root_may() {
+        let directory = tempfile::tempdir().unwrap();
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let (qemu, image) = (directory.path().join("qemu-system-x86_64"), directory.path().join("vmlinuz"));
+        fs::write(&qemu, FAKE).unwrap();
+        // Without the first words of a kernel, the verdict has the last line.
+        fs::write(&image, "a kernel\n").unwrap();
+        set(directory.path(), 0o755);
+        set(&qemu, 0o755);
+        set(&image, 0o600);
+        // A device that every user may open.
+        let tools = Tools { path: directory.path().into(), kvm: "/dev/null".into(), memory: Memory::none() };
+        let why = tools.try_kvm(&image).outcome.unwrap_err();
+        assert_eq!(why, "QEMU exited under KVM: a kernel");
+        fs::write(&image, "").unwrap();
+        let why = tools.try_kvm(&image).outcome.unwrap_err();
+        // SAFETY: takes nothing.
+        let expected = if is_root() { NOBODY } else { unsafe { libc::geteuid() } };
+        assert_eq!(why, format!("QEMU exited under KVM: user {expected}"));
+    }
 
     #[test]
     fn silence_on_a_busy_machine_is_waited_for_longer_and_not_believed() {

@@ -1,15 +1,13 @@
 //! A guest's life, from the controller's side.
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant, SystemTime};
 
 use agent::Interrupt;
-use nix::sys::memfd::{MFdFlags, memfd_create};
 use words::{Accelerated, Nic};
 
 use crate::accelerator;
@@ -19,7 +17,7 @@ use crate::initramfs::{self, Initramfs};
 use crate::life::Sign;
 use crate::order::Order;
 use crate::patience::Patience;
-use crate::place::{Place, spawn};
+use crate::place::{Place, in_memory, spawn};
 use crate::qemu::{self, Parts};
 use crate::sandbox;
 use crate::tap::Tap;
@@ -95,8 +93,7 @@ impl Guest {
         place.tap = tap.transpose().map_err(failed("name its tap"))?;
         let mut stays_root = None;
         if !order.rootless {
-            let files: Vec<&Path> = [qemu.as_path()].into_iter().chain(firmware.as_deref()).collect();
-            match sandbox::user(&files, kvm.then_some(tools.kvm.as_path())) {
+            match tools.user(&qemu, kvm.then_some(tools.kvm.as_path())) {
                 Ok(user) => place.user = user,
                 Err(why) => stays_root = Some(why),
             }
@@ -272,12 +269,4 @@ fn check(order: &Order) -> Result<(), Error> {
         return wrong("it has less than 64 MiB of memory: give it more");
     }
     Ok(())
-}
-
-/// A file without a name, which is removed with its last reader.
-fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
-    let fd = memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?;
-    let mut file = File::from(fd);
-    file.write_all(bytes)?;
-    Ok(file.into())
 }

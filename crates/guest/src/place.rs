@@ -2,11 +2,13 @@
 //! parent.
 
 use std::fs::File;
-use std::io::{self, PipeWriter};
+use std::io::{self, PipeWriter, Write as _};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+
+use nix::sys::memfd::{MFdFlags, memfd_create};
 
 use crate::sandbox::{self, User};
 use crate::tap::{self, Tap};
@@ -32,6 +34,14 @@ impl Place {
         let open = |kind: &&str| File::open(format!("/proc/{pid}/ns/{kind}")).map(OwnedFd::from);
         Ok(Self { namespaces: kinds.iter().map(open).collect::<io::Result<_>>()?, ..Self::default() })
     }
+}
+
+/// A file without a name, which is removed with its last reader.
+pub(crate) fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let fd = memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?;
+    let mut file = File::from(fd);
+    file.write_all(bytes)?;
+    Ok(file.into())
 }
 
 /// Starts `program`; its output goes to `console`, and it keeps only the descriptors `kept` and its
@@ -146,8 +156,7 @@ mod tests {
 
     #[test]
     fn netns_qemu_has_its_tap_and_its_sandbox_and_no_privileges() {
-        // SAFETY: takes nothing.
-        let root = unsafe { libc::geteuid() } == 0;
+        let root = sandbox::is_root();
         if let Err(error) = File::options().read(true).write(true).open("/dev/net/tun") {
             return skip(&format!("/dev/net/tun cannot be opened: {error}"));
         }
@@ -213,8 +222,7 @@ mod tests {
 
     #[test]
     fn a_process_without_a_sandbox_gets_no_privileges_either() {
-        // SAFETY: takes nothing.
-        let root = unsafe { libc::geteuid() } == 0;
+        let root = sandbox::is_root();
         if root {
             // Groups that a user may have who starts netassay. The system call changes those of
             // this thread only. SAFETY: a list of two, which outlives the call.

@@ -48,6 +48,11 @@ pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
     line
 }
 
+/// The name of a file that QEMU got open.
+pub(crate) fn file(fd: RawFd) -> String {
+    format!("/proc/self/fd/{fd}")
+}
+
 pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
     let mut arguments = machine(parts.kvm, order.exact, parts.firmware, parts.sandbox);
     arguments.extend(["-cpu".to_owned(), processor(order, parts.kvm)]);
@@ -58,8 +63,8 @@ pub(crate) fn arguments(order: &Order, parts: &Parts<'_>) -> Vec<String> {
     add("-name", format!("{},debug-threads=on", option_text(&order.name)));
     add("-smp", processors(order.vcpus, parts.kvm, order.exact));
     add("-m", format!("{}M", order.memory_mib));
-    add("-kernel", format!("/proc/self/fd/{}", parts.kernel));
-    add("-initrd", format!("/proc/self/fd/{}", parts.initramfs));
+    add("-kernel", file(parts.kernel));
+    add("-initrd", file(parts.initramfs));
     add("-append", command_line(order, parts.kvm));
     // Otherwise another thread of QEMU handles notifications of the device at any time, and so its
     // interrupts.

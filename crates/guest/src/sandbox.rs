@@ -1,5 +1,6 @@
 //! Restrictions of QEMU's process.
 
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,7 @@ pub(crate) struct User {
 }
 
 /// The user and the group without any files.
-const NOBODY: u32 = 65_534;
+pub(crate) const NOBODY: u32 = 65_534;
 
 /// QEMU's user in place of root: nobody, in KVM's group where KVM is used. `None`: ours, since we
 /// are not root.
@@ -57,9 +58,14 @@ const NOBODY: u32 = 65_534;
 /// # Errors
 /// Why it must stay root, with the remedy: nobody may not use the `files` or `kvm`.
 pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, String> {
-    // SAFETY: takes nothing.
-    if unsafe { libc::geteuid() } != 0 {
+    if !is_root() {
         return Ok(None);
+    }
+    let has_nobody = ["/proc/self/uid_map", "/proc/self/gid_map"]
+        .iter()
+        .all(|map| fs::read_to_string(map).is_ok_and(|map| has(&map, NOBODY)));
+    if !has_nobody {
+        return Err(format!("this user namespace has no user and group {NOBODY} (nobody)"));
     }
     if let Some(file) = files.iter().find(|file| !is_open_to_all(file)) {
         let file = file.display();
@@ -77,6 +83,21 @@ pub(crate) fn user(files: &[&Path], kvm: Option<&Path>) -> Result<Option<User>, 
         _ => return Err(format!("only root can open {device}: `chgrp kvm {device}; chmod 660 {device}`")),
     };
     Ok(Some(User { uid: NOBODY, gid }))
+}
+
+/// Whether this process is root.
+pub(crate) fn is_root() -> bool {
+    // SAFETY: takes nothing.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// Whether a map of a user namespace has this number: lines of a first number inside, one outside,
+/// and how many.
+fn has(map: &str, id: u32) -> bool {
+    map.lines().any(|line| {
+        let numbers: Vec<u32> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        matches!(numbers[..], [first, _, count] if id >= first && id - first < count)
+    })
 }
 
 /// Whether every user may read the file, and its directories.
@@ -111,7 +132,7 @@ fn check(result: libc::c_long) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, Permissions};
+    use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
@@ -136,9 +157,16 @@ mod tests {
     }
 
     #[test]
+    fn a_namespace_of_one_user_has_no_nobody() {
+        let all = "         0          0 4294967295\n";
+        assert!(has(all, NOBODY) && has("0 1000 1\n1 100000 65536\n", NOBODY));
+        assert!(!has("0 1000 1\n", NOBODY) && !has("0 0 65534\n", NOBODY) && !has("", NOBODY));
+        assert!(!has("0 0\n", 0) && !has("x y z\n", 0));
+    }
+
+    #[test]
     fn root_becomes_nobody_where_files_allow_it() {
-        // SAFETY: takes nothing.
-        let root = unsafe { libc::geteuid() } == 0;
+        let root = is_root();
         let nobody = Ok(Some(User { uid: NOBODY, gid: NOBODY }).filter(|_| root));
         assert_eq!(user(&[Path::new("/bin/true")], None), nobody);
         assert_eq!(user(&[], Some(Path::new("/dev/null"))), nobody, "a device that all may use");

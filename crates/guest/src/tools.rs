@@ -2,10 +2,11 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::memory::Memory;
+use crate::sandbox::{self, User};
 
 /// The program.
 const QEMU: &str = "qemu-system-x86_64";
@@ -46,6 +47,16 @@ impl Tools {
         let qemu = self.program(QEMU)?.canonicalize().ok()?;
         let firmware = qemu.parent()?.parent()?.join("share/qemu").join(FIRMWARE);
         firmware.is_file().then_some(firmware)
+    }
+
+    /// The user of this `qemu` in place of root, with this device of KVM or without.
+    ///
+    /// # Errors
+    /// As [`sandbox::user`].
+    pub(crate) fn user(&self, qemu: &Path, kvm: Option<&Path>) -> Result<Option<User>, String> {
+        let firmware = self.firmware();
+        let files: Vec<&Path> = [qemu].into_iter().chain(firmware.as_deref()).collect();
+        sandbox::user(&files, kvm)
     }
 
     pub(crate) fn program(&self, name: &str) -> Option<PathBuf> {
