@@ -6,6 +6,8 @@
 mod common;
 #[path = "common/machines.rs"]
 mod machines;
+#[path = "traffic_ssh/trouble.rs"]
+mod trouble;
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -52,6 +54,17 @@ impl World {
         let mut command = self.machines.command(&words);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         command
+    }
+
+    /// What a command prints that is run on one of the machines.
+    #[track_caller]
+    fn on(&self, host: &str, words: &[&str]) -> String {
+        let program = self.bench.path("netassay").display().to_string();
+        let config = self.machines.ssh_config();
+        let all = [&[program.as_str()], words, &["--host", host, "--ssh-config", &config]].concat();
+        let done = self.machines.run(&all);
+        expect(&done, 0);
+        stdout(&done)
     }
 
     fn states(&self) -> [String; 2] {
@@ -223,15 +236,7 @@ fn a_machine_may_be_any_command_that_runs_a_shell() {
     expect(&done, 0);
     world.expect_as_before(&before, Duration::ZERO);
     // What a host says about itself is said of a machine too.
-    let config = world.machines.ssh_config();
-    let program = world.bench.path("netassay").display().to_string();
-    let host = |words: &[&str]| {
-        let all = [&[program.as_str()], words, &["--host", "root@b", "--ssh-config", &config]].concat();
-        let done = world.machines.run(&all);
-        expect(&done, 0);
-        stdout(&done)
-    };
-    assert!(host(&["doctor"]).contains("network namespaces"));
-    assert_eq!(host(&["restore"]), "nothing to undo\n");
+    assert!(world.on("root@b", &["doctor"]).contains("network namespaces"));
+    assert_eq!(world.on("root@b", &["restore"]), "nothing to undo\n");
     assert!(fs::exists(world.bench.path("netassay.db")).unwrap());
 }

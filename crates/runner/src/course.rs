@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::need::Needs;
 use crate::pending::{key_of, pending};
 use crate::probe::{Probed, probe};
-use crate::progress::Progress;
+use crate::progress::{Expected, Progress};
 use crate::session::{Repeats, Session};
 
 /// How often a boot is tried on a new testbed after one was lost.
@@ -137,7 +137,6 @@ impl Campaign<'_> {
         };
         let closed = self.store.finish_study(id, status);
         // The first error is the one to report: on a full disk the closing entry fails too.
-        // too.
         walked?;
         closed?;
         let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
@@ -148,12 +147,14 @@ impl Campaign<'_> {
 
     fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<Walk, Error> {
         for runs in schedule {
+            let mut later = None;
             for attempt in 1..=ATTEMPTS {
                 let todo = session.needs.first(pending(runs, &session.settled()));
                 let Some(first) = todo.first() else { break };
-                if attempt > 1 {
-                    let windows = todo.iter().map(|run| session.window_of(run)).sum();
-                    session.progress.lengthen(todo.len(), windows);
+                let boot = Expected::new(todo.iter().map(|run| session.window_of(run)));
+                match later {
+                    None => later = Some(session.progress.after(boot)),
+                    Some(later) => session.progress.replan(boot, later),
                 }
                 match self.boot(session, first.boot, &todo)? {
                     BootEnd::Through => break,

@@ -4,6 +4,20 @@ use std::time::Duration;
 
 use study::{BootState, Costs, Plan, PlannedRun};
 
+/// Runs to come, and their ramps and windows together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expected {
+    runs: usize,
+    windows: Duration,
+}
+
+impl Expected {
+    /// Runs with these ramps and windows.
+    pub(crate) fn new(windows: impl ExactSizeIterator<Item = Duration>) -> Self {
+        Self { runs: windows.len(), windows: windows.sum() }
+    }
+}
+
 /// Counts runs and boots, and predicts the end from the time that they took.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -52,6 +66,18 @@ impl Progress {
     pub(crate) fn lengthen(&mut self, runs: usize, window: Duration) {
         self.of += runs;
         self.windows += window;
+    }
+
+    /// What is to come after a boot that is about to begin.
+    pub(crate) fn after(&self, boot: Expected) -> Expected {
+        let runs = self.of.saturating_sub(self.done + boot.runs);
+        Expected { runs, windows: self.windows.saturating_sub(boot.windows) }
+    }
+
+    /// A boot that was lost begins anew with what it still needs.
+    pub(crate) fn replan(&mut self, boot: Expected, after: Expected) {
+        self.of = self.done + boot.runs + after.runs;
+        self.windows = boot.windows.saturating_add(after.windows);
     }
 
     /// A testbed in this state is built: one boot fewer to wait for.
@@ -119,5 +145,19 @@ mod tests {
             progress.step(WINDOW, WINDOW);
         }
         assert_eq!((progress.done(), progress.of(), progress.left()), (13, 13, Duration::ZERO));
+    }
+
+    #[test]
+    fn a_boot_that_begins_anew_leaves_the_others_as_they_were_planned() {
+        let (mut progress, state) = progress();
+        let boot = |runs: usize| Expected::new(vec![WINDOW; runs].into_iter());
+        progress.built(&state);
+        let later = progress.after(boot(4));
+        // One was recorded, one failed, and the testbed is lost: three are still needed.
+        progress.step(WINDOW, WINDOW);
+        progress.step(WINDOW, WINDOW);
+        progress.replan(boot(3), later);
+        assert_eq!((progress.done(), progress.of()), (2, 2 + 3 + 8));
+        assert_eq!(progress.windows, 11 * WINDOW);
     }
 }

@@ -1,0 +1,155 @@
+//! What goes wrong between the controller and its machines while they are changed: whatever it is,
+//! both are as before, and the controller ends and names the machine.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use super::common::{Watched, expect, stderr};
+use super::machines::Machine;
+use super::{World, first_difference};
+
+/// A study that changes the MTU (IPv6 ends below 1280), features and addresses, and lasts long.
+const LONG: &[&str] = &["--set", "duration=20s", "--set", "mtu=1000,9000", "--addresses", "own"];
+
+/// An agent that hears nothing undoes after this time, and needs a moment for it.
+const LEASE: Duration = Duration::from_secs(15 + 6);
+
+/// The time in which a controller notices that it lost a machine, and the machine undoes.
+const NOTICED: Duration = Duration::from_secs(20);
+
+/// Starts the study, and returns once a machine was changed.
+fn under_way(world: &World, before: &[String; 2]) -> Watched {
+    let mut controller = Watched::start(world.netassay(["a:data0", "b:data0"], LONG));
+    controller.wait_for("testbed built");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while world.machines.a.state() == before[0] {
+        assert!(Instant::now() < deadline, "nothing was changed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    controller
+}
+
+/// The end of a controller that lost a machine: within this time, with an error.
+#[track_caller]
+fn ends(controller: Watched, within: Duration) -> String {
+    let begun = Instant::now();
+    let (code, said) = controller.finish();
+    assert!(code.is_some_and(|code| code != 0), "{code:?}: {said}");
+    assert!(begun.elapsed() < within, "after {:?}: {said}", begun.elapsed());
+    said
+}
+
+/// The processes in a machine's network namespace that have such a command line, by number.
+fn processes(machine: &Machine, pattern: &str) -> Vec<String> {
+    let said = machine.sh(&format!(
+        "own=$(readlink /proc/self/ns/net); for p in $(pgrep -f '{pattern}' | sort -n); do \
+         if [ $p != $$ ] && [ \"$(readlink /proc/$p/ns/net)\" = \"$own\" ]; then echo $p; fi; done"
+    ));
+    said.lines().map(str::to_owned).collect()
+}
+
+fn kill(processes: &[String]) {
+    assert!(!processes.is_empty());
+    assert!(Command::new("kill").arg("-9").args(processes).status().unwrap().success());
+}
+
+#[test]
+fn what_is_killed_on_a_machine_is_noticed_and_both_are_as_before() {
+    let Some(world) = World::make("what_is_killed_on_a_machine_is_noticed_and_both_are_as_before") else {
+        return;
+    };
+    let before = world.states();
+    let b = &world.machines.b;
+    const AGENT: &str = "^[^ ]*/netassay agent";
+
+    // The session of sshd, with all that runs in it.
+    let controller = under_way(&world, &before);
+    kill(&processes(b, "^sshd(-session)?: root@notty"));
+    let said = ends(controller, NOTICED);
+    assert!(said.contains("receiver"), "{said}");
+    world.expect_as_before(&before, NOTICED);
+
+    // The agent: its guardian undoes, and the boot goes on with another agent.
+    let mut controller = under_way(&world, &before);
+    kill(&processes(b, AGENT)[..1]);
+    controller.wait_for("the receiver's agent");
+    controller.wait_for("testbed built");
+    kill(&[controller.id().to_string()]);
+    world.expect_as_before(&before, NOTICED);
+
+    // The agent and its guardian: the journal is left, which the next session follows.
+    let controller = under_way(&world, &before);
+    let both = processes(b, AGENT);
+    assert!(both.len() > 1, "{both:?}");
+    kill(&both);
+    let said = ends(controller, NOTICED);
+    assert!(said.contains("netassay restore --host"), "{said}");
+    assert_ne!(b.state(), before[1]);
+    let restored = world.on("root@b", &["restore"]);
+    assert!(restored.contains("data0"), "{restored}");
+    world.expect_as_before(&before, NOTICED);
+}
+
+#[test]
+fn a_controller_that_was_stopped_for_longer_than_its_lease_finds_both_as_before() {
+    let Some(world) =
+        World::make("a_controller_that_was_stopped_for_longer_than_its_lease_finds_both_as_before")
+    else {
+        return;
+    };
+    let before = world.states();
+    let controller = under_way(&world, &before);
+    let signal = |signal: &str| {
+        let pid = controller.id().to_string();
+        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    };
+    signal("-STOP");
+    let deadline = Instant::now() + LEASE;
+    while world.states() != before {
+        let [a, b] = world.states();
+        assert!(
+            Instant::now() < deadline,
+            "a: {}\nb: {}",
+            first_difference(&a, &before[0]),
+            first_difference(&b, &before[1])
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    signal("-CONT");
+    let said = ends(controller, NOTICED);
+    assert!(said.contains("transmitter") || said.contains("receiver"), "{said}");
+    world.expect_as_before(&before, Duration::from_secs(5));
+}
+
+#[test]
+fn a_machine_that_cannot_keep_a_journal_is_not_changed() {
+    let Some(world) = World::make("a_machine_that_cannot_keep_a_journal_is_not_changed") else { return };
+    let before = world.states();
+    let b = &world.machines.b;
+    for (mount, undo, reason) in [
+        ("mount -o remount,ro /var/lib", "mount -o remount,rw /var/lib", "Read-only file system"),
+        (
+            "mount -t tmpfs -o size=64k,mode=755 tmpfs /var/lib && head -c 1M /dev/zero >/var/lib/full || true",
+            "umount /var/lib",
+            "No space left on device",
+        ),
+    ] {
+        b.sh(mount);
+        let done = world.netassay(["a:data0", "b:data0"], LONG).output().unwrap();
+        let said = stderr(&done);
+        assert_ne!(done.status.code(), Some(0), "{said}");
+        assert!(said.contains("receiver") && said.contains(reason), "{said}");
+        world.expect_as_before(&before, Duration::from_secs(5));
+        b.sh(undo);
+    }
+    // A disk that is full once the study is under way: what is on it is enough to undo.
+    b.sh("mount -t tmpfs -o size=64k,mode=755 tmpfs /var/lib");
+    let controller = under_way(&world, &before);
+    b.sh("head -c 1M /dev/zero >/var/lib/full || true");
+    kill(&[controller.id().to_string()]);
+    world.expect_as_before(&before, Duration::from_secs(10));
+    b.sh("umount /var/lib");
+    let done = world.netassay(["a:data0", "b:data0"], &["--set", "runs=1"]).output().unwrap();
+    expect(&done, 0);
+    world.expect_as_before(&before, Duration::ZERO);
+}
