@@ -78,9 +78,7 @@ impl Reached {
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let host = launcher.to_string();
-        let place = Control::parent();
-        let control =
-            Control::make(&place).map_err(|source| Error::Control { host: host.clone(), place, source })?;
+        let control = Control::of(&host)?;
         let kept = if keep { "keep" } else { "drop" };
         let command = launcher.command(KEEP, &[&binary.sum, kept], &control.socket());
         let mut session = Session::start(&host, command)?;
@@ -258,7 +256,7 @@ fn strange(host: &str, got: &str) -> Error {
 }
 
 /// One script that runs on a host.
-struct Session {
+pub(crate) struct Session {
     host: String,
     process: Child,
     input: Option<ChildStdin>,
@@ -267,7 +265,7 @@ struct Session {
 }
 
 impl Session {
-    fn start(host: &str, mut command: Command) -> Result<Self, Error> {
+    pub(crate) fn start(host: &str, mut command: Command) -> Result<Self, Error> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
         let failed = |source| Error::Start { host: host.to_owned(), program: program.clone(), source };
@@ -285,7 +283,7 @@ impl Session {
         }
     }
 
-    fn line(
+    pub(crate) fn line(
         &mut self,
         deadline: Instant,
         patience: Duration,
@@ -320,7 +318,7 @@ impl Session {
         })
     }
 
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
