@@ -5,6 +5,7 @@
 //! brings this program there, has its checksum compared, starts agents, and leaves nothing behind.
 
 mod binary;
+mod boot_id;
 mod control;
 mod error;
 mod launcher;
@@ -13,12 +14,13 @@ mod reached;
 mod reboot;
 mod said;
 mod script;
+mod session;
 mod spec;
 
 pub use binary::Binary;
 pub use error::Error;
 pub use launcher::Launcher;
 pub use reached::{Connection, Reached};
-pub use reboot::{boot_id, reboot_all};
+pub use reboot::reboot_all;
 pub use said::Said;
 pub use spec::{HostSpec, SpecError};

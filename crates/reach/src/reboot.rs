@@ -1,16 +1,16 @@
 //! Restarting hosts, and the wait until they are back.
 
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
+use crate::boot_id;
 use crate::control::Control;
 use crate::error::Error;
 use crate::launcher::Launcher;
-use crate::reached::Session;
-use crate::script::{BOOT_ID, REBOOT};
+use crate::script::REBOOT;
+use crate::session::Session;
 
 /// How long one try to get an answer may take: ssh's own 10 s for the connection, and as long for a
 /// login.
@@ -21,19 +21,6 @@ const TO_OBEY: Duration = Duration::from_secs(20);
 
 /// The time between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// A boot id of the kernel is a UUID.
-const BOOT_ID_LENGTH: usize = 36;
-
-/// The identity of a host's present boot, which the kernel draws at each start.
-///
-/// # Errors
-/// [`Error`], which names the host.
-pub fn boot_id(launcher: &Launcher, interrupt: &Interrupt) -> Result<String, Error> {
-    let host = launcher.to_string();
-    let control = Control::of(&host)?;
-    boot_id_by(launcher, control.socket().as_path(), TO_ANSWER, interrupt)
-}
 
 /// Restarts these hosts at once, and waits until each of them answers from another boot. Returns
 /// their new boot ids, in order. `by_sudo`: the login is not root.
@@ -71,7 +58,7 @@ fn reboot(
         // A connection of its own each time: that of the boot before is dead.
         let control = Control::of(&host)?;
         let left = within.saturating_sub(begun.elapsed());
-        match boot_id_by(launcher, &control.socket(), left.min(TO_ANSWER), interrupt) {
+        match boot_id::ask(launcher, &control.socket(), left.min(TO_ANSWER), interrupt) {
             Ok(id) if id != before => return Ok(id),
             Ok(_) => last = Some("it still answers from the boot before".to_owned()),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
@@ -94,7 +81,7 @@ fn order(launcher: &Launcher, by_sudo: bool, interrupt: &Interrupt) -> Result<St
     let sudo = if by_sudo { "yes" } else { "no" };
     let command = launcher.command(REBOOT, &[sudo], &control.socket());
     let mut session = Session::start(&host, command)?;
-    let before = read_boot_id(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
+    let before = boot_id::read(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
     let answer = session.line(Instant::now() + TO_OBEY, TO_OBEY, interrupt);
     session.end();
     match answer {
@@ -106,29 +93,6 @@ fn order(launcher: &Launcher, by_sudo: bool, interrupt: &Interrupt) -> Result<St
         }
         Ok(_) | Err(_) => Ok(before),
     }
-}
-
-fn boot_id_by(
-    launcher: &Launcher,
-    control: &Path,
-    patience: Duration,
-    interrupt: &Interrupt,
-) -> Result<String, Error> {
-    let host = launcher.to_string();
-    let mut session = Session::start(&host, launcher.command(BOOT_ID, &[], control))?;
-    let line = session.line(Instant::now() + patience, patience, interrupt);
-    session.end();
-    read_boot_id(&host, &line?)
-}
-
-/// Reads `boot ID`.
-fn read_boot_id(host: &str, line: &str) -> Result<String, Error> {
-    let plain = |id: &&str| {
-        id.len() == BOOT_ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-    };
-    let id = line.strip_prefix("boot ").filter(plain);
-    let strange = || Error::Strange { host: host.to_owned(), got: text::reason(line) };
-    id.map(str::to_owned).ok_or_else(strange)
 }
 
 fn pause(interrupt: &Interrupt) -> Result<(), Error> {
@@ -145,6 +109,7 @@ fn pause(interrupt: &Interrupt) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::*;
 
@@ -173,7 +138,8 @@ mod tests {
         fs::write(directory.path().join("next"), SECOND).unwrap();
         let launcher = host(directory.path(), GOES_DOWN);
         let interrupt = Interrupt::new().unwrap();
-        assert_eq!(boot_id(&launcher, &interrupt).unwrap(), FIRST);
+        let control = Control::of("host").unwrap();
+        assert_eq!(boot_id::ask(&launcher, &control.socket(), TO_ANSWER, &interrupt).unwrap(), FIRST);
         let ids = reboot_all(&[(&launcher, false)], Duration::from_secs(5), &interrupt).unwrap();
         assert_eq!(ids, [SECOND]);
     }

@@ -129,11 +129,11 @@ fn the_kind_of_boot_and_their_number_are_set_apart() {
     let said = "boots = { count = 10, how = \"reboot\" }".to_owned();
     assert_eq!(line(&["boots.how=reboot"]), (said.clone(), BootKind::Reboot, 10));
     assert_eq!(line(&["protocol.boots.how=reboot"]), (said, BootKind::Reboot, 10));
-    let said = "boots = { count = 12, how = \"reload\" }".to_owned();
-    assert_eq!(line(&["boots.how=reload", "boots=12"]), (said.clone(), BootKind::Reload, 12));
-    assert_eq!(line(&["boots.how=reload", "boots.count=12"]), (said, BootKind::Reload, 12));
+    let said = "boots = { count = 12, how = \"reboot\" }".to_owned();
+    assert_eq!(line(&["boots.how=reboot", "boots=12"]), (said.clone(), BootKind::Reboot, 12));
+    assert_eq!(line(&["boots.how=reboot", "boots.count=12"]), (said, BootKind::Reboot, 12));
     assert_eq!(
-        line(&["boots.how=reload", "boots.how="]),
+        line(&["boots.how=reboot", "boots.how="]),
         ("boots = { count = 10 }".to_owned(), BootKind::Reset, 10)
     );
     // Too few boots for the looks, in a table too.

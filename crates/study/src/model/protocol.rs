@@ -72,9 +72,6 @@ words::vocabulary! {
     pub enum BootKind: "a kind of boot" {
         /// Sockets and settings. The machines go on.
         Reset = "reset", default;
-        /// The drivers of the interfaces too: down and up, and where the bus allows, taken from
-        /// their devices and given back.
-        Reload = "reload";
         /// The machines: both restart between two boots.
         Reboot = "reboot";
     }
@@ -93,7 +90,6 @@ impl BootKind {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Reset => "sockets and settings rebuilt, machines not restarted",
-            Self::Reload => "drivers of the interfaces reloaded, machines not restarted",
             Self::Reboot => "both machines restarted between boots",
         }
     }
