@@ -88,16 +88,26 @@ impl Hosts {
         reach::reboot_all(&hosts, *within, interrupt)?;
         let until = begun + *within;
         let launchers: Vec<&Launcher> = hosts.iter().map(|(launcher, _)| *launcher).collect();
-        let connect = || Ok(Reached::connect_all(&launchers, binary, *keep_agent, interrupt)?);
-        let mut reached = patiently(until, interrupt, connect)?.into_iter();
-        let mut place = |interface: Option<String>| HostPlace { by: reached.next(), interface };
-        let places = BySide { transmitter: place(transmitter.1), receiver: place(receiver.1) };
-        let hosts = Self { places, own_addresses };
-        patiently(until.min(Instant::now() + FOR_ADDRESSES), interrupt, || {
+        let interfaces = [transmitter.1.clone(), receiver.1.clone()];
+        let connect = || {
+            let mut all = Reached::connect_all(&launchers, binary, *keep_agent, interrupt)?.into_iter();
+            let mut place =
+                |interface: &Option<String>| HostPlace { by: all.next(), interface: interface.clone() };
+            let places = BySide { transmitter: place(&interfaces[0]), receiver: place(&interfaces[1]) };
+            Ok::<_, Error>(Self { places, own_addresses })
+        };
+        let mut connected = None;
+        patiently(until, interrupt, |until| {
+            // An error drops the connection: a machine may restart twice, or its sshd.
+            let hosts: Self = connected.take().map_or_else(connect, Ok)?;
             let now = hosts.addresses(program, interrupt)?;
-            if now == before { Ok(()) } else { Err(Error::OtherAddresses) }
-        })?;
-        Ok(hosts)
+            if now == before {
+                return Ok(hosts);
+            }
+            connected = Some(hosts);
+            *until = (*until).min(Instant::now() + FOR_ADDRESSES);
+            Err(Error::OtherAddresses)
+        })
     }
 
     /// The addresses that the traffic uses, of those that the interfaces have; the default where it
@@ -149,14 +159,15 @@ impl Facts<'_> {
     }
 }
 
-/// The first success of `attempt`, or its error at the end of this time.
+/// The first success of `attempt`, or its error at the end of this time, which it may bring
+/// forward.
 fn patiently<T>(
-    until: Instant,
+    mut until: Instant,
     interrupt: &Interrupt,
-    mut attempt: impl FnMut() -> Result<T, Error>,
+    mut attempt: impl FnMut(&mut Instant) -> Result<T, Error>,
 ) -> Result<T, Error> {
     loop {
-        match attempt() {
+        match attempt(&mut until) {
             Err(error) if !error.is_interrupt() && Instant::now() < until => {}
             result => return result,
         }
@@ -189,12 +200,12 @@ mod tests {
     fn an_attempt_is_repeated_until_the_time_is_over() {
         let interrupt = Interrupt::new().unwrap();
         let mut tries = 0;
-        let second = patiently(Instant::now() + Duration::from_secs(30), &interrupt, || {
+        let second = patiently(Instant::now() + Duration::from_secs(30), &interrupt, |_| {
             tries += 1;
             if tries == 2 { Ok(tries) } else { Err(Error::OtherAddresses) }
         });
         assert_eq!(second.unwrap(), 2);
-        let over = patiently::<()>(Instant::now(), &interrupt, || Err(Error::OtherAddresses));
+        let over = patiently::<()>(Instant::now(), &interrupt, |_| Err(Error::OtherAddresses));
         assert!(over.unwrap_err().to_string().contains("--addresses own"));
     }
 }

@@ -49,7 +49,7 @@ rm -r root
 /// The first program of a machine.
 const INIT: &str = r#"#!/bin/sh
 export PATH=/bin:/usr/sbin
-mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys; ln -s /proc/self/fd/0 /dev/stdin
 for pass in 1 2 3 4; do for file in /modules/*; do insmod $file 2>/dev/null; done; done
 machine=$(sed 's/.*machine=\([12]\).*/\1/' /proc/cmdline)
 if [ $machine = 1 ]; then printf '#!/bin/sh\nexec busybox reboot -f\n' > /bin/reboot; chmod 755 /bin/reboot; fi
