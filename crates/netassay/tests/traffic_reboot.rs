@@ -16,8 +16,8 @@ use restarting::Machines;
 
 /// Two boots of two runs. Each machine executes its instructions in software.
 const STUDY: &str = "name = \"restarts\"\nquestion = \"Does it last over restarts?\"\nscenario = \"veth\"\n\
-    [[workload]]\nkind = \"tcp_stream\"\nduration = \"200ms\"\nramp = \"50ms\"\nflows = 1\n\
-    [factors]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 2\nruns = 1\nwarmup = 0\n";
+    [[workload]]\nkind = \"tcp_stream\"\nduration = \"500ms\"\nramp = \"100ms\"\nflows = 1\n\
+    [factors]\nmtu = [1500, 1400]\n[protocol]\nboots = 2\nruns = 1\nwarmup = 0\n";
 
 struct World {
     bench: Bench,
@@ -79,7 +79,7 @@ fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
     let said = stderr(&done);
     assert!(said.contains("boot 2 of 2: both machines restart"), "{said}");
     assert!(!said.contains("boot 1 of 2: both machines restart"), "{said}");
-    assert!(stdout(&done).contains("2 boots: both machines restarted between boots"), "{}", stdout(&done));
+    assert!(stdout(&done).contains("Boots: both machines restarted between boots."), "{}", stdout(&done));
     let boots = world.boots();
     assert_eq!(boots.iter().map(|boot| boot.0).collect::<Vec<_>>(), [1, 2], "{boots:?}");
     assert_eq!(distinct(&boots), 4, "{boots:?}");

@@ -248,9 +248,13 @@ fn this_machine_is_never_restarted_whatever_leads_to_it() {
     };
     // Namespaces of this machine have its boot id.
     let said = refused(&mut world.netassay(["a:data0", "b:data0"], &["--set", "boots.how=reboot"]));
-    assert!(said.contains("the transmitter (a) cannot be rebooted between boots: it is this machine"), "{said}");
+    assert!(
+        said.contains("the transmitter (a) cannot be rebooted between boots: it is this machine"),
+        "{said}"
+    );
     assert!(said.contains("boots.how = \"reset\""), "{said}");
-    let said = refused(&mut world.netassay(["a:data0", "b:data0"], &["--set", "boots.how=reboot", "--dry-run"]));
+    let said =
+        refused(&mut world.netassay(["a:data0", "b:data0"], &["--set", "boots.how=reboot", "--dry-run"]));
     assert!(said.contains("it is this machine"), "{said}");
     // So has what another launcher leads to.
     let entry = |machine: &machines::Machine| {
