@@ -106,7 +106,10 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
             bar.set_position(*done as u64);
         }
         Event::Tick if own_cpu => bar.tick(),
-        Event::BootStarted { .. } | Event::BootLost { .. } | Event::Looked { .. } => {
+        Event::Rebooting { .. }
+        | Event::BootStarted { .. }
+        | Event::BootLost { .. }
+        | Event::Looked { .. } => {
             if let Some(line) = line(event) {
                 above(bar, line);
             }
@@ -144,6 +147,9 @@ fn line(event: &Event) -> Option<String> {
             }
             text
         }
+        Event::Rebooting { boot, of } => format!(
+            "boot {boot} of {of}: both machines restart; waiting until each answers over ssh from another boot, with its addresses"
+        ),
         Event::BootStarted { boot, of, build_ms, notes } => {
             let mut text = format!("boot {boot} of {of}: testbed built in {build_ms:.0} ms");
             for note in notes {

@@ -240,3 +240,42 @@ fn a_machine_may_be_any_command_that_runs_a_shell() {
     assert_eq!(world.on("root@b", &["restore"]), "nothing to undo\n");
     assert!(fs::exists(world.bench.path("netassay.db")).unwrap());
 }
+
+#[test]
+fn this_machine_is_never_restarted_whatever_leads_to_it() {
+    let Some(world) = World::make("this_machine_is_never_restarted_whatever_leads_to_it") else { return };
+    let before = world.states();
+    let refused = |command: &mut Command| {
+        let done = command.output().unwrap();
+        expect(&done, 3);
+        assert!(!world.bench.path("netassay.db").exists());
+        stderr(&done)
+    };
+    // Namespaces of this machine have its boot id.
+    let said = refused(&mut world.netassay(["a:data0", "b:data0"], &["--set", "boots.how=reboot"]));
+    assert!(
+        said.contains("the transmitter (a) cannot be rebooted between boots: it is this machine"),
+        "{said}"
+    );
+    assert!(said.contains("boots.how = \"reset\""), "{said}");
+    let said =
+        refused(&mut world.netassay(["a:data0", "b:data0"], &["--set", "boots.how=reboot", "--dry-run"]));
+    assert!(said.contains("it is this machine"), "{said}");
+    // So has what another launcher leads to.
+    let entry = |machine: &machines::Machine| {
+        let words: Vec<String> = machine.launcher().iter().map(|word| format!("{word:?}")).collect();
+        format!("launch = [{}]\ninterface = \"data0\"\n", words.join(", "))
+    };
+    let (a, b) = (&world.machines.a, &world.machines.b);
+    let hosts = format!("[transmitter]\n{}[receiver]\n{}", entry(a), entry(b));
+    let hosts = world.bench.write("hosts.toml", &hosts).display().to_string();
+    let all = ["run", "tso.toml", "--hosts", &hosts, "--no-report", "--set", "boots.how=reboot"];
+    let said = refused(&mut world.bench.netassay(&all));
+    assert!(said.contains("it is not reached by ssh"), "{said}");
+    world.expect_as_before(&before, Duration::from_secs(5));
+    // What a boot is otherwise is said in the plan.
+    let done = world.netassay(["a:data0", "b:data0"], &["--dry-run"]).output().unwrap();
+    expect(&done, 0);
+    let plan = stdout(&done);
+    assert!(plan.contains("boots: sockets and settings rebuilt, machines not restarted"), "{plan}");
+}

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use nix::unistd::geteuid;
 
+use crate::error::Error;
+
 /// A directory for the socket that sessions with one host share; it goes when this is dropped.
 /// Sockets have short names (108 bytes), so it is not below a long directory of the user's.
 #[derive(Debug)]
@@ -18,6 +20,12 @@ pub(crate) struct Control {
 const PREFIX: &str = "netassay-ssh-";
 
 impl Control {
+    /// One for the connection to a host, in the usual place.
+    pub(crate) fn of(host: &str) -> Result<Self, Error> {
+        let place = Self::parent();
+        Self::make(&place).map_err(|source| Error::Control { host: host.to_owned(), place, source })
+    }
+
     /// Makes the directory, and removes those of processes that were killed.
     pub(crate) fn make(parent: &Path) -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -29,7 +37,7 @@ impl Control {
     }
 
     /// Where such directories are made.
-    pub(crate) fn parent() -> PathBuf {
+    fn parent() -> PathBuf {
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         runtime.filter(|path| path.is_absolute() && path.is_dir()).unwrap_or_else(std::env::temp_dir)
     }

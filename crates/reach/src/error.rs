@@ -46,6 +46,28 @@ pub enum Error {
         /// The beginning of the answer.
         got: String,
     },
+    /// It cannot be restarted.
+    #[error(
+        "{host} cannot be rebooted: {said}: let its login be root, or let sudo run systemctl, reboot and sh without a password"
+    )]
+    NoReboot {
+        /// The host.
+        host: String,
+        /// What it said.
+        said: String,
+    },
+    /// It did not answer from another boot in time.
+    #[error(
+        "{host} did not come back within {seconds} s after its reboot ({last}): look at its console; `--resume` goes on once it is back, and `--reboot-within` waits longer"
+    )]
+    NotBack {
+        /// The host.
+        host: String,
+        /// How long it was waited for.
+        seconds: u64,
+        /// What the last try to reach it came to.
+        last: String,
+    },
     /// The program cannot run there.
     #[error(
         "{host} is of the architecture {theirs}, and this netassay is of {ours}: give one for it with --agent-binary FILE"

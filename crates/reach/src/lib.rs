@@ -5,18 +5,22 @@
 //! brings this program there, has its checksum compared, starts agents, and leaves nothing behind.
 
 mod binary;
+mod boot_id;
 mod control;
 mod error;
 mod launcher;
 mod lines;
 mod reached;
+mod reboot;
 mod said;
 mod script;
+mod session;
 mod spec;
 
 pub use binary::Binary;
 pub use error::Error;
 pub use launcher::Launcher;
 pub use reached::{Connection, Reached};
+pub use reboot::reboot_all;
 pub use said::Said;
 pub use spec::{HostSpec, SpecError};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::net::IpAddr;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use agent::{Interrupt, Launch};
 
 use crate::binary::Binary;
+use crate::boot_id;
 use crate::control::Control;
 use crate::error::Error;
 use crate::launcher::Launcher;
-use crate::lines::{Lines, NoLine};
-use crate::said::Said;
 use crate::script::{KEEP, RUN, TAKE};
+use crate::session::{Session, strange};
 
 /// How long a host may take to answer: ssh's own 10 s for the connection, and as long for a login.
 const TO_ANSWER: Duration = Duration::from_secs(20);
@@ -78,9 +78,7 @@ impl Reached {
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let host = launcher.to_string();
-        let place = Control::parent();
-        let control =
-            Control::make(&place).map_err(|source| Error::Control { host: host.clone(), place, source })?;
+        let control = Control::of(&host)?;
         let kept = if keep { "keep" } else { "drop" };
         let command = launcher.command(KEEP, &[&binary.sum, kept], &control.socket());
         let mut session = Session::start(&host, command)?;
@@ -173,6 +171,14 @@ impl Reached {
         self.launcher.command(RUN, &all, &self.control.socket())
     }
 
+    /// The identity of the host's present boot, which its kernel draws at each start.
+    ///
+    /// # Errors
+    /// When the host does not answer.
+    pub fn boot_id(&self, interrupt: &Interrupt) -> Result<String, Error> {
+        boot_id::ask(&self.launcher, &self.control.socket(), TO_ANSWER, interrupt)
+    }
+
     /// Whether agents there are root.
     #[must_use]
     pub fn is_root(&self) -> bool {
@@ -250,90 +256,6 @@ impl Connection {
         let address = |word: &str| word.split('%').next()?.parse().ok();
         let [controller, _, host, _] = words[..] else { return None };
         Some(Self { controller: address(controller)?, host: address(host)? })
-    }
-}
-
-fn strange(host: &str, got: &str) -> Error {
-    Error::Strange { host: host.to_owned(), got: text::reason(got) }
-}
-
-/// One script that runs on a host.
-struct Session {
-    host: String,
-    process: Child,
-    input: Option<ChildStdin>,
-    lines: Lines,
-    said: Said,
-}
-
-impl Session {
-    fn start(host: &str, mut command: Command) -> Result<Self, Error> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let program = command.get_program().to_string_lossy().into_owned();
-        let failed = |source| Error::Start { host: host.to_owned(), program: program.clone(), source };
-        let mut process = command.spawn().map_err(failed)?;
-        let lines = Lines::of(process.stdout.take().expect("its standard output was asked to be a pipe"));
-        let said = Said::read(process.stderr.take().expect("its standard error was asked to be a pipe"));
-        let input = process.stdin.take();
-        match said {
-            Ok(said) => Ok(Self { host: host.to_owned(), process, input, lines, said }),
-            Err(source) => {
-                let _ = process.kill();
-                let _ = process.wait();
-                Err(failed(source))
-            }
-        }
-    }
-
-    fn line(
-        &mut self,
-        deadline: Instant,
-        patience: Duration,
-        interrupt: &Interrupt,
-    ) -> Result<String, Error> {
-        let no_line = match self.lines.next(deadline, interrupt) {
-            Ok(line) => return Ok(line),
-            Err(no_line) => no_line,
-        };
-        let host = self.host.clone();
-        self.input = None;
-        let status = match no_line {
-            NoLine::Ended => {
-                self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
-            }
-            _ => String::new(),
-        };
-        self.end();
-        let said = Some(self.said.last_words()).filter(|said| !said.is_empty());
-        Err(match no_line {
-            NoLine::Interrupted => Error::Interrupted,
-            NoLine::Endless => strange(&host, "a line without an end"),
-            NoLine::Late => Error::Silent {
-                host,
-                seconds: patience.as_secs(),
-                said: said.unwrap_or_else(|| "nothing".to_owned()),
-            },
-            NoLine::Ended => {
-                let said = said.unwrap_or(status);
-                Error::Unreachable { hint: hint(&said).to_owned(), host, said }
-            }
-        })
-    }
-
-    fn end(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-/// The way out of what ssh commonly says.
-fn hint(said: &str) -> &'static str {
-    if said.contains("Host key verification failed") {
-        "; connect once by hand (ssh HOST) and compare the key that it shows: netassay never accepts one by itself"
-    } else if said.contains("Permission denied") {
-        "; netassay cannot type a password: let a key log in (ssh-copy-id), or start an agent that holds it"
-    } else {
-        ""
     }
 }
 

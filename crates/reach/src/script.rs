@@ -49,3 +49,22 @@ p=$1/netassay; s=$2; shift 2
 if [ "$s" = yes ]; then exec sudo -n -- "$p" "$@"; fi
 exec "$p" "$@"
 "#;
+
+/// Tells the identity of the present boot.
+pub(crate) const BOOT_ID: &str = r#"
+echo "boot $(cat /proc/sys/kernel/random/boot_id)"
+"#;
+
+/// Restarts the host. `$1`: `yes` if by sudo. It answers `boot ID`, the boot before; then `failed
+/// WHY` if every way to restart failed, or nothing more that counts.
+///
+/// The init system is asked first. Only where there is none, or it refuses, is the kernel told to
+/// write out what it has (`s`), to mount everything read-only (`u`) and to restart (`b`).
+pub(crate) const REBOOT: &str = r#"
+echo "boot $(cat /proc/sys/kernel/random/boot_id)"
+s=; [ "$1" = yes ] && s="sudo -n --"
+why=$( { [ -d /run/systemd/system ] && $s systemctl reboot; } 2>&1 ) && { echo going; exit 0; }
+more=$( $s reboot 2>&1 ) && { echo going; exit 0; }
+last=$( $s sh -c 'for key in s u b; do echo $key > /proc/sysrq-trigger || exit 1; [ $key = b ] || sleep 1; done' 2>&1 ) && { echo going; exit 0; }
+echo failed $why $more $last
+"#;

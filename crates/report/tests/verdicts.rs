@@ -206,3 +206,20 @@ fn a_study_is_sized_by_what_was_measured() {
     // One boot tells nothing of how boots differ.
     assert!(Spread::of(&stored(&study, 1, value), &study, None).unwrap().is_none());
 }
+
+#[test]
+fn a_page_says_what_a_boot_between_machines_was() {
+    let page = |scenario: &str, boots: &str| {
+        let head = HEAD.replace("veth", scenario);
+        let text =
+            format!("{head}[factors]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = {boots}\nruns = 2\n");
+        let study = Study::parse("made", &text).unwrap();
+        let stored = stored(&study, 3, |boot, run, condition| 1000.0 + noise(boot, run, condition));
+        Results::new(&stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE)
+    };
+    let reset = page("ssh", "3");
+    assert!(reset.contains("Boots: sockets and settings rebuilt, machines not restarted."), "{reset}");
+    let reboot = page("ssh-vxlan", "{ how = \"reboot\", count = 3 }");
+    assert!(reboot.contains("Boots: both machines restarted between boots."), "{reboot}");
+    assert!(!page("veth", "3").contains("restarted"));
+}

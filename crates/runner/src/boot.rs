@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use record::{Detail, Disturbance, Drift, Drifted, Environment, Note};
 use store::{BootId, NewRun, Outcome};
-use study::PlannedRun;
+use study::{BootKind, PlannedRun};
 
 use crate::campaign::{Campaign, Error};
 use crate::event::{Event, Invalid};
@@ -45,18 +45,30 @@ impl Campaign<'_> {
             return Ok(BootEnd::Interrupted);
         }
         let begun = Instant::now();
+        match self.reboot(session, number) {
+            Ok(()) => {}
+            Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
+            Err(error) => return Err(error.into()),
+        }
+        let restarted = begun.elapsed();
         let state = &session.plan.conditions[todo.first().map_or(0, |run| run.condition)].boot;
         let mut bench = match self.lab.build(state) {
             Ok(bench) => bench,
             Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
             Err(error) => return Err(error.into()),
         };
-        let build_ms = begun.elapsed().as_secs_f64() * 1e3;
+        let build_ms = begun.elapsed().saturating_sub(restarted).as_secs_f64() * 1e3;
         let environment = match bench.environment() {
             Ok(environment) => self.with_machine(environment),
             Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
             Err(error) => return Ok(BootEnd::Lost(error.to_string())),
         };
+        if session.plan.how_of_boots() == Some(BootKind::Reboot)
+            && let Some((side, other)) = session.machines.not_restarted(number, &environment)
+        {
+            return Err(Error::NotRestarted { boot: number, side, other });
+        }
+        session.machines.note(number, &environment);
         session.progress.built(state);
         let mut in_runs = Duration::ZERO;
         let boot = self.store.begin_boot(session.id, number, &environment)?;
@@ -86,6 +98,19 @@ impl Campaign<'_> {
         drop(bench);
         session.progress.booted(state, begun.elapsed().saturating_sub(in_runs));
         Ok(BootEnd::Through)
+    }
+
+    /// Restarts the machines, where the study asks for it. That is between two boots, so machines
+    /// in which no other boot was measured go on: those of the first boot, of a boot that is
+    /// resumed, and those whose controller was stopped while they restarted.
+    fn reboot(&mut self, session: &Session<'_>, boot: u32) -> Result<(), testbed::Error> {
+        if session.plan.how_of_boots() != Some(BootKind::Reboot)
+            || !session.machines.are_of_another(boot, &self.lab.boot_ids()?)
+        {
+            return Ok(());
+        }
+        self.tell(Event::Rebooting { boot, of: session.boots });
+        self.lab.reboot()
     }
 
     /// An environment with what was changed of the machine for the study.

@@ -86,6 +86,18 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// A boot with machines that should have restarted has the boot id of another.
+    #[error(
+        "boot {boot}: the {side} did not restart: its boot id is that of boot {other}. Look at its console; `--resume` goes on"
+    )]
+    NotRestarted {
+        /// The boot of the study.
+        boot: u32,
+        /// Whose machine.
+        side: study::Side,
+        /// The boot of the study that has this boot id.
+        other: u32,
+    },
     /// The user stopped it before the first run.
     #[error("interrupted before the first run: nothing was recorded")]
     Interrupted,

@@ -8,6 +8,7 @@ use study::{Costs, Plan, PlannedRun, Study};
 use crate::boot::BootEnd;
 use crate::campaign::{Campaign, Ending, Error, Summary};
 use crate::event::Event;
+use crate::identities::Identities;
 use crate::need::Needs;
 use crate::pending::{key_of, pending};
 use crate::probe::{Probed, probe};
@@ -42,7 +43,7 @@ impl Campaign<'_> {
             scenario: study.scenario_names(),
             version: self.version.to_owned(),
         })?;
-        self.go(id, &plan, costs, None, BTreeSet::new())
+        self.go(id, &plan, costs, None, BTreeSet::new(), Identities::default())
     }
 
     /// Continues a stored study with the planned runs that are not stored. Of a complete study,
@@ -67,7 +68,8 @@ impl Campaign<'_> {
         // Before the recorded runs are read: from here on, no other process records into this file.
         self.store.resume_study(id)?;
         let costs = Costs::stated(plan);
-        self.go(id, plan, costs, last, tried)
+        let machines = Identities::of(stored.boots.iter().map(|boot| (boot.number, &boot.environment)));
+        self.go(id, plan, costs, last, tried, machines)
     }
 
     /// Makes the runs that are missing, up to the boot `last`. `tried`: the conditions that have
@@ -79,6 +81,7 @@ impl Campaign<'_> {
         costs: Costs,
         last: Option<u32>,
         tried: BTreeSet<usize>,
+        machines: Identities,
     ) -> Result<Summary, Error> {
         let protocol = &plan.asked.protocol;
         let mut schedule = study::schedule(&plan.states_of_conditions(), protocol);
@@ -117,6 +120,7 @@ impl Campaign<'_> {
             given_up: BTreeSet::new(),
             ahead: open.iter().flatten().filter(|run| !run.warmup).map(key_of).collect(),
             needs,
+            machines,
             noted: BTreeSet::new(),
             repeats: Repeats::of(open.iter().flatten().filter(|run| !run.warmup).count()),
             progress,

@@ -25,6 +25,13 @@ pub enum Event {
         /// How long that should take, in seconds.
         expected_s: f64,
     },
+    /// Both machines restart, which may take minutes.
+    Rebooting {
+        /// The number of the boot that begins thereby, from 1.
+        boot: u32,
+        /// Boots in the schedule.
+        of: u32,
+    },
     /// A testbed is built.
     BootStarted {
         /// Its number in the schedule, from 1.

@@ -23,6 +23,23 @@ pub trait Lab {
         self.build(state)
     }
 
+    /// The identities of the present boots of the user's machines; none where a testbed is all that
+    /// a boot starts.
+    ///
+    /// # Errors
+    /// When a machine does not answer.
+    fn boot_ids(&mut self) -> Result<Vec<String>, testbed::Error> {
+        Ok(Vec::new())
+    }
+
+    /// Restarts the user's machines. No testbed stands meanwhile.
+    ///
+    /// # Errors
+    /// When a machine refuses, or is not back in time.
+    fn reboot(&mut self) -> Result<(), testbed::Error> {
+        Ok(())
+    }
+
     /// Deletes the answers of an earlier session: they are no longer true.
     fn forget(&mut self, _state: &BootState) {}
 }

@@ -15,6 +15,7 @@ mod designed;
 mod event;
 mod exact;
 mod foreign;
+mod identities;
 mod lab;
 mod limit;
 mod local_lab;

@@ -1,6 +1,7 @@
 //! The lab on this machine: namespaces, veth pairs, virtual machines.
 
 use std::mem::take;
+use std::sync::Arc;
 use std::time::Instant;
 
 use agent::Interrupt;
@@ -8,7 +9,7 @@ use guest::Memory;
 use record::{Detail, Environment, ExactRun, Note};
 use serde_json::{Value, json};
 use study::{BootState, BySide, Condition, Effective};
-use testbed::{RunOrder, Switches, Testbed};
+use testbed::{Restarter, RunOrder, Switches, Testbed};
 
 use crate::arrival::nothing_arrived;
 use crate::exact::instructions;
@@ -26,6 +27,8 @@ pub struct LocalLab {
     pub interrupt: Interrupt,
     /// The answers of virtual machines in earlier sessions.
     pub memory: Memory,
+    /// What the user's machines need after a restart; none where none restart.
+    pub restarter: Option<Arc<Restarter>>,
 }
 
 impl LocalLab {
@@ -79,6 +82,18 @@ impl Lab for LocalLab {
             Ok((bench, begun.elapsed()))
         });
         Ok(Box::new(Recalling::new(self.memory.clone(), key, build)?))
+    }
+
+    fn boot_ids(&mut self) -> Result<Vec<String>, testbed::Error> {
+        self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boot_ids(&self.interrupt))
+    }
+
+    fn reboot(&mut self) -> Result<(), testbed::Error> {
+        let Some(restarter) = self.restarter.clone() else { return Ok(()) };
+        // Machines that did not come back are not used again.
+        let hosts = self.options.hosts.take().ok_or(testbed::Error::NoHosts(self.options.state.scenario))?;
+        self.options.hosts = Some(hosts.reboot(&self.options.program, &restarter, &self.interrupt)?);
+        Ok(())
     }
 
     fn forget(&mut self, state: &BootState) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use store::{RunKey, StudyId};
 use study::{Plan, PlannedRun, Stop};
 
+use crate::identities::Identities;
 use crate::need::Needs;
 use crate::progress::Progress;
 
@@ -34,6 +35,8 @@ pub(crate) struct Session<'a> {
     pub(crate) ahead: BTreeSet<RunKey>,
     /// Which conditions have no measurement yet.
     pub(crate) needs: Needs<'a>,
+    /// In which boots of the machines the study's boots were measured.
+    pub(crate) machines: Identities,
     /// The limitations of testbeds that were reported.
     pub(crate) noted: BTreeSet<String>,
     pub(crate) repeats: Repeats,

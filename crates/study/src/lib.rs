@@ -37,7 +37,7 @@ pub use model::guest::Guest;
 pub use model::machine::Machine;
 pub use model::name::{Name, NameWord};
 pub use model::offloads::Offloads;
-pub use model::protocol::{Order, Protocol};
+pub use model::protocol::{BootKind, Order, Protocol};
 pub use model::stop::{Bounds, LooksDropped, Stop};
 pub use model::study::Study;
 pub use model::switch::Switch;

@@ -34,6 +34,7 @@ fn every_key_metric_and_group_is_explained() {
         "/$defs/Workload/properties",
         "/$defs/Protocol/properties",
         "/$defs/Comparison/properties",
+        "/$defs/BootsOfAKind/properties",
         "/$defs/Stop/properties",
         "/$defs/Guest/properties",
         "/$defs/Underlay/properties",
@@ -64,13 +65,16 @@ fn the_limits_are_those_of_the_schema() {
     let schema: Value = serde_json::from_str(&netassay_study::schema()).unwrap();
     for (section, keys, path) in [
         ("`[protocol]`", ["boots", "warmup", "runs"].as_slice(), "Protocol"),
+        ("`[protocol]`", &["count"], "BootsOfAKind"),
         ("`[protocol]`", &["looks"], "Stop"),
         ("The study", &["vcpus"], "Guest"),
         ("`[design]`", &["most"], "Design"),
     ] {
         for key in keys {
             let property = &schema["$defs"][path]["properties"][key];
-            let part = property.pointer("/$ref").and_then(Value::as_str).unwrap().rsplit('/').next().unwrap();
+            // `boots` may be a table too.
+            let number = property.pointer("/$ref").or(property.pointer("/anyOf/0/$ref"));
+            let part = number.and_then(Value::as_str).unwrap().rsplit('/').next().unwrap();
             let limits = &schema["$defs"][part];
             let range = format!("{} to {}", limits["minimum"], limits["maximum"]);
             assert!(row(key, section).contains(&range), "{key}: {range}");

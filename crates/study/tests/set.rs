@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use netassay_study::{Assignment, Copies, Scenario, Sender, Study, bundled, starter};
+use netassay_study::{Assignment, BootKind, Copies, Scenario, Sender, Study, bundled, starter};
 
 fn changes(texts: &[&str]) -> Vec<Assignment> {
     texts.iter().map(|text| text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))).collect()
@@ -116,6 +116,35 @@ fn an_empty_value_takes_the_key_out() {
     let study = changed(SEVERAL, &tables.lines().collect::<Vec<_>>());
     assert_eq!(study.protocol().stop.as_ref().map(|stop| stop.looks), Some(3));
     assert_eq!(changed(SEVERAL, &["stop=1%"]).protocol().stop.as_ref().map(|stop| stop.looks), Some(5));
+}
+
+#[test]
+fn the_kind_of_boot_and_their_number_are_set_apart() {
+    let text = SEVERAL.replace("\"veth\"", "\"ssh\"");
+    let line = |set: &[&str]| {
+        let study = changed(&text, set);
+        let line = study.source_text().lines().find(|line| line.starts_with("boots")).unwrap().to_owned();
+        (line, study.protocol().how, study.protocol().boots)
+    };
+    let said = "boots = { count = 10, how = \"reboot\" }".to_owned();
+    assert_eq!(line(&["boots.how=reboot"]), (said.clone(), BootKind::Reboot, 10));
+    assert_eq!(line(&["protocol.boots.how=reboot"]), (said, BootKind::Reboot, 10));
+    let said = "boots = { count = 12, how = \"reboot\" }".to_owned();
+    assert_eq!(line(&["boots.how=reboot", "boots=12"]), (said.clone(), BootKind::Reboot, 12));
+    assert_eq!(line(&["boots.how=reboot", "boots.count=12"]), (said, BootKind::Reboot, 12));
+    assert_eq!(
+        line(&["boots.how=reboot", "boots.how="]),
+        ("boots = { count = 10 }".to_owned(), BootKind::Reset, 10)
+    );
+    // Too few boots for the looks, in a table too.
+    let short = changed(&text, &["boots.how=reboot", "boots.count=2"]);
+    assert!(short.looks_dropped().is_some() && short.protocol().stop.is_none());
+    let absent = changed(&text, &["stop=", "boots=", "boots.how=reboot"]);
+    assert_eq!((absent.protocol().how, absent.protocol().boots), (BootKind::Reboot, 3));
+    let none = changed(&text, &["stop=", "boots.how=reboot", "boots="]);
+    assert_eq!((none.protocol().how, none.protocol().boots), (BootKind::Reset, 3));
+    shows!(refused(&text, &["boots.how=restart"]));
+    shows!(refused(SEVERAL, &["boots.how=reboot"]));
 }
 
 #[test]

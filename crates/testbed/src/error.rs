@@ -62,6 +62,21 @@ pub enum Error {
         /// The interface.
         interface: String,
     },
+    /// A machine cannot be rebooted between boots.
+    #[error(
+        "{host} cannot be rebooted between boots: {why}; name two other machines that are reached over ssh, or use boots.how = \"reset\""
+    )]
+    NoRestart {
+        /// The machine.
+        host: String,
+        /// Why not.
+        why: String,
+    },
+    /// The machines are back, but not the addresses of their interfaces.
+    #[error(
+        "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)"
+    )]
+    OtherAddresses,
     /// An interface has no address of this family.
     #[error(
         "the {side}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)"
@@ -107,7 +122,12 @@ impl Error {
     pub fn names_its_way_out(&self) -> bool {
         matches!(
             self,
-            Self::Reach(_) | Self::NoHosts(_) | Self::CarriesTheConnection { .. } | Self::NoAddress { .. }
+            Self::Reach(_)
+                | Self::NoHosts(_)
+                | Self::CarriesTheConnection { .. }
+                | Self::NoAddress { .. }
+                | Self::NoRestart { .. }
+                | Self::OtherAddresses
         )
     }
 

@@ -98,6 +98,16 @@ pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     Ok(testbed(builder, ends, path))
 }
 
+/// The addresses that the interfaces of the machines have for the traffic.
+pub(crate) fn addresses(
+    hosts: &Hosts,
+    program: &path::Path,
+    interrupt: &Interrupt,
+) -> Result<BySide<Addresses>, Error> {
+    let machines = machines(hosts, program, interrupt)?;
+    Ok(pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice())))
+}
+
 fn hosts(builder: &Builder<'_>) -> Result<Hosts, Error> {
     builder.options.hosts.clone().ok_or(Error::NoHosts(builder.options.state.scenario))
 }

@@ -20,7 +20,7 @@ const NEEDS: &[Need] = &[
     Need {
         package: "busybox-static",
         program: "busybox",
-        purpose: "the other guest in the bench of boots, and in its smoke test",
+        purpose: "the machines of tests that restart; the other guest in the bench of boots, and in its smoke test",
     },
     Need {
         package: "chromium",

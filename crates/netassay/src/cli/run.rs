@@ -79,6 +79,9 @@ pub(crate) struct RunFlags {
     pub(crate) change_machine: bool,
     #[command(flatten)]
     pub(crate) hosts: HostFlags,
+    /// (boots.how=reboot) How long both machines may take to be back after a reboot [default: 10m]
+    #[arg(long, value_name = "TIME", value_parser = study::parse_duration)]
+    pub(crate) reboot_within: Option<std::time::Duration>,
     #[command(flatten)]
     pub(crate) turn: TurnFlags,
     #[command(flatten)]

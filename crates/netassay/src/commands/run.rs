@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use agent::Interrupt;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
-use study::{BootState, Study};
+use study::{BootKind, BootState, Study};
 
 use crate::cli::{Format, Measured, RunFlags};
 use crate::commands::hosts::{self, ReachedHosts};
@@ -47,13 +47,15 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
 
 /// The study with its changes; on the machines that are named, if any are.
 pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
-    let study = find(name, &flags.set)?;
     if !flags.hosts.names_any() {
-        return Ok(study);
+        return find(name, &flags.set);
     }
-    let Some(change) = hosts::moved(&study)? else { return Ok(study) };
     let mut set = flags.set.clone();
-    set.changes.push(change);
+    // Only machines restart, and the study is not between them yet.
+    set.changes.push(hosts::change("boots.how=")?);
+    let moved = hosts::moved(&find(name, &set)?)?;
+    set.changes.truncate(flags.set.changes.len());
+    set.changes.extend(moved);
     find(name, &set)
 }
 
@@ -81,6 +83,9 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         )));
     }
     let reached = hosts::reach(&flags.hosts, &interrupt)?;
+    if let Some(reached) = &reached {
+        reached.check(study)?;
+    }
     if let (true, Some(reached)) = (flags.dry_run, &reached) {
         return dry_run_between(study, reached, flags).map(|()| None);
     }
@@ -125,16 +130,19 @@ fn lab(
     interrupt: &Interrupt,
 ) -> Result<LocalLab, Failure> {
     let privileges = host::Privileges::read();
+    let (hosts, restarter) = reached.map(|reached| reached.into_parts(flags.reboot_within)).unzip();
     Ok(LocalLab {
         options: testbed::Options {
             inside_guest: study.inside_guest(),
             exact: study.exact(),
-            hosts: reached.map(|reached| reached.hosts),
+            hosts,
             // Each boot has its own state.
             ..here::options(BootState::default(), flags.rootless || !privileges.privileged(), interrupt)?
         },
         interrupt: interrupt.clone(),
         memory: guest::Memory::here(),
+        // The program is kept in memory only for machines that need it again.
+        restarter: restarter.filter(|_| study.protocol().how == BootKind::Reboot),
     })
 }
 

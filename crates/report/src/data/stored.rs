@@ -66,6 +66,7 @@ pub(crate) fn subjects(
             quality: Some(Quality::of(target.metric)),
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
+            how: stored.plan.how_of_boots(),
             copies: conditions.get(target.baseline).filter(|_| is_counted).map(Condition::copies),
             ..subject
         })

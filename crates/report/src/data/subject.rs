@@ -2,7 +2,7 @@
 //! or from a user's files.
 
 use stats::{Analysis, Observation, Question, Spending};
-use study::{Copies, Name, Quality};
+use study::{BootKind, Copies, Name, Quality};
 
 use crate::data::error::Error;
 use crate::data::exact::{self, Unlike};
@@ -51,6 +51,8 @@ pub struct Subject {
     pub(crate) resolution: Option<f64>,
     /// How such counts include copies.
     pub(crate) copies: Option<Copies>,
+    /// What a boot starts afresh, between machines.
+    pub(crate) how: Option<BootKind>,
 }
 
 impl Subject {
@@ -79,6 +81,7 @@ impl Subject {
             truth: None,
             resolution: None,
             copies: None,
+            how: None,
         }
     }
 

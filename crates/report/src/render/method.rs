@@ -23,6 +23,7 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
     } else {
         format!("{}; {}", design(analysis.design), analysis.error.as_sentence())
     }];
+    sentences.extend(subject.how.map(|how| format!("a boot is: {}", how.sentence())));
     let count = analysis.comparisons.len();
     if count > 1 {
         sentences.push(together(subject, analysis));

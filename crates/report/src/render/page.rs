@@ -95,6 +95,7 @@ impl Results {
         let mut cautions: Vec<&str> =
             self.comparisons.iter().filter_map(|group| group.caution.as_deref()).collect();
         cautions.dedup();
+        let boots = self.stored.plan.how_of_boots().map(|how| format!("Boots: {}.", how.sentence()));
         let looks = self.stopping.iter().map(|stopping| format!("Looks: {stopping}."));
         let acted = self.conditions.iter().map(|condition| (condition.label.as_str(), &condition.acted));
         let flags = match is_whole {
@@ -104,6 +105,7 @@ impl Results {
         cautions
             .into_iter()
             .map(|caution| format!("Caution: {caution}."))
+            .chain(boots)
             .chain(looks)
             .chain(flags.into_iter().map(|flag| format!("Flag: {flag}.")))
             .collect()

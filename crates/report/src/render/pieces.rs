@@ -142,9 +142,13 @@ impl Results {
             (
                 "data",
                 format!(
-                    "{} of {}",
+                    "{} of {}{}",
                     counted(self.stored.measurements().count(), "run"),
-                    counted(row.boots as usize, "boot")
+                    counted(row.boots as usize, "boot"),
+                    self.stored
+                        .plan
+                        .how_of_boots()
+                        .map_or_else(String::new, |how| format!(": {}", how.sentence()))
                 ),
             ),
         ];

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use study::{Costs, Dropped, Effective, Expected, Plan, Study};
+use study::{BootKind, Costs, Dropped, Effective, Expected, Plan, Study};
 
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration};
@@ -20,6 +20,9 @@ pub struct PlanListing {
     #[serde(flatten)]
     plan: Plan,
     boots: u32,
+    /// What a boot starts afresh, between machines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    boots_how: Option<BootKind>,
     warmups: u32,
     runs: u32,
     /// When it may end before its last boot.
@@ -56,6 +59,7 @@ impl PlanListing {
             expected,
             plan,
             boots: protocol.boots,
+            boots_how: study.plan().how_of_boots(),
             warmups: protocol.warmup,
             runs: protocol.runs,
             stop: protocol.stop,
@@ -86,6 +90,9 @@ impl PlanListing {
             self.order,
             self.seed,
         ));
+        if let Some(how) = self.boots_how {
+            text.push_str(&format!("boots: {}\n", how.sentence()));
+        }
         text.push_str(&self.time());
         if let Some(stop) = self.stop {
             let looks: Vec<String> = stop.after(self.boots).map(|boot| boot.to_string()).collect();

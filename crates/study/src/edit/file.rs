@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use toml_edit::{DocumentMut, Item, Key, RawString, Table, TableLike, Value};
+use toml_edit::{DocumentMut, InlineTable, Item, Key, RawString, Table, TableLike, Value};
 
 use crate::edit::document::{Base, Document};
 use crate::read::factor::flatten;
@@ -45,6 +45,24 @@ impl File {
             }
         }
         Some(())
+    }
+
+    /// Makes a table of a value: it becomes the value of this key there. Nothing where there is no
+    /// value, or a table already.
+    pub(crate) fn widen(&mut self, path: &[&str], key: &str) {
+        let Some((last, steps)) = path.split_last() else { return };
+        let Some(table) = self.table(Base::Root, steps) else { return };
+        let Some(value) = table.get_mut(last).and_then(Item::as_value_mut) else { return };
+        if value.is_inline_table() {
+            return;
+        }
+        let decor = value.decor().clone();
+        let mut inner = InlineTable::new();
+        let mut old = std::mem::replace(value, Value::from(0));
+        old.decor_mut().clear();
+        inner.insert(key, old);
+        *value = Value::InlineTable(inner);
+        *value.decor_mut() = decor;
     }
 
     /// Makes a factor the first: the last one varies fastest, and the file's own stay together.

@@ -28,7 +28,10 @@ fn shorter(document: &Document<'_>, changes: &[Assignment]) -> Option<(String, L
     if !changes_a(BOOTS) || changes_a(STOP) {
         return None;
     }
-    let boots = number(document.get(&BOOTS[..1], BOOTS[1])?)?;
+    let boots = match document.get(&BOOTS[..1], BOOTS[1])? {
+        DeValue::Table(table) => number(table.get("count")?.get_ref())?,
+        count => number(count)?,
+    };
     document.get(&STOP[..1], STOP[1])?;
     let looks = document.get(STOP, "looks").map_or(Some(Stop::LOOKS), number)?;
     if Stop::fits(looks, boots) {

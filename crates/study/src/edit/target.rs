@@ -12,7 +12,7 @@ use crate::edit::prune;
 use crate::model::factor::Subject;
 use crate::model::literal;
 use crate::model::scope::{Scope, UNDERLAY};
-use crate::model::tables::{self, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, Table};
+use crate::model::tables::{self, BOOTS, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, Table};
 use crate::read::diagnostic::Problem;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
@@ -45,9 +45,12 @@ impl Target {
     pub(crate) fn of(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
         let key = assignment.key();
         let several = assignment.values().len() > 1;
+        let remove = assignment.values().is_empty();
         let target = match key.split_once('.') {
-            Some(("protocol", key)) => protocol(key.split_once('.').unwrap_or(("protocol", key))),
-            Some(("stop", key)) => protocol(("stop", key)),
+            Some(("protocol", key)) => {
+                protocol(document, key.split_once('.').unwrap_or(("protocol", key)), remove)
+            }
+            Some((table @ ("stop" | "boots"), key)) => protocol(document, (table, key), remove),
             Some(("workload", key)) => workloads(document, None, key),
             Some(("factors", key)) => factor(key),
             Some(("exact", "copies")) => bare(document, "copies", assignment.values().len()),
@@ -65,7 +68,7 @@ impl Target {
 
     /// Sets it to these values; `None` if that cannot be done in this file.
     pub(crate) fn put(&self, document: &Document<'_>, file: &mut File, values: &[String]) -> Option<()> {
-        let mut set = |base: Base<'_>, path: &[&str]| {
+        let set = |file: &mut File, base: Base<'_>, path: &[&str]| {
             if values.is_empty() {
                 file.take(base, path);
                 return Some(());
@@ -73,9 +76,16 @@ impl Target {
             file.put(base, path, literal::of(path.last()?, values))
         };
         match self {
-            Self::Key(path) => set(Base::Root, &path.iter().map(String::as_str).collect::<Vec<_>>()),
+            Self::Key(path) => {
+                let path: Vec<&str> = path.iter().map(String::as_str).collect();
+                // `boots = 3` becomes a table that has the 3 as its count.
+                if let (["protocol", "boots", _], false) = (path.as_slice(), values.is_empty()) {
+                    file.widen(&path[..2], "count");
+                }
+                set(file, Base::Root, &path)
+            }
             Self::Workloads(places, key) => {
-                places.iter().try_for_each(|place| set(Base::Item("workload", *place), &[key]))
+                places.iter().try_for_each(|place| set(file, Base::Item("workload", *place), &[key]))
             }
             Self::Factor(subject, name) => {
                 prune::exclusions(document, file, subject, values)?;
@@ -132,10 +142,17 @@ impl Target {
     }
 }
 
-/// A key of `[protocol]`, or of its `stop`. A bare `stop=2%` sets `detect`.
-fn protocol((table, key): (&str, &str)) -> Option<Target> {
+/// A key of `[protocol]`, or of its `stop` or `boots`. A bare `stop=2%` sets `detect`, and a bare
+/// `boots=2` the count, so that the kind of boot stays. `remove`: the key is taken out, whatever it
+/// holds.
+fn protocol(document: &Document<'_>, (table, key): (&str, &str), remove: bool) -> Option<Target> {
     let path = |keys: &[&str]| Some(Target::Key(keys.iter().map(ToString::to_string).collect()));
+    let boots = document.get(&["protocol"], "boots");
     match table {
+        "protocol" if key == "boots" && !remove && matches!(boots, Some(DeValue::Table(_))) => {
+            path(&["protocol", key, "count"])
+        }
+        "boots" if BOOTS.has(key) => path(&["protocol", "boots", key]),
         "protocol" if PROTOCOL.has(key) => path(&["protocol", key]),
         "stop" if STOP.has(key) => path(&["protocol", "stop", key]),
         _ => None,
@@ -202,9 +219,9 @@ fn bare(document: &Document<'_>, key: &str, values: usize) -> Option<Target> {
     }
     // `detect` is the one required key of `stop`.
     if key == "stop" && values > 0 {
-        return protocol(("stop", "detect"));
+        return protocol(document, ("stop", "detect"), false);
     }
-    if let Some(target) = protocol(("protocol", key)) {
+    if let Some(target) = protocol(document, ("protocol", key), values == 0) {
         return Some(target);
     }
     let factor = factor(key);

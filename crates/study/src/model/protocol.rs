@@ -1,6 +1,7 @@
 //! How often, and in which order, the conditions of a study are measured.
 
 use serde::{Deserialize, Serialize};
+use words::Scenario;
 
 use crate::model::limit;
 use crate::model::stop::Stop;
@@ -10,6 +11,10 @@ use crate::model::stop::Stop;
 pub struct Protocol {
     /// Boots: fresh starts of every host. The boot is the unit of replication.
     pub boots: u32,
+    /// What a boot between machines starts afresh. Absent from what earlier versions stored, which
+    /// knew the default only.
+    #[serde(default, skip_serializing_if = "BootKind::is_reset")]
+    pub how: BootKind,
     /// Warm-up runs of each condition in each boot.
     pub warmup: u32,
     /// Recorded runs of each condition in each boot.
@@ -37,7 +42,15 @@ impl Default for Protocol {
     /// The protocol of the reference studies R1 and R2: 3 boots of 1 warm-up run and 10 recorded
     /// runs.
     fn default() -> Self {
-        Self { boots: 3, warmup: 1, runs: 10, order: Order::Interleaved, seed: 1, stop: None }
+        Self {
+            boots: 3,
+            how: BootKind::Reset,
+            warmup: 1,
+            runs: 10,
+            order: Order::Interleaved,
+            seed: 1,
+            stop: None,
+        }
     }
 }
 
@@ -50,5 +63,46 @@ words::vocabulary! {
         /// Condition after condition, as most published studies did. Drift falls on some conditions
         /// more than on others.
         Sequential = "sequential";
+    }
+}
+
+words::vocabulary! {
+    /// What a boot between machines starts afresh.
+    #[derive(Default)]
+    pub enum BootKind: "a kind of boot" {
+        /// Sockets and settings. The machines go on.
+        Reset = "reset", default;
+        /// The machines: both restart between two boots.
+        Reboot = "reboot";
+    }
+}
+
+impl BootKind {
+    /// Whether it is the default.
+    #[must_use]
+    pub fn is_reset(&self) -> bool {
+        *self == Self::Reset
+    }
+
+    /// What it did to the machines, for tables: "sockets and settings rebuilt, machines not
+    /// restarted".
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Reset => "sockets and settings rebuilt, machines not restarted",
+            Self::Reboot => "both machines restarted between boots",
+        }
+    }
+}
+
+/// What a boot starts afresh where no machine is reached over ssh.
+#[must_use]
+pub(crate) fn afresh(scenario: Scenario, inside_guest: bool) -> &'static str {
+    if inside_guest {
+        "the virtual machine that the testbed is in restarts"
+    } else if scenario.has_guests() {
+        "the virtual machines restart"
+    } else {
+        "the network namespaces are rebuilt"
     }
 }

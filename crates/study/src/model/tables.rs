@@ -9,7 +9,7 @@ use words::{Acceleration, Copies, Family, Kind, Nic, Scenario, Vocabulary, Word}
 use crate::model::design::DesignKind;
 use crate::model::limit;
 use crate::model::offloads::Offloads;
-use crate::model::protocol::Order;
+use crate::model::protocol::{BootKind, Order};
 use crate::model::stop::Bounds;
 
 /// A table of a study file.
@@ -53,6 +53,8 @@ pub(crate) enum Part {
     Number(&'static str, RangeInclusive<u64>),
     Word(Vocabulary),
     Table(&'static Table),
+    /// A whole number in a range, with its name in the schema, or a table that has it as `count`.
+    Counted(&'static str, RangeInclusive<u64>, &'static Table),
     /// Several tables, at most this many.
     Tables(&'static Table, usize),
     /// Tables of traffic.
@@ -233,8 +235,8 @@ pub(crate) const PROTOCOL: Table = Table {
     rows: &[
         may(
             "boots",
-            Part::Number("Boots", limit::BOOTS),
-            "Fresh starts of every host: the unit of replication. Default: 3.",
+            Part::Counted("Boots", limit::BOOTS, &BOOTS),
+            "Fresh starts of every host: the unit of replication. Default: 3. Between machines a table says what a start is: `{ how = \"reboot\", count = 3 }`.",
         ),
         may(
             "warmup",
@@ -253,6 +255,19 @@ pub(crate) const PROTOCOL: Table = Table {
         ),
         may("seed", Part::Number("Seed", limit::SEED), "The seed of the random order. Default: 1."),
         may("stop", Part::Table(&STOP), "When it may stop before the last boot. Default: never."),
+    ],
+};
+
+pub(crate) const BOOTS: Table = Table {
+    name: "BootsOfAKind",
+    help: "How many boots, and what each of them starts afresh.",
+    rows: &[
+        may("count", Part::Number("Boots", limit::BOOTS), "How many. Default: 3."),
+        may(
+            "how",
+            Part::Word(BootKind::VOCABULARY),
+            "What a boot between machines (scenarios `ssh` and `ssh-vxlan`) starts afresh. Elsewhere each boot rebuilds the network namespaces or restarts the virtual machines, which is `reset`. Default: reset.",
+        ),
     ],
 };
 

@@ -20,7 +20,7 @@ use words::CongestionControl;
 use crate::model::boot_state::BootState;
 use crate::model::design::Design;
 use crate::model::dropped::Dropped;
-use crate::model::protocol::Protocol;
+use crate::model::protocol::{BootKind, Protocol};
 use crate::model::stop::LooksDropped;
 use crate::plan::comparison::Comparison;
 use crate::plan::condition::Condition;
@@ -66,6 +66,14 @@ pub struct Asked {
 }
 
 impl Plan {
+    /// What its boots start afresh, where they are boots of machines; `None` where each boot is a
+    /// fresh testbed of its own.
+    #[must_use]
+    pub fn how_of_boots(&self) -> Option<BootKind> {
+        let between_machines = self.conditions.iter().any(|condition| condition.boot.scenario.has_machines());
+        between_machines.then_some(self.asked.protocol.how)
+    }
+
     /// Reads a stored plan.
     ///
     /// # Errors

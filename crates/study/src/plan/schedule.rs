@@ -123,7 +123,7 @@ mod tests {
     fn any_protocol() -> impl Strategy<Value = Protocol> {
         let order = prop_oneof![Just(Order::Interleaved), Just(Order::Sequential)];
         (1..5_u32, 0..3_u32, 1..6_u32, order, any::<u64>()).prop_map(|(boots, warmup, runs, order, seed)| {
-            Protocol { boots, warmup, runs, order, seed, stop: None }
+            Protocol { boots, warmup, runs, order, seed, ..Protocol::default() }
         })
     }
 
@@ -133,7 +133,7 @@ mod tests {
     }
 
     fn interleaved(boots: u32, warmup: u32, runs: u32, seed: u64) -> Protocol {
-        Protocol { boots, warmup, runs, order: Order::Interleaved, seed, stop: None }
+        Protocol { boots, warmup, runs, seed, ..Protocol::default() }
     }
 
     /// The conditions of a boot's runs, in order.

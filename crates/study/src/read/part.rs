@@ -54,6 +54,7 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         Part::Share
         | Part::Metric
         | Part::Table(_)
+        | Part::Counted(..)
         | Part::Tables(..)
         | Part::Workloads
         | Part::Factors

@@ -1,22 +1,34 @@
 //! `[protocol]`.
 
-use words::Field;
+use std::ops::Range;
+
+use toml::de::DeValue;
+use words::{Field, Scenario};
 
 use crate::model::limit;
-use crate::model::protocol::Protocol;
+use crate::model::protocol::{BootKind, Protocol, afresh};
 use crate::model::stop::{Bounds, Stop};
-use crate::model::tables::{PROTOCOL, STOP};
+use crate::model::tables::{BOOTS, PROTOCOL, STOP};
 use crate::read::part::{self, Written};
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table};
 use crate::read::value::Value;
 
-pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Protocol {
+/// The testbeds of a study, by which a kind of boot is possible or not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hosts<'s> {
+    pub(crate) scenarios: &'s [Scenario],
+    pub(crate) inside_guest: bool,
+}
+
+pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Problems) -> Protocol {
     let mut protocol = Protocol::default();
     let looks = table.take("stop");
+    if let Some(entry) = table.take("boots") {
+        boots(&entry, hosts, &mut protocol, problems);
+    }
     for Written { key, value, .. } in part::rows(table, &PROTOCOL, problems) {
         let field: &mut dyn Field = match key {
-            "boots" => &mut protocol.boots,
             "warmup" => &mut protocol.warmup,
             "runs" => &mut protocol.runs,
             "order" => &mut protocol.order,
@@ -27,6 +39,39 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Protocol {
     }
     protocol.stop = looks.and_then(|entry| stop(&entry, protocol.boots, problems));
     protocol
+}
+
+/// `boots = 3` or `boots = { how = "reboot", count = 3 }`.
+fn boots(entry: &Entry<'_>, hosts: Hosts<'_>, protocol: &mut Protocol, problems: &mut Problems) {
+    if !matches!(entry.value.get_ref(), DeValue::Table(_)) {
+        if let Some(count) = Value::of(entry).small(limit::BOOTS, problems) {
+            protocol.boots = count;
+        }
+        return;
+    }
+    let Some(table) = Table::of("boots = { how = \"reboot\", count = 3 }", entry, problems) else { return };
+    for Written { key, value, place } in part::rows(table, &BOOTS, problems) {
+        let field: &mut dyn Field = if key == "how" { &mut protocol.how } else { &mut protocol.boots };
+        value.iter().for_each(|value| field.set(value));
+        if key == "how" {
+            possible(protocol.how, place, hosts, problems);
+        }
+    }
+}
+
+/// Reports a kind of boot that a testbed of this machine has not.
+fn possible(how: BootKind, place: Range<usize>, hosts: Hosts<'_>, problems: &mut Problems) {
+    let local = hosts.scenarios.iter().find(|scenario| !scenario.has_machines());
+    let Some(scenario) = local.filter(|_| !how.is_reset()) else { return };
+    let what = afresh(*scenario, hosts.inside_guest);
+    let message = format!(
+        "`how = \"{how}\"` needs machines that are reached over ssh, and scenario \"{scenario}\" has none"
+    );
+    let help = format!(
+        "in this scenario {what} at each boot, which is `how = \"{}\"`: write that, or run the study between two machines (--transmitter and --receiver)",
+        BootKind::Reset.word()
+    );
+    problems.report(place, message, help);
 }
 
 /// `stop = { detect = "2%" }`.

@@ -126,7 +126,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         .unzip();
     let stop_place = root.place_within("protocol", "stop");
     let protocol = root.table("[protocol]", problems);
-    let protocol = protocol.map(|table| protocol::read(table, problems)).unwrap_or_default();
+    let hosts = protocol::Hosts { scenarios: &scenarios, inside_guest };
+    let protocol = protocol.map(|table| protocol::read(table, hosts, problems)).unwrap_or_default();
     let machine = root.table("[machine]", problems);
     let machine = machine.map(|table| machine::read(table, problems)).unwrap_or_default();
     let kinds: Vec<Kind> = workloads.iter().map(|read| read.workload.traffic.kind).collect();

@@ -63,7 +63,7 @@ fn described(mut schema: Value, description: &str) -> Value {
 mod tests {
     use super::*;
     use crate::Study;
-    use crate::model::tables::{COMPARISON, DESIGN, GUEST, MACHINE, PROTOCOL, STOP, UNDERLAY};
+    use crate::model::tables::{BOOTS, COMPARISON, DESIGN, GUEST, MACHINE, PROTOCOL, STOP, UNDERLAY};
 
     #[test]
     fn the_reader_knows_every_key_of_the_tables_and_no_other() {
@@ -73,6 +73,7 @@ mod tests {
             ("[underlay]", &UNDERLAY),
             ("[design]", &DESIGN),
             ("[protocol]", &PROTOCOL),
+            ("[protocol.boots]", &BOOTS),
             ("[protocol.stop]", &STOP),
             ("[[comparison]]", &COMPARISON),
             ("[machine]", &MACHINE),

@@ -30,6 +30,10 @@ impl Parts {
             Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
             Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),
             Part::Table(table) => self.table_named(table),
+            Part::Counted(name, range, table) => {
+                let number = self.named(name, number(*range.start(), *range.end()));
+                json!({ "anyOf": [number, self.table_named(table)] })
+            }
             Part::Tables(table, most) => {
                 let table = self.table_named(table);
                 several(table, *most)

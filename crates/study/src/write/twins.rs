@@ -1,7 +1,7 @@
 //! A study of one condition under two labels, made from another study: what differs in it is
 //! chance.
 
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
 use words::{KEYS, Value};
 
 use crate::model::limit;
@@ -52,7 +52,7 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     let mut factors = table(kept.map(|(factor, level)| (factor.as_str(), level.clone())));
     factors.insert("twin", value(literal::of("twin", &["a".to_owned(), "b".to_owned()])));
     file.insert("factors", Item::Table(factors));
-    let Protocol { boots, warmup, runs, order, seed, .. } = protocol;
+    let Protocol { boots, how, warmup, runs, order, seed, .. } = protocol;
     let protocol = [
         ("boots", boots.to_string()),
         ("warmup", warmup.to_string()),
@@ -60,7 +60,13 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         ("order", order.to_string()),
         ("seed", seed.to_string()),
     ];
-    file.insert("protocol", Item::Table(table(protocol)));
+    let mut protocol = table(protocol);
+    if !how.is_reset() {
+        let [count, kind] = [("count", boots.to_string()), ("how", how.to_string())]
+            .map(|(key, text)| (key, literal::of(key, &[text])));
+        protocol.insert("boots", value([count, kind].into_iter().collect::<InlineTable>()));
+    }
+    file.insert("protocol", Item::Table(protocol));
     if let Some(machine) = study.machine().toml() {
         file.insert("machine", Item::Table(machine));
     }

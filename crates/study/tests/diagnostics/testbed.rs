@@ -143,3 +143,17 @@ fn a_study_of_several_states_does_not_stop_early() {
          [factors]\nvcpus = [1, 2]\n[protocol]\nboots = 10\nstop = { detect = \"2%\" }\n"
     ));
 }
+
+#[test]
+fn only_machines_are_restarted() {
+    let boots = |value: &str| format!("[protocol]\nboots = {value}");
+    for kind in ["reset", "reboot"] {
+        assert_eq!(of_guests("ssh", "", &boots(&format!("{{ how = \"{kind}\", count = 2 }}"))), "no problem");
+    }
+    assert_eq!(of_guests("veth", "", &boots("{ how = \"reset\" }")), "no problem");
+    shows!(of_guests("veth", "", &boots("{ how = \"reboot\", count = 3 }")));
+    shows!(of_guests("vm", "", &boots("{ how = \"reboot\" }")));
+    shows!(of_guests("loopback", "inside = \"guest\"", &boots("{ how = \"reboot\" }")));
+    shows!(of_guests("ssh", "", &boots("{ how = \"restart\", count = 0, kind = 1 }")));
+    shows!(of_guests("ssh", "", &boots("\"three\"")));
+}

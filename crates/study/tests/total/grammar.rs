@@ -190,6 +190,8 @@ fn protocol() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         3 => (keys, any_value()).prop_map(|(key, value)| format!("{key} = {value}")),
         1 => (any_value(), any_value()).prop_map(|(detect, looks)| format!("stop = {{ detect = {detect}, looks = {looks} }}")),
+        1 => (any_value(), any_value()).prop_map(|(how, count)| format!("boots = {{ how = {how}, count = {count} }}")),
+        1 => Just("boots = { how = \"reset\", count = 6 }".to_owned()),
         1 => Just("boots = 6\nstop = { detect = \"1%\" }".to_owned()),
     ];
     vec(line, 0..2).prop_map(|lines| table("[protocol]", &lines))

@@ -97,6 +97,8 @@ fn assignments() -> impl Strategy<Value = Vec<Assignment>> {
         "dscp=46",
         "receiver.gro=on,off",
         "order=sequential",
+        "boots.how=reset",
+        "boots.count=5",
         "twin=a,b",
     ]);
     let one = prop_oneof![1 => any, 2 => sound.prop_map(str::to_owned)];

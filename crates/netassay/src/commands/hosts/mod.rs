@@ -6,11 +6,13 @@ mod wanted;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
 use agent::Interrupt;
 use reach::{Binary, Launcher, Reached, Said};
-use study::{Assignment, BySide, Condition, Scenario, Study};
-use testbed::{Found, HostPlace, Hosts, Intended};
+use study::{Assignment, BootKind, BySide, Condition, Scenario, Study};
+use testbed::{Found, HostPlace, Hosts, Intended, Restarter};
 
 use crate::cli::{AddressesOf, HostFlags, OneHost};
 use crate::exit;
@@ -43,16 +45,35 @@ pub(crate) fn reach(flags: &HostFlags, interrupt: &Interrupt) -> Result<Option<R
     for (side, place) in hosts.places.each_ref() {
         say(&format!("netassay: {side}: {}", words(place, &found[side].located, hosts.own_addresses)));
     }
-    Ok(Some(ReachedHosts { hosts, found }))
+    Ok(Some(ReachedHosts { hosts, found, binary, keep_agent: flags.keep_agent }))
 }
 
 /// The machines of a study, and what was found on them.
 pub(crate) struct ReachedHosts {
     pub(crate) hosts: Hosts,
     found: BySide<Found>,
+    binary: Binary,
+    keep_agent: bool,
 }
 
+/// How long machines may take to restart: servers test their memory first.
+const TO_RESTART: Duration = Duration::from_secs(600);
+
 impl ReachedHosts {
+    /// Refuses a study that restarts its machines, if these cannot be restarted.
+    pub(crate) fn check(&self, study: &Study) -> Result<(), Failure> {
+        match study.protocol().how {
+            BootKind::Reset => Ok(()),
+            BootKind::Reboot => Ok(self.hosts.check(&self.found)?),
+        }
+    }
+
+    /// The machines, and what they need after a restart. `within`: how long that may take.
+    pub(crate) fn into_parts(self, within: Option<Duration>) -> (Hosts, Arc<Restarter>) {
+        let Self { hosts, binary, keep_agent, .. } = self;
+        (hosts, Arc::new(Restarter { binary, keep_agent, within: within.unwrap_or(TO_RESTART) }))
+    }
+
     /// What a study would change on the machines, each change with the command that undoes it by
     /// hand.
     pub(crate) fn intended(&self, study: &Study) -> String {
@@ -155,6 +176,10 @@ pub(crate) fn moved(study: &Study) -> Result<Option<Assignment>, Failure> {
             )));
         }
     };
-    let assignment = format!("scenario={to}");
-    assignment.parse().map(Some).map_err(|error| Failure::Internal(format!("{assignment}: {error}")))
+    change(&format!("scenario={to}")).map(Some)
+}
+
+/// A change of a study that netassay makes.
+pub(crate) fn change(assignment: &str) -> Result<Assignment, Failure> {
+    assignment.parse().map_err(|error| Failure::Internal(format!("{assignment}: {error}")))
 }

@@ -1,0 +1,118 @@
+//! Studies whose machines restart between boots: two virtual machines that are reached over ssh.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+#[path = "common/kernel.rs"]
+mod kernel;
+#[path = "common/restarting.rs"]
+mod restarting;
+
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+
+use common::{Bench, Watched, expect, skip, stderr, stdout};
+use restarting::Machines;
+
+/// Two boots of two runs. Each machine executes its instructions in software.
+const STUDY: &str = "name = \"restarts\"\nquestion = \"Does it last over restarts?\"\nscenario = \"veth\"\n\
+    [[workload]]\nkind = \"tcp_stream\"\nduration = \"500ms\"\nramp = \"100ms\"\nflows = 1\n\
+    [factors]\nmtu = [1500, 1400]\n[protocol]\nboots = 2\nruns = 1\nwarmup = 0\n";
+
+struct World {
+    bench: Bench,
+    machines: Machines,
+}
+
+impl World {
+    fn netassay(&self, more: &[&str]) -> Command {
+        let mut command = Command::new(self.bench.path("netassay"));
+        command.args(["run", "restarts.toml", "--keep-disturbed", "--progress", "plain", "--no-report"]);
+        command.args(["--transmitter", "a:eth1", "--receiver", "b:eth1"]);
+        command.args(["--ssh-config", &self.machines.ssh_config()]);
+        // The program as it is sent is smaller without what debuggers read.
+        command.args(["--agent-binary", &self.bench.path("agent").display().to_string()]);
+        command.args(["--set", "boots.how=reboot"]).args(more);
+        command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
+        command
+    }
+
+    /// Each boot of the newest study that has runs: its number and the boot ids of both machines.
+    fn boots(&self) -> Vec<(u32, String, String)> {
+        let database = self.bench.database();
+        let text = "SELECT DISTINCT boot.number, json_extract(environment, '$.transmitter.kernel.boot_id'), \
+                    json_extract(environment, '$.receiver.kernel.boot_id') FROM boot JOIN run ON run.boot = boot.id \
+                    WHERE boot.study = (SELECT max(id) FROM study) ORDER BY boot.number";
+        let mut query = database.prepare(text).unwrap();
+        query
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
+    }
+}
+
+/// What all machines' boots are.
+fn distinct(boots: &[(u32, String, String)]) -> usize {
+    boots.iter().flat_map(|(_, a, b)| [a, b]).collect::<BTreeSet<_>>().len()
+}
+
+#[test]
+fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
+    let test = "machines_restart_between_boots_and_one_that_stays_away_is_named";
+    let bench = Bench::new();
+    bench.write("restarts.toml", STUDY);
+    let (program, agent) = (bench.path("netassay"), bench.path("agent"));
+    let stripped = Command::new("strip").arg("-o").arg(&agent).arg(&program).status();
+    if !stripped.is_ok_and(|status| status.success()) {
+        std::fs::copy(&program, &agent).unwrap();
+    }
+    let Some(machines) = Machines::make(&program, &kernel::directory()) else {
+        skip(test, "it needs QEMU and the Debian packages openssh-server and busybox-static");
+        return;
+    };
+    let mut world = World { bench, machines };
+
+    // Two boots, with one restart of each machine between them.
+    let done = world.netassay(&[]).output().unwrap();
+    expect(&done, 0);
+    let said = stderr(&done);
+    assert!(said.contains("boot 2 of 2: both machines restart"), "{said}");
+    assert!(!said.contains("boot 1 of 2: both machines restart"), "{said}");
+    assert!(stdout(&done).contains("Boots: both machines restarted between boots."), "{}", stdout(&done));
+    let boots = world.boots();
+    assert_eq!(boots.iter().map(|boot| boot.0).collect::<Vec<_>>(), [1, 2], "{boots:?}");
+    assert_eq!(distinct(&boots), 4, "{boots:?}");
+    // Nothing of the study is left: the machine that a boot starts with has its own settings.
+    let state = world.machines.ask("a", "ls /tmp /var/lib; cat /proc/sys/kernel/random/boot_id").unwrap();
+    assert_eq!(state.trim(), boots[1].1, "{state}");
+
+    // The controller is killed while the machines restart, one of which goes off. Once that one is
+    // back, the study goes on in the boots that both machines are in.
+    world.machines.let_b_go_off();
+    let mut controller = Watched::start(world.netassay(&[]));
+    controller.wait_for("boot 2 of 2: both machines restart");
+    world.machines.await_b_off();
+    let killed = Command::new("kill").args(["-9", &controller.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    drop(controller.finish());
+    let first = world.boots();
+    assert_eq!(first.len(), 1, "{first:?}");
+    world.machines.switch_b_on();
+    let done = world.netassay(&["--resume"]).output().unwrap();
+    expect(&done, 0);
+    assert!(!stderr(&done).contains("both machines restart"), "{}", stderr(&done));
+    let boots = world.boots();
+    assert_eq!(boots[0], first[0]);
+    assert_eq!((boots.len(), distinct(&boots)), (2, 4), "{boots:?}");
+
+    // A machine that stays away is named within the bound, and what was recorded stays.
+    world.machines.let_b_go_off();
+    let done = world.netassay(&["--reboot-within", "25s"]).output().unwrap();
+    let said = stderr(&done);
+    expect(&done, 3);
+    assert!(said.contains("b did not come back within 25 s after its reboot"), "{said}");
+    assert!(said.contains("look at its console"), "{said}");
+    let first = world.boots();
+    assert_eq!(first.iter().map(|boot| boot.0).collect::<Vec<_>>(), [1], "{first:?}");
+}

@@ -1,0 +1,96 @@
+//! One script that runs on a host, and the lines that it answers.
+
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+
+use crate::error::Error;
+use crate::lines::{Lines, NoLine};
+use crate::said::Said;
+
+/// What a host answered is not what its script says.
+pub(crate) fn strange(host: &str, got: &str) -> Error {
+    Error::Strange { host: host.to_owned(), got: text::reason(got) }
+}
+
+/// One script that runs on a host.
+pub(crate) struct Session {
+    host: String,
+    pub(crate) process: Child,
+    pub(crate) input: Option<ChildStdin>,
+    lines: Lines,
+    said: Said,
+}
+
+impl Session {
+    pub(crate) fn start(host: &str, mut command: Command) -> Result<Self, Error> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let program = command.get_program().to_string_lossy().into_owned();
+        let failed = |source| Error::Start { host: host.to_owned(), program: program.clone(), source };
+        let mut process = command.spawn().map_err(failed)?;
+        let lines = Lines::of(process.stdout.take().expect("its standard output was asked to be a pipe"));
+        let said = Said::read(process.stderr.take().expect("its standard error was asked to be a pipe"));
+        let input = process.stdin.take();
+        match said {
+            Ok(said) => Ok(Self { host: host.to_owned(), process, input, lines, said }),
+            Err(source) => {
+                let _ = process.kill();
+                let _ = process.wait();
+                Err(failed(source))
+            }
+        }
+    }
+
+    /// The next line that it answers; otherwise its end, with its last words in the error.
+    pub(crate) fn line(
+        &mut self,
+        deadline: Instant,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<String, Error> {
+        let no_line = match self.lines.next(deadline, interrupt) {
+            Ok(line) => return Ok(line),
+            Err(no_line) => no_line,
+        };
+        let host = self.host.clone();
+        self.input = None;
+        let status = match no_line {
+            NoLine::Ended => {
+                self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
+            }
+            _ => String::new(),
+        };
+        self.end();
+        let said = Some(self.said.last_words()).filter(|said| !said.is_empty());
+        Err(match no_line {
+            NoLine::Interrupted => Error::Interrupted,
+            NoLine::Endless => strange(&host, "a line without an end"),
+            NoLine::Late => Error::Silent {
+                host,
+                seconds: patience.as_secs(),
+                said: said.unwrap_or_else(|| "nothing".to_owned()),
+            },
+            NoLine::Ended => {
+                let said = said.unwrap_or(status);
+                Error::Unreachable { hint: hint(&said).to_owned(), host, said }
+            }
+        })
+    }
+
+    pub(crate) fn end(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The way out of what ssh commonly says.
+fn hint(said: &str) -> &'static str {
+    if said.contains("Host key verification failed") {
+        "; connect once by hand (ssh HOST) and compare the key that it shows: netassay never accepts one by itself"
+    } else if said.contains("Permission denied") {
+        "; netassay cannot type a password: let a key log in (ssh-copy-id), or start an agent that holds it"
+    } else {
+        ""
+    }
+}

@@ -1,0 +1,211 @@
+//! Starting the user's machines afresh between two boots of a study.
+
+use std::path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+use reach::{Binary, Launcher, Reached};
+use study::{BySide, Side};
+
+use crate::error::Error;
+use crate::hosts::{HostPlace, Hosts};
+use crate::path::address::Addresses;
+use crate::wire::{self, Found};
+
+/// The time between two looks at interfaces that are not back yet.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What machines need to be used again after they restarted.
+#[derive(Debug)]
+pub struct Restarter {
+    /// The program, which is sent to them again.
+    pub binary: Binary,
+    /// Whether it stays there.
+    pub keep_agent: bool,
+    /// How long both may take to be back, from the order to restart.
+    pub within: Duration,
+}
+
+impl Hosts {
+    /// Refuses machines that cannot be rebooted, before anything is changed.
+    ///
+    /// # Errors
+    /// [`Error::NoRestart`], which names the machine, the reason and the way out.
+    pub fn check(&self, found: &BySide<Found>) -> Result<(), Error> {
+        let here = guest::identity::machine();
+        let id = |side: Side| found[side].environment.kernel.boot_id.as_deref();
+        let facts = |side: Side| Facts {
+            launcher: self.places[side].by.as_ref().map(|reached| reached.launcher()),
+            is_root: self.places[side].is_root(),
+            is_here: id(side).is_none() || id(side) == here.as_str(),
+            is_the_other: id(side) == id(side.other()),
+        };
+        for (side, place) in self.places.each_ref() {
+            if let Some(why) = facts(side).against() {
+                return Err(Error::NoRestart { host: format!("the {side} ({place})"), why });
+            }
+        }
+        Ok(())
+    }
+
+    /// The identities of the machines' present boots.
+    ///
+    /// # Errors
+    /// When a machine does not answer.
+    pub fn boot_ids(&self, interrupt: &Interrupt) -> Result<Vec<String>, Error> {
+        let by = self.places.each_ref().into_iter().filter_map(|(_, place)| place.by.as_ref());
+        by.map(|reached| Ok(reached.boot_id(interrupt)?)).collect()
+    }
+
+    /// Restarts both machines, waits until they are back with their interfaces, and connects again.
+    ///
+    /// # Errors
+    /// When a machine refuses, or is not back in time.
+    pub fn reboot(
+        self,
+        program: &path::Path,
+        restarter: &Restarter,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        let begun = Instant::now();
+        let Restarter { binary, keep_agent, within } = restarter;
+        let before = self.addresses(program, interrupt)?;
+        let own_addresses = self.own_addresses;
+        let places = self.places.map(|side, HostPlace { by, interface }| {
+            // Its last use: the program there is removed, and the connection closed.
+            let by = by.map(|reached| (reached.launcher().clone(), reached.by_sudo));
+            (by.ok_or(side), interface)
+        });
+        let BySide { transmitter, receiver } = places;
+        let mut hosts = Vec::new();
+        for (by, _) in [&transmitter, &receiver] {
+            let (launcher, by_sudo) = by
+                .as_ref()
+                .map_err(|side| Error::NoRestart { host: format!("the {side}"), why: HERE.to_owned() })?;
+            hosts.push((launcher, *by_sudo));
+        }
+        reach::reboot_all(&hosts, *within, interrupt)?;
+        let until = begun + *within;
+        let launchers: Vec<&Launcher> = hosts.iter().map(|(launcher, _)| *launcher).collect();
+        let interfaces = [transmitter.1.clone(), receiver.1.clone()];
+        let connect = || {
+            let mut all = Reached::connect_all(&launchers, binary, *keep_agent, interrupt)?.into_iter();
+            let mut place =
+                |interface: &Option<String>| HostPlace { by: all.next(), interface: interface.clone() };
+            let places = BySide { transmitter: place(&interfaces[0]), receiver: place(&interfaces[1]) };
+            Ok::<_, Error>(Self { places, own_addresses })
+        };
+        let mut connected = None;
+        patiently(until, interrupt, |until| {
+            // An error drops the connection: a machine may restart twice, or its sshd.
+            let hosts: Self = connected.take().map_or_else(connect, Ok)?;
+            let now = hosts.addresses(program, interrupt)?;
+            if now == before {
+                return Ok(hosts);
+            }
+            connected = Some(hosts);
+            *until = (*until).min(Instant::now() + FOR_ADDRESSES);
+            Err(Error::OtherAddresses)
+        })
+    }
+
+    /// The addresses that the traffic uses, of those that the interfaces have; the default where it
+    /// gets netassay's own.
+    fn addresses(
+        &self,
+        program: &path::Path,
+        interrupt: &Interrupt,
+    ) -> Result<Option<BySide<Addresses>>, Error> {
+        let there = wire::addresses(self, program, interrupt)?;
+        Ok((!self.own_addresses).then_some(there))
+    }
+}
+
+/// How long the interfaces of a machine that answers may take to have their addresses.
+const FOR_ADDRESSES: Duration = Duration::from_secs(60);
+
+const HERE: &str = "it is this machine, on which netassay runs";
+
+/// What speaks for or against a restart of a machine.
+#[derive(Debug, Clone, Copy)]
+struct Facts<'h> {
+    /// `None`: it is this machine.
+    launcher: Option<&'h Launcher>,
+    is_root: bool,
+    /// Its boot is that of this machine, or unknown.
+    is_here: bool,
+    /// The other machine has the same boot.
+    is_the_other: bool,
+}
+
+impl Facts<'_> {
+    /// Why it cannot be restarted.
+    fn against(self) -> Option<String> {
+        let why = match self.launcher {
+            None => HERE.to_owned(),
+            Some(Launcher::Words(_)) => {
+                "it is not reached by ssh, and a container cannot restart the machine that it is on"
+                    .to_owned()
+            }
+            Some(_) if self.is_here => format!("{HERE}: both have the same boot id"),
+            Some(_) if self.is_the_other => {
+                "both hosts are one machine: they have the same boot id".to_owned()
+            }
+            Some(_) if !self.is_root => "its login is not root, and sudo asks for a password".to_owned(),
+            Some(_) => return None,
+        };
+        Some(why)
+    }
+}
+
+/// The first success of `attempt`, or its error at the end of this time, which it may bring
+/// forward.
+fn patiently<T>(
+    mut until: Instant,
+    interrupt: &Interrupt,
+    mut attempt: impl FnMut(&mut Instant) -> Result<T, Error>,
+) -> Result<T, Error> {
+    loop {
+        match attempt(&mut until) {
+            Err(error) if !error.is_interrupt() && Instant::now() < until => {}
+            result => return result,
+        }
+        let resume = Instant::now() + PAUSE;
+        while Instant::now() < resume && !interrupt.is_tripped() {
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_another_machine_over_ssh_is_rebooted() {
+        let ssh = Launcher::Ssh { destination: "root@a".to_owned(), config: None };
+        let words = Launcher::Words(vec!["kubectl".to_owned()]);
+        let fine = Facts { launcher: Some(&ssh), is_root: true, is_here: false, is_the_other: false };
+        let why = |facts: Facts<'_>| facts.against().unwrap_or_default();
+        assert_eq!(why(fine), "");
+        assert!(why(Facts { launcher: None, ..fine }).contains("this machine"));
+        assert!(why(Facts { launcher: Some(&words), ..fine }).contains("not reached by ssh"));
+        assert!(why(Facts { is_here: true, ..fine }).contains("this machine"));
+        assert!(why(Facts { is_the_other: true, ..fine }).contains("one machine"));
+        assert!(why(Facts { is_root: false, ..fine }).contains("not root"));
+    }
+
+    #[test]
+    fn an_attempt_is_repeated_until_the_time_is_over() {
+        let interrupt = Interrupt::new().unwrap();
+        let mut tries = 0;
+        let second = patiently(Instant::now() + Duration::from_secs(30), &interrupt, |_| {
+            tries += 1;
+            if tries == 2 { Ok(tries) } else { Err(Error::OtherAddresses) }
+        });
+        assert_eq!(second.unwrap(), 2);
+        let over = patiently::<()>(Instant::now(), &interrupt, |_| Err(Error::OtherAddresses));
+        assert!(over.unwrap_err().to_string().contains("--addresses own"));
+    }
+}
