@@ -52,7 +52,7 @@ pub use quality::Quality;
 pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use words::{
-    Acceleration, BySide, CongestionControl, Copies, Direction, Family, KEYS, Key, Kind, Nic, Pacing,
+    Acceleration, BySide, DeviceSetting, EthtoolOption, CongestionControl, Copies, Direction, Family, KEYS, Key, Kind, Nic, Pacing,
     Percent, Reader, Scenario, Sender, Settled, Side, Traffic, Workload, feature, format_duration, metric,
     parse_duration,
 };

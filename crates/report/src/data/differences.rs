@@ -79,7 +79,9 @@ pub(crate) fn of_read_back(baseline: &Outline, study: &Outline, pairs: &[(usize,
         let both = baseline.plan.effective.get(*before).zip(study.plan.effective.get(*after));
         let Some((one, other)) = both.map(|(one, other)| (leaves(one), leaves(other))) else { continue };
         let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-        for path in paths.into_iter().filter(|path| path.contains(".active.") || path.ends_with(".mtu")) {
+        let is_read_back =
+            |path: &&&String| path.contains(".active.") || path.contains(".device.") || path.ends_with(".mtu");
+        for path in paths.iter().filter(is_read_back) {
             let (before, after) = (one.get(path).cloned(), other.get(path).cloned());
             if before != after {
                 *found.entry((path.replace(".active.", " "), before, after)).or_default() += 1;
