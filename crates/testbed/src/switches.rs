@@ -14,7 +14,7 @@ use crate::path::tunnel_mtu::TunnelMtu;
 use crate::testbed::Testbed;
 
 /// Settings of a device.
-pub type Device = BTreeMap<DeviceSetting, u32>;
+pub(crate) type Device = BTreeMap<DeviceSetting, u32>;
 
 /// The switches of one condition. What is not named stays as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Switches {
     /// Features of the receiver's interface, by kernel name.
     pub receiver: BTreeMap<String, bool>,
     /// Settings of the devices.
-    pub devices: BySide<Device>,
+    pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
     /// Those of the interfaces under a tunnel, where there is one.
     pub underlay: UnderlaySwitches,
 }
@@ -41,7 +41,7 @@ pub struct UnderlaySwitches {
     /// Features of the receiver's, by kernel name.
     pub receiver: BTreeMap<String, bool>,
     /// Settings of their devices.
-    pub devices: BySide<Device>,
+    pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
 }
 
 impl Testbed {

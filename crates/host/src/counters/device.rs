@@ -28,6 +28,12 @@ impl DeviceCounters {
     /// The most counters of one window.
     pub const MOST: usize = MOST;
 
+    /// What was dropped, failed or paused, by the counters' names.
+    pub fn losses(&self) -> impl Iterator<Item = (&str, u64)> {
+        let losses = self.changed.iter().filter(|(name, _)| rank(name) == LOSS);
+        losses.map(|(name, count)| (name.as_str(), *count))
+    }
+
     /// Whether nothing changed.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
@@ -66,6 +72,12 @@ impl DeviceReader {
         }
     }
 
+    /// The names of the driver's counters.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        self.driver.as_ref().map(DriverCounters::names).unwrap_or_default()
+    }
+
     /// Reads them. A driver without counters has no values.
     pub fn read(&mut self) -> DeviceReading {
         let pause = self.ethtool.as_mut().and_then(|ethtool| ethtool.pause_frames(&self.interface));
@@ -76,8 +88,7 @@ impl DeviceReader {
     /// What passed between two readings.
     #[must_use]
     pub fn passed(&self, earlier: &DeviceReading, later: &DeviceReading) -> DeviceCounters {
-        let names = self.driver.as_ref().map(DriverCounters::names).unwrap_or_default();
-        let driver = names.iter().map(String::as_str).zip(earlier.values.iter().zip(&later.values));
+        let driver = self.names().iter().map(String::as_str).zip(earlier.values.iter().zip(&later.values));
         let pauses = earlier.pause.iter().flatten().zip(later.pause.iter().flatten());
         changed(&self.interface, PAUSE.into_iter().zip(pauses).chain(driver))
     }
@@ -101,13 +112,18 @@ fn changed<'n>(
     DeviceCounters { interface: interface.to_owned(), changed, left_out }
 }
 
+/// The rank of a counter of losses.
+const LOSS: u8 = 0;
+
 /// Loss first, then the counters of single queues, then totals, which the kernel has too.
 fn rank(name: &str) -> u8 {
-    const LOSS: [&str; 11] =
-        ["drop", "err", "miss", "discard", "fail", "timeout", "overrun", "no_buf", "nobuf", "out_of", "pause"];
+    const WORDS: [&str; 12] = [
+        "drop", "error", "errs", "missed", "discard", "fail", "timeout", "overrun", "no_buf", "nobuf", "out_of",
+        "pause",
+    ];
     let name = name.to_lowercase();
-    if LOSS.iter().any(|word| name.contains(word)) {
-        0
+    if WORDS.iter().any(|word| name.contains(word)) {
+        LOSS
     } else if name.bytes().any(|byte| byte.is_ascii_digit()) {
         1
     } else {
@@ -143,6 +159,8 @@ mod tests {
         assert_eq!(found.left_out, 42 - MOST as u64);
         assert!(found.changed.contains_key("rx_missed_errors") && !found.changed.contains_key("rx_packets"));
         assert!(found.changed.contains_key("rx_0_packets"));
+        assert_eq!(found.losses().collect::<Vec<_>>(), [("rx_missed_errors", 1)]);
+        assert_eq!(passed(&[("rx_0_interrupts", 0, 7)]).losses().count(), 0);
     }
 
     proptest! {

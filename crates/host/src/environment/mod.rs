@@ -16,7 +16,7 @@ pub use hardware::Hardware;
 pub use sysctls::visible_sysctls;
 
 use crate::kernel::files::{Files, field};
-use crate::link::device::DeviceSettings;
+use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
@@ -98,7 +98,8 @@ pub struct InterfaceEnvironment {
     pub napi_defer_hard_irqs: Option<u64>,
     /// Its offload features; `None` if unknown.
     pub features: Option<Features>,
-    /// The settings of its device: rings, queues, coalescing, pause frames.
+    /// The settings of its device: rings, queues, coalescing, pause frames. Numbers that the driver
+    /// chooses by itself are missing, because they change all the time.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub device: DeviceSettings,
     /// Its hardware, as far as the kernel tells it.
@@ -193,6 +194,7 @@ impl InterfaceEnvironment {
         let mut ethtool = Ethtool::open().ok();
         let features = ethtool.as_mut().and_then(|ethtool| ethtool.features(name).ok());
         let device = ethtool.as_mut().and_then(|ethtool| ethtool.device(name).ok()).unwrap_or_default();
+        let device = device.iter().filter(|(setting, _)| !is_chosen(**setting, &device));
         let sysfs = link.sysfs(files);
         let file = |name: &str| files.text(&format!("{}/{name}", sysfs.as_ref()?));
         let number = |name: &str| file(name)?.parse().ok();
@@ -208,7 +210,7 @@ impl InterfaceEnvironment {
             transmit_steering: masks("tx-", "xps_cpus"),
             driver: file("device/uevent").and_then(|text| driver(&text)),
             features,
-            device,
+            device: device.map(|(setting, value)| (*setting, *value)).collect(),
             hardware: Hardware::read(files, sysfs.as_deref(), name),
             link,
         })

@@ -233,6 +233,12 @@ fn sendable(
     (sendable, refused)
 }
 
+/// Whether the driver of a device that is so chooses a setting by itself.
+pub(crate) fn is_chosen(setting: DeviceSetting, device: &DeviceSettings) -> bool {
+    let is_on = |switch: DeviceSetting| device.get(&switch).is_some_and(|value| value.now != 0);
+    setting.chosen_by().is_some_and(is_on)
+}
+
 /// Why a setting that is missing cannot be had.
 const ABSENT: &str = "the device, or its driver in this kernel, has no such setting";
 

@@ -13,7 +13,7 @@ use super::target::CHOSEN;
 use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::entry::{Entry, IPV4, IPV6, Sort};
-use crate::link::device::DeviceSettings;
+use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
@@ -220,8 +220,7 @@ fn device_value(
     let Some(value) = all.get(&setting) else {
         return Err(format!("interface {interface} has no {setting}: its driver does not have this setting").into());
     };
-    let is_on = |switch: &DeviceSetting| all.get(switch).is_some_and(|value| value.now != 0);
-    let end = setting.chosen_by().filter(is_on).map_or("", |_| CHOSEN);
+    let end = if is_chosen(setting, all) { CHOSEN } else { "" };
     Ok(format!("{}{end}", setting.text(value.now)).as_str().into())
 }
 
