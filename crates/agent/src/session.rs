@@ -275,7 +275,8 @@ fn now_of(device: &DeviceSettings) -> BTreeMap<DeviceSetting, u32> {
 /// A driver lacks a setting that a study sets: no run of it can be what it should be.
 fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) -> String {
     let present: Vec<&str> = present.keys().map(|setting| setting.word()).collect();
-    let has = if present.is_empty() { "none of the settings of a device".to_owned() } else { present.join(", ") };
+    let has =
+        if present.is_empty() { "none of the settings of a device".to_owned() } else { present.join(", ") };
     format!(
         "interface {interface:?} has no `{absent}`: its driver, in this kernel, has {has}; remove this factor, or name another interface"
     )

@@ -5,7 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::{
-    ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links, ProcessTimes, ThreadTimes, WireCounters,
+    ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links,
+    ProcessTimes, ThreadTimes, WireCounters,
 };
 use load::{Endpoint, Phase};
 
@@ -154,7 +155,17 @@ impl Traffic {
         let own = ProcessTimes::read();
         let clock = ClockReading::read();
         self.endpoint.set_phase(next);
-        Ok(Edge { device, counters, underlay, interrupts, cpu_each, threads, own, clock, load: self.sample() })
+        Ok(Edge {
+            device,
+            counters,
+            underlay,
+            interrupts,
+            cpu_each,
+            threads,
+            own,
+            clock,
+            load: self.sample(),
+        })
     }
 
     fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<Row, Refusal> {

@@ -22,7 +22,8 @@ pub mod namespace;
 
 pub use counters::snmp::Table as SnmpTable;
 pub use counters::{
-    ContextSwitches, Counters, DeviceCounters, DeviceReader, DeviceReading, IpCounters, SoftnetCounters, TcpCounters, UdpCounters, WireCounters,
+    ContextSwitches, Counters, DeviceCounters, DeviceReader, DeviceReading, IpCounters, SoftnetCounters,
+    TcpCounters, UdpCounters, WireCounters,
 };
 pub use cpu::affinity;
 pub use cpu::clock::{ClockCheck, ClockReading};

@@ -110,7 +110,13 @@ fn traffic_vm_study_over_two_boots() {
     }
     let before = links();
     let bench = Bench::new();
-    let study = bench.write("vm.toml", &small("vm", "transmitter.tso = [\"on\", \"off\"]\nmtu = [1500]\nqueues = [1]\nrx_ring = [\"default\"]"));
+    let study = bench.write(
+        "vm.toml",
+        &small(
+            "vm",
+            "transmitter.tso = [\"on\", \"off\"]\nmtu = [1500]\nqueues = [1]\nrx_ring = [\"default\"]",
+        ),
+    );
     let output = bench.run(&["run", study.to_str().unwrap()]);
     expect(&output, 0);
     expect_real_boots(&bench);

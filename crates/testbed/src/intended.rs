@@ -60,7 +60,9 @@ impl Intended {
         }));
         let changed: BTreeSet<(DeviceSetting, u32, u32)> = wanted
             .iter()
-            .flat_map(|switches| if tunnel { &switches.underlay.devices[side] } else { &switches.devices[side] })
+            .flat_map(
+                |switches| if tunnel { &switches.underlay.devices[side] } else { &switches.devices[side] },
+            )
             .filter_map(|(setting, value)| Some((*setting, *value, now.device.get(setting)?.now)))
             .filter(|(_, value, now)| value != now)
             .collect();
@@ -106,8 +108,12 @@ mod tests {
         };
         // 512 descriptors are what the device has.
         let [same, less] = [512, 256].map(ring);
-        let told =
-            Intended::on(Side::Transmitter, ("eth1", &now), &[plain, small.clone(), same, less.clone(), less], (true, false));
+        let told = Intended::on(
+            Side::Transmitter,
+            ("eth1", &now),
+            &[plain, small.clone(), same, less.clone(), less],
+            (true, false),
+        );
         let lines: Vec<String> = told.iter().map(|one| format!("{} | {}", one.change, one.undo)).collect();
         assert_eq!(
             lines,

@@ -88,8 +88,12 @@ mod tests {
             active: BTreeMap::new(),
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
-            device: [(DeviceSetting::AdaptiveRx, 1), (DeviceSetting::RxUsecs, 17), (DeviceSetting::TxUsecs, 3)]
-                .into(),
+            device: [
+                (DeviceSetting::AdaptiveRx, 1),
+                (DeviceSetting::RxUsecs, 17),
+                (DeviceSetting::TxUsecs, 3),
+            ]
+            .into(),
         };
         assert_eq!(state.steady(), [(DeviceSetting::AdaptiveRx, 1), (DeviceSetting::TxUsecs, 3)].into());
         state.device.insert(DeviceSetting::AdaptiveRx, 0);

@@ -118,8 +118,8 @@ const LOSS: u8 = 0;
 /// Loss first, then the counters of single queues, then totals, which the kernel has too.
 fn rank(name: &str) -> u8 {
     const WORDS: [&str; 12] = [
-        "drop", "error", "errs", "missed", "discard", "fail", "timeout", "overrun", "no_buf", "nobuf", "out_of",
-        "pause",
+        "drop", "error", "errs", "missed", "discard", "fail", "timeout", "overrun", "no_buf", "nobuf",
+        "out_of", "pause",
     ];
     let name = name.to_lowercase();
     if WORDS.iter().any(|word| name.contains(word)) {

@@ -170,15 +170,15 @@ impl Ethtool {
         let before = self.device(interface)?;
         let (sendable, mut refused) = sendable(requested, &before);
         for group in GROUPS {
-            let of_group = |setting: &DeviceSetting| group.attributes.iter().find(|one| one.setting == *setting);
-            let chosen: Vec<(&Attribute, u32)> = sendable
-                .iter()
-                .filter_map(|(setting, value)| Some((of_group(setting)?, *value)))
-                .collect();
+            let of_group =
+                |setting: &DeviceSetting| group.attributes.iter().find(|one| one.setting == *setting);
+            let chosen: Vec<(&Attribute, u32)> =
+                sendable.iter().filter_map(|(setting, value)| Some((of_group(setting)?, *value))).collect();
             if chosen.is_empty() {
                 continue;
             }
-            let attributes = std::iter::once(header(interface, 0)?).chain(chosen.iter().map(|(one, value)| one.with(*value)));
+            let attributes = std::iter::once(header(interface, 0)?)
+                .chain(chosen.iter().map(|(one, value)| one.with(*value)));
             let request = Request { command: group.set, attributes: attributes.collect() };
             if let Err(failure) = self.ask(request) {
                 let why = match Error::netlink(format!("change the {}", group.name), interface, failure) {
@@ -223,7 +223,10 @@ fn sendable(
         match setting.chosen_by().filter(|switch| is_on(*switch)) {
             _ if now.now == value => {}
             Some(switch) => {
-                refused.insert(setting, format!("the driver chooses it while `{switch}` is on: set `{switch}` to off"));
+                refused.insert(
+                    setting,
+                    format!("the driver chooses it while `{switch}` is on: set `{switch}` to off"),
+                );
             }
             None => {
                 sendable.insert(setting, value);
@@ -244,11 +247,8 @@ const ABSENT: &str = "the device, or its driver in this kernel, has no such sett
 
 impl Attribute {
     fn with(&self, value: u32) -> DefaultNla {
-        let bytes = if self.setting.is_switch() {
-            vec![u8::from(value != 0)]
-        } else {
-            value.to_ne_bytes().to_vec()
-        };
+        let bytes =
+            if self.setting.is_switch() { vec![u8::from(value != 0)] } else { value.to_ne_bytes().to_vec() };
         DefaultNla::new(self.kind, bytes)
     }
 
@@ -323,7 +323,8 @@ mod tests {
     fn rings_are_read_with_their_maximum() {
         let number = |kind, value: u32| DefaultNla::new(kind, value.to_ne_bytes().to_vec());
         // As the kernel writes them; 3, 7 and 13 are rings that nobody sets here.
-        let answer = [number(2, 4096), number(3, 9), number(5, 2048), number(6, 512), number(7, 1), number(9, 256)];
+        let answer =
+            [number(2, 4096), number(3, 9), number(5, 2048), number(6, 512), number(7, 1), number(9, 256)];
         let read = parse(&bytes(&answer), GROUPS[0]).unwrap();
         let value = |now, most| DeviceValue { now, most: Some(most) };
         assert_eq!(read, [(RX, value(512, 4096)), (TX, value(256, 2048))].into());
@@ -349,8 +350,10 @@ mod tests {
     #[test]
     fn pause_frames_are_read_where_the_driver_counts_both() {
         let frames_of = |stats: &[(u16, u64)]| {
-            let stats: Vec<_> =
-                stats.iter().map(|(kind, count)| DefaultNla::new(*kind, count.to_ne_bytes().to_vec())).collect();
+            let stats: Vec<_> = stats
+                .iter()
+                .map(|(kind, count)| DefaultNla::new(*kind, count.to_ne_bytes().to_vec()))
+                .collect();
             frames(&bytes(&[nested(PAUSE_STATS, &stats)]))
         };
         assert_eq!(frames_of(&[(STAT_TX_FRAMES, 7), (STAT_RX_FRAMES, 5)]), Some([5, 7]));

@@ -12,8 +12,8 @@ use words::DeviceSetting;
 use super::target::CHOSEN;
 use crate::error::Error;
 use crate::kernel::files::Files;
-use crate::link::entry::{Entry, IPV4, IPV6, Sort};
 use crate::link::device::{DeviceSettings, is_chosen};
+use crate::link::entry::{Entry, IPV4, IPV6, Sort};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
@@ -212,13 +212,11 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result
     links.delete(name)
 }
 
-fn device_value(
-    all: &DeviceSettings,
-    interface: &Interface,
-    setting: DeviceSetting,
-) -> Result<Value, Error> {
+fn device_value(all: &DeviceSettings, interface: &Interface, setting: DeviceSetting) -> Result<Value, Error> {
     let Some(value) = all.get(&setting) else {
-        return Err(format!("interface {interface} has no {setting}: its driver does not have this setting").into());
+        return Err(
+            format!("interface {interface} has no {setting}: its driver does not have this setting").into()
+        );
     };
     let end = if is_chosen(setting, all) { CHOSEN } else { "" };
     Ok(format!("{}{end}", setting.text(value.now)).as_str().into())

@@ -30,7 +30,8 @@ pub(crate) fn set(stage: &mut Stage) {
         Ok(output) => {
             let text = String::from_utf8(output.stdout).unwrap();
             let (_, now) = text.split_once("Current hardware settings:").unwrap();
-            let value = |name: &str| now.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
+            let value =
+                |name: &str| now.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim().to_owned();
             assert_eq!((value("RX:"), value("TX:")), ("2".to_owned(), "1".to_owned()), "{text}");
         }
     }
@@ -52,7 +53,8 @@ pub(crate) fn refused(stage: &mut Stage) {
     assert!(why.ends_with(&format!("this device has at most {most}")), "{why}");
     assert!(change.refused[&DeviceSetting::RxRing].contains("no such setting"), "{:?}", change.refused);
     assert_eq!(change.refused.len(), 3);
-    for error in [ethtool.device("nothing").unwrap_err(), ethtool.set_device("nothing", &asked).unwrap_err()] {
+    for error in [ethtool.device("nothing").unwrap_err(), ethtool.set_device("nothing", &asked).unwrap_err()]
+    {
         assert!(matches!(&error, Error::NoInterface { name, .. } if name == "nothing"), "{error:?}");
     }
     assert!(ethtool.device("lo").unwrap().is_empty());
@@ -67,7 +69,9 @@ pub(crate) fn counters(stage: &mut Stage) {
     let later = reader.read();
     assert_eq!(reader.passed(&reading, &later).changed, BTreeMap::new());
     let listed = match Command::new("ethtool").args(["-S", &stage.here]).output() {
-        Err(error) => return skipped("counters_of_a_driver_are_those_of_ethtool", &format!("ethtool: {error}")),
+        Err(error) => {
+            return skipped("counters_of_a_driver_are_those_of_ethtool", &format!("ethtool: {error}"));
+        }
         Ok(output) => String::from_utf8(output.stdout).unwrap(),
     };
     let known: Vec<&str> =

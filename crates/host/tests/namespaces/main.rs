@@ -59,7 +59,11 @@ const CASES: &[Case] = &[
         identities: &[Root, User],
         run: device::refused,
     },
-    Case { name: "counters_of_a_driver_are_those_of_ethtool", identities: &[Root, User], run: device::counters },
+    Case {
+        name: "counters_of_a_driver_are_those_of_ethtool",
+        identities: &[Root, User],
+        run: device::counters,
+    },
     Case {
         name: "queues_and_what_follows_come_back_after_a_kill",
         identities: &[Root, User],

@@ -64,7 +64,8 @@ pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     for (side, window) in
         [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())]
     {
-        let counted = window.and_then(|one| one.window.device.as_ref()).and_then(|device| of_driver(side, device));
+        let counted =
+            window.and_then(|one| one.window.device.as_ref()).and_then(|device| of_driver(side, device));
         limit.evidence.extend(counted);
     }
     // Most labels name a part of the machines; what they took of their host explains it.

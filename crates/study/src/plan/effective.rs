@@ -91,7 +91,8 @@ impl fmt::Display for State {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |state: &InterfaceState| {
             let on: Vec<&str> = state.on.iter().map(String::as_str).collect();
-            let device = state.device.iter().map(|(setting, value)| format!(" {setting} {}", setting.text(*value)));
+            let device =
+                state.device.iter().map(|(setting, value)| format!(" {setting} {}", setting.text(*value)));
             format!("mtu {} {}{}", state.mtu, on.join(" "), device.collect::<String>())
         };
         write!(out, "{}", side(&self.transmitter))?;

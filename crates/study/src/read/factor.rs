@@ -257,9 +257,8 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
             problems.report(name.clone(), message, help);
         }
         let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));
-        let has_sides =
-            matches!(subject, Subject::Offloads(_) | Subject::Device(..) | Subject::Feature(..))
-                && subject.scope().side.is_none();
+        let has_sides = matches!(subject, Subject::Offloads(_) | Subject::Device(..) | Subject::Feature(..))
+            && subject.scope().side.is_none();
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         if has_sides && sides.iter().copied().all(of_side) {
             let message = format!("`{}` has no effect: each side has its own", factor.name());
