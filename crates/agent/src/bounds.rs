@@ -140,7 +140,8 @@ impl Bounded for Request {
                 cpus(wanted)
             }
             Self::SteerNew { cpus: wanted } => cpus(wanted),
-            Self::Settle { interface, mtu, features: wanted } => {
+            // Each of a device's settings at most once.
+            Self::Settle { interface, mtu, features: wanted, device: _ } => {
                 name("interface", interface)?;
                 most("mtu", mtu.unwrap_or(0), MTU)?;
                 features("features", wanted)
@@ -266,6 +267,11 @@ fn window(measured: &Measured) -> Checked {
     most("threads", measured.threads.len(), THREADS)?;
     most("load.flows", measured.load.flows.len(), FLOWS)?;
     most("link.from", measured.link.from.len(), TEXT)?;
+    measured.device.iter().try_for_each(|device| {
+        name("device.interface", &device.interface)?;
+        most("device.changed", device.changed.len(), host::DeviceCounters::MOST)?;
+        texts("device.changed", device.changed.keys())
+    })?;
     let rows = measured.series.at_ns.len();
     most("series.at_ns", rows, series::MOST + 1)?;
     measured.series.columns().into_iter().try_for_each(|column| most(column.name, column.values.len(), rows))
@@ -329,6 +335,7 @@ fn environment(about: &host::Environment) -> Checked {
 fn interface(about: &host::InterfaceEnvironment) -> Checked {
     name("link.name", &about.link.name)?;
     texts("link", [&about.link.kind, &about.link.address, &about.driver].into_iter().flatten())?;
+    texts("hardware", about.hardware.texts())?;
     about.features.iter().try_for_each(|known| features("features", known))?;
     pairs("receive_steering", &about.receive_steering, CPUS)?;
     pairs("transmit_steering", &about.transmit_steering, CPUS)

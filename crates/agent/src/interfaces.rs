@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use host::machine::{Interface, Machine, Target};
-use host::{Ethtool, FeatureChange, Features, Impairment, LEAST_IPV6_MTU, Links};
+use host::{DeviceChange, Ethtool, FeatureChange, Features, Impairment, LEAST_IPV6_MTU, Links};
+use words::DeviceSetting;
 
 use crate::launch::Launch;
 use crate::machine::MachineSettings;
@@ -169,6 +170,23 @@ impl Interfaces {
                 machine.cover(&around, || ethtool.set(name, wanted))
             }
             _ => Ok(ethtool.set(name, wanted)?),
+        }
+    }
+
+    /// Changes settings of an interface's device, and reads them back.
+    pub(crate) fn set_device(
+        &mut self,
+        name: &str,
+        wanted: &BTreeMap<DeviceSetting, u32>,
+    ) -> Result<DeviceChange, Refusal> {
+        let journalled = self.journalled(name)?;
+        let Self { ethtool, machine, .. } = self;
+        match journalled {
+            Some(interface) if DeviceChange::is_needed(&ethtool.device(name)?, wanted) => {
+                let around = Machine::system().around_device(&interface)?;
+                machine.cover(&around, || ethtool.set_device(name, wanted))
+            }
+            _ => Ok(ethtool.set_device(name, wanted)?),
         }
     }
 

@@ -10,13 +10,13 @@ use std::net::{IpAddr, SocketAddr};
 use host::journal::{Change, Difference, Outcome, Undoing};
 use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
-use words::Settled;
+use words::{DeviceSetting, Settled};
 
 pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 11;
+pub const PROTOCOL: u32 = 12;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -125,6 +125,9 @@ pub enum Request {
         /// Features by kernel name. Other features return to their state when the agent first saw
         /// the interface.
         features: BTreeMap<String, bool>,
+        /// Settings of its device. Others return to what they were when the agent first saw the
+        /// interface.
+        device: BTreeMap<DeviceSetting, u32>,
     },
     /// Describe this host and these interfaces.
     Environment {

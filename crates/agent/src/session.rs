@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use host::{Features, Impairment, Links};
+use host::{DeviceSettings, Features, Impairment, Links};
 
 use crate::exact::exact;
 use crate::interfaces::Interfaces;
@@ -13,7 +13,7 @@ use crate::message::{Answer, PROTOCOL, Request};
 use crate::refusal::{Refusal, Reply, done};
 use crate::traffic::Traffic;
 use crate::watch::Watch;
-use words::Settled;
+use words::{DeviceSetting, Settled};
 
 /// One controller's conversation with this host.
 pub(crate) struct Session {
@@ -38,6 +38,7 @@ pub(crate) struct About {
 
 struct Original {
     features: Features,
+    device: DeviceSettings,
     mtu: u32,
 }
 
@@ -92,8 +93,8 @@ impl Session {
             Request::AwaitRunning { interface } => done(self.interfaces.links.await_running(&interface)),
             Request::Steer { interface, cpus } => done(self.interfaces.steer(&interface, &cpus)),
             Request::SteerNew { cpus } => done(self.interfaces.steer_new(&cpus)),
-            Request::Settle { interface, mtu, features } => {
-                self.settle(&interface, mtu, &features).map(Answer::Settled)
+            Request::Settle { interface, mtu, features, device } => {
+                self.settle(&interface, mtu, &features, &device).map(Answer::Settled)
             }
             Request::Environment { interfaces } => self.environment(&interfaces),
             Request::Lacking { traffic, family } => {
@@ -184,6 +185,7 @@ impl Session {
         interface: &str,
         mtu: Option<u32>,
         asked: &BTreeMap<String, bool>,
+        asked_of_device: &BTreeMap<DeviceSetting, u32>,
     ) -> Result<Settled, Refusal> {
         let original = self.original(interface)?;
         let target_mtu = mtu.unwrap_or(original.mtu);
@@ -194,6 +196,11 @@ impl Session {
             .map(|(name, state)| (name.clone(), state.active))
             .collect();
         let defaults = original.features.clone();
+        let mut device = now_of(&original.device);
+        if let Some(absent) = asked_of_device.keys().find(|setting| !device.contains_key(setting)) {
+            return Err(no_setting(interface, *absent, &original.device).into());
+        }
+        device.extend(asked_of_device);
         let switchable = self.interfaces.switchable(interface)?;
         wanted.retain(|name, _| switchable(name).is_ok());
         asked.keys().try_for_each(|name| switchable(name))?;
@@ -201,6 +208,7 @@ impl Session {
 
         let ran = self.interfaces.links.find(interface)?.running;
         self.interfaces.set_mtu(interface, target_mtu)?;
+        let device = self.interfaces.set_device(interface, &device)?;
         let change = self.interfaces.switch(interface, &wanted)?;
         // Some drivers (e1000e) restart their device, and drop packets until the link is back.
         if ran {
@@ -212,11 +220,14 @@ impl Session {
         let unfulfilled = |name: &String| {
             asked.get(name).is_some_and(|&on| after.get(name).is_some_and(|state| state.active) != on)
         };
+        let of_device = device.refused.iter().filter(|(setting, _)| asked_of_device.contains_key(setting));
+        let of_device = of_device.map(|(setting, why)| (setting.to_string(), why.clone()));
         let refused = change
             .refused
             .iter()
             .filter(|(name, _)| unfulfilled(name))
             .map(|(name, reason)| (name.clone(), reason.to_string()))
+            .chain(of_device)
             .collect();
         // Against the defaults, not the last condition: a condition's record must not depend on its
         // predecessor.
@@ -230,14 +241,17 @@ impl Session {
             .collect();
         let active = after.iter().map(|(name, state)| (name.clone(), state.active)).collect();
         let mtu = self.interfaces.links.find(interface)?.mtu;
-        Ok(Settled { mtu, active, refused, follow_on })
+        // Read again: a switch of a feature may change them too.
+        let device = now_of(&self.interfaces.ethtool.device(interface)?);
+        Ok(Settled { mtu, active, refused, follow_on, device })
     }
 
     fn original(&mut self, interface: &str) -> Result<&Original, Refusal> {
         if !self.originals.contains_key(interface) {
             let features = self.interfaces.ethtool.features(interface)?;
             let mtu = self.interfaces.links.find(interface)?.mtu;
-            self.originals.insert(interface.to_owned(), Original { features, mtu });
+            let device = self.interfaces.ethtool.device(interface)?;
+            self.originals.insert(interface.to_owned(), Original { features, device, mtu });
         }
         Ok(&self.originals[interface])
     }
@@ -251,6 +265,21 @@ impl Session {
     fn traffic(&mut self) -> Result<&mut Traffic, Refusal> {
         Ok(self.traffic.as_mut().ok_or(NO_TRAFFIC)?)
     }
+}
+
+/// The values of a device's settings.
+fn now_of(device: &DeviceSettings) -> BTreeMap<DeviceSetting, u32> {
+    device.iter().map(|(setting, value)| (*setting, value.now)).collect()
+}
+
+/// A driver lacks a setting that a study sets: no run of it can be what it should be.
+fn no_setting(interface: &str, absent: DeviceSetting, present: &DeviceSettings) -> String {
+    let present: Vec<&str> = present.keys().map(|setting| setting.word()).collect();
+    let has =
+        if present.is_empty() { "none of the settings of a device".to_owned() } else { present.join(", ") };
+    format!(
+        "interface {interface:?} has no `{absent}`: its driver, in this kernel, has {has}; remove this factor, or name another interface"
+    )
 }
 
 /// The impairment of the path: each end applies it to what it sends.

@@ -5,7 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::{
-    ClockReading, Counters, CpuTimes, Interrupts, LinkLimit, Links, ProcessTimes, ThreadTimes, WireCounters,
+    ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links,
+    ProcessTimes, ThreadTimes, WireCounters,
 };
 use load::{Endpoint, Phase};
 
@@ -85,9 +86,12 @@ impl Traffic {
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
         let step = series::step(step, window, self.flows);
 
+        // Of a tunnel, the driver below it counts.
+        let mut device = DeviceReader::open(self.underlay.as_deref().unwrap_or(&self.interface));
+
         self.wait_until(opens)?;
         let opened_ns = since(opens);
-        let first = self.edge(links, cpus, Phase::Window)?;
+        let first = self.edge(links, &mut device, cpus, Phase::Window)?;
         let mut recorder = Recorder::new(first.row(), step);
         loop {
             let next = series::next(opens, step, Instant::now());
@@ -99,7 +103,7 @@ impl Traffic {
         }
         self.wait_until(closes)?;
         let closed_ns = since(closes);
-        let last = self.edge(links, cpus, Phase::Tail)?;
+        let last = self.edge(links, &mut device, cpus, Phase::Tail)?;
 
         let cpu_each: Vec<CpuTimes> =
             last.cpu_each.iter().zip(&first.cpu_each).map(|(last, first)| last.since(first)).collect();
@@ -114,6 +118,7 @@ impl Traffic {
             counters: last.counters.since(&first.counters),
             interrupts: last.interrupts.since(&first.interrupts),
             underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
+            device: Some(device.passed(&first.device, &last.device)).filter(|passed| !passed.is_nothing()),
             clock: last.clock.since(&first.clock),
             late: Late { opened_ns, closed_ns },
             // After the window, so that reading it disturbs nothing.
@@ -129,9 +134,16 @@ impl Traffic {
         Ok(Answer::Finished(Box::new(Finished { outcome, counters })))
     }
 
-    fn edge(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Edge, Refusal> {
+    fn edge(
+        &self,
+        links: &mut Links,
+        device: &mut DeviceReader,
+        cpus: &[u32],
+        next: Phase,
+    ) -> Result<Edge, Refusal> {
         // The kernel's counters take longest to read, so they come first at both edges: then each
         // quantity covers a window of the same length.
+        let device = device.read();
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
         let interrupts = Interrupts::read(cpus);
@@ -143,7 +155,17 @@ impl Traffic {
         let own = ProcessTimes::read();
         let clock = ClockReading::read();
         self.endpoint.set_phase(next);
-        Ok(Edge { counters, underlay, interrupts, cpu_each, threads, own, clock, load: self.sample() })
+        Ok(Edge {
+            device,
+            counters,
+            underlay,
+            interrupts,
+            cpu_each,
+            threads,
+            own,
+            clock,
+            load: self.sample(),
+        })
     }
 
     fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<Row, Refusal> {
@@ -171,6 +193,7 @@ impl Traffic {
 }
 
 struct Edge {
+    device: DeviceReading,
     counters: Counters,
     underlay: Option<WireCounters>,
     interrupts: Interrupts,

@@ -55,7 +55,12 @@ fn requests() -> Vec<Request> {
         Request::AwaitRunning { interface: text() },
         Request::Steer { interface: text(), cpus: vec![0] },
         Request::SteerNew { cpus: vec![0] },
-        Request::Settle { interface: text(), mtu: Some(1500), features: [(text(), true)].into() },
+        Request::Settle {
+            interface: text(),
+            mtu: Some(1500),
+            features: [(text(), true)].into(),
+            device: [(words::DeviceSetting::RxRing, 256)].into(),
+        },
         Request::Environment { interfaces: vec![text()] },
         Request::Lacking { traffic: Traffic::new(Kind::TcpRr), family: load::Family::Ipv6 },
         Request::Listen { spec: spec(), interface: text(), underlay: Some(text()) },

@@ -31,6 +31,14 @@ pub enum Error {
         /// The requested interface.
         name: String,
     },
+    /// The interface has no such queue now.
+    #[error("interface {interface:?} has no queue {queue} now")]
+    NoQueue {
+        /// The interface.
+        interface: String,
+        /// The queue, for example `rx-1`.
+        queue: String,
+    },
     /// A file of the kernel could not be read.
     #[error("cannot read {}: {errno}", path.display())]
     Read {
@@ -61,8 +69,13 @@ impl Error {
         match self {
             Self::Read { errno, .. } => errno.raw_os_error(),
             Self::Failed { errno, .. } => *errno,
-            Self::InterfaceName { .. } | Self::NoInterface { .. } => None,
+            Self::InterfaceName { .. } | Self::NoInterface { .. } | Self::NoQueue { .. } => None,
         }
+    }
+
+    /// Whether the interface, or the queue, does not exist any more: its settings went with it.
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(self, Self::NoInterface { .. } | Self::NoQueue { .. })
     }
 
     /// What failed, the kernel's error, and (with its separator) the remedy.

@@ -15,6 +15,7 @@ use crate::environment;
 use crate::kernel::attributes::bytes;
 use crate::kernel::netlink::{Verdict, frames, verdict};
 use crate::link::bitset::{parse_features, wanted_bits};
+use crate::link::device;
 use crate::link::discipline::Discipline;
 use crate::link::interface::Link;
 use crate::link::neighbours;
@@ -47,6 +48,7 @@ pub fn answer(payload: &[u8]) {
     }
     let _ = NeighbourMessage::parse(payload).map(neighbours::found);
     for attributes in [payload, payload.get(4..).unwrap_or_default()] {
+        device::parse_any(attributes);
         if let Ok(features) = parse_features(attributes) {
             let requested = features.iter().map(|(name, state)| (name.clone(), state.active)).collect();
             assert!(NlasIterator::new(&bytes(&[wanted_bits(&requested)])).all(|attribute| attribute.is_ok()));

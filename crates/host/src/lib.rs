@@ -22,7 +22,8 @@ pub mod namespace;
 
 pub use counters::snmp::Table as SnmpTable;
 pub use counters::{
-    ContextSwitches, Counters, IpCounters, SoftnetCounters, TcpCounters, UdpCounters, WireCounters,
+    ContextSwitches, Counters, DeviceCounters, DeviceReader, DeviceReading, IpCounters, SoftnetCounters,
+    TcpCounters, UdpCounters, WireCounters,
 };
 pub use cpu::affinity;
 pub use cpu::clock::{ClockCheck, ClockReading};
@@ -34,11 +35,12 @@ pub use cpu::thread_times::{ProcessTimes, ThreadTimes};
 pub use cpu::times::{CpuTimes, CpuUsage};
 pub use cpu::urgency::prioritise_current_thread;
 pub use environment::{
-    CpuEnvironment, Disturbances, Environment, IdleState, InterfaceEnvironment, KernelEnvironment,
+    CpuEnvironment, Disturbances, Environment, Hardware, IdleState, InterfaceEnvironment, KernelEnvironment,
     LoadEnvironment, MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;
 pub use kernel::bpf;
+pub use link::device::{DeviceChange, DeviceSettings, DeviceValue};
 pub use link::discard::{Discard, DiscardDevice};
 pub use link::discipline::Discipline;
 pub use link::ethtool::Ethtool;

@@ -23,7 +23,12 @@ fn build(bench: &Bench, scenario: Scenario) -> Testbed {
 fn states() -> Vec<Switches> {
     let off = || feature::OFFLOADS.iter().map(|name| ((*name).to_owned(), false)).collect::<BTreeMap<_, _>>();
     let segmentation = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
-    let underlay = UnderlaySwitches { mtu: Some(1600), transmitter: off(), receiver: off() };
+    let underlay = UnderlaySwitches {
+        mtu: Some(1600),
+        transmitter: off(),
+        receiver: off(),
+        ..UnderlaySwitches::default()
+    };
     vec![
         Switches::default(),
         Switches { transmitter: off(), receiver: off(), ..Switches::default() },

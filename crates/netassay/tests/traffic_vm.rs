@@ -110,7 +110,13 @@ fn traffic_vm_study_over_two_boots() {
     }
     let before = links();
     let bench = Bench::new();
-    let study = bench.write("vm.toml", &small("vm", "transmitter.tso = [\"on\", \"off\"]\nmtu = [1500]"));
+    let study = bench.write(
+        "vm.toml",
+        &small(
+            "vm",
+            "transmitter.tso = [\"on\", \"off\"]\nmtu = [1500]\nqueues = [1]\nrx_ring = [\"default\"]",
+        ),
+    );
     let output = bench.run(&["run", study.to_str().unwrap()]);
     expect(&output, 0);
     expect_real_boots(&bench);
@@ -120,6 +126,18 @@ fn traffic_vm_study_over_two_boots() {
     let tso = |state: &Value| state["transmitter"]["active"]["tx-tcp-segmentation"] == true;
     assert!(tso(&states[0]) && !tso(&states[1]), "{states:#?}");
     assert!(states.iter().all(|state| state["receiver"]["active"]["tx-tcp-segmentation"] == true));
+    // virtio-net has rings and queues of its own.
+    for state in &states {
+        for side in ["transmitter", "receiver"] {
+            assert_eq!(state[side]["device"]["queues"], 1, "{state}");
+            assert!(state[side]["device"]["rx_ring"].as_u64().unwrap() >= 64, "{state}");
+        }
+    }
+    let environment = &boots(&bench)[0]["transmitter"]["interfaces"];
+    let interface = environment.as_object().unwrap().values().next().unwrap();
+    assert_eq!(interface["device"]["rx_ring"]["most"], interface["device"]["rx_ring"]["now"]);
+    assert_eq!(interface["driver"], "virtio_net");
+    assert!(interface["hardware"]["bus"].as_str().unwrap().contains(':'), "{interface}");
     expect_traffic(&bench, &[&slugs[0], &slugs[1]]);
     let segments = |slug: &str| bench.mean(slug, "transmitter.segments_per_wire_packet");
     assert!(segments(&slugs[0]) > 2.0, "{}", segments(&slugs[0]));

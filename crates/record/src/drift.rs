@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use words::{Side, feature};
+use words::{DeviceSetting, Side, feature};
 
 /// Every difference between two states of a testbed that should be the same. It prints as one short
 /// sentence.
@@ -43,6 +43,17 @@ pub enum Setting {
         before: u32,
         /// Now.
         after: u32,
+    },
+    /// A setting of the interface's device.
+    Device {
+        /// Its word.
+        setting: DeviceSetting,
+        /// `None`: as the testbed was built.
+        asked: Option<u32>,
+        /// Before; `None`: the device did not have it.
+        before: Option<u32>,
+        /// Now; `None`: it does not have it.
+        after: Option<u32>,
     },
     /// A feature of the interface.
     Feature {
@@ -94,6 +105,12 @@ impl fmt::Display for Difference {
                 let requested = requested(asked.map(|mtu| mtu.to_string()));
                 write!(f, "MTU ({requested}) was {before} and is {after}")
             }
+            Setting::Device { setting, asked, before, after } => {
+                let text = |value: u32| setting.text(value);
+                let value = |value: &Option<u32>| value.map_or_else(|| "absent".to_owned(), text);
+                let requested = requested(asked.map(text));
+                write!(f, "{setting} ({requested}) was {} and is {}", value(before), value(after))
+            }
             Setting::Feature { name, asked, before, after } => {
                 let requested = requested(asked.map(|on| word(Some(on)).to_owned()));
                 write!(f, "{name} ({requested}) was {} and is {}", word(*before), word(*after))
@@ -106,9 +123,9 @@ impl Setting {
     fn rank(&self) -> u8 {
         match self {
             Self::Mtu { .. } => 0,
-            Self::Feature { asked: Some(_), .. } => 1,
+            Self::Feature { asked: Some(_), .. } | Self::Device { asked: Some(_), .. } => 1,
             Self::Feature { name, .. } if feature::OFFLOADS.contains(&name.as_str()) => 2,
-            Self::Feature { .. } => 3,
+            Self::Feature { .. } | Self::Device { .. } => 3,
         }
     }
 }

@@ -25,7 +25,9 @@ pub use detail::{Detail, Drifted, ExactRun};
 pub use disturbance::{Cause, Disturbance, Part};
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{Environment, GuestEnvironment};
-pub use evidence::{AtLinkRate, Contended, Dropped, Evidence, OnHost, Place, Tcp, Threads, Wait, WaitedFor};
+pub use evidence::{
+    AtLinkRate, Contended, Driver, Dropped, Evidence, OnHost, Place, Tcp, Threads, Wait, WaitedFor,
+};
 pub use limit::Limit;
 pub use load::{LatencyBucket, LatencyHistogram};
 pub use note::Note;

@@ -47,6 +47,7 @@ pub fn account() -> RunAccount {
                 series: Series::default(),
                 counters,
                 interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 100)).collect(),
+                device: None,
                 underlay: None,
             },
             whole: Finished {
@@ -236,6 +237,8 @@ pub fn interface(name: &str) -> host::InterfaceEnvironment {
         driver: None,
         gro_flush_timeout: None,
         napi_defer_hard_irqs: None,
+        device: host::DeviceSettings::new(),
+        hardware: host::Hardware::default(),
         features: None,
         receive_steering: BTreeMap::new(),
         transmit_steering: BTreeMap::new(),

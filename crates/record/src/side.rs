@@ -28,6 +28,10 @@ pub struct Measured {
     /// For a tunnel: the counters of the interface under it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<host::WireCounters>,
+    /// What passed of the own counters of the interface's driver, or of that of the interface under
+    /// the tunnel; `None` if none changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<host::DeviceCounters>,
     /// The length of the window on each of the host's clocks.
     pub clock: host::ClockCheck,
     /// How late its edges were.

@@ -1,6 +1,6 @@
 //! What a condition asks of a testbed and of a run.
 
-use study::{Condition, SideSettings};
+use study::{BySide, Condition, SideSettings};
 use testbed::{RunOrder, Switches, UnderlaySwitches};
 
 /// The switches that a condition asks for.
@@ -12,10 +12,15 @@ pub fn switches_of(condition: &Condition) -> Switches {
         mtu: condition.mtu,
         transmitter: features(&condition.transmitter),
         receiver: features(&condition.receiver),
+        devices: BySide::of(|side| condition.side(side).device.clone()),
         underlay: UnderlaySwitches {
             mtu: condition.underlay.mtu,
             transmitter: features(&condition.underlay.transmitter),
             receiver: features(&condition.underlay.receiver),
+            devices: BySide {
+                transmitter: condition.underlay.transmitter.device.clone(),
+                receiver: condition.underlay.receiver.device.clone(),
+            },
         },
     }
 }

@@ -52,9 +52,9 @@ pub use quality::Quality;
 pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use words::{
-    Acceleration, BySide, CongestionControl, Copies, Direction, Family, KEYS, Key, Kind, Nic, Pacing,
-    Percent, Reader, Scenario, Sender, Settled, Side, Traffic, Workload, feature, format_duration, metric,
-    parse_duration,
+    Acceleration, BySide, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption, Family, KEYS,
+    Key, Kind, Nic, Pacing, Percent, Reader, Scenario, Sender, Settled, Side, Traffic, Workload, feature,
+    format_duration, metric, parse_duration,
 };
 pub use write::starter::starter;
 pub use write::twins::twins;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Difference, Drift, Interface, Setting};
-use study::{BySide, Effective, Settled, Side};
+use study::{BySide, DeviceSetting, Effective, Settled, Side};
 
-use crate::switches::Switches;
+use crate::switches::{Device, Switches};
 
 /// What differs in `after` from `before`; `None` if nothing that matters does
 /// ([`Effective::state`]).
@@ -24,12 +24,14 @@ fn interfaces<'a>(effective: &'a Effective, asked: &'a Switches) -> impl Iterato
     let features = [&asked.transmitter, &asked.receiver];
     let ends = ends.into_iter().zip(features).filter_map(move |((side, settled), features)| {
         let interface = Interface { side, underlay: false };
-        Some(ReadBack { interface, mtu: asked.mtu, features, settled: settled? })
+        let device = &asked.devices[side];
+        Some(ReadBack { interface, mtu: asked.mtu, features, device, settled: settled? })
     });
     let features = BySide { transmitter: &asked.underlay.transmitter, receiver: &asked.underlay.receiver };
     let under = effective.underlay.iter().flat_map(BySide::each_ref).map(move |(side, settled)| {
         let interface = Interface { side, underlay: true };
-        ReadBack { interface, mtu: asked.underlay.mtu, features: features[side], settled }
+        let device = &asked.underlay.devices[side];
+        ReadBack { interface, mtu: asked.underlay.mtu, features: features[side], device, settled }
     });
     ends.chain(under)
 }
@@ -38,6 +40,7 @@ struct ReadBack<'a> {
     interface: Interface,
     mtu: Option<u32>,
     features: &'a BTreeMap<String, bool>,
+    device: &'a Device,
     settled: &'a Settled,
 }
 
@@ -60,7 +63,14 @@ impl ReadBack<'_> {
                 })
             })
         });
-        mtu.into_iter().chain(features).collect()
+        let (present, past) = (now.steady(), then.steady());
+        let settings: BTreeSet<DeviceSetting> = present.keys().chain(past.keys()).copied().collect();
+        let device = settings.into_iter().filter_map(|setting| {
+            let (before, after) = (past.get(&setting).copied(), present.get(&setting).copied());
+            let asked = self.device.get(&setting).copied();
+            (before != after).then(|| of(Setting::Device { setting, asked, before, after }))
+        });
+        mtu.into_iter().chain(features).chain(device).collect()
     }
 }
 
@@ -117,11 +127,14 @@ mod tests {
 
     fn any_settled() -> impl Strategy<Value = Settled> {
         let features = prop::collection::btree_map("[a-d]", any::<bool>(), 0..4);
-        (features, 1500_u32..1502).prop_map(|(active, mtu)| Settled {
+        let setting = prop::sample::select(&DeviceSetting::ALL[4..8]);
+        let device = prop::collection::btree_map(setting, 0_u32..2, 0..4);
+        (features, 1500_u32..1502, device).prop_map(|(active, mtu, device)| Settled {
             mtu,
             active,
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
+            device,
         })
     }
 

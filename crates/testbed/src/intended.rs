@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::InterfaceEnvironment;
-use study::Side;
+use study::{DeviceSetting, EthtoolOption, Side};
 
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
 use crate::path::tunnel::TUNNEL;
@@ -58,6 +58,19 @@ impl Intended {
             let set = |on: bool| format!("ethtool -K {interface} {name} {}", if on { "on" } else { "off" });
             one(set(on), set(!on))
         }));
+        let changed: BTreeSet<(DeviceSetting, u32, u32)> = wanted
+            .iter()
+            .flat_map(
+                |switches| if tunnel { &switches.underlay.devices[side] } else { &switches.devices[side] },
+            )
+            .filter_map(|(setting, value)| Some((*setting, *value, now.device.get(setting)?.now)))
+            .filter(|(_, value, now)| value != now)
+            .collect();
+        all.extend(changed.into_iter().map(|(setting, value, now)| {
+            let EthtoolOption { option, parameter, .. } = setting.ethtool();
+            let set = |value| format!("ethtool {option} {interface} {parameter} {}", setting.text(value));
+            one(set(value), set(now))
+        }));
         if tunnel {
             all.push(one(format!("ip link add {TUNNEL} type vxlan …"), format!("ip link del {TUNNEL}")));
         }
@@ -84,12 +97,23 @@ mod tests {
         let environment = host::Environment::read(&["lo"], "1");
         let mut now = environment.interfaces["lo"].clone().unwrap();
         now.link.mtu = 1500;
+        now.device.insert(DeviceSetting::RxRing, host::DeviceValue { now: 512, most: Some(4096) });
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();
         let small = Switches { mtu: Some(1000), transmitter: off(), ..Switches::default() };
-        let same = Switches { mtu: Some(1500), ..small.clone() };
-        let told =
-            Intended::on(Side::Transmitter, ("eth1", &now), &[plain, small.clone(), same], (true, false));
+        let ring = |size| {
+            let mut switches = Switches { mtu: Some(1500), ..small.clone() };
+            switches.devices.transmitter.insert(DeviceSetting::RxRing, size);
+            switches
+        };
+        // 512 descriptors are what the device has.
+        let [same, less] = [512, 256].map(ring);
+        let told = Intended::on(
+            Side::Transmitter,
+            ("eth1", &now),
+            &[plain, small.clone(), same, less.clone(), less],
+            (true, false),
+        );
         let lines: Vec<String> = told.iter().map(|one| format!("{} | {}", one.change, one.undo)).collect();
         assert_eq!(
             lines,
@@ -98,6 +122,7 @@ mod tests {
                 "ip addr add 2001:2::1/64 dev eth1 | ip addr del 2001:2::1/64 dev eth1",
                 "ip link set dev eth1 mtu 1000 | ip link set dev eth1 mtu 1500",
                 "ethtool -K eth1 tx-tcp-segmentation off | ethtool -K eth1 tx-tcp-segmentation on",
+                "ethtool -G eth1 rx 256 | ethtool -G eth1 rx 512",
             ]
         );
         // With a tunnel the switches are the tunnel's, which ends with it.

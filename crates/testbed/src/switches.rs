@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use agent::message::{Answer, Request};
 use serde::{Deserialize, Serialize};
 
-use study::{BySide, Effective, Settled, Side};
+use study::{BySide, DeviceSetting, Effective, Settled, Side};
 
 use crate::end::End;
 use crate::error::Error;
@@ -13,7 +13,10 @@ use crate::launched::Launched;
 use crate::path::tunnel_mtu::TunnelMtu;
 use crate::testbed::Testbed;
 
-/// The switches of one condition. Features that are not named stay as built.
+/// Settings of a device.
+pub(crate) type Device = BTreeMap<DeviceSetting, u32>;
+
+/// The switches of one condition. What is not named stays as built.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Switches {
     /// MTU of both ends, in bytes; `None`: as built, or what a tunnel's underlay leaves.
@@ -22,6 +25,8 @@ pub struct Switches {
     pub transmitter: BTreeMap<String, bool>,
     /// Features of the receiver's interface, by kernel name.
     pub receiver: BTreeMap<String, bool>,
+    /// Settings of the devices.
+    pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
     /// Those of the interfaces under a tunnel, where there is one.
     pub underlay: UnderlaySwitches,
 }
@@ -35,6 +40,8 @@ pub struct UnderlaySwitches {
     pub transmitter: BTreeMap<String, bool>,
     /// Features of the receiver's, by kernel name.
     pub receiver: BTreeMap<String, bool>,
+    /// Settings of their devices.
+    pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
 }
 
 impl Testbed {
@@ -69,30 +76,32 @@ impl Testbed {
         switches: &Switches,
         mtu: Option<u32>,
     ) -> Result<(Settled, Option<Settled>), Error> {
-        let set = |end: &mut End, features: &BTreeMap<String, bool>| {
+        let set = |end: &mut End, features: &BTreeMap<String, bool>, device: &Device| {
             let interface = end.interface.clone();
-            settle_one(&mut end.agent, interface, mtu, features)
+            settle_one(&mut end.agent, interface, mtu, features, device)
         };
+        let devices = &switches.devices;
         if self.path.is_one_interface() {
             // By one agent: each remembers the original state, and the second would remember what
             // the first had set.
-            let both = set(&mut self.transmitter, &agreed(switches)?)?;
+            let both = set(&mut self.transmitter, &agreed(switches)?, &Device::new())?;
             return Ok((both.clone(), Some(both)));
         }
         // One after the other: the far end of a veth pair follows some changes of the near end, so
         // only the state after both counts.
         if let Some(end) = &mut self.receiver {
-            set(end, &switches.receiver)?;
+            set(end, &switches.receiver, &devices.receiver)?;
         }
-        let transmitter = set(&mut self.transmitter, &switches.transmitter)?;
-        let receiver = self.receiver.as_mut().map(|end| set(end, &switches.receiver)).transpose()?;
+        let transmitter = set(&mut self.transmitter, &switches.transmitter, &devices.transmitter)?;
+        let receiver = self.receiver.as_mut().map(|end| set(end, &switches.receiver, &devices.receiver));
+        let receiver = receiver.transpose()?;
         Ok((transmitter, receiver))
     }
 
     fn settle_underlay(&mut self, switches: &UnderlaySwitches, mtu: u32) -> Result<BySide<Settled>, Error> {
         let mut set = |side: Side, features: &BTreeMap<String, bool>| {
             let (agent, interface) = self.underlay(side);
-            settle_one(agent, interface, Some(mtu), features)
+            settle_one(agent, interface, Some(mtu), features, &switches.devices[side])
         };
         set(Side::Receiver, &switches.receiver)?;
         let transmitter = set(Side::Transmitter, &switches.transmitter)?;
@@ -105,8 +114,10 @@ fn settle_one(
     interface: String,
     mtu: Option<u32>,
     features: &BTreeMap<String, bool>,
+    device: &Device,
 ) -> Result<Settled, Error> {
-    match agent.call(&Request::Settle { interface, mtu, features: features.clone() })? {
+    let request = Request::Settle { interface, mtu, features: features.clone(), device: device.clone() };
+    match agent.call(&request)? {
         Answer::Settled(settled) => Ok(settled),
         other => Err(agent.client.unexpected(&other).into()),
     }
@@ -133,6 +144,7 @@ pub(crate) mod tests {
             active: active.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
+            device: BTreeMap::new(),
         }
     }
 

@@ -11,6 +11,7 @@ pub mod suggest;
 
 mod answers;
 mod congestion_control;
+mod device;
 mod family;
 mod guest;
 mod key;
@@ -35,6 +36,7 @@ mod workload;
 pub const DEFAULT: &str = "default";
 
 pub use congestion_control::CongestionControl;
+pub use device::{DeviceSetting, EthtoolOption};
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::Family;
 pub use guest::{Accelerated, Acceleration, Copies, Nic};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::device::DeviceSetting;
 use crate::feature;
 
 /// The state of an interface after its switches were set, as the kernel reported it.
@@ -18,6 +19,9 @@ pub struct Settled {
     pub refused: BTreeMap<String, String>,
     /// Features that the kernel changed without a request: name and new state.
     pub follow_on: BTreeMap<String, bool>,
+    /// Each setting that its device has. Studies of earlier versions have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub device: BTreeMap<DeviceSetting, u32>,
 }
 
 impl Settled {
@@ -33,6 +37,17 @@ impl Settled {
             .iter()
             .filter(move |(name, _)| self.active.get(*name) == Some(&true) || !stood_for(name))
             .map(|(name, why)| (name.as_str(), why.as_str()))
+    }
+
+    /// The settings of its device but those that the driver chooses by itself, which change all the
+    /// time.
+    #[must_use]
+    pub fn steady(&self) -> BTreeMap<DeviceSetting, u32> {
+        let is_chosen = |setting: &DeviceSetting| {
+            setting.chosen_by().is_some_and(|switch| self.device.get(&switch).is_some_and(|on| *on != 0))
+        };
+        let steady = self.device.iter().filter(|(setting, _)| !is_chosen(setting));
+        steady.map(|(setting, value)| (*setting, *value)).collect()
     }
 
     /// The features in which this state differs from `base`, with their state here.
@@ -57,11 +72,31 @@ mod tests {
             active: active.map(|(name, on)| (name.to_owned(), on)).into(),
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
+            device: BTreeMap::new(),
         };
         state.refused.insert("tx-checksum-ipv4".into(), "fixed".into());
         state.refused.insert("rx-lro".into(), "fixed".into());
         assert_eq!(state.unmet().collect::<Vec<_>>(), [("rx-lro", "fixed")]);
         state.active.insert("tx-checksum-ip-generic".into(), false);
         assert_eq!(state.unmet().count(), 2);
+    }
+
+    #[test]
+    fn what_the_driver_chooses_by_itself_is_not_steady() {
+        let mut state = Settled {
+            mtu: 1500,
+            active: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            follow_on: BTreeMap::new(),
+            device: [
+                (DeviceSetting::AdaptiveRx, 1),
+                (DeviceSetting::RxUsecs, 17),
+                (DeviceSetting::TxUsecs, 3),
+            ]
+            .into(),
+        };
+        assert_eq!(state.steady(), [(DeviceSetting::AdaptiveRx, 1), (DeviceSetting::TxUsecs, 3)].into());
+        state.device.insert(DeviceSetting::AdaptiveRx, 0);
+        assert_eq!(state.steady(), state.device);
     }
 }

@@ -33,6 +33,7 @@ fn measured(threads: usize, rows: usize, n: u64) -> Measured {
         threads: vec![host::ThreadTimes { running_ns: n, user_ns: n, system_ns: n, waiting_ns: n }; threads],
         counters: host::Counters::default(),
         interrupts: host::Interrupt::all().map(|interrupt| (interrupt, n)).collect(),
+        device: None,
         underlay: Some(host::WireCounters::default()),
         clock: host::ClockCheck { monotonic_ns: n, raw_ns: n, boottime_ns: n, source_changed: true },
         late: Late { opened_ns: n, closed_ns: n },

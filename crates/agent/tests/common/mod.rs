@@ -51,6 +51,7 @@ fn measured() -> Measured {
         threads: vec![host::ThreadTimes::default()],
         counters: host::Counters::default(),
         interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect(),
+        device: None,
         underlay: Some(host::WireCounters::default()),
         clock: host::ClockCheck::default(),
         late: Late::default(),
@@ -77,6 +78,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         active: [("rx-gro".to_owned(), true)].into(),
         refused: [("rx-gro".to_owned(), "fixed".to_owned())].into(),
         follow_on: [("rx-gro".to_owned(), true)].into(),
+        device: [(words::DeviceSetting::AdaptiveRx, 1)].into(),
     };
     let watched = Watched {
         elapsed_ns: 1,

@@ -53,7 +53,11 @@ fn change(agent: &mut Agent) {
 
 fn settling(interface: &str, mtu: u32, on: bool) -> Request {
     let features = ["tx-checksum-ip-generic", "rx-gro"].map(|name| (name.to_owned(), on));
-    Request::Settle { interface: interface.to_owned(), mtu: Some(mtu), features: features.into() }
+    // Queues are there in numbers where there are CPUs.
+    let queues = if interface == WIRE { host::affinity::online_cpus().len().min(2) } else { 0 };
+    let device = (queues > 1).then_some((words::DeviceSetting::RxQueues, if on { 1 } else { 2 }));
+    let device = device.into_iter().collect();
+    Request::Settle { interface: interface.to_owned(), mtu: Some(mtu), features: features.into(), device }
 }
 
 fn settle(agent: &mut Agent, mtu: u32, on: bool) -> Result<(), CallError> {
@@ -206,11 +210,19 @@ fn refused(world: &World) {
             .contains("below 68 bytes the kernel removes")
     );
     let features = [("hw-tc-offload".to_owned(), true)].into();
-    let settle = Request::Settle { interface: interface(), mtu: None, features };
+    let device = std::collections::BTreeMap::new();
+    let settle = Request::Settle { interface: interface(), mtu: None, features, device };
     assert!(
         refusal(&settle).contains("hw-tc-offload of wire: it also removes rules"),
         "{}",
         refusal(&settle)
+    );
+    let device = [(words::DeviceSetting::RxRing, 256)].into();
+    let settle = Request::Settle { interface: interface(), mtu: None, features: [].into(), device };
+    assert_eq!(
+        refusal(&settle),
+        "host: interface \"wire\" has no `rx_ring`: its driver, in this kernel, has rx_queues, tx_queues; remove this factor, or name \
+         another interface"
     );
     assert!(refusal(&Request::SteerNew { cpus: vec![0] }).contains("steer each interface"));
     let traffic = Traffic { path_delay: Some(Duration::from_millis(1)), ..Traffic::new(Kind::UdpStream) };

@@ -55,6 +55,7 @@ impl World {
             ip(&["-4", "-d", "route", "show", "table", "all"]),
             sorted(ip(&["-6", "-d", "route", "show", "table", "all"])),
             format!("{:#?}", Ethtool::open().unwrap().features(WIRE).unwrap()),
+            format!("{:#?}", Ethtool::open().unwrap().device(WIRE).unwrap()),
         ];
         for directory in ["ipv4/conf", "ipv6/conf", "ipv6/neigh"] {
             let directory = format!("/proc/sys/net/{directory}/{WIRE}");

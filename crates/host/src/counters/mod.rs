@@ -1,11 +1,13 @@
 //! The counters of a run on one host: they show where packets went.
 
+mod device;
 mod protocols;
 pub(crate) mod snmp;
 
 use nix::sys::resource::{UsageWho, getrusage};
 use serde::{Deserialize, Serialize};
 
+pub use device::{DeviceCounters, DeviceReader, DeviceReading};
 pub use protocols::{IpCounters, SoftnetCounters, TcpCounters, UdpCounters};
 use snmp::Table;
 

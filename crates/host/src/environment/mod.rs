@@ -2,6 +2,7 @@
 
 mod cpu;
 mod disturbances;
+mod hardware;
 mod sysctls;
 
 use std::collections::BTreeMap;
@@ -11,9 +12,11 @@ use serde::{Deserialize, Serialize};
 pub(crate) use cpu::hypervisor;
 pub use cpu::{CpuEnvironment, IdleState};
 pub use disturbances::Disturbances;
+pub use hardware::Hardware;
 pub use sysctls::visible_sysctls;
 
 use crate::kernel::files::{Files, field};
+use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
@@ -95,6 +98,13 @@ pub struct InterfaceEnvironment {
     pub napi_defer_hard_irqs: Option<u64>,
     /// Its offload features; `None` if unknown.
     pub features: Option<Features>,
+    /// The settings of its device: rings, queues, coalescing, pause frames. Numbers that the driver
+    /// chooses by itself are missing, because they change all the time.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub device: DeviceSettings,
+    /// Its hardware, as far as the kernel tells it.
+    #[serde(default, skip_serializing_if = "Hardware::is_unknown")]
+    pub hardware: Hardware,
     /// The CPUs that each receive queue (`rx-0`) is steered to, as the kernel's mask. Missing if
     /// `/sys` shows another network namespace.
     pub receive_steering: BTreeMap<String, String>,
@@ -181,7 +191,10 @@ impl MachineEnvironment {
 impl InterfaceEnvironment {
     fn read(files: &Files, name: &str) -> Option<Self> {
         let link = Links::open().and_then(|mut links| links.find(name)).ok()?;
-        let features = Ethtool::open().and_then(|mut ethtool| ethtool.features(name)).ok();
+        let mut ethtool = Ethtool::open().ok();
+        let features = ethtool.as_mut().and_then(|ethtool| ethtool.features(name).ok());
+        let device = ethtool.as_mut().and_then(|ethtool| ethtool.device(name).ok()).unwrap_or_default();
+        let device = device.iter().filter(|(setting, _)| !is_chosen(**setting, &device));
         let sysfs = link.sysfs(files);
         let file = |name: &str| files.text(&format!("{}/{name}", sysfs.as_ref()?));
         let number = |name: &str| file(name)?.parse().ok();
@@ -197,6 +210,8 @@ impl InterfaceEnvironment {
             transmit_steering: masks("tx-", "xps_cpus"),
             driver: file("device/uevent").and_then(|text| driver(&text)),
             features,
+            device: device.map(|(setting, value)| (*setting, *value)).collect(),
+            hardware: Hardware::read(files, sysfs.as_deref(), name),
             link,
         })
     }

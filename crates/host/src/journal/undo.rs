@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::line::Record;
 use super::{Change, JournalError};
-use crate::error::Error;
 use crate::machine::{Machine, Target, Value};
 
 /// How to restore.
@@ -34,7 +33,8 @@ pub enum Outcome {
         /// Its value now.
         now: Value,
     },
-    /// The interface was removed, and the setting with it, or moved to another network namespace.
+    /// The interface, or the queue of it, was removed, and the setting with it; or the interface was
+    /// moved to another network namespace.
     Gone,
     /// The kernel refused.
     Failed {
@@ -72,8 +72,9 @@ impl Undoing {
             Outcome::Undone => format!("{target}: {after} -> {before}, undone"),
             Outcome::AlreadySo => format!("{target}: is {before} already"),
             Outcome::Gone => format!(
-                "{target}: the interface does not exist here any more (it was removed, or moved to another network namespace), so \
-                 nothing is set back; the value before was {before}"
+                "{target}: the {} does not exist here any more (it was removed, or moved to another network namespace), so \
+                 nothing is set back; the value before was {before}",
+                if target.is_of_queue() { "queue, or its interface," } else { "interface" }
             ),
             Outcome::ChangedMeanwhile { now } => format!(
                 "{target}: is {}, not the {after} that netassay set: another program changed it, so it is left; `netassay restore --force` \
@@ -162,7 +163,11 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
         let follows = pretended.keys().any(|cause| target.follows(cause));
         let now = pretended.get(target).map_or_else(|| reader.read(target), |value| Ok((*value).clone()));
         let outcome = match now {
-            Err(Error::NoInterface { .. }) => Outcome::Gone,
+            Err(_) if follows => {
+                pretended.insert(target, before);
+                Outcome::Undone
+            }
+            Err(error) if error.is_gone() => Outcome::Gone,
             Err(error) => Outcome::Failed { why: error.to_string() },
             Ok(now) if !follows && target.is_same(&now, before) => Outcome::AlreadySo,
             Ok(now)
@@ -183,7 +188,7 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
 fn write_back(machine: &Machine, one: &mut Undoing) {
     match machine.write(&one.change.target, &one.change.before) {
         Ok(()) => {}
-        Err(Error::NoInterface { .. }) => one.outcome = Outcome::Gone,
+        Err(error) if error.is_gone() => one.outcome = Outcome::Gone,
         Err(error) => one.outcome = Outcome::Failed { why: error.to_string() },
     }
 }
@@ -203,11 +208,13 @@ fn check(machine: &Machine, done: &mut [Undoing]) {
     for index in first_changes.into_iter().rev() {
         let one = &mut done[index];
         let Change { target, before, .. } = &one.change;
-        if matches!(one.outcome, Outcome::Gone | Outcome::ChangedMeanwhile { .. }) {
+        // A queue may be back by now.
+        let is_gone = one.outcome == Outcome::Gone && !target.is_of_queue();
+        if is_gone || matches!(one.outcome, Outcome::ChangedMeanwhile { .. }) {
             continue;
         }
         if reader.read(target).is_ok_and(|now| target.is_same(&now, before)) {
-            if let Outcome::Failed { .. } = one.outcome {
+            if matches!(one.outcome, Outcome::Failed { .. } | Outcome::Gone) {
                 one.outcome = Outcome::Undone;
             }
             continue;

@@ -1,4 +1,4 @@
-//! Offload features by ethtool's generic netlink family.
+//! Ethtool's generic netlink family: its requests, and offload features by it.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ impl Ethtool {
         Ok(FeatureChange::of(requested, after))
     }
 
-    fn ask(&mut self, request: Request) -> Result<Vec<Vec<u8>>, Failure> {
+    pub(crate) fn ask(&mut self, request: Request) -> Result<Vec<Vec<u8>>, Failure> {
         let mut message = GenlMessage::from_payload(request);
         message.set_resolved_family_id(self.family);
         self.netlink.ask(message, 0)
@@ -89,13 +89,13 @@ impl Ethtool {
 }
 
 /// `struct genlmsghdr`: command, version, padding.
-const GENL_HEADER: usize = 4;
+pub(crate) const GENL_HEADER: usize = 4;
 
 /// `ETHTOOL_MSG_*` of requests.
 const FEATURES_GET: u8 = 11;
 const FEATURES_SET: u8 = 12;
-/// `ETHTOOL_A_FEATURES_HEADER`.
-const FEATURES_HEADER: u16 = 1;
+/// `ETHTOOL_A_FEATURES_HEADER`; it is 1 in every message of the family.
+const HEADER: u16 = 1;
 /// `ETHTOOL_A_HEADER_*`.
 const HEADER_DEV_NAME: u16 = 2;
 const HEADER_FLAGS: u16 = 3;
@@ -126,16 +126,18 @@ fn no_ethtool() -> Error {
         .into()
 }
 
+/// A message to the family.
 #[derive(Debug)]
-struct Request {
-    command: u8,
-    attributes: Vec<DefaultNla>,
+pub(crate) struct Request {
+    pub(crate) command: u8,
+    pub(crate) attributes: Vec<DefaultNla>,
 }
 
-fn header(interface: &str, flags: u32) -> Result<DefaultNla, Error> {
+/// The attribute that names the interface.
+pub(crate) fn header(interface: &str, flags: u32) -> Result<DefaultNla, Error> {
     check_name(interface)?;
     let flags = DefaultNla::new(HEADER_FLAGS, flags.to_ne_bytes().to_vec());
-    Ok(nested(FEATURES_HEADER, &[string(HEADER_DEV_NAME, interface), flags]))
+    Ok(nested(HEADER, &[string(HEADER_DEV_NAME, interface), flags]))
 }
 
 impl GenlFamily for Request {

@@ -2,8 +2,10 @@
 
 pub(crate) mod bitset;
 pub(crate) mod bridge;
+pub(crate) mod device;
 pub(crate) mod discard;
 pub(crate) mod discipline;
+pub(crate) mod driver;
 pub(crate) mod entry;
 pub(crate) mod ethtool;
 pub(crate) mod features;

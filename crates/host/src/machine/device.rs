@@ -7,8 +7,12 @@ use std::path::Path;
 use super::error::{forbidden, no_feature, not_taken};
 use super::value::switch;
 use super::{Interface, Target, Value};
+use words::DeviceSetting;
+
+use super::target::CHOSEN;
 use crate::error::Error;
 use crate::kernel::files::Files;
+use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::entry::{Entry, IPV4, IPV6, Sort};
 use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
@@ -23,6 +27,7 @@ pub(super) struct Reader {
     links: Option<Links>,
     ethtool: Option<Ethtool>,
     features: BTreeMap<Interface, Features>,
+    devices: BTreeMap<Interface, DeviceSettings>,
 }
 
 impl Reader {
@@ -55,6 +60,17 @@ impl Reader {
             let state = self.features[interface].get(feature);
             return Ok(switch(state.ok_or_else(|| no_feature(interface.name(), feature))?.wanted).into());
         }
+        if let Target::Device { setting, .. } = target {
+            if !self.devices.contains_key(interface) {
+                let name = interface.now(links)?.name;
+                let ethtool = match &mut self.ethtool {
+                    Some(ethtool) => ethtool,
+                    none => none.insert(Ethtool::open()?),
+                };
+                self.devices.insert(interface.clone(), ethtool.device(&name)?);
+            }
+            return device_value(&self.devices[interface], interface, *setting);
+        }
         let link = interface.now(links)?;
         Ok(match target {
             Target::Mtu { .. } => link.mtu.to_string().as_str().into(),
@@ -84,6 +100,7 @@ pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Resul
         let unknown = |expected: &str| forbidden(target, &format!("it is {expected}, not {value}"));
         match target {
             Target::Feature { feature, .. } => write_feature(target, name, feature, value),
+            Target::Device { setting, .. } => write_device(target, name, *setting, &text),
             Target::Mtu { .. } => match text.parse() {
                 // Some drivers restart their device, also for the MTU that it has.
                 Ok(mtu) if mtu == link.mtu => Ok(()),
@@ -118,7 +135,7 @@ pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Resul
 fn is_here(target: &Target) -> bool {
     match target {
         Target::Made { .. } => true,
-        Target::Steering { .. } => false,
+        Target::Steering { .. } | Target::TransmitSteering { .. } => false,
         target => target.interface().is_some(),
     }
 }
@@ -193,6 +210,31 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result
         return Err(forbidden(target, &format!("the interface of this name is {}", made(&link))));
     }
     links.delete(name)
+}
+
+fn device_value(all: &DeviceSettings, interface: &Interface, setting: DeviceSetting) -> Result<Value, Error> {
+    let Some(value) = all.get(&setting) else {
+        return Err(
+            format!("interface {interface} has no {setting}: its driver does not have this setting").into()
+        );
+    };
+    let end = if is_chosen(setting, all) { CHOSEN } else { "" };
+    Ok(format!("{}{end}", setting.text(value.now)).as_str().into())
+}
+
+/// Of a number that the driver chose by itself this is where it went on from; it matters only to a
+/// driver that leaves its numbers alone.
+fn write_device(target: &Target, interface: &str, setting: DeviceSetting, text: &str) -> Result<(), Error> {
+    let number = text.strip_suffix(CHOSEN).unwrap_or(text);
+    let Some(value) = setting.of_text(number) else {
+        let expected = if setting.is_switch() { "on or off" } else { "a number" };
+        return Err(forbidden(target, &format!("it is {expected}, not {text:?}")));
+    };
+    let change = Ethtool::open()?.set_device(interface, &BTreeMap::from([(setting, value)]))?;
+    match change.refused.get(&setting) {
+        Some(why) if number == text => Err(format!("cannot set {target} to {number}: {why}").into()),
+        _ => Ok(()),
+    }
 }
 
 fn write_feature(target: &Target, interface: &str, feature: &str, value: &Value) -> Result<(), Error> {

@@ -63,6 +63,41 @@ impl Machine {
         Ok(changeable.map(|(feature, _)| target(feature)).filter(|target| target.check().is_ok()).collect())
     }
 
+    /// What a change of some settings of an interface's device may change: drivers set others with
+    /// them, and restart the device; a queue that is gone loses its CPUs. The settings are announced
+    /// last, so that they are undone first.
+    ///
+    /// # Errors
+    /// The interface does not exist.
+    pub fn around_device(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
+        let name = interface.now(&mut Links::open()?)?.name;
+        let device = Ethtool::open()?.device(&name)?;
+        let mut all = self.around_features(interface)?;
+        // Where /sys shows another network namespace, nobody has steered its queues.
+        if let Ok(directory) = super::device::sysfs(&self.files(), interface) {
+            let queues = |prefix: &str, mask: &str| -> Vec<u32> {
+                let directory = format!("{directory}/queues");
+                let names = self.files().names(&directory, prefix);
+                // A device with one queue has no choice of CPUs for it, and refuses to be read.
+                let readable = names
+                    .iter()
+                    .filter(|name| self.files().text(&format!("{directory}/{name}/{mask}")).is_some());
+                readable.filter_map(|name| name.strip_prefix(prefix)?.parse().ok()).collect()
+            };
+            let interface = || interface.clone();
+            let receive = queues("rx-", "rps_cpus").into_iter();
+            all.extend(receive.map(|queue| Target::Steering { interface: interface(), queue }));
+            let transmit = queues("tx-", "xps_cpus").into_iter();
+            all.extend(transmit.map(|queue| Target::TransmitSteering { interface: interface(), queue }));
+        }
+        // A number that the driver chooses is written back before the driver chooses it again.
+        let (switches, numbers): (Vec<_>, Vec<_>) =
+            device.into_keys().partition(|setting| setting.is_switch());
+        let target = |setting| Target::Device { interface: interface.clone(), setting };
+        all.extend(switches.into_iter().chain(numbers).map(target));
+        Ok(all)
+    }
+
     /// What steering the receive work of an interface changes: the CPUs of each receive queue.
     ///
     /// # Errors

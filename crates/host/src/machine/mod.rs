@@ -117,6 +117,7 @@ impl Machine {
                 | Target::Governor { .. }
                 | Target::IrqAffinity { .. }
                 | Target::Steering { .. }
+                | Target::TransmitSteering { .. }
         );
         let line = if is_file { format!("{value}\n") } else { value.to_owned() };
         self.put(target, &line.as_str().into())
@@ -164,13 +165,25 @@ impl Machine {
         written.map_err(|errno| unwritable(target, value, &path, errno))
     }
 
+    /// A file of a queue, below the root.
+    fn of_queue(&self, interface: &Interface, queue: &str, file: &str) -> Result<String, Error> {
+        let directory = format!("{}/queues/{queue}", device::sysfs(&self.files(), interface)?);
+        if self.root.join(&directory).is_dir() {
+            return Ok(format!("{directory}/{file}"));
+        }
+        Err(Error::NoQueue { interface: interface.name().to_owned(), queue: queue.to_owned() })
+    }
+
     fn path(&self, target: &Target) -> Result<PathBuf, Error> {
         let below = match target {
             Target::Sysctl { name } => format!("proc/sys/{}", target::sysctl_path(name)),
             Target::Governor { cpu } => format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"),
             Target::IrqAffinity { irq } => format!("proc/irq/{irq}/smp_affinity_list"),
             Target::Steering { interface, queue } => {
-                format!("{}/queues/rx-{queue}/rps_cpus", device::sysfs(&self.files(), interface)?)
+                self.of_queue(interface, &format!("rx-{queue}"), "rps_cpus")?
+            }
+            Target::TransmitSteering { interface, queue } => {
+                self.of_queue(interface, &format!("tx-{queue}"), "xps_cpus")?
             }
             target => return Err(forbidden(target, "it is not in a file")),
         };

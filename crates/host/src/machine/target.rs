@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
+use words::DeviceSetting;
 
 use super::{Interface, Value, allowed};
 use crate::cpu::list::parse_cpu_list;
@@ -35,6 +36,13 @@ pub enum Target {
         interface: Interface,
         /// The feature by the kernel's name.
         feature: String,
+    },
+    /// A setting of an interface's device: its number, `on` or `off`.
+    Device {
+        /// The interface.
+        interface: Interface,
+        /// The setting.
+        setting: DeviceSetting,
     },
     /// The MTU of an interface, in bytes.
     Mtu {
@@ -78,6 +86,14 @@ pub enum Target {
         /// The receive queue.
         queue: u32,
     },
+    /// The CPUs that use a transmit queue of an interface (`xps_cpus`), which it loses with the
+    /// queue.
+    TransmitSteering {
+        /// The interface.
+        interface: Interface,
+        /// The transmit queue.
+        queue: u32,
+    },
     /// An interface that netassay makes: `absent`, or its index and kind. Undone by its deletion.
     Made {
         /// Its name.
@@ -116,7 +132,9 @@ impl Target {
             | Self::Ipv6 { interface }
             | Self::Ipv6Addresses { interface }
             | Self::Ipv6Mtu { interface }
-            | Self::Steering { interface, queue: _ } => interface.check(),
+            | Self::Device { interface, setting: _ }
+            | Self::Steering { interface, queue: _ }
+            | Self::TransmitSteering { interface, queue: _ } => interface.check(),
             Self::Address { interface, address, prefix } => {
                 if *prefix > if address.is_ipv4() { 32 } else { 128 } {
                     return Err(format!("{address} has no prefix of {prefix} bits"));
@@ -147,7 +165,9 @@ impl Target {
             | Self::Ipv6 { interface }
             | Self::Ipv6Addresses { interface }
             | Self::Ipv6Mtu { interface }
-            | Self::Steering { interface, .. } => Some(interface),
+            | Self::Device { interface, .. }
+            | Self::Steering { interface, .. }
+            | Self::TransmitSteering { interface, .. } => Some(interface),
         }
     }
 
@@ -167,28 +187,31 @@ impl Target {
         matches!(self, Self::Ipv6Addresses { .. })
     }
 
-    /// Its place in an undo. Interfaces that were made end first. What IPv6 was at a larger MTU
+    /// Its place in an undo. Interfaces that were made end first. The CPUs of a queue follow the
+    /// number of queues. What IPv6 was at a larger MTU
     /// includes addresses that were added before, so these are removed behind it. An interface that
     /// is set down loses addresses, and an MTU of IPv6 follows all of that.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Made { .. } => 0,
+            Self::Device { .. } => 1,
             Self::Sysctl { .. }
             | Self::Governor { .. }
             | Self::IrqAffinity { .. }
             | Self::Feature { .. }
-            | Self::Steering { .. } => 1,
-            Self::Mtu { .. } => 2,
+            | Self::Steering { .. }
+            | Self::TransmitSteering { .. } => 2,
+            Self::Mtu { .. } => 3,
             Self::Ipv6 { .. } => Self::RANK_OF_IPV6,
-            Self::Address { .. } => 4,
-            Self::Up { .. } => 5,
-            Self::Ipv6Addresses { .. } => 6,
-            Self::Ipv6Mtu { .. } => 7,
+            Self::Address { .. } => 5,
+            Self::Up { .. } => 6,
+            Self::Ipv6Addresses { .. } => 7,
+            Self::Ipv6Mtu { .. } => 8,
         }
     }
 
     /// The rank of [`Target::Ipv6`].
-    pub(crate) const RANK_OF_IPV6: u8 = 3;
+    pub(crate) const RANK_OF_IPV6: u8 = 4;
 
     /// Whether a write of `cause` changes it: then its present value says nothing about other
     /// programs, and it is written behind the cause in any case.
@@ -197,10 +220,19 @@ impl Target {
             Self::Ipv6 { .. } => matches!(cause, Self::Mtu { .. }),
             Self::Address { address, .. } => address.is_ipv6() && matches!(cause, Self::Ipv6 { .. }),
             Self::Ipv6Addresses { .. } => matches!(cause, Self::Up { .. }),
+            // A queue that is gone loses its CPUs, and a driver may choose them again.
+            Self::Steering { .. } | Self::TransmitSteering { .. } => {
+                matches!(cause, Self::Device { setting, .. } if setting.is_count_of_queues())
+            }
             Self::Ipv6Mtu { .. } => matches!(cause, Self::Mtu { .. } | Self::Up { .. }),
             _ => false,
         };
         is_followed && self.interface() == cause.interface()
+    }
+
+    /// Whether it belongs to a queue, and is gone with it.
+    pub(crate) fn is_of_queue(&self) -> bool {
+        matches!(self, Self::Steering { .. } | Self::TransmitSteering { .. })
     }
 
     /// Whether it is one of a study's own settings, which others must not change meanwhile. The
@@ -217,6 +249,10 @@ impl Target {
         if one == other {
             return true;
         }
+        if let Self::Device { .. } = self {
+            // Both are what the driver chose at that moment.
+            return [one, other].iter().all(|value| value.bytes().ends_with(CHOSEN.as_bytes()));
+        }
         let state = |value: &Value| State::of_text(str::from_utf8(value.bytes()).ok()?);
         let states = self.scope().and_then(|_| state(one).zip(state(other)));
         states.is_some_and(|(one, other)| one.is_same(&other))
@@ -228,6 +264,9 @@ impl Target {
         text.and_then(State::of_text).map_or_else(|| value.to_string(), |state| state.summary())
     }
 }
+
+/// The end of a number of [`Target::Device`] that the driver chose by itself.
+pub(super) const CHOSEN: &str = " (adaptive)";
 
 /// Whether this can be the value of a setting.
 pub(crate) fn check_value(value: &Value) -> Result<(), String> {
@@ -297,6 +336,7 @@ impl fmt::Display for Target {
             Self::Governor { cpu } => write!(f, "the frequency governor of CPU {cpu}"),
             Self::IrqAffinity { irq } => write!(f, "the CPUs of interrupt {irq}"),
             Self::Feature { interface, feature } => write!(f, "{feature} of {interface}"),
+            Self::Device { interface, setting } => write!(f, "{setting} of {interface}"),
             Self::Mtu { interface } => write!(f, "the MTU of {interface}"),
             Self::Up { interface } => write!(f, "the state of {interface}"),
             Self::Address { interface, address, prefix } => {
@@ -307,6 +347,9 @@ impl fmt::Display for Target {
             Self::Ipv6Mtu { interface } => write!(f, "the MTUs of IPv6 on {interface}"),
             Self::Steering { interface, queue } => {
                 write!(f, "the CPUs of receive queue {queue} of {interface}")
+            }
+            Self::TransmitSteering { interface, queue } => {
+                write!(f, "the CPUs of transmit queue {queue} of {interface}")
             }
             Self::Made { name, kind } => write!(f, "the {kind} interface {name}"),
         }

@@ -7,11 +7,12 @@ use std::process::Command;
 
 use netassay_host::journal::{Fate, Journal, Manner, Outcome, Process, restore, restore_of};
 use netassay_host::machine::{Interface, Machine, Target};
-use netassay_host::{Ethtool, Links, Vxlan};
+use netassay_host::{Ethtool, Links, Vxlan, affinity, namespace, steering};
 use nix::sys::signal::{Signal, kill, raise};
 use nix::sys::wait::waitpid;
+use words::DeviceSetting;
 
-use crate::harness::Stage;
+use crate::harness::{Stage, skipped};
 use crate::journal::{child, traced, undo};
 use crate::wire::connect;
 
@@ -68,6 +69,48 @@ pub(crate) fn mtu_after_a_kill(stage: &mut Stage) {
 
 pub(crate) fn features_after_a_kill(stage: &mut Stage) {
     kill_at_every_step(stage, features);
+}
+
+/// Queues less, which lose their CPUs; and one of them again.
+fn queues(journal: &mut Journal, name: &str) {
+    for (rx, tx) in [(1, 1), (2, 1)] {
+        let interface = Interface::find(name).unwrap();
+        let around = Machine::system().around_device(&interface).unwrap();
+        let wanted = [(DeviceSetting::RxQueues, rx), (DeviceSetting::TxQueues, tx)].into();
+        let change = journal.cover(&around, || Ethtool::open()?.set_device(name, &wanted)).unwrap();
+        assert_eq!(change.refused, BTreeMap::new());
+    }
+}
+
+/// The same, and CPUs are chosen for the queues that there are then.
+fn queues_and_cpus(journal: &mut Journal, name: &str) {
+    queues(journal, name);
+    let around = Machine::system().around_steering(&Interface::find(name).unwrap()).unwrap();
+    journal.cover(&around, || steering::steer(name, &[0])).unwrap();
+}
+
+/// The CPUs of a queue that ends when there is one less.
+const CPUS_OF_QUEUES: [&str; 2] = ["rx-1/rps_cpus", "tx-1/xps_cpus"];
+
+fn queue_file(name: &str, file: &str) -> String {
+    format!("/sys/class/net/{name}/queues/{file}")
+}
+
+/// Two queues each way with CPUs of their own.
+pub(crate) fn queues_after_a_kill(stage: &mut Stage) {
+    connect(stage);
+    let name = stage.here.clone();
+    if affinity::online_cpus().len() < 2 {
+        return skipped("queues_and_what_follows_come_back_after_a_kill", "a wire has one queue for one CPU");
+    }
+    let wanted = [(DeviceSetting::RxQueues, 2), (DeviceSetting::TxQueues, 2)].into();
+    assert_eq!(Ethtool::open().unwrap().set_device(&name, &wanted).unwrap().refused, BTreeMap::new());
+    let chosen = namespace::mount_sysfs().is_ok()
+        && CPUS_OF_QUEUES.iter().all(|file| std::fs::write(queue_file(&name, file), "2").is_ok());
+    if !chosen {
+        skipped("queues_and_what_follows_come_back_after_a_kill, the CPUs of queues", "not allowed here");
+    }
+    kill_each(&name, if chosen { queues_and_cpus } else { queues });
 }
 
 pub(crate) fn addresses_after_a_kill(stage: &mut Stage) {
@@ -185,7 +228,10 @@ fn snapshot(name: &str) -> String {
         sorted(ip(&["-6", "-d", "route", "show", "table", "all"])),
         ip(&["neighbour", "show", "nud", "permanent"]),
         format!("{:#?}", Ethtool::open().unwrap().features(name).unwrap()),
+        format!("{:#?}", Ethtool::open().unwrap().device(name).unwrap()),
     ];
+    // Nothing where /sys shows another namespace.
+    all.extend(CPUS_OF_QUEUES.map(|file| format!("{file} {:?}", std::fs::read(queue_file(name, file)).ok())));
     for directory in ["ipv4/conf", "ipv4/neigh", "ipv6/conf", "ipv6/neigh"] {
         let directory = format!("/proc/sys/net/{directory}/{name}");
         let mut files: Vec<_> =

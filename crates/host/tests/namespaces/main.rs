@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a test harness")]
 #![expect(clippy::unwrap_used, reason = "a case fails by panicking where it fails")]
 
+mod device;
 mod devices;
 mod discard;
 mod features;
@@ -52,6 +53,22 @@ const CASES: &[Case] = &[
         run: features::refused,
     },
     Case { name: "features_are_those_of_ethtool", identities: &[Root, User], run: features::as_ethtool_says },
+    Case { name: "settings_of_a_device_are_set_and_read_back", identities: &[Root, User], run: device::set },
+    Case {
+        name: "settings_of_a_device_that_cannot_be_had_are_refused",
+        identities: &[Root, User],
+        run: device::refused,
+    },
+    Case {
+        name: "counters_of_a_driver_are_those_of_ethtool",
+        identities: &[Root, User],
+        run: device::counters,
+    },
+    Case {
+        name: "queues_and_what_follows_come_back_after_a_kill",
+        identities: &[Root, User],
+        run: devices::queues_after_a_kill,
+    },
     Case { name: "environment_shows_this_namespace", identities: &[Root, User], run: features::environment },
     Case { name: "changes_are_journalled_and_undone", identities: &[Root, User], run: journal::undone },
     Case {

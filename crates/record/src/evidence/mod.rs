@@ -11,7 +11,7 @@ use words::{Direction, Label, Side};
 use crate::figure::{bits, count, percent};
 
 pub use ends::{Contended, OnHost, Threads, Wait, WaitedFor};
-pub use path::{AtLinkRate, Dropped, Place, Tcp};
+pub use path::{AtLinkRate, Driver, Dropped, Place, Tcp};
 
 /// One piece of evidence. It prints as a sentence without a full stop. Rates are in bits/s and
 /// shares are of the window, if not stated otherwise.
@@ -172,6 +172,8 @@ pub enum Evidence {
         /// Those offered.
         offered: u64,
     },
+    /// What an interface's driver counted as dropped, failed or paused.
+    Driver(Driver),
     /// What a virtual machine took of its host.
     OnHost(OnHost),
 }
@@ -271,6 +273,7 @@ impl fmt::Display for Evidence {
                 let (lost, offered) = (count(*datagrams), count(*offered));
                 write!(f, "{place} dropped {lost} of {offered} datagrams ({})", percent(share))
             }
+            Self::Driver(driver) => driver.fmt(f),
             Self::OnHost(on_host) => on_host.fmt(f),
         }
     }

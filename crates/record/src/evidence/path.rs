@@ -1,5 +1,6 @@
 //! Evidence from the path between the ends.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,19 @@ pub struct Dropped {
     pub segments: u64,
     /// What the wire is.
     pub wire: String,
+}
+
+/// Drops, errors and pauses by an interface's driver's own counters (`ethtool -S`), beside those of
+/// the kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Driver {
+    /// Whose interface.
+    pub side: Side,
+    /// The interface.
+    pub interface: String,
+    /// How often, by the driver's names.
+    pub losses: BTreeMap<String, u64>,
 }
 
 /// What TCP waited for in the life of the connections; shares are of the time with data to send.
@@ -114,6 +128,24 @@ impl fmt::Display for Dropped {
     }
 }
 
+/// How many counters of a driver the sentence names: the largest.
+const NAMED: usize = 3;
+
+impl fmt::Display for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { side, interface, losses } = self;
+        let mut largest: Vec<(&String, &u64)> = losses.iter().collect();
+        largest.sort_by_key(|(_, losses)| std::cmp::Reverse(**losses));
+        let named = largest.iter().take(NAMED).map(|(name, losses)| format!("{name} {}", count(**losses)));
+        let named = named.collect::<Vec<_>>().join(", ");
+        write!(f, "the driver of {side}'s {interface} counted {named}")?;
+        match largest.len().saturating_sub(NAMED) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more of losses"),
+        }
+    }
+}
+
 impl fmt::Display for Tcp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { closed, full, retransmitted, needless, segments, window, rtt_us } = self;
@@ -143,5 +175,25 @@ impl fmt::Display for Place {
             Self::Device(side) => write!(f, "the {side}'s device"),
             Self::Uncounted => f.write_str("a place without a counter"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_losses_of_a_driver_are_named() {
+        let mut driver = Driver {
+            side: Side::Receiver,
+            interface: "ens1f0".to_owned(),
+            losses: [("rx_missed_errors".to_owned(), 1_234)].into(),
+        };
+        assert_eq!(driver.to_string(), "the driver of receiver's ens1f0 counted rx_missed_errors 1,234");
+        driver.losses.extend([5, 7, 9].map(|count| (format!("rx{count}_drops"), count)));
+        assert_eq!(
+            driver.to_string(),
+            "the driver of receiver's ens1f0 counted rx_missed_errors 1,234, rx9_drops 9, rx7_drops 7 and 1 more of losses"
+        );
     }
 }

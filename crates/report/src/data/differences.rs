@@ -79,10 +79,14 @@ pub(crate) fn of_read_back(baseline: &Outline, study: &Outline, pairs: &[(usize,
         let both = baseline.plan.effective.get(*before).zip(study.plan.effective.get(*after));
         let Some((one, other)) = both.map(|(one, other)| (leaves(one), leaves(other))) else { continue };
         let paths: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
-        for path in paths.into_iter().filter(|path| path.contains(".active.") || path.ends_with(".mtu")) {
+        let is_read_back =
+            |path: &str| path.contains(".active.") || path.contains(".device.") || path.ends_with(".mtu");
+        for path in paths.into_iter().filter(|path| is_read_back(path)) {
             let (before, after) = (one.get(path).cloned(), other.get(path).cloned());
             if before != after {
-                *found.entry((path.replace(".active.", " "), before, after)).or_default() += 1;
+                *found
+                    .entry((path.replace(".active.", " ").replace(".device.", " "), before, after))
+                    .or_default() += 1;
             }
         }
     }

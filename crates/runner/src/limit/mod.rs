@@ -41,7 +41,7 @@ mod end;
 mod losses;
 
 use load::{Direction, Kind};
-use record::{Dropped, Evidence, HostAccount, Label, Limit, OnHost, Place, RunAccount};
+use record::{Driver, Dropped, Evidence, HostAccount, Label, Limit, OnHost, Place, RunAccount};
 use study::Side;
 use testbed::RunOrder;
 
@@ -61,6 +61,13 @@ const LOST: f64 = 0.01;
 #[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
+    for (side, window) in
+        [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())]
+    {
+        let counted =
+            window.and_then(|one| one.window.device.as_ref()).and_then(|device| of_driver(side, device));
+        limit.evidence.extend(counted);
+    }
     // Most labels name a part of the machines; what they took of their host explains it.
     match (&account.hosts, &account.around) {
         (Some(hosts), _) => {
@@ -76,6 +83,13 @@ pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
         (None, None) => {}
     }
     limit
+}
+
+/// Drops and errors that a driver counted; `None` without any.
+fn of_driver(side: Side, device: &host::DeviceCounters) -> Option<Evidence> {
+    let losses = device.losses().map(|(name, count)| (name.to_owned(), count)).collect();
+    let driver = Driver { side, interface: device.interface.clone(), losses };
+    (!driver.losses.is_empty()).then_some(Evidence::Driver(driver))
 }
 
 /// What a virtual machine took of its host.

@@ -226,7 +226,13 @@ impl SimulatedBench {
             ("tx-checksum-ip-generic".to_owned(), checksum),
             ("tx-tcp-segmentation".to_owned(), segmentation && !self.drifted),
         ]);
-        Settled { mtu: 1500, active, refused: BTreeMap::new(), follow_on: BTreeMap::new() }
+        Settled {
+            mtu: 1500,
+            active,
+            refused: BTreeMap::new(),
+            follow_on: BTreeMap::new(),
+            device: BTreeMap::new(),
+        }
     }
 }
 

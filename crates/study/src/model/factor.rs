@@ -1,9 +1,9 @@
 //! What a study varies, and the values it takes.
 
-use words::{KEYS, Key, Scenario, Side, Value, Word, feature};
+use words::{DeviceSetting, KEYS, Key, Scenario, Side, Value, Word, feature};
 
 use crate::model::scope::Scope;
-use crate::model::tables::{FAMILY, GUEST, MTU, OFFLOADS, Part, SCENARIO, UNDERLAY};
+use crate::model::tables::{AMOUNT, FAMILY, GUEST, MTU, OFFLOADS, Part, SCENARIO, UNDERLAY};
 
 /// A factor with its levels, as the file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +83,8 @@ pub(crate) enum Subject {
     Underlay(&'static str),
     /// All offloads of some interfaces.
     Offloads(Scope),
+    /// A setting of the devices of some interfaces.
+    Device(Scope, DeviceSetting),
     /// Some features of some interfaces by their kernel names.
     Feature(Scope, Vec<&'static str>),
 }
@@ -96,6 +98,9 @@ impl Subject {
     pub(crate) fn named(scope: Scope, name: &str) -> Option<Self> {
         if name == "offloads" {
             return Some(Self::Offloads(scope));
+        }
+        if let Some(setting) = DeviceSetting::from_word(name) {
+            return Some(Self::Device(scope, setting));
         }
         if let Some(features) = feature::expand(name) {
             return Some(Self::Feature(scope, features));
@@ -120,7 +125,8 @@ impl Subject {
 
     /// Every name that a factor can have, without the sides.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        Self::whole_names().chain(["offloads"]).chain(feature::names())
+        let of_device = DeviceSetting::ALL.into_iter().map(DeviceSetting::word);
+        Self::whole_names().chain(["offloads"]).chain(of_device).chain(feature::names())
     }
 
     pub(crate) fn whole_names() -> impl Iterator<Item = &'static str> {
@@ -144,7 +150,8 @@ impl Subject {
             Self::Guest(key) => GUEST.row(key).map(|row| &row.part),
             Self::Underlay(key) => UNDERLAY.row(key).map(|row| &row.part),
             Self::Offloads(_) => Some(&OFFLOADS),
-            Self::Feature(..) => Some(&Part::Switch),
+            Self::Device(_, setting) if !setting.is_switch() => Some(&AMOUNT),
+            Self::Feature(..) | Self::Device(..) => Some(&Part::Switch),
         }
     }
 
@@ -168,7 +175,7 @@ impl Subject {
     /// The interfaces that it is about.
     pub(crate) fn scope(&self) -> Scope {
         match self {
-            Self::Offloads(scope) | Self::Feature(scope, _) => *scope,
+            Self::Offloads(scope) | Self::Feature(scope, _) | Self::Device(scope, _) => *scope,
             Self::Underlay(_) => Scope { side: None, underlay: true },
             _ => Scope::default(),
         }
@@ -186,6 +193,7 @@ impl Subject {
         match self {
             Self::Offloads(scope) => Self::Offloads(Scope { side, ..*scope }),
             Self::Feature(scope, features) => Self::Feature(Scope { side, ..*scope }, features.clone()),
+            Self::Device(scope, setting) => Self::Device(Scope { side, ..*scope }, *setting),
             whole => whole.clone(),
         }
     }
@@ -238,8 +246,9 @@ mod tests {
     }
 
     #[test]
-    fn only_features_and_offloads_have_sides() {
+    fn only_settings_of_interfaces_have_sides() {
         for scope in ["transmitter.", "underlay.", "receiver.underlay."] {
+            assert_eq!(Subject::of(&format!("{scope}rx_ring")).unwrap().scope().to_string(), scope);
             assert!(Subject::of(&format!("{scope}offloads")).is_some());
             assert_eq!(Subject::of(&format!("{scope}tso")).unwrap().scope().to_string(), scope);
         }

@@ -27,6 +27,8 @@ pub(crate) const SYSCTL: usize = 65_536;
 
 /// The MTU in bytes: the least that IPv4 allows (RFC 791) to the longest packet of either family.
 pub(crate) const MTU: RangeInclusive<u64> = 68..=65_535;
+/// A number that is a setting of a device.
+pub(crate) const DEVICE_AMOUNT: RangeInclusive<u64> = 0..=words::DeviceSetting::MOST as u64;
 /// CPUs of a virtual machine.
 pub(crate) const VCPUS: RangeInclusive<u64> = 1..=64;
 /// Memory of a virtual machine in MiB: what a distribution's kernel boots with, to 64 GiB.

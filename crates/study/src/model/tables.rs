@@ -47,8 +47,8 @@ pub(crate) enum Part {
     Kernel,
     CommandLine,
     Memory,
-    /// The MTU of interfaces, or `default`.
-    Mtu,
+    /// A whole number in a range, with its name in the schema, or `default`.
+    OrDefault(&'static str, RangeInclusive<u64>),
     /// A whole number in a range, with its name in the schema.
     Number(&'static str, RangeInclusive<u64>),
     Word(Vocabulary),
@@ -127,7 +127,8 @@ const fn vary(name: &'static str, part: Part, help: &'static str) -> Row {
     Row { name, is_required: false, is_factor: true, part, help }
 }
 
-pub(crate) const MTU: Part = Part::Mtu;
+pub(crate) const MTU: Part = Part::OrDefault("Mtu", limit::MTU);
+pub(crate) const AMOUNT: Part = Part::OrDefault("DeviceAmount", limit::DEVICE_AMOUNT);
 pub(crate) const SCENARIO: Part = Part::Word(Scenario::VOCABULARY);
 pub(crate) const FAMILY: Part = Part::Word(Family::VOCABULARY);
 pub(crate) const KIND: Part = Part::Word(Kind::VOCABULARY);

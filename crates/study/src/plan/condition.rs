@@ -115,7 +115,11 @@ impl Condition {
                     guest.set(key, level);
                 }
             }
-            Subject::Workload | Subject::Twin | Subject::Offloads(_) | Subject::Feature(..) => {}
+            Subject::Workload
+            | Subject::Twin
+            | Subject::Offloads(_)
+            | Subject::Device(..)
+            | Subject::Feature(..) => {}
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The state that the interfaces of both ends read back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use words::{BySide, Settled, Side};
+use words::{BySide, DeviceSetting, Settled, Side};
 
 /// The state that both ends read back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,17 +71,19 @@ pub struct State {
     underlay: Option<BySide<InterfaceState>>,
 }
 
-/// An interface's MTU and its active features. A missing feature counts as off.
+/// An interface's MTU, its active features, and the settings of its device. A missing feature counts
+/// as off.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct InterfaceState {
     mtu: u32,
     on: BTreeSet<String>,
+    device: BTreeMap<DeviceSetting, u32>,
 }
 
 impl InterfaceState {
     fn of(settled: &Settled) -> Self {
         let on = settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.clone());
-        Self { mtu: settled.mtu, on: on.collect() }
+        Self { mtu: settled.mtu, on: on.collect(), device: settled.steady() }
     }
 }
 
@@ -89,7 +91,9 @@ impl fmt::Display for State {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = |state: &InterfaceState| {
             let on: Vec<&str> = state.on.iter().map(String::as_str).collect();
-            format!("mtu {} {}", state.mtu, on.join(" "))
+            let device =
+                state.device.iter().map(|(setting, value)| format!(" {setting} {}", setting.text(*value)));
+            format!("mtu {} {}{}", state.mtu, on.join(" "), device.collect::<String>())
         };
         write!(out, "{}", side(&self.transmitter))?;
         if let Some(receiver) = &self.receiver {
@@ -144,6 +148,9 @@ fn differences(here: &Settled, base: &Settled) -> String {
     if here.mtu != base.mtu {
         words.push(format!("mtu {}", here.mtu));
     }
+    let (device, before) = (here.steady(), base.steady());
+    let changed = device.iter().filter(|(setting, value)| before.get(setting) != Some(value));
+    words.extend(changed.map(|(setting, value)| format!("{setting} {}", setting.text(*value))));
     let changes = here.changes(base);
     for (state, word) in [(false, "off"), (true, "on")] {
         let names: Vec<&str> =
@@ -157,8 +164,6 @@ fn differences(here: &Settled, base: &Settled) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     fn settled(active: &[(&str, bool)], mtu: u32) -> Settled {
@@ -167,6 +172,7 @@ mod tests {
             active: active.iter().map(|(name, on)| ((*name).to_owned(), *on)).collect(),
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
+            device: BTreeMap::new(),
         }
     }
 
@@ -207,6 +213,13 @@ mod tests {
         ] {
             assert_ne!(base.state(), other.state(), "{other:?}");
         }
+        let ring = |size| {
+            let mut state = base.clone();
+            state.transmitter.device.insert(DeviceSetting::RxRing, size);
+            state
+        };
+        assert_ne!(ring(256).state(), ring(512).state());
+        assert_eq!(ring(512).against(&ring(256)), "transmitter: rx_ring 512");
         // A feature that is off, or was refused, counts like a missing one.
         let mut same = effective([A, NOT_A], 1500, Some([&[("a", true), ("b", false)], &[]]));
         same.transmitter.refused.insert("b".into(), "fixed".into());

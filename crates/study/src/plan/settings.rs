@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use words::{Field, Side, Value, feature};
+use words::{DeviceSetting, Field, Side, Value, feature};
 
 use crate::model::factor::{Factor, Subject};
 use crate::model::offloads::Offloads;
@@ -16,6 +16,9 @@ pub struct SideSettings {
     pub offloads: Offloads,
     /// Single features by kernel name; they override `offloads`.
     pub features: BTreeMap<String, bool>,
+    /// Settings of its device; the others stay as they are. Studies of earlier versions have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub device: BTreeMap<DeviceSetting, u32>,
 }
 
 /// The settings of the interfaces that carry a tunnel.
@@ -46,6 +49,7 @@ impl SideSettings {
             |scope: Scope| scope.underlay == underlay && scope.side.is_none_or(|scope| scope == side);
         let mut settings = Self::default();
         let mut offloads_by_side = false;
+        let mut device: BTreeMap<DeviceSetting, (bool, Option<u32>)> = BTreeMap::new();
         let mut switches: Vec<(bool, usize, &[&'static str], bool)> = Vec::new();
         for (factor, level) in levels {
             match (factor.subject(), level) {
@@ -55,12 +59,21 @@ impl SideSettings {
                     settings.offloads.set(level);
                     offloads_by_side = scope.side.is_some();
                 }
+                (Subject::Device(scope, setting), level) if concerns(*scope) => {
+                    let by_side = scope.side.is_some();
+                    let known = device.entry(*setting).or_insert((by_side, None));
+                    if by_side >= known.0 {
+                        *known = (by_side, setting.of_level(level));
+                    }
+                }
                 (Subject::Feature(scope, names), Value::Switch(on)) if concerns(*scope) => {
                     switches.push((scope.side.is_some(), names.len(), names.as_slice(), *on));
                 }
                 _ => {}
             }
         }
+        settings.device =
+            device.into_iter().filter_map(|(setting, (_, value))| Some((setting, value?))).collect();
         switches.sort_by_key(|(by_side, names, ..)| (*by_side, std::cmp::Reverse(*names)));
         for (_, _, names, on) in switches {
             settings.features.extend(names.iter().map(|name| ((*name).to_owned(), on)));
@@ -91,10 +104,12 @@ mod tests {
         match level {
             ON => Value::Switch(true),
             OFF => Value::Switch(false),
-            word => Value::Text(word.to_owned()),
+            DEFAULT => Value::Default,
+            word => word.parse().map_or_else(|_| Value::Text(word.to_owned()), Value::Number),
         }
     }
 
+    const DEFAULT: &str = "default";
     const ON: &str = "on";
     const OFF: &str = "off";
     const NONE: &str = "none";
@@ -128,6 +143,20 @@ mod tests {
             let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
             assert_eq!(transmitter.offloads, Offloads::None);
             assert_eq!(receiver.offloads, Offloads::Default);
+        }
+    }
+
+    #[test]
+    fn a_side_wins_over_both_for_a_device_and_its_default_too() {
+        for order in [[0, 1, 2], [2, 1, 0]] {
+            let levels = [("rx_ring", None, "256"), ("rx_ring", TX, "512"), ("adaptive_rx", None, ON)];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
+            let of = |size| [(DeviceSetting::RxRing, size), (DeviceSetting::AdaptiveRx, 1)].into();
+            assert_eq!((transmitter.device, receiver.device), (of(512), of(256)));
+            let levels = [("rx_ring", None, "256"), ("rx_ring", TX, DEFAULT), ("adaptive_rx", None, OFF)];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
+            assert_eq!(transmitter.device, [(DeviceSetting::AdaptiveRx, 0)].into());
+            assert_eq!(receiver.device[&DeviceSetting::RxRing], 256);
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 use words::{
-    Scenario, Side, Value as Level,
+    DeviceSetting, Scenario, Side, Value as Level,
     suggest::{self, quoted},
 };
 
@@ -136,11 +136,11 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
     let problem = match scope.side {
         Some(side) if whole.is_some() => {
             Problem::new(at, format!("`{both}{name}` cannot differ between the two sides"))
-                .help(format!("write `{both}{name}` without `{side}`; features and `offloads` have sides"))
+                .help(format!("write `{both}{name}` without `{side}`; features, settings of devices and `offloads` have sides"))
         }
         None if scope.underlay && Subject::named(Scope::default(), named.name).is_some() => {
             Problem::new(at, format!("`{name}` is not a setting of the underlay")).help(format!(
-                "write `{name}`; an underlay has `family`, `mtu`, `offloads` and the features of `ethtool -k`"
+                "write `{name}`; an underlay has `family`, `mtu`, `offloads`, settings of its device and the features of `ethtool -k`"
             ))
         }
         _ if named.name == "workload" => Problem::new(at, "workloads are not listed here".to_owned())
@@ -156,8 +156,9 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
                 || {
                     let whole: Vec<&str> = Subject::whole_names().collect();
                     format!(
-                        "factors are {}, `offloads` and the features of `ethtool -k`",
-                        suggest::list(&whole)
+                        "factors are {}, `offloads`, settings of a device ({}) and the features of `ethtool -k`",
+                        suggest::list(&whole),
+                        DeviceSetting::ALL.map(|setting| format!("`{setting}`")).join(", ")
                     )
                 },
                 |near| format!("did you mean `{near}`?"),
@@ -210,11 +211,38 @@ pub(crate) fn overridden(factor: &Read, place: Range<usize>) -> Problem {
     Problem::new(place, message).help("remove it here, or from `[factors]`")
 }
 
+/// The problem of a setting of a device in a scenario that has none with it.
+fn no_device(
+    factor: &Factor,
+    setting: DeviceSetting,
+    scenario: Scenario,
+    why: &str,
+    place: Range<usize>,
+) -> Problem {
+    let message = format!("`{}` cannot be set on `{scenario}`, {why}", factor.name());
+    let side = factor.subject().scope().side;
+    let under = Scope { side, underlay: true };
+    let help = if scenario.has_tunnel() && setting.absent(scenario, true).is_none() {
+        format!("write `{under}{setting}`: the devices under the tunnel")
+    } else {
+        "remove it, or use a scenario with devices: `vm`, or `ssh` between machines".to_owned()
+    };
+    Problem::new(place, message).help(help)
+}
+
 /// Reports factors without an effect: on one side of `loopback`, which has one interface for both;
-/// on the receiver of `discard`, which has none; on both sides when each side has its own.
+/// on the receiver of `discard`, which has none; settings of a device where there is none; on both
+/// sides when each side has its own.
 pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Problems) {
     for Read { factor, name, .. } in factors {
         let subject = factor.subject();
+        if let Subject::Device(scope, setting) = subject {
+            let absent = |scenario: &Scenario| Some((*scenario, setting.absent(*scenario, scope.underlay)?));
+            if let Some((scenario, why)) = scenarios.iter().find_map(absent) {
+                problems.push(no_device(factor, *setting, scenario, why, name.clone()));
+                continue;
+            }
+        }
         if let Some(side) = subject.scope().side.filter(|_| scenarios.contains(&Scenario::Loopback)) {
             let message =
                 format!("`{}` cannot be set on `loopback`: both ends are one interface", factor.name());
@@ -229,8 +257,8 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
             problems.report(name.clone(), message, help);
         }
         let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));
-        let has_sides =
-            matches!(subject, Subject::Offloads(_) | Subject::Feature(..)) && subject.scope().side.is_none();
+        let has_sides = matches!(subject, Subject::Offloads(_) | Subject::Device(..) | Subject::Feature(..))
+            && subject.scope().side.is_none();
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         if has_sides && sides.iter().copied().all(of_side) {
             let message = format!("`{}` has no effect: each side has its own", factor.name());

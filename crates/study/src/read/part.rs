@@ -1,6 +1,6 @@
 //! Reads a value by its [`Part`] in the table of its key.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml::de::DeValue;
 use words::{DEFAULT, Value as Read, suggest::quoted};
@@ -50,7 +50,7 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         Part::Kernel => kernel(value, problems),
         Part::CommandLine => command_line(value, problems),
         Part::Memory => memory(value, problems),
-        Part::Mtu => mtu(value, problems),
+        Part::OrDefault(_, range) => number_or_default(value, range, problems),
         Part::Share
         | Part::Metric
         | Part::Table(_)
@@ -67,14 +67,14 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
     }
 }
 
-fn mtu(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+fn number_or_default(value: Value<'_>, range: &RangeInclusive<u64>, problems: &mut Problems) -> Option<Read> {
     match value.value.get_ref() {
         DeValue::String(text) if text == DEFAULT => Some(Read::Default),
         DeValue::String(text) => {
             let message = format!("`{}` is neither a whole number nor `default`", quoted(text));
             value.unknown(text, &message, [DEFAULT], problems)
         }
-        _ => value.number(limit::MTU, problems).map(Read::Number),
+        _ => value.number(range.clone(), problems).map(Read::Number),
     }
 }
 

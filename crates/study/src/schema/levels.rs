@@ -1,7 +1,7 @@
 //! The tables of a study file whose keys are factors.
 
 use serde_json::{Value, json};
-use words::Side;
+use words::{DeviceSetting, Side};
 
 use super::part::of_key;
 use super::{Parts, object};
@@ -68,6 +68,14 @@ impl Parts {
             quoted("offloads"): self.of_subject(&Subject::Offloads(SIDE)),
             quoted(&features().join("|")): self.of_subject(&Subject::Feature(SIDE, Vec::new())),
         });
+        let numbers = |is_switch: bool| {
+            let chosen = DeviceSetting::ALL.into_iter().filter(|setting| setting.is_switch() == is_switch);
+            quoted(&chosen.map(DeviceSetting::word).collect::<Vec<_>>().join("|"))
+        };
+        for one in [DeviceSetting::RxRing, DeviceSetting::AdaptiveRx] {
+            let levels = self.of_subject(&Subject::Device(SIDE, one));
+            schema["patternProperties"][numbers(one.is_switch())] = levels;
+        }
         for key in UNDERLAY.factors() {
             let levels = self.of_subject(&Subject::Underlay(key));
             schema["patternProperties"][format!("^{UNDER}\\.{key}$")] = levels;
@@ -95,6 +103,13 @@ impl Parts {
             Subject::Offloads(_) => {
                 ("OffloadsLevels".to_owned(), "All offloads at once; a feature named by itself wins over it.")
             }
+            Subject::Device(_, setting) if setting.is_switch() => {
+                ("DeviceSwitchLevels".to_owned(), "A switch of a network device: on or off.")
+            }
+            Subject::Device(..) => (
+                "DeviceLevels".to_owned(),
+                "A setting of a network device: descriptors, µs, frames or queues; `default` leaves it as it is.",
+            ),
             Subject::Feature(..) => ("SwitchLevels".to_owned(), "On or off."),
             Subject::Mtu => ("MtuLevels".to_owned(), "The MTU in bytes."),
             Subject::Twin => {
@@ -116,5 +131,5 @@ fn one_or_list(description: &str, one: Value) -> Value {
 }
 
 fn features() -> Vec<&'static str> {
-    Subject::names_in(SIDE).filter(|name| *name != "offloads").collect()
+    words::feature::names().collect()
 }

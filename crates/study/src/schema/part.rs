@@ -23,9 +23,9 @@ impl Parts {
                 self.named("CommandLine", json!({ "type": "string", "maxLength": limit::COMMAND_LINE }))
             }
             Part::Memory => self.named("Memory", json!({ "type": "string", "pattern": r"^\d+ *(MiB|GiB)$" })),
-            Part::Mtu => {
-                let mtu = self.named("Mtu", number(*limit::MTU.start(), *limit::MTU.end()));
-                json!({ "anyOf": [mtu, { "const": "default" }] })
+            Part::OrDefault(name, range) => {
+                let number = self.named(name, number(*range.start(), *range.end()));
+                json!({ "anyOf": [number, { "const": "default" }] })
             }
             Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
             Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),

@@ -63,6 +63,18 @@ fn an_underlay_lies_under_a_tunnel() {
 }
 
 #[test]
+fn a_setting_of_a_device_needs_a_device() {
+    let ring = "[factors]\nrx_ring = [\"default\", 256]\nreceiver.adaptive_rx = [\"on\", \"off\"]";
+    for scenario in ["loopback", "veth", "vxlan"] {
+        shows!(of_guests(scenario, "", ring));
+    }
+    shows!(of_guests("vm-vxlan", "", "[factors]\nrx_ring = [256, 2000000]\nqueues = \"many\"\npause_rx = 1"));
+    assert_eq!(of_guests("vm", "", ring), "no problem");
+    let under = "[factors]\nunderlay.rx_queues = [1, 2]\ntransmitter.underlay.tx_queues = [\"default\", 2]";
+    assert_eq!(of_guests("vxlan", "", under), "no problem");
+}
+
+#[test]
 fn exact_mode_has_one_cpu_and_one_guest() {
     shows!(of_guests("veth", "exact = true", "[guest]\nvcpus = 2\nacceleration = \"kvm\""));
     shows!(of_guests("veth", "exact = true", "[factors]\nvcpus = [1, 2]"));

@@ -1,0 +1,179 @@
+//! What changed of a driver's own counters (`ethtool -S`): which queue dropped, and why.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::link::driver::DriverCounters;
+use crate::link::ethtool::Ethtool;
+
+/// The most counters that are kept of one window.
+const MOST: usize = 32;
+
+/// What passed of the counters of an interface's driver, by the driver's own names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceCounters {
+    /// The interface.
+    pub interface: String,
+    /// Counters that changed: first those of drops, errors and pauses, then those of queues. At most
+    /// 32. `pause frames received` and `pause frames sent` are those of the kernel's own interface
+    /// to pause frames.
+    pub changed: BTreeMap<String, u64>,
+    /// How many more counters changed.
+    pub left_out: u64,
+}
+
+impl DeviceCounters {
+    /// The most counters of one window.
+    pub const MOST: usize = MOST;
+
+    /// What was dropped, failed or paused, by the counters' names.
+    pub fn losses(&self) -> impl Iterator<Item = (&str, u64)> {
+        let losses = self.changed.iter().filter(|(name, _)| rank(name) == LOSS);
+        losses.map(|(name, count)| (name.as_str(), *count))
+    }
+
+    /// Whether nothing changed.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        self.changed.is_empty()
+    }
+}
+
+/// Reads the counters of one interface's driver again and again. Their names are read once.
+#[derive(Debug)]
+pub struct DeviceReader {
+    interface: String,
+    driver: Option<DriverCounters>,
+    ethtool: Option<Ethtool>,
+}
+
+/// The counters of one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceReading {
+    values: Vec<u64>,
+    pause: Option<[u64; 2]>,
+}
+
+/// The names of the counters of pause frames.
+const PAUSE: [&str; 2] = ["pause frames received", "pause frames sent"];
+
+impl DeviceReader {
+    /// Finds out which counters there are.
+    #[must_use]
+    pub fn open(interface: &str) -> Self {
+        let mut ethtool = Ethtool::open().ok();
+        let counts_pauses = ethtool.as_mut().is_some_and(|ethtool| ethtool.pause_frames(interface).is_some());
+        Self {
+            interface: interface.to_owned(),
+            driver: DriverCounters::open(interface),
+            ethtool: ethtool.filter(|_| counts_pauses),
+        }
+    }
+
+    /// The names of the driver's counters.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        self.driver.as_ref().map(DriverCounters::names).unwrap_or_default()
+    }
+
+    /// Reads them. A driver without counters has no values.
+    pub fn read(&mut self) -> DeviceReading {
+        let pause = self.ethtool.as_mut().and_then(|ethtool| ethtool.pause_frames(&self.interface));
+        let values = self.driver.as_ref().and_then(DriverCounters::values).unwrap_or_default();
+        DeviceReading { values, pause }
+    }
+
+    /// What passed between two readings.
+    #[must_use]
+    pub fn passed(&self, earlier: &DeviceReading, later: &DeviceReading) -> DeviceCounters {
+        let driver = self.names().iter().map(String::as_str).zip(earlier.values.iter().zip(&later.values));
+        let pauses = earlier.pause.iter().flatten().zip(later.pause.iter().flatten());
+        changed(&self.interface, PAUSE.into_iter().zip(pauses).chain(driver))
+    }
+}
+
+/// The counters that grew, the most telling ones first.
+fn changed<'n>(
+    interface: &str,
+    values: impl Iterator<Item = (&'n str, (&'n u64, &'n u64))>,
+) -> DeviceCounters {
+    let grown = values.filter_map(|(name, (earlier, later))| {
+        let passed = later.saturating_sub(*earlier);
+        (passed > 0 && !name.is_empty()).then_some((name, passed))
+    });
+    let mut grown: Vec<(&str, u64)> = grown.collect();
+    // Stable: those of one rank stay in the driver's order.
+    grown.sort_by_key(|(name, _)| rank(name));
+    let left_out = grown.len().saturating_sub(MOST) as u64;
+    grown.truncate(MOST);
+    let changed = grown.into_iter().map(|(name, passed)| (name.to_owned(), passed)).collect();
+    DeviceCounters { interface: interface.to_owned(), changed, left_out }
+}
+
+/// The rank of a counter of losses.
+const LOSS: u8 = 0;
+
+/// Loss first, then the counters of single queues, then totals, which the kernel has too.
+fn rank(name: &str) -> u8 {
+    const WORDS: [&str; 12] = [
+        "drop", "error", "errs", "missed", "discard", "fail", "timeout", "overrun", "no_buf", "nobuf",
+        "out_of", "pause",
+    ];
+    let name = name.to_lowercase();
+    if WORDS.iter().any(|word| name.contains(word)) {
+        LOSS
+    } else if name.bytes().any(|byte| byte.is_ascii_digit()) {
+        1
+    } else {
+        2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn passed(values: &[(&str, u64, u64)]) -> DeviceCounters {
+        changed("eth0", values.iter().map(|(name, earlier, later)| (*name, (earlier, later))))
+    }
+
+    #[test]
+    fn only_what_grew_is_kept() {
+        let found = passed(&[("rx0_drops", 5, 8), ("peer_ifindex", 2, 2), ("reset", 9, 1), ("", 0, 1)]);
+        assert_eq!(found.changed, [("rx0_drops".to_owned(), 3)].into());
+        assert_eq!((found.left_out, found.interface.as_str()), (0, "eth0"));
+    }
+
+    #[test]
+    fn loss_and_queues_come_first() {
+        let many: Vec<String> = (0..40).map(|queue| format!("rx_{queue}_packets")).collect();
+        let mut values: Vec<(&str, u64, u64)> = vec![("rx_packets", 0, 9)];
+        values.extend(many.iter().map(|name| (name.as_str(), 0, 1)));
+        values.push(("rx_missed_errors", 1, 2));
+        let found = passed(&values);
+        assert_eq!(found.changed.len(), MOST);
+        assert_eq!(found.left_out, 42 - MOST as u64);
+        assert!(found.changed.contains_key("rx_missed_errors") && !found.changed.contains_key("rx_packets"));
+        assert!(found.changed.contains_key("rx_0_packets"));
+        assert_eq!(found.losses().collect::<Vec<_>>(), [("rx_missed_errors", 1)]);
+        assert_eq!(passed(&[("rx_0_interrupts", 0, 7)]).losses().count(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn each_counter_that_grew_is_kept_or_counted(
+            values in prop::collection::btree_map("[a-z0-9_]{1,9}", any::<[u64; 2]>(), 0..80)
+        ) {
+            let list: Vec<(&str, u64, u64)> =
+                values.iter().map(|(name, [one, other])| (name.as_str(), *one, *other)).collect();
+            let found = passed(&list);
+            let grown = list.iter().filter(|(_, earlier, later)| later > earlier).count();
+            prop_assert_eq!(found.changed.len() + found.left_out as usize, grown);
+            prop_assert!(found.changed.len() <= MOST);
+        }
+    }
+}
