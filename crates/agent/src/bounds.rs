@@ -140,7 +140,8 @@ impl Bounded for Request {
                 cpus(wanted)
             }
             Self::SteerNew { cpus: wanted } => cpus(wanted),
-            Self::Settle { interface, mtu, features: wanted } => {
+            Self::Settle { interface, mtu, features: wanted }
+            | Self::Apply { interface, mtu, features: wanted } => {
                 name("interface", interface)?;
                 most("mtu", mtu.unwrap_or(0), MTU)?;
                 features("features", wanted)
@@ -177,6 +178,7 @@ impl Bounded for Request {
                 }
             }
             Self::ChangeMachine(wanted) => machine(wanted),
+            Self::Keep { why } => most("why", why.len(), TEXT),
         }
     }
 }

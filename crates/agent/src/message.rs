@@ -16,7 +16,7 @@ pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 11;
+pub const PROTOCOL: u32 = 12;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -206,6 +206,21 @@ pub enum Request {
     /// [`Request::UndoMachine`] or, for an agent that does not die with its controller, when its
     /// input ends.
     ChangeMachine(MachineRequest),
+    /// Set switches of the machine's own interface that are to stay, and read them back. They stay
+    /// once [`Request::Keep`] is answered, and are undone otherwise.
+    Apply {
+        /// The interface.
+        interface: String,
+        /// The MTU in bytes; `None` keeps it.
+        mtu: Option<u32>,
+        /// Features by kernel name.
+        features: BTreeMap<String, bool>,
+    },
+    /// Let all changes of this machine stay after the agent's end, until a user undoes them.
+    Keep {
+        /// What they were made for.
+        why: String,
+    },
     /// List how the changed settings differ from what they were changed to.
     MachineDifferences,
     /// Undo every change of the machine's settings and interfaces, and delete the interfaces that
@@ -247,7 +262,7 @@ pub enum Answer {
     Done,
     /// To [`Request::CreateDiscard`].
     Discards(host::Discard),
-    /// To [`Request::Settle`].
+    /// To [`Request::Settle`] and [`Request::Apply`].
     Settled(Settled),
     /// To [`Request::Environment`]: the host's description.
     Environment(Box<host::Environment>),
@@ -256,7 +271,7 @@ pub enum Answer {
         /// What is lacking, each in words; empty if nothing.
         what: Vec<String>,
     },
-    /// To [`Request::ChangeMachine`].
+    /// To [`Request::ChangeMachine`] and [`Request::Keep`].
     MachineChanged {
         /// What is not as it was before.
         changes: Vec<Change>,

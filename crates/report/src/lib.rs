@@ -36,7 +36,9 @@ pub use render::plan::PlanListing;
 pub use render::results::{Condition, Results};
 pub use render::row::Row;
 pub use render::sizing::{Sizing, SizingRequest, Spread};
-pub use render::switches::{Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome, Switches};
+pub use render::switches::{
+    Alone, Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome, Switches,
+};
 pub use render::why::{Counter, Why};
 pub use words::colour::{Tone, sequences as colours};
 pub use words::layout::Layout;

@@ -62,6 +62,24 @@ pub enum Error {
         /// The interface.
         interface: String,
     },
+    /// A machine has no such interface.
+    #[error("{host} has no interface {interface:?}: `ip link` lists those that it has")]
+    NoSuchInterface {
+        /// The machine.
+        host: String,
+        /// The name.
+        interface: String,
+    },
+    /// A setting that was to stay was not taken.
+    #[error("{host}, interface {interface}: {what}; so nothing is applied, and what was set is undone")]
+    NotApplied {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+        /// The setting, and why.
+        what: String,
+    },
     /// An interface has no address of this family.
     #[error(
         "the {side}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)"
@@ -107,7 +125,12 @@ impl Error {
     pub fn names_its_way_out(&self) -> bool {
         matches!(
             self,
-            Self::Reach(_) | Self::NoHosts(_) | Self::CarriesTheConnection { .. } | Self::NoAddress { .. }
+            Self::Reach(_)
+                | Self::NoHosts(_)
+                | Self::CarriesTheConnection { .. }
+                | Self::NoSuchInterface { .. }
+                | Self::NotApplied { .. }
+                | Self::NoAddress { .. }
         )
     }
 
