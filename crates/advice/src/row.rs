@@ -167,7 +167,7 @@ impl Row {
             said.push_str(&format!(" (in {} of {})", self.proven, self.tried));
         }
         if !self.depends_on.is_empty() {
-            said.push_str(if self.to.is_some() { Self::CONDITIONAL } else { "on other switches" });
+            said.push_str(if self.to.is_some() { Self::CONDITIONAL } else { "on others" });
         }
         if !self.loses.is_empty() {
             said.push_str(", trade-off");

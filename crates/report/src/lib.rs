@@ -24,7 +24,7 @@ pub use render::between::BetweenStudies;
 pub use render::classic::{Classic, ClassicGroup};
 pub use render::comparison::Comparisons;
 pub use render::credit::{Credit, Credits, EffectView, Interplay, Pair, Part, Whole};
-pub use render::environment::{environments, first_environment, hosts_that_differ};
+pub use render::environment::{environments, first_environment, hosts_that_differ, machines};
 pub use render::exhibit::Exhibit;
 pub use render::false_positives::FalsePositives;
 pub use render::group::{Group, Level};
