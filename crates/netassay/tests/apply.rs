@@ -103,7 +103,7 @@ fn advice_is_applied_over_ssh_stays_and_is_restored_byte_for_byte() {
     assert_eq!(world.states(), before);
 
     let told = world.done(&apply);
-    assert!(told.contains("feature tx-tcp-segmentation of data0: on -> off"), "{told}");
+    assert!(told.contains("tx-tcp-segmentation of data0: on -> off"), "{told}");
     assert!(told.contains("until: netassay restore --host root@a"), "{told}");
     let shown = || world.machines.a.sh("ethtool -k data0");
     assert!(shown().contains("tcp-segmentation-offload: off"), "{}", shown());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use store::{BootRow, StoredRun, StoredStudy};
-use study::{Condition, Reader, Sender, Side};
+use study::{Assignment, Condition, Reader, Sender, Side, Study};
 
 use super::effect::{Alone, Context, Effect, Held};
 use crate::data::acted::{self, Acted};
@@ -121,6 +121,7 @@ impl Alone {
         if all.iter().any(|one| one.boot.scenario != first.boot.scenario) {
             set.insert(0, (SCENARIO.to_owned(), first.boot.scenario.to_string()));
         }
+        let set = settable(stored, set);
         let is_kept = |condition: usize| {
             all.get(condition).is_some_and(|one| {
                 set.iter().all(|(name, level)| match name.as_str() {
@@ -132,6 +133,22 @@ impl Alone {
         let seconds_per_boot = seconds_per_boot(stored, is_kept);
         Self { set, seconds_per_boot }
     }
+}
+
+/// Those of these levels with which the study's file can still be read: a baseline may be of another
+/// level.
+fn settable(stored: &StoredStudy, wanted: Vec<(String, String)>) -> Vec<(String, String)> {
+    let (mut set, mut changes): (Vec<(String, String)>, Vec<Assignment>) = (Vec::new(), Vec::new());
+    for (name, level) in wanted {
+        let Ok(change) = format!("{name}={level}").parse() else { continue };
+        changes.push(change);
+        if Study::parse_with("study", &stored.row.toml, &changes).is_ok() {
+            set.push((name, level));
+        } else {
+            changes.pop();
+        }
+    }
+    set
 }
 
 const SCENARIO: &str = "scenario";
