@@ -104,6 +104,15 @@ impl Command {
         }
     }
 
+    /// The value that it sets.
+    pub(crate) fn value(&self) -> String {
+        match self {
+            Self::Feature { on, .. } => state(*on).to_owned(),
+            Self::Mtu { bytes, .. } => bytes.to_string(),
+            Self::Sysctl { value, .. } => value.clone(),
+        }
+    }
+
     /// What it sets on its host, without the value: two commands of one host with the same target
     /// contradict each other if they differ.
     pub(crate) fn target(&self) -> String {

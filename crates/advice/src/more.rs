@@ -1,8 +1,10 @@
 //! What would settle an open question.
 
-use report::{Change, Outcome};
+use report::{Change, Context, Outcome};
 use serde::Serialize;
 use stats::planning::Pilot;
+
+use crate::recommendation::Study;
 
 /// The chance that a difference is then proven, if it exists.
 pub(crate) const POWER: f64 = 0.8;
@@ -12,36 +14,43 @@ const BOOTS: u32 = 10_000;
 const FIRST: u32 = 3;
 
 /// A larger study that would settle an open question.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct More {
     /// Boots of each state of the testbed, those measured included.
     pub boots: u32,
-    /// How long the whole study takes with so many, in seconds.
+    /// How long they take, in seconds, with the factors of `set` held at one level.
     pub seconds: f64,
+    /// The factors to hold, each with its level: so nothing is measured that this question does not
+    /// need. Empty for the whole study.
+    pub set: Vec<(String, String)>,
     /// The difference that they prove with 80 % power, in % of the base; `None` if the spread
     /// between boots is not known yet.
     pub detects: Option<f64>,
 }
 
 impl More {
-    /// What would settle whether there is a change of `matters` %, beside `boots` boots that take
-    /// `seconds_per_boot` each. `None` where more of the same would not: saturated rates, counts
-    /// that do not repeat, boots that were enough already, and changes that are proven.
-    pub(crate) fn of(
-        change: &Change,
-        boots: u32,
-        seconds_per_boot: f64,
-        level: f64,
-        matters: f64,
-    ) -> Option<Self> {
-        let size =
-            |boots: u32, detects| Self { boots, seconds: seconds_per_boot * f64::from(boots), detects };
+    /// What would settle whether there is a change of `matters` % in a context of a study. `None`
+    /// where more of the same would not: saturated rates, counts that do not repeat, boots that were
+    /// enough already, and changes that are proven.
+    pub(crate) fn of(change: &Change, context: &Context, study: &Study, matters: f64) -> Option<Self> {
+        let boots = context.boots;
         match &change.outcome {
-            Outcome::Unknown(_) if boots < 2 => Some(size(FIRST, None)),
+            // Of the whole study nothing is known yet.
+            Outcome::Unknown(_) if boots < 2 => Some(Self {
+                boots: FIRST,
+                seconds: study.seconds_per_boot * f64::from(FIRST),
+                set: Vec::new(),
+                detects: None,
+            }),
             Outcome::NotProven => {
                 let pilot = Pilot { boots, standard_error: change.standard_error?, df: change.df };
-                let needed = pilot.boots_needed(matters / 100.0 * base(change), level, POWER, BOOTS)?;
-                (needed > boots).then(|| size(needed, Some(matters)))
+                let needed = pilot.boots_needed(matters / 100.0 * base(change), study.level, POWER, BOOTS)?;
+                (needed > boots).then(|| Self {
+                    boots: needed,
+                    seconds: context.alone.seconds_per_boot * f64::from(needed),
+                    set: context.alone.set.clone(),
+                    detects: Some(matters),
+                })
             }
             _ => None,
         }

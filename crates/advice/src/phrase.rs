@@ -82,6 +82,11 @@ pub(crate) fn sizes((low, high): (f64, f64), unit: &str) -> String {
     if one == other { format!("{one} {unit}") } else { format!("{one} to {other} {unit}") }
 }
 
+/// An interval without its unit: `15.1 to 101`.
+pub(crate) fn interval(ends: (f64, f64), unit: &str) -> String {
+    range(Some(ends), if unit == "%" { percent } else { figure })
+}
+
 /// A change without its interval: `+45.1 %`.
 pub(crate) fn size(estimate: &Estimate, unit: &str) -> String {
     match estimate.relative {
@@ -163,9 +168,10 @@ const MANY: u32 = 100;
 
 /// What would settle an open question; `None` where nothing is to be settled.
 pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> {
-    let more = one.more?;
+    let more = one.more.as_ref()?;
     let time = std::time::Duration::try_from_secs_f64(more.seconds).unwrap_or_default();
-    let command = format!("netassay run {} --set boots={}", word(&study.name), more.boots);
+    let held = more.set.iter().map(|(name, level)| format!(" --set {name}={level}")).collect::<String>();
+    let command = format!("netassay run {}{held} --set boots={}", word(&study.name), more.boots);
     let time = report::duration(time);
     Some(match more.detects {
         Some(size) => {
@@ -211,7 +217,7 @@ pub(crate) fn quoted(text: &str) -> String {
 /// What a study of a single boot needs, said once; `None` for others.
 pub(crate) fn settling(study: &StudyAdvice) -> Option<String> {
     let mut all = study.under.iter().flat_map(|under| &under.recommendations).flat_map(|(_, all)| all);
-    let one = all.find(|one| one.more.is_some_and(|more| more.detects.is_none()))?;
+    let one = all.find(|one| one.more.as_ref().is_some_and(|more| more.detects.is_none()))?;
     more(one, study).map(|more| format!("One boot tells nothing of how boots differ: {more}"))
 }
 

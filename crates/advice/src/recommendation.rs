@@ -95,8 +95,7 @@ impl Recommendation {
             [Vec::new(), Vec::new()]
         };
         let expected = of_goal(main);
-        let more =
-            |change: &Change| More::of(change, context.boots, study.seconds_per_boot, study.level, matters);
+        let more = |change: &Change| More::of(change, context, study, matters);
         let is_open = matches!(standing, Standing::NoEvidence | Standing::Unknown(_));
         let more = expected.iter().filter(|_| is_open).filter_map(more);
         Self {

@@ -33,6 +33,9 @@ pub struct Row {
     pub tried: usize,
     /// The least and the largest proven change of the goal's metric.
     pub change: Option<(f64, f64)>,
+    /// From the lowest to the highest end of the intervals of these changes, in the same unit; of
+    /// one case its interval. `None` where one of them has none, as counts have none.
+    pub interval: Option<(f64, f64)>,
     /// The unit of `change`: `%` of the bases, or the metric's where a base is not known well
     /// enough.
     pub unit: &'static str,
@@ -148,7 +151,7 @@ impl Row {
 
     /// Its cells under [`crate::Summary::HEAD`].
     #[must_use]
-    pub fn cells(&self) -> [String; 5] {
+    pub fn cells(&self) -> [String; 6] {
         let set = match (&self.to, self.factors.is_empty()) {
             (_, true) => "nothing".to_owned(),
             (Some(to), false) => phrase::set(&self.factors, to),
@@ -164,13 +167,14 @@ impl Row {
             said.push_str(&format!(" (in {} of {})", self.proven, self.tried));
         }
         if !self.depends_on.is_empty() {
-            said.push_str(if self.to.is_some() { Self::CONDITIONAL } else { "on other switches" });
+            said.push_str(if self.to.is_some() { Self::CONDITIONAL } else { "on others" });
         }
         if !self.loses.is_empty() {
             said.push_str(", trade-off");
         }
         said.push_str(self.why.as_deref().unwrap_or_default());
-        [self.kind.to_string(), self.goal.to_string(), set, on, said.trim_start().to_owned()]
+        let interval = self.interval.map_or_else(String::new, |ends| phrase::interval(ends, self.unit));
+        [self.kind.to_string(), self.goal.to_string(), set, on, said.trim_start().to_owned(), interval]
     }
 }
 
@@ -236,9 +240,12 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         None => "%",
     };
     let size = |change: &&Change| change.there.relative.filter(|_| unit == "%").unwrap_or(change.there.value);
-    let ends = gains.iter().map(size).fold(None, |ends: Option<(f64, f64)>, size| {
-        Some(ends.map_or((size, size), |(low, high)| (low.min(size), high.max(size))))
-    });
+    let ends = hull(gains.iter().map(size).map(|size| (size, size)));
+    let interval_of = |change: &&Change| match unit {
+        "%" => change.there.relative_interval,
+        _ => change.there.interval,
+    };
+    let intervals: Option<Vec<(f64, f64)>> = gains.iter().map(interval_of).collect();
     let mut bases: Vec<&str> = gains.iter().map(|change| change.there.base.as_str()).collect();
     bases.dedup();
     let base = match bases.as_slice() {
@@ -254,6 +261,7 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         proven: proven.len(),
         tried: cases.len(),
         change: ends.filter(|_| to.is_some()),
+        interval: intervals.and_then(|all| hull(all.into_iter())).filter(|_| to.is_some()),
         unit,
         base,
         is_share: proven.iter().all(|one| one.how == How::Share),
@@ -264,6 +272,12 @@ fn row(kind: Kind, goal: Goal, factors: &[String], cases: &[Case<'_>]) -> Option
         loses: if to.is_some() { loses } else { Vec::new() },
         to,
     })
+}
+
+/// From the lowest to the highest of these ends; `None` without any.
+fn hull(mut all: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
+    let first = all.next()?;
+    Some(all.fold(first, |(low, high), (one, other)| (low.min(one), high.max(other))))
 }
 
 /// The level that all cases in which a switch is proven have, and no other one; that of a switch if
@@ -316,6 +330,7 @@ fn nothing(kind: Kind, goal: Goal, cases: &[Case<'_>]) -> Row {
         proven: 0,
         tried: cases.len(),
         change: None,
+        interval: None,
         unit: "%",
         base: None,
         is_share: false,

@@ -133,7 +133,7 @@ pub(crate) fn open(all: &[Recommendation], study: &StudyAdvice, matters: f64) ->
         return None;
     }
     let names: Vec<String> = open.iter().map(|one| switch(one)).collect();
-    let boots = |one: &&&Recommendation| one.more.map_or(0, |more| more.boots);
+    let boots = |one: &&&Recommendation| one.more.as_ref().map_or(0, |more| more.boots);
     let more = open.iter().max_by_key(boots).and_then(|one| phrase::more(one, study));
     let more = more.map_or_else(String::new, |more| format!("; to settle all: {more}"));
     Some(format!(

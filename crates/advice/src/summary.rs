@@ -94,16 +94,24 @@ impl Summary {
         } else {
             ""
         };
-        Some(format!("change: {from}{share}{range}"))
+        let is_interval = |row: &&Row| row.interval.is_some();
+        let interval = match (proven().any(|row| is_interval(&row)), range.is_empty()) {
+            (false, _) => "",
+            (true, true) => "; interval: of that change by itself",
+            (true, false) => "; interval: from the lowest to the highest end of theirs",
+        };
+        Some(format!("change: {from}{share}{range}{interval}"))
     }
 
     /// The heading of the columns of [`Row::cells`].
-    pub const HEAD: [&'static str; 5] = ["traffic", "goal", "set", "on the", "change"];
+    pub const HEAD: [&'static str; 6] = ["traffic", "goal", "set", "on the", "change", "interval"];
 
     /// The table; a kind of traffic and a goal stand in their first row only.
     #[must_use]
     pub fn table(&self) -> Table {
-        let mut table = Table::new(&Self::HEAD);
+        let has_intervals = self.rows.iter().any(|row| row.interval.is_some());
+        let columns = Self::HEAD.len() - usize::from(!has_intervals);
+        let mut table = Table::new(&Self::HEAD[..columns]);
         let mut before: Option<(Kind, Goal)> = None;
         for row in &self.rows {
             let mut cells = row.cells();
@@ -112,7 +120,7 @@ impl Summary {
                 cells[1].clear();
             }
             before = Some((row.kind, row.goal));
-            table.row(&cells.each_ref().map(String::as_str));
+            table.row(&cells.each_ref().map(String::as_str)[..columns]);
         }
         table
     }

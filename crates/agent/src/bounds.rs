@@ -141,7 +141,8 @@ impl Bounded for Request {
             }
             Self::SteerNew { cpus: wanted } => cpus(wanted),
             // Each of a device's settings at most once.
-            Self::Settle { interface, mtu, features: wanted, device: _ } => {
+            Self::Settle { interface, mtu, features: wanted, device: _ }
+            | Self::Apply { interface, mtu, features: wanted } => {
                 name("interface", interface)?;
                 most("mtu", mtu.unwrap_or(0), MTU)?;
                 features("features", wanted)
@@ -178,6 +179,7 @@ impl Bounded for Request {
                 }
             }
             Self::ChangeMachine(wanted) => machine(wanted),
+            Self::Keep { why } => most("why", why.len(), TEXT),
         }
     }
 }

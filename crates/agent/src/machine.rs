@@ -29,14 +29,33 @@ impl MachineSettings {
 
     /// Changes settings. If one is refused, earlier changes stay until they are undone.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
-        if !self.is_allowed {
-            return Err("this agent was not launched to change the settings of its machine".into());
-        }
+        self.check_allowed()?;
         let settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
         let journal = self.journal()?;
         journal.change(&settings).map_err(Refusal::passing)?;
         let changed = journal.changes().iter().filter(|change| !change.is_nothing());
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
+    }
+
+    fn check_allowed(&self) -> Result<(), Refusal> {
+        if self.is_allowed {
+            return Ok(());
+        }
+        Err("this agent was not launched to change the settings of its machine".into())
+    }
+
+    /// Lets it change what a user had applied to stay.
+    pub(crate) fn go_over_applied(&mut self) -> Result<(), Refusal> {
+        self.check_allowed()?;
+        self.journal()?.go_over_applied();
+        Ok(())
+    }
+
+    /// Lets all changes stay, and tells them. Then other sessions may change the machine.
+    pub(crate) fn keep(&mut self, why: &str) -> Reply {
+        self.check_allowed()?;
+        let kept = self.journal.take().map_or(Ok(Vec::new()), |journal| journal.keep(why));
+        Ok(Answer::MachineChanged { changes: kept.map_err(Refusal::passing)? })
     }
 
     /// Lets `action` change settings, which are in the journal before.

@@ -209,6 +209,21 @@ pub enum Request {
     /// [`Request::UndoMachine`] or, for an agent that does not die with its controller, when its
     /// input ends.
     ChangeMachine(MachineRequest),
+    /// Set switches of the machine's own interface that are to stay, and read them back. They stay
+    /// once [`Request::Keep`] is answered, and are undone otherwise.
+    Apply {
+        /// The interface.
+        interface: String,
+        /// The MTU in bytes; `None` keeps it.
+        mtu: Option<u32>,
+        /// Features by kernel name.
+        features: BTreeMap<String, bool>,
+    },
+    /// Let all changes of this machine stay after the agent's end, until a user undoes them.
+    Keep {
+        /// What they were made for.
+        why: String,
+    },
     /// List how the changed settings differ from what they were changed to.
     MachineDifferences,
     /// Undo every change of the machine's settings and interfaces, and delete the interfaces that
@@ -250,7 +265,7 @@ pub enum Answer {
     Done,
     /// To [`Request::CreateDiscard`].
     Discards(host::Discard),
-    /// To [`Request::Settle`].
+    /// To [`Request::Settle`] and [`Request::Apply`].
     Settled(Settled),
     /// To [`Request::Environment`]: the host's description.
     Environment(Box<host::Environment>),
@@ -259,7 +274,7 @@ pub enum Answer {
         /// What is lacking, each in words; empty if nothing.
         what: Vec<String>,
     },
-    /// To [`Request::ChangeMachine`].
+    /// To [`Request::ChangeMachine`] and [`Request::Keep`].
     MachineChanged {
         /// What is not as it was before.
         changes: Vec<Change>,

@@ -145,6 +145,11 @@ impl Session {
                 Ok(Answer::Done)
             }
             Request::ChangeMachine(wanted) => self.interfaces.machine.change(&wanted),
+            Request::Apply { interface, mtu, features } => {
+                self.interfaces.machine.go_over_applied()?;
+                self.settle(&interface, mtu, &features, &BTreeMap::new()).map(Answer::Settled)
+            }
+            Request::Keep { why } => self.interfaces.machine.keep(&why),
             Request::MachineDifferences => Ok(self.interfaces.machine.differences()),
             Request::UndoMachine => {
                 self.originals.clear();

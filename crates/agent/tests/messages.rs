@@ -87,6 +87,8 @@ fn requests() -> Vec<Request> {
         Request::ChangeMachine(machine),
         Request::MachineDifferences,
         Request::UndoMachine,
+        Request::Apply { interface: text(), mtu: Some(1500), features: [(text(), true)].into() },
+        Request::Keep { why: text() },
     ]
 }
 

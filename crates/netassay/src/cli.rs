@@ -1,6 +1,7 @@
 //! The command line.
 
 mod advise;
+mod apply;
 mod common;
 mod compare;
 mod export;
@@ -25,6 +26,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::exit;
 
 pub(crate) use advise::{AdviceFormat, Advise};
+pub(crate) use apply::Apply;
 pub(crate) use common::{Database, Format, Formatted, TurnFlags};
 pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use export::{Export, ExportFormat};
@@ -99,6 +101,8 @@ pub(crate) enum Command {
     History(History),
     /// Advise which switches to set, from stored studies: gain, cost, commands to apply and to undo
     Advise(Advise),
+    /// Set what stored studies recommend on a machine, so that it stays
+    Apply(Apply),
     /// Tag a stored study: a name to call it by
     Tag(TagStudy),
     /// Note something of a stored study
@@ -119,7 +123,7 @@ pub(crate) enum Command {
     Kernel(Kernel),
     /// Show what this machine supports, and what disturbs measurements here
     Doctor(Doctor),
-    /// Undo the changes to this machine that a killed session left
+    /// Undo the changes to this machine that `apply` made, or that a killed session left
     Restore(Restore),
     /// Serve as a host's agent (netassay starts it by itself)
     #[command(hide = true)]

@@ -44,7 +44,9 @@ pub(crate) fn recover() -> Result<(), Failure> {
         let new = more.filter(|new| reports.iter().all(|known| known.journal != new.journal));
         reports.extend(new.collect::<Vec<_>>());
     }
-    for report in reports.iter().filter(|report| !is_used(report)) {
+    // What a user had applied is not in the way of measurements that change nothing of it.
+    reports.retain(|report| !is_used(report) && !matches!(report.fate, Fate::Applied { .. }));
+    for report in &reports {
         let killed = if matches!(report.fate, Fate::NotFollowed { .. }) {
             ""
         } else {
@@ -170,6 +172,7 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
             "{path}: its changes belong to the network namespace {network}; `netassay restore` there undoes them, and if it is \
              gone, `netassay restore --forget` sets the journal aside\n"
         ),
+        Fate::Applied { why } => format!("{path}: applied to stay ({why}); `netassay restore` undoes it\n"),
         Fate::Kept => format!("{path}: not everything is undone, so the journal is kept\n"),
         Fate::NotFollowed { why } => {
             format!("{path}: ignored: {why}; inspect it, then `netassay restore --forget` sets it aside\n")

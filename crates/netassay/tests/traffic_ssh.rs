@@ -124,6 +124,15 @@ fn a_study_between_two_machines_leaves_them_as_they_were() {
         })
         .unwrap();
     assert_eq!(scenario, "ssh");
+    // It is stored and shown which machines they were.
+    let shown = world.bench.run(&["show", "tso", "--wide"]);
+    expect(&shown, 0);
+    for line in [
+        "Measured on the transmitter: a, interface data0 (driver veth, MTU 1500); kernel ",
+        "Measured on the receiver: root@b, interface data0 (driver veth, MTU 1500); kernel ",
+    ] {
+        assert!(stdout(&shown).contains(line), "{line}\n{}", stdout(&shown));
+    }
     world.expect_as_before(&before, Duration::ZERO);
 
     // A tunnel over the same interfaces, with addresses that are not there yet, and another MTU.
@@ -139,6 +148,70 @@ fn a_study_between_two_machines_leaves_them_as_they_were() {
     ];
     let done = world.netassay(["a:data0", "b:data0"], &more).output().unwrap();
     expect(&done, 0);
+    world.expect_as_before(&before, Duration::ZERO);
+}
+
+/// The mean of a metric over the measured runs of all conditions that have these levels.
+fn mean(bench: &Bench, levels: &[&str], metric: &str) -> f64 {
+    let database = bench.database();
+    let mut query = database
+        .prepare(
+            "SELECT json_extract(study.plan, '$.conditions[' || run.condition || '].label'), metric.value
+             FROM metric JOIN run ON run.id = metric.run JOIN study ON study.id = run.study
+             WHERE run.warmup = 0 AND run.status <> 'failed' AND metric.key = ?1",
+        )
+        .unwrap();
+    let all = query.query_map([metric], |row| Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?))).unwrap();
+    let all: Vec<(String, f64)> = all.map(Result::unwrap).collect();
+    let values: Vec<f64> = all
+        .iter()
+        .filter(|(label, _)| levels.iter().all(|level| label.contains(level)))
+        .map(|(_, value)| *value)
+        .collect();
+    assert!(!values.is_empty(), "no {metric} of {levels:?}: {all:?}");
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn bundled_studies_have_the_same_sign_over_ssh_as_over_veth() {
+    let Some(world) = World::make("bundled_studies_have_the_same_sign_over_ssh_as_over_veth") else { return };
+    let before = world.states();
+    let short = ["boots=1", "runs=2", "warmup=0", "duration=200ms", "ramp=50ms"];
+    let short: Vec<&str> = short.iter().flat_map(|one| ["--set", *one]).collect();
+    // Only effects that are larger than any noise of a busy machine: segments by the interface, or
+    // six times fewer packets. One connection sends as much as it can in both.
+    let cases: [(&str, &[&str], [&[&str]; 2]); 2] = [
+        ("tcp-offload", &[], [&["offloads=default"], &["offloads=none"]]),
+        ("mtu", &[], [&["mtu=9000", "offloads=none"], &["mtu=1500", "offloads=none"]]),
+    ];
+    for (name, more, [faster, slower]) in cases {
+        let local = Bench::new();
+        let words = [&["run", name, "--no-report"], &short[..], more].concat();
+        expect(&local.run(&words), 0);
+        let wired = Bench::new();
+        let config = world.machines.ssh_config();
+        let hosts = ["--transmitter", "a:data0", "--receiver", "b:data0", "--ssh-config", &config];
+        let program = wired.path("netassay").display().to_string();
+        let words = [&[program.as_str()], &words[..1], &["--keep-disturbed"], &words[1..], &hosts].concat();
+        let done = world.machines.command(&words).current_dir(wired.path(".")).output().unwrap();
+        expect(&done, 0);
+        for bench in [&local, &wired] {
+            let [fast, slow] = [faster, slower].map(|levels| mean(bench, levels, "throughput"));
+            assert!(fast > slow, "{name}: {fast} of {faster:?} against {slow} of {slower:?}");
+        }
+    }
+    // Its effect is small, so only that both kinds of traffic are measured.
+    let words = [&["run", "rr-latency", "--no-report"], &short[..]].concat();
+    let config = world.machines.ssh_config();
+    let hosts =
+        ["--keep-disturbed", "--transmitter", "a:data0", "--receiver", "b:data0", "--ssh-config", &config];
+    let program = world.bench.path("netassay").display().to_string();
+    let words = [&[program.as_str()], &words[..], &hosts].concat();
+    let done = world.machines.command(&words).current_dir(world.bench.path(".")).output().unwrap();
+    expect(&done, 0);
+    for kind in ["tcp_rr", "udp_rr"] {
+        assert!(mean(&world.bench, &[kind], "transactions") > 0.0);
+    }
     world.expect_as_before(&before, Duration::ZERO);
 }
 

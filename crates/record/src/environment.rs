@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use words::{Accelerated, Family, Scenario};
+use words::{Accelerated, BySide, Family, Scenario};
 
 use crate::cpus::CpuSplit;
 use crate::note::Note;
@@ -34,9 +34,22 @@ pub struct Environment {
     pub transmitter: host::Environment,
     /// The receiver; `None` where nobody receives.
     pub receiver: Option<host::Environment>,
+    /// The machines of the user's by side, where it lies between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<BySide<NamedMachine>>,
     /// What was changed of the machine for the study.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<host::journal::Change>,
+}
+
+/// A machine of the user's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedMachine {
+    /// Its name as the user gave it: `root@a`.
+    pub host: String,
+    /// The interface that carries the traffic, or the tunnel.
+    pub interface: String,
 }
 
 /// A virtual machine. The agent in it reports its kernel and its start.

@@ -24,7 +24,7 @@ pub use cpus::CpuSplit;
 pub use detail::{Detail, Drifted, ExactRun};
 pub use disturbance::{Cause, Disturbance, Part};
 pub use drift::{Difference, Drift, Interface, Setting};
-pub use environment::{Environment, GuestEnvironment};
+pub use environment::{Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{
     AtLinkRate, Contended, Driver, Dropped, Evidence, OnHost, Place, Tcp, Threads, Wait, WaitedFor,
 };

@@ -175,6 +175,7 @@ pub fn environment() -> Environment {
         notes: Vec::new(),
         transmitter: host(),
         receiver: Some(host()),
+        machines: None,
         changed: Vec::new(),
     }
 }

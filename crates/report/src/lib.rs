@@ -24,7 +24,7 @@ pub use render::between::BetweenStudies;
 pub use render::classic::{Classic, ClassicGroup};
 pub use render::comparison::Comparisons;
 pub use render::credit::{Credit, Credits, EffectView, Interplay, Pair, Part, Whole};
-pub use render::environment::{environments, first_environment, hosts_that_differ};
+pub use render::environment::{environments, first_environment, hosts_that_differ, machines};
 pub use render::exhibit::Exhibit;
 pub use render::false_positives::FalsePositives;
 pub use render::group::{Group, Level};
@@ -36,7 +36,9 @@ pub use render::plan::PlanListing;
 pub use render::results::{Condition, Results};
 pub use render::row::Row;
 pub use render::sizing::{Sizing, SizingRequest, Spread};
-pub use render::switches::{Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome, Switches};
+pub use render::switches::{
+    Alone, Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome, Switches,
+};
 pub use render::why::{Counter, Why};
 pub use words::colour::{Tone, sequences as colours};
 pub use words::layout::Layout;

@@ -28,6 +28,12 @@ const KERNELS_OWN: [&str; 5] = ["/proc/", "/sys/", "/dev/kvm", "/dev/net/tun", "
 /// Fields that hold paths or commands.
 const PATHS: [&str; 2] = ["kernel", "kernel_image"];
 
+/// The field of an environment that holds machines of a user's.
+const MACHINES: &str = "machines";
+
+/// The machine on which the controller ran, in place of a name.
+const THIS_MACHINE: &str = "this machine";
+
 /// What is replaced by what, so far.
 #[derive(Debug)]
 pub(crate) struct Redaction {
@@ -102,6 +108,7 @@ impl Redaction {
                 Value::String(path) if PATHS.contains(&name.as_str()) && path.contains('/') => {
                     *path = self.stand_in(Kind::Path, path);
                 }
+                Value::Object(sides) if name == MACHINES => self.machines(sides),
                 _ => self.value(value),
             }
         }
@@ -110,6 +117,18 @@ impl Redaction {
             && let Some(slug) = fields.get_mut("slug")
         {
             *slug = Value::String(format!("condition_{index}"));
+        }
+    }
+
+    /// Machines as their user names them, by `ssh` or by another command.
+    fn machines(&mut self, sides: &mut Map<String, Value>) {
+        for (_, machine) in sides {
+            match machine.get_mut("host") {
+                Some(Value::String(host)) if host == THIS_MACHINE => {}
+                Some(Value::String(host)) if host.contains('@') => *host = self.text(host),
+                Some(Value::String(host)) => *host = self.stand_in(Kind::Host, host),
+                _ => self.value(machine),
+            }
         }
     }
 

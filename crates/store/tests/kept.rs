@@ -11,6 +11,7 @@ use netassay_store::{
     BootId, Identities, Moved, NewStudy, Outcome, Store, StoreError, StoredStudy, StudyId, StudyStatus, Tag,
     Unpacked,
 };
+use record::NamedMachine;
 use record::sample::series;
 use rusqlite::Connection;
 use study::BySide;
@@ -205,6 +206,9 @@ fn a_redacted_study_names_no_host_and_reads_as_before() {
     let mut interface = record::sample::interface("eth0");
     interface.link.address = Some("52:54:00:ab:cd:ef".to_owned());
     identified.transmitter.interfaces.insert("eth0".to_owned(), Some(interface));
+    let machine = |host: &str| NamedMachine { host: host.to_owned(), interface: "eth0".to_owned() };
+    identified.machines =
+        Some(BySide { transmitter: machine("zeus"), receiver: machine("root@hera.example") });
     let toml = "name = \"quick\"\n# alice@atlas, 8.8.8.8\nkernel = \"/srv/alice/k\"\n".to_owned();
     let id = store.begin_study(&NewStudy { toml, ..study() }).unwrap();
     let boot = store.begin_boot(id, 1, &identified).unwrap();
@@ -215,7 +219,9 @@ fn a_redacted_study_names_no_host_and_reads_as_before() {
     store.pack(&[id], &packed, Some(known)).unwrap();
 
     let bytes = fs::read(&packed).unwrap();
-    for identity in ["alice", "atlas", "8.8.8.8", "52:54:00:ab:cd:ef", "8b1a9953", "/home", "mapper"] {
+    for identity in
+        ["alice", "atlas", "8.8.8.8", "52:54:00:ab:cd:ef", "8b1a9953", "/home", "mapper", "zeus", "hera"]
+    {
         let is_there = bytes.windows(identity.len()).any(|window| window == identity.as_bytes());
         assert!(!is_there, "{identity} is in the packed file");
     }

@@ -77,6 +77,24 @@ pub enum Error {
         "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)"
     )]
     OtherAddresses,
+    /// A machine has no such interface.
+    #[error("{host} has no interface {interface:?}: `ip link` lists those that it has")]
+    NoSuchInterface {
+        /// The machine.
+        host: String,
+        /// The name.
+        interface: String,
+    },
+    /// A setting that was to stay was not taken.
+    #[error("{host}, interface {interface}: {what}; so nothing is applied, and what was set is undone")]
+    NotApplied {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+        /// The setting, and why.
+        what: String,
+    },
     /// An interface has no address of this family.
     #[error(
         "the {side}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)"
@@ -128,6 +146,8 @@ impl Error {
                 | Self::NoAddress { .. }
                 | Self::NoRestart { .. }
                 | Self::OtherAddresses
+                | Self::NoSuchInterface { .. }
+                | Self::NotApplied { .. }
         )
     }
 

@@ -43,10 +43,7 @@ impl Intended {
         }
         let mtu = |switches: &Switches| if tunnel { switches.underlay.mtu } else { switches.mtu };
         let mtus: BTreeSet<u32> = wanted.iter().filter_map(mtu).filter(|mtu| *mtu != now.link.mtu).collect();
-        all.extend(mtus.into_iter().map(|mtu| {
-            let set = |mtu: u32| format!("ip link set dev {interface} mtu {mtu}");
-            one(set(mtu), set(now.link.mtu))
-        }));
+        all.extend(mtus.into_iter().map(|mtu| Self::mtu(interface, mtu, now.link.mtu)));
         let present = now.features.clone().unwrap_or_default();
         let changed: BTreeSet<(&String, bool)> = wanted
             .iter()
@@ -54,10 +51,7 @@ impl Intended {
             .map(|(name, on)| (name, *on))
             .filter(|(name, on)| present.get(*name).is_some_and(|now| now.changeable && now.active != *on))
             .collect();
-        all.extend(changed.into_iter().map(|(name, on)| {
-            let set = |on: bool| format!("ethtool -K {interface} {name} {}", if on { "on" } else { "off" });
-            one(set(on), set(!on))
-        }));
+        all.extend(changed.into_iter().map(|(name, on)| Self::feature(interface, name, on)));
         let changed: BTreeSet<(DeviceSetting, u32, u32)> = wanted
             .iter()
             .flat_map(
@@ -75,6 +69,18 @@ impl Intended {
             all.push(one(format!("ip link add {TUNNEL} type vxlan …"), format!("ip link del {TUNNEL}")));
         }
         all
+    }
+
+    /// A feature that is switched.
+    pub(crate) fn feature(interface: &str, name: &str, on: bool) -> Self {
+        let set = |on: bool| format!("ethtool -K {interface} {name} {}", if on { "on" } else { "off" });
+        Self { change: set(on), undo: set(!on) }
+    }
+
+    /// Another MTU, in bytes.
+    pub(crate) fn mtu(interface: &str, to: u32, from: u32) -> Self {
+        let set = |mtu: u32| format!("ip link set dev {interface} mtu {mtu}");
+        Self { change: set(to), undo: set(from) }
     }
 }
 

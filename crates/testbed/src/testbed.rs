@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agent::message::{Answer, Request};
 use host::DiscardDevice;
-use record::{CpuSplit, Environment, Note};
+use record::{CpuSplit, Environment, NamedMachine, Note};
 use study::{BySide, Side};
 
 use crate::crowd::crowded;
@@ -31,6 +31,8 @@ pub struct Testbed {
     pub(crate) machines: Vec<Machine>,
     /// Watches the virtual machine around the testbed, from its host.
     pub(crate) watcher: Option<Node>,
+    /// The machines of the user's, if it lies between them.
+    pub(crate) named: Option<BySide<NamedMachine>>,
     notes: Vec<Note>,
 }
 
@@ -50,6 +52,7 @@ impl Testbed {
             exact: options.exact,
             machines: Vec::new(),
             watcher: None,
+            named: None,
             notes: Vec::new(),
         }
     }
@@ -173,6 +176,7 @@ impl Testbed {
             notes: self.notes.clone(),
             transmitter: hosts.next().expect("there always is a transmitter"),
             receiver: hosts.next(),
+            machines: self.named.clone(),
             changed: Vec::new(),
         })
     }

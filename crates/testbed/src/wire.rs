@@ -6,6 +6,7 @@ use std::path;
 use agent::Interrupt;
 use agent::message::{Answer, Request};
 use host::Located;
+use record::NamedMachine;
 use study::{BySide, Family, Scenario, Side};
 
 use crate::builder::Builder;
@@ -218,8 +219,16 @@ fn testbed(builder: &Builder<'_>, ends: BySide<End>, path: Path) -> Testbed {
         receiver: ends.receiver.cpus.clone(),
         controller: Vec::new(),
     };
+    let named = builder.options.hosts.as_ref().map(|hosts| {
+        BySide::of(|side| NamedMachine {
+            host: hosts.places[side].to_string(),
+            interface: ends[side].underlay.as_ref().unwrap_or(&ends[side].interface).clone(),
+        })
+    });
     let options = Options { cpus: split, ..builder.options.clone() };
-    Testbed::two(&options, ends, path)
+    let mut testbed = Testbed::two(&options, ends, path);
+    testbed.named = named;
+    testbed
 }
 
 #[cfg(test)]

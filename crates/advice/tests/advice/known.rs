@@ -47,7 +47,7 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     let loses = Standing::TradeOff(vec!["receiver.service_demand_byte".to_owned()]);
     assert_eq!((&gso.standing, gso.to.as_str()), (&loses, "on"));
     let gro = of(all, GRO);
-    assert_eq!((&gro.standing, gro.apply.len(), gro.more), (&Standing::Tie, 0, None));
+    assert_eq!((&gro.standing, gro.apply.len(), &gro.more), (&Standing::Tie, 0, &None));
     let rx = of(all, "receiver.rx");
     assert_eq!((&rx.standing, rx.to.as_str()), (&Standing::Recommended, "off"));
     assert!(rx.expected[0].there.value > 0.0 && rx.expected[0].is_better() == Some(true), "{rx:?}");
@@ -84,7 +84,7 @@ fn one_boot_is_no_evidence_and_three_are_the_least() {
     for one in said(&advice, Goal::Throughput) {
         assert!(matches!(one.standing, Standing::Unknown(_)), "{one:?}");
         assert!(one.apply.is_empty());
-        assert_eq!(one.more, Some(More { boots: 3, seconds: 180.0, detects: None }));
+        assert_eq!(one.more, Some(More { boots: 3, seconds: 180.0, set: Vec::new(), detects: None }));
     }
     let text = advice.text(report::Layout::WIDE);
     assert!(
@@ -132,11 +132,37 @@ fn a_noisy_study_has_no_evidence_and_says_how_much_more_settles_it() {
     let advice = advice(&stored, &[Goal::Throughput]);
     for one in said(&advice, Goal::Throughput) {
         assert_eq!(one.standing, Standing::NoEvidence, "{one:?}");
-        let more = one.more.unwrap();
+        let more = one.more.as_ref().unwrap();
         assert!(more.boots > 20 && more.detects == Some(2.0), "{more:?}");
         assert!((more.seconds - 60.0 * f64::from(more.boots)).abs() < 1e-9, "{more:?}");
     }
     assert!(advice.script().contains("nothing is recommended for this host"), "{}", advice.script());
+}
+
+#[test]
+fn what_settles_one_row_leaves_out_what_that_row_does_not_need() {
+    let tables = format!("[factors]\nmtu = [1500, 9000]\nfamily = [\"ipv4\", \"ipv6\"]\n{}", protocol(4));
+    let (study, plan) = study(&tables);
+    let noise = Noise { boot: 0.05, cell: 0.05, run: 0.02 };
+    let mut stored = measured(&study, &plan, noise, 5, &|_| vec![("throughput", 1000.0)]);
+    // A boot lasts a minute: 20 s to build it, and 5 s for each of its eight runs.
+    let mut seen = std::collections::BTreeMap::new();
+    for run in &mut stored.runs {
+        let begun = stored.boots.iter().find(|boot| boot.number == run.boot).unwrap().started_unix_ms;
+        let place = seen.entry(run.boot).or_insert(0);
+        run.started_unix_ms = begun + 20_000 + 5_000 * *place;
+        *place += 1;
+    }
+    let advice = advice(&stored, &[Goal::Throughput]);
+    let open: Vec<_> = advice.studies[0].under.iter().map(|under| &under.recommendations[0].1[0]).collect();
+    assert_eq!(open.len(), 2);
+    for (one, family) in open.into_iter().zip(["ipv4", "ipv6"]) {
+        let more = one.more.as_ref().unwrap_or_else(|| panic!("{one:?}"));
+        assert_eq!(more.set, [("family".to_owned(), family.to_owned())]);
+        assert!((more.seconds - 40.0 * f64::from(more.boots)).abs() < 1e-6, "{more:?}");
+    }
+    let text = advice.text(report::Layout::WIDE);
+    assert!(text.contains("netassay run made --set family=ipv6 --set boots="), "{text}");
 }
 
 #[test]

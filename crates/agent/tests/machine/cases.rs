@@ -19,6 +19,7 @@ pub(crate) const ALL: &[Case] = &[
     ("signs_of_life_keep_an_agent_through_a_long_request", kept_alive),
     ("a_second_agent_of_the_machine_is_refused_and_told_who_is_first", second),
     ("what_an_agent_changes_is_undone_on_request", undone),
+    ("what_is_applied_stays_only_once_it_is_kept", applied),
     ("only_an_agent_of_the_machine_keeps_a_journal", other_isolations),
     ("what_could_not_be_undone_is_refused", refused),
 ];
@@ -189,6 +190,62 @@ fn undone(world: &World) {
     settle(&mut agent, 1000, false).unwrap();
     agent.client = None;
     agent.await_end();
+    world.await_undone();
+}
+
+fn applied(world: &World) {
+    let apply = |agent: &mut Agent, mtu: u32| {
+        let features = [("tx-tcp-segmentation".to_owned(), false)].into();
+        match agent.ask(&Request::Apply { interface: WIRE.to_owned(), mtu: Some(mtu), features }) {
+            Ok(Answer::Settled(settled)) => {
+                assert_eq!((settled.mtu, settled.active["tx-tcp-segmentation"]), (mtu, false));
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let end = |mut agent: Agent| {
+        agent.client = None;
+        agent.await_end();
+    };
+    let mtu = || host::Links::open().unwrap().find(WIRE).unwrap().mtu;
+    // A controller that is gone before it has kept anything leaves nothing.
+    let mut agent = world.agent(Isolation::Machine, Some(LEASE)).greeted();
+    apply(&mut agent, 1400);
+    end(agent);
+    world.await_undone();
+
+    let mut agent = world.agent(Isolation::Machine, None).greeted();
+    apply(&mut agent, 1400);
+    let Ok(Answer::MachineChanged { changes }) = agent.ask(&Request::Keep { why: "study 3".to_owned() })
+    else {
+        panic!("it is not kept")
+    };
+    let told: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    assert!(told.contains(&"the MTU of wire: 1500 -> 1400".to_owned()), "{told:?}");
+    end(agent);
+    // Its guardian looks at the journal, and leaves it.
+    std::thread::sleep(SOON);
+    assert_eq!((world.journals(), mtu()), (1, 1400));
+
+    // A study is refused, and more of the same kind is not.
+    let mut agent = world.agent(Isolation::Machine, None).greeted();
+    let refused = settle(&mut agent, 1300, true).unwrap_err().to_string();
+    assert!(refused.contains("study 3") && refused.contains("netassay restore"), "{refused}");
+    end(agent);
+    let mut agent = world.agent(Isolation::Machine, None).greeted();
+    apply(&mut agent, 1350);
+    assert_eq!(mtu(), 1350);
+    end(agent);
+    let deadline = Instant::now() + PATIENCE;
+    while world.journals() > 1 {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(mtu(), 1400);
+
+    let by_hand = host::journal::Manner { applied: true, ..host::journal::Manner::default() };
+    let directory = world.state().join("netassay/undo");
+    host::journal::restore(&directory, &host::machine::Machine::system(), by_hand).unwrap();
     world.await_undone();
 }
 

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::machine::{Target, Value, check_value};
 
 /// The version of the format.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`],
-/// and names interfaces only.
+/// and names interfaces only. Version 3 has no [`Record::Applied`].
 const OLDEST: u32 = 2;
 
 /// One line.
@@ -33,6 +33,9 @@ pub(super) enum Record {
     Unchanged(Vec<u32>),
     /// The change of this number is undone.
     Undone(u32),
+    /// The changes so far stay after the end of the process, for the reason given: only a user's
+    /// `netassay restore` undoes them.
+    Applied(String),
 }
 
 /// A change that will be made.
@@ -128,6 +131,8 @@ pub struct Parsed {
     pub undone: BTreeSet<u32>,
     /// The damaged lines.
     pub damaged: Vec<Damage>,
+    /// Why its changes stay after the end of its process; `None` if they do not.
+    pub applied: Option<String>,
 }
 
 impl Parsed {
@@ -199,6 +204,7 @@ impl Parsed {
                 self.change(number)?;
                 self.undone.insert(number);
             }
+            Record::Applied(why) => self.applied = Some(text::reason(&why)),
         }
         Ok(())
     }

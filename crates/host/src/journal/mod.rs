@@ -16,6 +16,9 @@
 //! - A damaged line is reported with its place, and the file is kept; without the first line
 //!   nothing is undone.
 //! - A foreign file is reported and left.
+//! - Changes that a user wants to stay ([`Journal::keep`]) are marked so in their journal. Only a
+//!   user's own request undoes them ([`Manner::applied`]), and no other session changes the machine
+//!   until then.
 //! - An interface is known by its index and its device: its settings are undone under a new name,
 //!   and not on another device that has its old one. If it is gone, that is reported, and nothing
 //!   is left to undo.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::claim::Claim;
 use super::file::JournalFile;
 use super::line::{Announced, Change, Header, Record};
-use super::restore::{Fate, follow_all, start_of};
+use super::restore::{Fate, Report, follow_all, start_of};
 use super::undo::{Manner, Undoing, undo};
 use super::{JournalError, place};
 use crate::error::Error;
@@ -63,6 +63,8 @@ pub struct Journal {
     /// Those that are announced, and have nothing to undo now. A change of the same setting from
     /// the same value is the same change again: so the journal of a long study stays short.
     closed: Vec<Change>,
+    /// Whether it may change what a user had applied to stay.
+    is_over_applied: bool,
     /// The right to change the machine. Declared after `file`, so that the journal is closed first.
     claim: Option<Claim>,
 }
@@ -77,8 +79,31 @@ impl Journal {
             directory: directory.to_owned(),
             changes: Vec::new(),
             closed: Vec::new(),
+            is_over_applied: false,
             claim: None,
         }
+    }
+
+    /// Lets it change what a user had applied to stay ([`Journal::keep`]). Its own changes are
+    /// newer, so they are undone first.
+    pub fn go_over_applied(&mut self) {
+        self.is_over_applied = true;
+    }
+
+    /// Has the changes stay after the end of this process, until a user restores the machine or it
+    /// boots. `why`: what they were applied for, for everybody who meets the journal.
+    ///
+    /// # Errors
+    /// [`JournalError`] if this cannot be noted: then the changes are undone.
+    pub fn keep(mut self, why: &str) -> Result<Vec<Change>, JournalError> {
+        let Some(file) = &mut self.file else { return Ok(Vec::new()) };
+        if self.changes.is_empty() {
+            self.undo_now()?;
+            return Ok(Vec::new());
+        }
+        file.add(&[Record::Applied(why.to_owned())])?;
+        self.file = None;
+        Ok(std::mem::take(&mut self.changes))
     }
 
     /// Changes settings. First the undo of all of them is on disk; then all old values are written
@@ -338,7 +363,19 @@ impl Journal {
         })?;
         let look = Manner { dry_run: true, ..Manner::default() };
         let left = follow_all(&self.directory, &self.machine, look)?;
-        if let Some(left) = left.into_iter().find(|left| !matches!(left.fate, Fate::NotFollowed { .. })) {
+        let is_in_the_way = |left: &Report| match left.fate {
+            Fate::NotFollowed { .. } => false,
+            Fate::Applied { .. } => !self.is_over_applied,
+            _ => true,
+        };
+        if let Some(left) = left.into_iter().find(is_in_the_way) {
+            if let Fate::Applied { why } = &left.fate {
+                return Err(JournalError::from(format!(
+                    "settings of this machine were applied to stay ({why}), and would be changed again: `netassay restore` undoes them first \
+                     (of another machine with --host); their journal is {}",
+                    left.journal.display()
+                )));
+            }
             // What a process that is gone changed is still so, says its journal.
             return Err(JournalError::from(format!(
                 "changes of another session to this machine are not undone: {}; `netassay restore` (from elsewhere `netassay restore --host HOST`) undoes them, or says why not",

@@ -28,6 +28,11 @@ pub enum Fate {
         /// The namespace.
         network: String,
     },
+    /// A user had its changes applied to stay; they are left.
+    Applied {
+        /// For which advice.
+        why: String,
+    },
     /// Something is left to undo; it is kept.
     Kept,
     /// It is not our journal, or cannot be read or written; it is left.
@@ -211,6 +216,9 @@ fn follow(
     }
     if is_alive(header) {
         return Ok(Some(Report::new(path, Fate::InUse)));
+    }
+    if let Some(why) = parsed.applied.clone().filter(|_| !manner.applied) {
+        return Ok(Some(report(Fate::Applied { why })));
     }
     if header.network != here.network {
         return settle(file, manner, report(Fate::Elsewhere { network: header.network.clone() }));

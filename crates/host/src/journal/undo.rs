@@ -18,6 +18,8 @@ pub struct Manner {
     pub force: bool,
     /// Set aside journals with remaining changes: they are kept, but ignored from then on.
     pub forget: bool,
+    /// Also undo what a user had applied to stay.
+    pub applied: bool,
 }
 
 /// The result for a change.

@@ -32,7 +32,7 @@ pub(crate) struct Advise {
     pub(crate) format: AdviceFormat,
 }
 
-const GOALS: &[Choice<Goal>] = &[
+pub(super) const GOALS: &[Choice<Goal>] = &[
     (Goal::Throughput, "throughput", "The rate: payload, packets or transactions per second"),
     (Goal::Cpu, "cpu", "CPU time per unit of work, on the side where the switch is set"),
     (Goal::Latency, "latency", "The time that 99 % of the transactions stay within"),

@@ -18,7 +18,7 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every measuring command does the same when it starts. Only changes that a study's [machine] asked for are undone, and only\nthose of sessions that are gone.\n\nExamples:\n  netassay restore --dry-run\n  netassay restore --force"
+    after_help = "Undone is what `netassay apply` set, and what sessions left that are gone. The latter every measuring command undoes too when\nit starts.\n\nExamples:\n  netassay restore --dry-run\n  netassay restore --force"
 )]
 pub(crate) struct Restore {
     /// Show what would be undone, and change nothing

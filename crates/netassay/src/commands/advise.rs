@@ -1,7 +1,10 @@
 //! `netassay advise`: which switches to set, drawn from stored studies.
 
-use advice::{Advice, Request};
+use std::path::Path;
+
+use advice::{Advice, Goal, Request};
 use store::StoredStudy;
+use study::Percent;
 
 use crate::cli::{AdviceFormat, Advise};
 use crate::commands::stored::{load_from, open_read_only};
@@ -9,25 +12,9 @@ use crate::failure::Failure;
 use crate::output::{self, print, print_json, print_page};
 
 pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
-    let confidence = flags.confidence.value() / 100.0;
-    if confidence >= 1.0 {
-        return Err(Failure::Usage(format!(
-            "a confidence of {} is not possible: use less than 100 %, such as 95%",
-            flags.confidence
-        )));
-    }
-    let store = open_read_only(&flags.database.db)?;
-    let load = |word: Option<&str>| load_from(&store, word).map(StoredStudy::shown);
-    let studies: Vec<StoredStudy> = if flags.studies.is_empty() {
-        vec![load(None)?]
-    } else {
-        flags.studies.iter().map(|word| load(Some(word))).collect::<Result<_, _>>()?
-    };
-    let request = Request { goals: flags.goals.clone(), confidence, matters: flags.matters };
-    let advice = Advice::of(&studies, &request)?;
-    if !advice.has_switches() || !has_runs(&studies) {
-        return Err(Failure::Nothing(why_none(&studies)));
-    }
+    let request = request(&flags.goals, flags.confidence, flags.matters)?;
+    let studies = load(&flags.database.db, &flags.studies)?;
+    let advice = advice(&studies, &request)?;
     match flags.format {
         AdviceFormat::Text => {
             let layout = output::layout(flags.tables.wide);
@@ -37,6 +24,36 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
         AdviceFormat::Json => print_json(&advice),
         AdviceFormat::Sh => print(&advice.script()),
     }
+}
+
+/// What is asked of the studies.
+pub(super) fn request(goals: &[Goal], confidence: Percent, matters: Percent) -> Result<Request, Failure> {
+    let share = confidence.value() / 100.0;
+    if share >= 1.0 {
+        return Err(Failure::Usage(format!(
+            "a confidence of {confidence} is not possible: use less than 100 %, such as 95%"
+        )));
+    }
+    Ok(Request { goals: goals.to_vec(), confidence: share, matters })
+}
+
+/// The studies that these words mean; without any the newest of all.
+pub(super) fn load(db: &Path, words: &[String]) -> Result<Vec<StoredStudy>, Failure> {
+    let store = open_read_only(db)?;
+    let load = |word: Option<&str>| load_from(&store, word).map(StoredStudy::shown);
+    if words.is_empty() {
+        return Ok(vec![load(None)?]);
+    }
+    words.iter().map(|word| load(Some(word))).collect()
+}
+
+/// The advice of studies, of which one at least varied a switch.
+pub(super) fn advice(studies: &[StoredStudy], request: &Request) -> Result<Advice, Failure> {
+    let advice = Advice::of(studies, request)?;
+    if !advice.has_switches() || !has_runs(studies) {
+        return Err(Failure::Nothing(why_none(studies)));
+    }
+    Ok(advice)
 }
 
 /// Whether any run counts.

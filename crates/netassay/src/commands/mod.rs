@@ -3,6 +3,7 @@
 mod aa;
 mod advise;
 mod agent;
+mod apply;
 mod compare;
 mod compare_files;
 mod doctor;
@@ -51,6 +52,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Gate(flags) => gate::gate(flags),
         Command::History(flags) => history::history(flags).map(done),
         Command::Advise(flags) => advise::advise(flags).map(done),
+        Command::Apply(flags) => apply::apply(flags).map(done),
         Command::Tag(flags) => kept::tag(flags).map(done),
         Command::Note(flags) => kept::note(flags).map(done),
         Command::Remove(flags) => kept::remove(flags).map(done),

@@ -24,7 +24,7 @@ pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
     if let Some(code) = elsewhere(&flags.on, &again)? {
         return Ok(code);
     }
-    let manner = Manner { dry_run: flags.dry_run, force: flags.force, forget: flags.forget };
+    let manner = Manner { dry_run: flags.dry_run, force: flags.force, forget: flags.forget, applied: true };
     let reports = host::journal::restore(&host::journal::directory()?, &Machine::system(), manner)?;
     match flags.output.format {
         Format::Json => print_json(&reports)?,

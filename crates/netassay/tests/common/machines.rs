@@ -4,6 +4,9 @@
 //! Each has its own mount namespace with its own `/tmp`, `/var/lib` and home of root, so that their
 //! journals and caches are their own. Everything ends with the value: the namespaces have no names.
 
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+#![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;

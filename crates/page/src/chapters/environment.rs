@@ -1,6 +1,6 @@
 //! Where the study was measured: what was requested, and what was applied.
 
-use report::{Exhibit, first_environment, hosts_that_differ};
+use report::{Exhibit, first_environment, hosts_that_differ, machines};
 
 use crate::block::Block;
 use crate::section::Study;
@@ -11,6 +11,11 @@ const NOTES: usize = 8;
 pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
     let (results, stored) = (&study.results, study.results.stored());
     let mut blocks = Vec::new();
+    let machines = machines(stored);
+    if !machines.is_empty() {
+        blocks.push(Block::Text("Measured between machines, as they were at the first boot:".to_owned()));
+        blocks.push(Block::List(machines));
+    }
     let changed = results.changed();
     if !changed.is_empty() {
         blocks.push(Block::Text("Changed of the machine for the study, and undone at its end:".to_owned()));

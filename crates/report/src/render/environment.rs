@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::Environment;
+use record::{Environment, NamedMachine};
 use serde_json::Value;
 use store::StoredStudy;
+use study::Side;
 
 use crate::render::exhibit::Exhibit;
 use crate::words::number::instant;
@@ -105,6 +106,38 @@ pub fn hosts_that_differ(stored: &StoredStudy) -> Exhibit {
         }
     }
     Exhibit { title: "Differences between the two hosts (first boot)".to_owned(), table, notes: Vec::new() }
+}
+
+/// The machines of its user's that a study was measured between, a line for each, as they were at
+/// the first boot; empty for other studies.
+#[must_use]
+pub fn machines(stored: &StoredStudy) -> Vec<String> {
+    let Some(first) = stored.boots.first().map(|boot| &boot.environment) else { return Vec::new() };
+    let Some(named) = &first.machines else { return Vec::new() };
+    let line = |side: Side| {
+        let NamedMachine { host, interface } = &named[side];
+        let about = described(first, side, interface);
+        format!("{side}: {}, interface {}{about}", text::line(host), text::line(interface))
+    };
+    Side::BOTH.map(line).to_vec()
+}
+
+/// A machine in short: driver and MTU of its interface, kernel, CPU.
+fn described(both: &Environment, side: Side, interface: &str) -> String {
+    let receiver = both.receiver.as_ref().filter(|_| side == Side::Receiver);
+    let host = receiver.unwrap_or(&both.transmitter);
+    let about = host.interfaces.get(interface).and_then(Option::as_ref);
+    let driver = about.and_then(|one| one.driver.as_ref().or(one.link.kind.as_ref()));
+    let parts = [
+        driver.map(|driver| format!("driver {}", text::line(driver))),
+        about.map(|one| format!("MTU {}", one.link.mtu)),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let of_interface = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+    let kernel =
+        host.kernel.release.as_ref().map_or_else(String::new, |it| format!("; kernel {}", text::line(it)));
+    let cpu = host.cpu.model.as_ref().map_or_else(String::new, |it| format!("; CPU {}", text::line(it)));
+    format!("{of_interface}{kernel}{cpu}")
 }
 
 /// Gives the interfaces that only one of the hosts has the same names on both, in the order of

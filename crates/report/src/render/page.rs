@@ -11,6 +11,7 @@ use crate::data::missing::Missing;
 use crate::render::answer::answered;
 use crate::render::copies;
 use crate::render::credit::Credits;
+use crate::render::environment::machines;
 use crate::render::list::note;
 use crate::render::overview::{is_needed, overview};
 use crate::render::results::Results;
@@ -41,6 +42,7 @@ impl Results {
             self.spread(&mut text);
         }
         self.remarks(&mut text, layout.wide);
+        text.extend(machines(&self.stored).iter().map(|line| format!("Measured on the {line}\n")));
         let db = db.display().to_string();
         let StudyRow { tags, notes, .. } = &self.stored.row;
         text.extend(notes.iter().map(|one| note(None, one)));

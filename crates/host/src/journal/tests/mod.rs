@@ -1,6 +1,7 @@
 //! Journals on a made-up machine: a tree of files.
 
 mod any;
+mod applied;
 mod changes;
 mod left;
 mod trust;
@@ -108,9 +109,9 @@ fn dead() -> Header {
     Header::new(NOBODY, 1, "this-boot".to_owned(), "net:[1]".to_owned())
 }
 
-const FORCE: Manner = Manner { dry_run: false, force: true, forget: false };
-const FORGET: Manner = Manner { dry_run: false, force: false, forget: true };
-const DRY: Manner = Manner { dry_run: true, force: false, forget: false };
+const FORCE: Manner = Manner { dry_run: false, force: true, forget: false, applied: false };
+const FORGET: Manner = Manner { dry_run: false, force: false, forget: true, applied: false };
+const DRY: Manner = Manner { dry_run: true, force: false, forget: false, applied: false };
 
 fn fates(reports: &[Report]) -> Vec<&Fate> {
     reports.iter().map(|report| &report.fate).collect()

@@ -104,17 +104,22 @@ impl ReachedHosts {
     }
 }
 
-/// Runs a command of netassay's on another machine, and prints what it says there. `None`: no
-/// machine is named.
-pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>, Failure> {
+/// Reaches one machine; `None`: none is named.
+pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Reached>, Failure> {
     let Some(host) = &on.host else { return Ok(None) };
     let mut launcher = host.launcher.clone();
     if let Launcher::Ssh { config, .. } = &mut launcher {
         config.clone_from(&on.ssh_config);
     }
-    let interrupt = signals::interrupt()?;
     let binary = Binary::read(on.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
-    let reached = Reached::connect(&launcher, &binary, false, &interrupt)?;
+    Ok(Some(Reached::connect(&launcher, &binary, false, interrupt)?))
+}
+
+/// Runs a command of netassay's on another machine, and prints what it says there. `None`: no
+/// machine is named.
+pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>, Failure> {
+    let Some(reached) = reach_one(on, &signals::interrupt()?)? else { return Ok(None) };
+    let launcher = reached.launcher();
     let failed = |error: io::Error| Failure::Environment(format!("{launcher}: {error}"));
     let mut command = reached.program(words);
     let mut process =

@@ -22,11 +22,23 @@ pub struct Context {
     pub held: Vec<Held>,
     /// How many boots have a measurement.
     pub boots: u32,
+    /// How to measure it alone.
+    pub alone: Alone,
     /// What each switch changes.
     pub effects: Vec<Effect>,
     /// Where the kernel's counters contradict what a switch reads back, in sentences without a full
     /// stop.
     pub flags: Vec<String>,
+}
+
+/// A study that leaves out what a context does not need.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alone {
+    /// The factors that are held at one level: `family` and `ipv4`, as `--set` takes them.
+    pub set: Vec<(String, String)>,
+    /// The mean time of one boot of each state of the testbed together, with the runs that are left,
+    /// in seconds.
+    pub seconds_per_boot: f64,
 }
 
 /// What one switch changes.

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use store::{BootRow, StoredRun, StoredStudy};
-use study::{Condition, Reader, Sender, Side};
+use study::{Assignment, Condition, Reader, Sender, Side, Study};
 
-use super::effect::{Context, Effect, Held};
+use super::effect::{Alone, Context, Effect, Held};
 use crate::data::acted::{self, Acted};
 use crate::data::congestion_control;
 use crate::data::means::boot_means;
@@ -34,6 +34,7 @@ impl Context {
         };
         let acted: Vec<_> = conditions.iter().filter_map(of_plan).map(own).collect();
         let flags = acted::flags(acted.iter().map(|(label, acted)| (*label, acted)));
+        let alone = Alone::of(stored, first, &at);
         Self {
             scenario: first.boot.scenario,
             workload: first.workload.name.clone(),
@@ -41,6 +42,7 @@ impl Context {
             at,
             held: held(stored, &conditions.iter().filter_map(of_plan).collect::<Vec<_>>()),
             boots: u32::try_from(boots.len()).unwrap_or(u32::MAX),
+            alone,
             effects,
             flags,
         }
@@ -102,25 +104,95 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
     })
 }
 
-/// The mean time of a boot with its runs, in seconds, summed over the states of the testbed.
-pub(super) fn seconds_per_boot(stored: &StoredStudy) -> f64 {
+impl Alone {
+    /// What holds the levels of a condition: those of `at`, and the scenario, as far as they vary. A
+    /// level that is no plain word is left to vary, and so are workloads: no option chooses them.
+    fn of(stored: &StoredStudy, first: &Condition, at: &[(String, String)]) -> Self {
+        let all = &stored.plan.conditions;
+        let is_plain = |level: &str| {
+            level.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
+        };
+        let varies = |(name, level): &&(String, String)| {
+            name != "twin"
+                && is_plain(level)
+                && all.iter().any(|one| level_of(one, name).is_some_and(|other| other != level))
+        };
+        let mut set: Vec<(String, String)> = at.iter().filter(varies).cloned().collect();
+        if all.iter().any(|one| one.boot.scenario != first.boot.scenario) {
+            set.insert(0, (SCENARIO.to_owned(), first.boot.scenario.to_string()));
+        }
+        let set = settable(stored, set);
+        let is_kept = |condition: usize| {
+            all.get(condition).is_some_and(|one| {
+                set.iter().all(|(name, level)| match name.as_str() {
+                    SCENARIO => one.boot.scenario == first.boot.scenario,
+                    name => level_of(one, name).is_none_or(|own| own == level),
+                })
+            })
+        };
+        let seconds_per_boot = seconds_per_boot(stored, is_kept);
+        Self { set, seconds_per_boot }
+    }
+}
+
+/// Those of these levels with which the study's file can still be read: a baseline may be of another
+/// level.
+fn settable(stored: &StoredStudy, wanted: Vec<(String, String)>) -> Vec<(String, String)> {
+    let (mut set, mut changes): (Vec<(String, String)>, Vec<Assignment>) = (Vec::new(), Vec::new());
+    for (name, level) in wanted {
+        let Ok(change) = format!("{name}={level}").parse() else { continue };
+        changes.push(change);
+        if Study::parse_with("study", &stored.row.toml, &changes).is_ok() {
+            set.push((name, level));
+        } else {
+            changes.pop();
+        }
+    }
+    set
+}
+
+const SCENARIO: &str = "scenario";
+
+/// The level of a condition, if its workload has this factor.
+fn level_of<'c>(condition: &'c Condition, factor: &str) -> Option<&'c String> {
+    condition.levels.iter().find(|(name, _)| name == factor).map(|(_, level)| level)
+}
+
+/// The mean time of a boot with the runs of these conditions, in seconds, summed over the states of
+/// the testbed that they need. The time of a run is that until the next one begins.
+pub(super) fn seconds_per_boot(stored: &StoredStudy, is_kept: impl Fn(usize) -> bool) -> f64 {
     let states = stored.plan.states_of_conditions();
     let mut of_states: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     let mut boots: BTreeMap<u32, Vec<&StoredRun>> = BTreeMap::new();
     for run in &stored.runs {
         boots.entry(run.boot).or_default().push(run);
     }
-    for (number, runs) in boots {
+    for (number, mut runs) in boots {
         let Some(state) = runs.iter().find_map(|run| states.get(run.condition)) else { continue };
+        if !states.iter().enumerate().any(|(condition, of)| of == state && is_kept(condition)) {
+            continue;
+        }
+        runs.sort_by_key(|run| run.started_unix_ms);
         let parts = stored.boots.iter().filter(|boot| boot.number == number);
-        let ended: i64 = parts
-            .filter_map(|boot| Some(boot.ended_unix_ms?.saturating_sub(boot.started_unix_ms).max(0)))
-            .sum();
-        let starts = || runs.iter().map(|run| run.started_unix_ms);
-        let (first, last) = (starts().min().unwrap_or(0), starts().max().unwrap_or(0));
-        // A boot without an end lasts at least until its last run began.
-        let time = ended.max(last.saturating_sub(first));
+        let time: i64 = parts.map(|part| time_of_part(part, &runs, &is_kept)).sum();
         of_states.entry(*state).or_default().push(time as f64 / 1000.0);
     }
     of_states.values().map(|times| times.iter().sum::<f64>() / times.len() as f64).sum()
+}
+
+/// The time of a boot, or of a part of it where it was resumed, without runs of other conditions,
+/// in ms. `runs`: those of the boot, by time.
+fn time_of_part(part: &BootRow, runs: &[&StoredRun], is_kept: impl Fn(usize) -> bool) -> i64 {
+    let begun = part.started_unix_ms;
+    let is_in = |run: &&&StoredRun| {
+        run.started_unix_ms >= begun && part.ended_unix_ms.is_none_or(|end| run.started_unix_ms <= end)
+    };
+    let runs: Vec<&StoredRun> = runs.iter().filter(is_in).copied().collect();
+    // A boot without an end lasts at least until its last run began.
+    let last = runs.last().map_or(begun, |run| run.started_unix_ms);
+    let ended = part.ended_unix_ms.unwrap_or(last).max(last);
+    let ends = runs.iter().skip(1).map(|run| run.started_unix_ms).chain([ended]);
+    let others = runs.iter().zip(ends).filter(|(run, _)| !is_kept(run.condition));
+    let without: i64 = others.map(|(run, end)| end - run.started_unix_ms).sum();
+    (ended - begun).saturating_sub(without).max(0)
 }

@@ -14,7 +14,7 @@ use crate::data::error::Error;
 use crate::data::truth::truth;
 use crate::render::credit;
 
-pub use effect::{Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome};
+pub use effect::{Alone, Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome};
 
 /// What each switch of a stored study changes in its rate, its CPU time and its latency.
 ///
@@ -77,7 +77,7 @@ impl Switches {
             judged: p.len(),
             truth: truth(stored),
             exact: stored.plan.exact,
-            seconds_per_boot: held::seconds_per_boot(stored),
+            seconds_per_boot: held::seconds_per_boot(stored, |_| true),
             contexts,
             absent,
             others: others(stored),

@@ -1,0 +1,140 @@
+//! What advice sets on one host: which commands, why, and what is left out.
+
+use study::Side;
+
+use crate::advice::Advice;
+use crate::command::Command;
+use crate::phrase;
+use crate::row::{Condition, Row};
+use crate::summary::Summary;
+
+/// What all advice together sets on a host.
+///
+/// A switch is set if it is recommended in at least one case, over all scenarios and kinds of
+/// traffic and for all goals, and no case recommends its opposite. What holds only with another
+/// switch at some level is not set beside a larger gain that sets that switch otherwise.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// The commands, in an order in which no setting lacks what it needs.
+    pub settings: Vec<Setting>,
+    /// What is not set though something is known of it: what and why, without a full stop.
+    pub left: Vec<String>,
+}
+
+/// One command, and why.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The command.
+    pub command: Command,
+    /// What it is recommended for, and the change: `tcp_stream, throughput: tso on +31 %`.
+    pub reasons: Vec<String>,
+    /// What must be so for it to hold, as sentences without full stops.
+    pub needs: Vec<String>,
+    /// Whether something is proven to lose by it in every case.
+    pub is_trade_off: bool,
+    /// Why it is not to be set: the opposite is recommended too. Without a full stop.
+    pub against: Option<String>,
+}
+
+impl Advice {
+    /// What it sets on the host of a side; `None`: on a host that is both.
+    #[must_use]
+    pub fn planned(&self, side: Option<Side>) -> Planned {
+        let rows: Vec<&Row> =
+            self.summaries.last().map_or_else(Vec::new, |summary: &Summary| summary.rows.iter().collect());
+        let (rows, excluded) = compatible(rows);
+        let is_here = |of: Option<Side>| of.is_none_or(|of| side.is_none_or(|side| of == side));
+        let mut planned: Vec<(&Row, &Command)> = Vec::new();
+        for row in &rows {
+            let own = row.apply.iter().filter(|command| is_here(command.side()));
+            planned.extend(own.map(|command| (*row, command)));
+        }
+        planned.sort_by_key(|(_, command)| command.turn());
+        let mut settings: Vec<Setting> = Vec::new();
+        for (_, command) in &planned {
+            if settings.iter().any(|known| is_same(&known.command, command)) {
+                continue;
+            }
+            let mut own: Vec<&Row> = Vec::new();
+            for (row, _) in planned.iter().filter(|(_, other)| is_same(other, command)) {
+                // One that sets each end by itself has the command twice.
+                if !own.iter().any(|known| std::ptr::eq(*known, *row)) {
+                    own.push(row);
+                }
+            }
+            settings.push(setting(command, &own, &planned));
+        }
+        let mut left = Vec::new();
+        for (row, why) in excluded.iter().filter(|(row, _)| is_here(row.side)) {
+            let [kind, goal, set, _, _, _] = row.cells();
+            left.push(format!("{kind}, {goal}: {set}: {why}"));
+        }
+        let is_open = |row: &&&Row| row.to.is_none() && !row.factors.is_empty() && is_here(row.side);
+        for row in rows.iter().filter(is_open) {
+            let [kind, goal, set, _, change, _] = row.cells();
+            let why = row.note().unwrap_or_else(|| format!("{set}, {change}"));
+            left.push(format!("{kind}, {goal}: {why}"));
+        }
+        Planned { settings, left }
+    }
+}
+
+fn setting(command: &Command, own: &[&Row], planned: &[(&Row, &Command)]) -> Setting {
+    let mut needs: Vec<Condition> = own.iter().flat_map(|row| row.needs()).collect();
+    needs.dedup();
+    let need = |needed: Condition| {
+        let set = phrase::set(&own[0].factors, own[0].to.as_deref().unwrap_or_default());
+        format!("{set} is proven only with {}", phrase::set_at(&needed.factor, &needed.level))
+    };
+    let rival = planned.iter().find(|(_, other)| is_rival(command, other));
+    Setting {
+        command: command.clone(),
+        reasons: own.iter().map(|one| reason(one)).collect(),
+        needs: needs.into_iter().map(need).collect(),
+        is_trade_off: own.iter().all(|one| !one.loses.is_empty()),
+        against: rival
+            .map(|(row, _)| format!("for {} of {} the opposite is recommended", row.goal, row.kind)),
+    }
+}
+
+/// Whether two commands set the same to the same, though one is of both ends and one of one.
+fn is_same(one: &Command, other: &Command) -> bool {
+    one.target() == other.target() && one.value() == other.value()
+}
+
+/// Whether two commands of one host contradict each other.
+fn is_rival(one: &Command, other: &Command) -> bool {
+    one.target() == other.target() && one.value() != other.value()
+}
+
+/// The rows that hold beside each other, and the rest with the reason. Of two that do not, the
+/// first one stays: rows are ordered by traffic, goal and gain.
+fn compatible(rows: Vec<&Row>) -> (Vec<&Row>, Vec<(&Row, String)>) {
+    let (mut kept, mut excluded): (Vec<&Row>, Vec<(&Row, String)>) = (Vec::new(), Vec::new());
+    for row in rows.iter().filter(|row| row.to.is_some()).copied() {
+        let with = |needed: Condition| phrase::set_at(&needed.factor, &needed.level);
+        let against = |known: &&Row| {
+            let own = row.is_broken_by(known).map(|needed| {
+                format!("it is proven only with {}, and another setting changes that", with(needed))
+            });
+            own.or_else(|| {
+                let needed = known.is_broken_by(row)?;
+                Some(format!("another setting is proven only with {}", with(needed)))
+            })
+        };
+        match kept.iter().find_map(against) {
+            Some(why) => excluded.push((row, why)),
+            None => kept.push(row),
+        }
+    }
+    let is_kept = |row: &&Row| !excluded.iter().any(|(gone, _)| std::ptr::eq(*gone, *row));
+    (rows.into_iter().filter(is_kept).collect(), excluded)
+}
+
+/// Why a command is there.
+fn reason(row: &Row) -> String {
+    let [kind, goal, set, _, change, _] = row.cells();
+    // What it needs is said by itself.
+    let change = change.trim_end_matches(Row::CONDITIONAL);
+    format!("{kind}, {goal}: {set} {change}")
+}

@@ -1,0 +1,52 @@
+//! The command line of `apply`.
+
+use advice::Goal;
+use clap::Args;
+use study::{Percent, Side};
+
+use super::advise::GOALS;
+use super::common::{Choice, Database, Formatted, one_of};
+use super::hosts::OneHost;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Only what the studies recommend is set; what depends on other switches or has no evidence is named and left. Each change\nis in the undo journal of the machine before it is made, and all of it or nothing stays: until the machine boots, or until\n`netassay restore` (with --host for another machine).\n\nExamples:\n  netassay apply 3 --host root@a:ens1f0 --side transmitter --dry-run\n  netassay apply 3 --host root@b:ens1f0 --side receiver --goal throughput\n  netassay restore --host root@b"
+)]
+pub(crate) struct Apply {
+    /// Stored studies: numbers, tags or names (`netassay list`)
+    #[arg(value_name = "STUDY", required = true)]
+    pub(crate) studies: Vec<String>,
+    #[command(flatten)]
+    pub(crate) on: OneHost,
+    /// The interface to set, of this machine or of --host
+    #[arg(long, value_name = "INTERFACE")]
+    pub(crate) interface: Option<String>,
+    /// The interface under the tunnel, for what is recommended for that one
+    #[arg(long, value_name = "INTERFACE")]
+    pub(crate) underlay: Option<String>,
+    /// What the machine does [default: both]
+    #[arg(long, value_name = "SIDE", value_parser = one_of(SIDES))]
+    pub(crate) side: Option<Side>,
+    /// What is to be improved; repeatable [default: all that the studies measured]
+    #[arg(long = "goal", value_name = "GOAL", value_parser = one_of(GOALS))]
+    pub(crate) goals: Vec<Goal>,
+    /// Set trade-offs too: what serves a goal, and is proven to lose elsewhere
+    #[arg(long)]
+    pub(crate) trade_offs: bool,
+    /// The smallest difference that matters, in % of its base
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "2%")]
+    pub(crate) matters: Percent,
+    /// Confidence of all that is called proven in one study, together
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "95%")]
+    pub(crate) confidence: Percent,
+    /// Show each change with the command that undoes it by hand, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    #[command(flatten)]
+    pub(crate) output: Formatted,
+}
+
+const SIDES: &[Choice<Side>] =
+    &[(Side::Transmitter, "transmitter", "It sends"), (Side::Receiver, "receiver", "It receives")];
