@@ -141,8 +141,8 @@ fn request(socket: &OwnedFd, interface: &str, buffer: &mut [u8]) -> bool {
     name[..bytes.len()].copy_from_slice(bytes);
     let mut request = Request { name, data: buffer.as_mut_ptr(), rest: [0; 16] };
     // SAFETY: `request` begins as `struct ifreq` with a pointer as its data, and is at least as
-    // long; the buffer lives until the call returns, and has room for more than the kernel writes: for
-    // counters four times as many as are read at most.
+    // long; the buffer lives until the call returns, and has room for more than the kernel writes:
+    // for counters four times as many as are read at most.
     let answered = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
     answered == 0
 }
