@@ -20,9 +20,9 @@ crate::vocabulary! {
         TxUsecs = "tx_usecs";
         /// After how many sent frames an interrupt is raised (`ethtool -C … tx-frames`).
         TxFrames = "tx_frames";
-        /// Whether the driver chooses the delay of receive interrupts (`ethtool -C … adaptive-rx`).
+        /// Whether the driver chooses `rx_usecs` and `rx_frames` (`ethtool -C … adaptive-rx`).
         AdaptiveRx = "adaptive_rx";
-        /// Whether the driver chooses the delay of transmit interrupts (`ethtool -C … adaptive-tx`).
+        /// Whether the driver chooses `tx_usecs` and `tx_frames` (`ethtool -C … adaptive-tx`).
         AdaptiveTx = "adaptive_tx";
         /// Queues that both receive and transmit (`ethtool -L … combined`).
         Queues = "queues";
@@ -40,8 +40,8 @@ crate::vocabulary! {
 }
 
 impl DeviceSetting {
-    /// The greatest value that a study may ask for: descriptors, µs, frames or queues. No device has
-    /// so many of any.
+    /// The greatest value that a study may ask for: descriptors, µs, frames or queues. No device
+    /// has so many of any.
     pub const MOST: u32 = 1_000_000;
 
     /// Whether it is on (1) or off (0), and no number.

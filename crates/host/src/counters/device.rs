@@ -16,9 +16,9 @@ const MOST: usize = 32;
 pub struct DeviceCounters {
     /// The interface.
     pub interface: String,
-    /// Counters that changed: first those of drops, errors and pauses, then those of queues. At most
-    /// 32. `pause frames received` and `pause frames sent` are those of the kernel's own interface
-    /// to pause frames.
+    /// Counters that changed, at most 32: first those of drops, errors and pauses, then those of
+    /// queues. `pause frames received` and `pause frames sent` are those that the kernel tells by
+    /// netlink.
     pub changed: BTreeMap<String, u64>,
     /// How many more counters changed.
     pub left_out: u64,

@@ -35,8 +35,8 @@ pub enum Outcome {
         /// Its value now.
         now: Value,
     },
-    /// The interface, or the queue of it, was removed, and the setting with it; or the interface was
-    /// moved to another network namespace.
+    /// The interface, or the queue of it, was removed, and the setting with it; or the interface
+    /// was moved to another network namespace.
     Gone,
     /// The kernel refused.
     Failed {

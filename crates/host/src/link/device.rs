@@ -277,8 +277,8 @@ fn parse(attributes: &[u8], group: Group) -> Result<DeviceSettings, DecodeError>
     Ok(values)
 }
 
-/// `ETHTOOL_MSG_PAUSE_GET`, the flag `ETHTOOL_FLAG_STATS` of its header, `ETHTOOL_A_PAUSE_STATS` and
-/// `ETHTOOL_A_PAUSE_STAT_*`.
+/// `ETHTOOL_MSG_PAUSE_GET`, the flag `ETHTOOL_FLAG_STATS` of its header, `ETHTOOL_A_PAUSE_STATS`
+/// and `ETHTOOL_A_PAUSE_STAT_*`.
 const PAUSE_GET: u8 = 21;
 const FLAG_STATS: u32 = 4;
 const PAUSE_STATS: u16 = 5;

@@ -1,4 +1,5 @@
-//! What the driver of an interface tells through ethtool's ioctl: its version, and its own counters.
+//! What the driver of an interface tells through ethtool's ioctl: its version, and its own
+//! counters.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -63,8 +64,8 @@ impl DriverCounters {
     /// The counters of an interface's driver; `None` if it has none, or far too many.
     pub(crate) fn open(interface: &str) -> Option<Self> {
         let socket = open()?;
-        // `struct ethtool_sset_info`: the command, a reserved number, the mask of sets, a number for
-        // each set.
+        // `struct ethtool_sset_info`: the command, a reserved number, the mask of sets, a number
+        // for each set.
         let mut count = Vec::new();
         [COUNT, 0, 1 << COUNTERS, 0, 0].iter().for_each(|word| count.extend(word.to_ne_bytes()));
         if !request(&socket, interface, &mut count) || number(&count, 8) != Some(1 << COUNTERS) {
@@ -139,9 +140,9 @@ fn request(socket: &OwnedFd, interface: &str, buffer: &mut [u8]) -> bool {
     }
     name[..bytes.len()].copy_from_slice(bytes);
     let mut request = Request { name, data: buffer.as_mut_ptr(), rest: [0; 16] };
-    // SAFETY: `request` begins as `struct ifreq` with a pointer as its data, and is at least as long;
-    // the buffer lives until the call returns, and has room for more than the kernel writes: for
-    // counters four times as many as are read at most.
+    // SAFETY: `request` begins as `struct ifreq` with a pointer as its data, and is at least as
+    // long; the buffer lives until the call returns, and has room for more than the kernel writes:
+    // for counters four times as many as are read at most.
     let answered = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
     answered == 0
 }

@@ -64,8 +64,8 @@ impl Machine {
     }
 
     /// What a change of some settings of an interface's device may change: drivers set others with
-    /// them, and restart the device; a queue that is gone loses its CPUs. The settings are announced
-    /// last, so that they are undone first.
+    /// them, and restart the device; a queue that is gone loses its CPUs. The settings are
+    /// announced last, so that they are undone first.
     ///
     /// # Errors
     /// The interface does not exist.

@@ -71,8 +71,8 @@ pub struct State {
     underlay: Option<BySide<InterfaceState>>,
 }
 
-/// An interface's MTU, its active features, and the settings of its device. A missing feature counts
-/// as off.
+/// An interface's MTU, its active features, and the settings of its device. A missing feature
+/// counts as off.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct InterfaceState {
     mtu: u32,
