@@ -40,9 +40,9 @@ impl World {
     /// Each boot of the newest study that has runs: its number and the boot ids of both machines.
     fn boots(&self) -> Vec<(u32, String, String)> {
         let database = self.bench.database();
-        let text = "SELECT DISTINCT boot.number, json_extract(environment, '$.transmitter.kernel.boot_id'), \
-                    json_extract(environment, '$.receiver.kernel.boot_id') FROM boot JOIN run ON run.boot = boot.id \
-                    WHERE boot.study = (SELECT max(id) FROM study) ORDER BY boot.number";
+        let text = "SELECT DISTINCT boot.number, document.json ->> '$.transmitter.kernel.boot_id', \
+                    document.json ->> '$.receiver.kernel.boot_id' FROM boot JOIN document ON document.id = boot.environment \
+                    JOIN run ON run.boot = boot.id WHERE boot.study = (SELECT max(id) FROM study) ORDER BY boot.number";
         let mut query = database.prepare(text).unwrap();
         query
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
