@@ -7,8 +7,9 @@ use study::Dropped;
 
 use crate::checks::{Checked, Checks};
 use crate::goal::Goal;
-use crate::recommendation::{Recommendation, Study};
+use crate::recommendation::Recommendation;
 use crate::request::Request;
+use crate::shared::Study;
 use crate::under::Under;
 
 /// Advice drawn from one study.

@@ -22,6 +22,7 @@ mod request;
 mod row;
 mod said;
 mod script;
+mod shared;
 mod summary;
 mod text;
 mod under;

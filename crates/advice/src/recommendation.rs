@@ -10,6 +10,7 @@ use crate::goal::{Goal, side};
 use crate::judge::{Standing, judge, levels, metrics_of, winner};
 use crate::more::More;
 use crate::request::Request;
+use crate::shared::Study;
 
 /// What is said of one switch for one goal.
 #[derive(Debug, Clone, Serialize)]
@@ -128,13 +129,6 @@ impl Recommendation {
             |change: &Change| change.there.relative.unwrap_or(100.0 * change.there.value / change.mean);
         self.expected.iter().map(|change| size(change).abs()).fold(0.0, f64::max)
     }
-}
-
-/// What all recommendations of a study share.
-pub(crate) struct Study {
-    pub(crate) exact: bool,
-    pub(crate) level: f64,
-    pub(crate) seconds_per_boot: f64,
 }
 
 /// Of more than two levels: the winner against the next best one that figures exist for, or,

@@ -1,5 +1,5 @@
-//! `netassay apply`: what stored studies recommend is set on a machine that is reached over ssh, and
-//! stays until it is restored.
+//! `netassay apply`: what stored studies recommend is set on a machine that is reached over ssh,
+//! and stays until it is restored.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

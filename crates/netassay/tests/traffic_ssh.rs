@@ -151,8 +151,8 @@ fn a_study_between_two_machines_leaves_them_as_they_were() {
     world.expect_as_before(&before, Duration::ZERO);
 }
 
-/// The largest value of a metric in the measured runs of all conditions whose short names hold these
-/// parts: that of the run which other work of the machine disturbed least.
+/// The largest value of a metric in the measured runs of all conditions whose short names hold
+/// these parts: that of the run which other work of the machine disturbed least.
 fn best(bench: &Bench, parts: &[&str], metric: &str) -> f64 {
     let database = bench.database();
     let mut query = database

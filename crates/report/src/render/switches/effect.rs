@@ -36,8 +36,8 @@ pub struct Context {
 pub struct Alone {
     /// The factors that are held at one level: `family` and `ipv4`, as `--set` takes them.
     pub set: Vec<(String, String)>,
-    /// The mean time of one boot of each state of the testbed together, with the runs that are left,
-    /// in seconds.
+    /// The mean time of one boot of each state of the testbed together, with the runs that are
+    /// left, in seconds.
     pub seconds_per_boot: f64,
 }
 

@@ -105,8 +105,8 @@ fn placement(stored: &StoredStudy, condition: &Condition) -> Option<String> {
 }
 
 impl Alone {
-    /// What holds the levels of a condition: those of `at`, and the scenario, as far as they vary. A
-    /// level that is no plain word is left to vary, and so are workloads: no option chooses them.
+    /// What holds the levels of a condition: those of `at`, and the scenario, as far as they vary.
+    /// A level that is no plain word is left to vary, and so are workloads: no option chooses them.
     fn of(stored: &StoredStudy, first: &Condition, at: &[(String, String)]) -> Self {
         let all = &stored.plan.conditions;
         let is_plain = |level: &str| {
@@ -135,8 +135,8 @@ impl Alone {
     }
 }
 
-/// Those of these levels with which the study's file can still be read: a baseline may be of another
-/// level.
+/// Those of these levels with which the study's file can still be read: a baseline may be of
+/// another level.
 fn settable(stored: &StoredStudy, wanted: Vec<(String, String)>) -> Vec<(String, String)> {
     let (mut set, mut changes): (Vec<(String, String)>, Vec<Assignment>) = (Vec::new(), Vec::new());
     for (name, level) in wanted {
