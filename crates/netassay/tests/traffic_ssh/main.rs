@@ -3,14 +3,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "common/machines.rs"]
+#[path = "../common/machines.rs"]
 mod machines;
-#[path = "traffic_ssh/trouble.rs"]
 mod trouble;
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Bench, Watched, expect, skip, stderr, stdout};
@@ -54,6 +54,16 @@ impl World {
         let mut command = self.machines.command(&words);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         command
+    }
+
+    /// A bundled study between the machines, whose results are kept in `bench`.
+    fn bundled(&self, bench: &Bench, name: &str, more: &[&str]) -> Output {
+        let program = bench.path("netassay").display().to_string();
+        let config = self.machines.ssh_config();
+        let mut words = vec![program.as_str(), "run", name, "--no-report", "--keep-disturbed"];
+        words.extend(["--transmitter", "a:data0", "--receiver", "b:data0", "--ssh-config", &config]);
+        words.extend(more);
+        self.machines.command(&words).current_dir(bench.path(".")).output().unwrap()
     }
 
     /// What a command prints that is run on one of the machines.
@@ -152,8 +162,8 @@ fn a_study_between_two_machines_leaves_them_as_they_were() {
 }
 
 /// The largest value of a metric in the measured runs of all conditions whose short names hold
-/// these parts: that of the run which other work of the machine disturbed least.
-fn best(bench: &Bench, parts: &[&str], metric: &str) -> f64 {
+/// this part: that of the run which other work of the machine disturbed least.
+fn best(bench: &Bench, part: &str, metric: &str) -> f64 {
     let database = bench.database();
     let mut query = database
         .prepare(
@@ -164,9 +174,9 @@ fn best(bench: &Bench, parts: &[&str], metric: &str) -> f64 {
         .unwrap();
     let all = query.query_map([metric], |row| Ok((row.get::<_, String>(0)?, row.get::<_, f64>(1)?))).unwrap();
     let all: Vec<(String, f64)> = all.map(Result::unwrap).collect();
-    let own = all.iter().filter(|(slug, _)| parts.iter().all(|part| slug.contains(part)));
+    let own = all.iter().filter(|(slug, _)| slug.contains(part));
     let best = own.map(|(_, value)| *value).fold(f64::NAN, f64::max);
-    assert!(!best.is_nan(), "no {metric} of {parts:?}: {all:?}");
+    assert!(!best.is_nan(), "no {metric} of {part:?}: {all:?}");
     best
 }
 
@@ -178,37 +188,21 @@ fn bundled_studies_have_the_same_sign_over_ssh_as_over_veth() {
     let short: Vec<&str> = short.iter().flat_map(|one| ["--set", *one]).collect();
     // Only effects that are larger than any noise of a busy machine: segments by the interface, or
     // six times fewer packets. One connection sends as much as it can in both.
-    let cases: [(&str, &[&str], [&[&str]; 2]); 2] = [
-        ("tcp-offload", &[], [&["_default"], &["_nooffload"]]),
-        ("mtu", &[], [&["nooffload_mtu9000"], &["nooffload_mtu1500"]]),
-    ];
-    for (name, more, [faster, slower]) in cases {
-        let local = Bench::new();
-        let words = [&["run", name, "--no-report"], &short[..], more].concat();
-        expect(&local.run(&words), 0);
-        let wired = Bench::new();
-        let config = world.machines.ssh_config();
-        let hosts = ["--transmitter", "a:data0", "--receiver", "b:data0", "--ssh-config", &config];
-        let program = wired.path("netassay").display().to_string();
-        let words = [&[program.as_str()], &words[..1], &["--keep-disturbed"], &words[1..], &hosts].concat();
-        let done = world.machines.command(&words).current_dir(wired.path(".")).output().unwrap();
-        expect(&done, 0);
+    for (name, faster, slower) in
+        [("tcp-offload", "_default", "_nooffload"), ("mtu", "nooffload_mtu9000", "nooffload_mtu1500")]
+    {
+        let (local, wired) = (Bench::new(), Bench::new());
+        expect(&local.run(&[&["run", name, "--no-report"], &short[..]].concat()), 0);
+        expect(&world.bundled(&wired, name, &short), 0);
         for bench in [&local, &wired] {
             let [fast, slow] = [faster, slower].map(|levels| best(bench, levels, "throughput"));
             assert!(fast > slow, "{name}: {fast} of {faster:?} against {slow} of {slower:?}");
         }
     }
     // Its effect is small, so only that both kinds of traffic are measured.
-    let words = [&["run", "rr-latency", "--no-report"], &short[..]].concat();
-    let config = world.machines.ssh_config();
-    let hosts =
-        ["--keep-disturbed", "--transmitter", "a:data0", "--receiver", "b:data0", "--ssh-config", &config];
-    let program = world.bench.path("netassay").display().to_string();
-    let words = [&[program.as_str()], &words[..], &hosts].concat();
-    let done = world.machines.command(&words).current_dir(world.bench.path(".")).output().unwrap();
-    expect(&done, 0);
+    expect(&world.bundled(&world.bench, "rr-latency", &short), 0);
     for kind in ["tcprr4", "udprr4"] {
-        assert!(best(&world.bench, &[kind], "transactions") > 0.0);
+        assert!(best(&world.bench, kind, "transactions") > 0.0);
     }
     world.expect_as_before(&before, Duration::ZERO);
 }
