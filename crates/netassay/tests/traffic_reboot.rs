@@ -11,7 +11,7 @@ mod restarting;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
-use common::{Bench, expect, skip, stderr, stdout};
+use common::{Bench, Watched, expect, skip, stderr, stdout};
 use restarting::Machines;
 
 /// Two boots of two runs. Each machine executes its instructions in software.
@@ -58,8 +58,8 @@ fn distinct(boots: &[(u32, String, String)]) -> usize {
 }
 
 #[test]
-fn machines_restart_between_boots() {
-    let test = "machines_restart_between_boots";
+fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
+    let test = "machines_restart_between_boots_and_one_that_stays_away_is_named";
     let bench = Bench::new();
     bench.write("restarts.toml", STUDY);
     let (program, agent) = (bench.path("netassay"), bench.path("agent"));
@@ -71,7 +71,7 @@ fn machines_restart_between_boots() {
         skip(test, "it needs QEMU and the Debian packages openssh-server and busybox-static");
         return;
     };
-    let world = World { bench, machines };
+    let mut world = World { bench, machines };
 
     // Two boots, with one restart of each machine between them.
     let done = world.netassay(&[]).output().unwrap();
@@ -86,4 +86,33 @@ fn machines_restart_between_boots() {
     // Nothing of the study is left: the machine that a boot starts with has its own settings.
     let state = world.machines.ask("a", "ls /tmp; cat /proc/sys/kernel/random/boot_id").unwrap();
     assert_eq!(state.trim(), boots[1].1, "{state}");
+
+    // The controller is killed while the machines restart, one of which goes off. Once that one is
+    // back, the study goes on in the boots that both machines are in.
+    world.machines.let_b_go_off();
+    let mut controller = Watched::start(world.netassay(&[]));
+    controller.wait_for("boot 2 of 2: both machines restart");
+    world.machines.await_b_off();
+    let killed = Command::new("kill").args(["-9", &controller.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    drop(controller.finish());
+    let first = world.boots();
+    assert_eq!(first.len(), 1, "{first:?}");
+    world.machines.switch_b_on();
+    let done = world.netassay(&["--resume"]).output().unwrap();
+    expect(&done, 0);
+    assert!(!stderr(&done).contains("both machines restart"), "{}", stderr(&done));
+    let boots = world.boots();
+    assert_eq!(boots[0], first[0]);
+    assert_eq!((boots.len(), distinct(&boots)), (2, 4), "{boots:?}");
+
+    // A machine that stays away is named within the bound, and what was recorded stays.
+    world.machines.let_b_go_off();
+    let done = world.netassay(&["--reboot-within", "25s"]).output().unwrap();
+    let said = stderr(&done);
+    expect(&done, 3);
+    assert!(said.contains("b did not come back within 25 s after its reboot"), "{said}");
+    assert!(said.contains("look at its console"), "{said}");
+    let first = world.boots();
+    assert_eq!(first.iter().map(|boot| boot.0).collect::<Vec<_>>(), [1], "{first:?}");
 }

@@ -134,7 +134,7 @@ fn the_kind_of_boot_and_their_number_are_set_apart() {
     assert_eq!(line(&["boots.how=reboot", "boots.count=12"]), (said, BootKind::Reboot, 12));
     assert_eq!(
         line(&["boots.how=reboot", "boots.how="]),
-        ("boots = { count = 10 }".to_owned(), BootKind::Reset, 10)
+        ("boots = { count = 10}".to_owned(), BootKind::Reset, 10)
     );
     // Too few boots for the looks, in a table too.
     let short = changed(&text, &["boots.how=reboot", "boots.count=2"]);

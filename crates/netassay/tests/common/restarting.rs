@@ -7,9 +7,11 @@
 //! 2 has none, so that only the kernel's own request restarts it. Each start has a new boot id.
 
 use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -62,7 +64,10 @@ struct Guest(Child);
 
 /// The machines `a` and `b`.
 pub(crate) struct Machines {
-    _guests: [Guest; 2],
+    _a: Guest,
+    b: Guest,
+    ports: [u16; 2],
+    kernel: PathBuf,
     directory: tempfile::TempDir,
 }
 
@@ -101,8 +106,8 @@ impl Machines {
         });
         fs::write(at("ssh_config"), config.collect::<String>()).unwrap();
         let start = |number| start(directory.path(), kernel, number, ports[number - 1]);
-        let guests = [start(1), start(2)];
-        let machines = Self { _guests: guests, directory };
+        let (a, b) = (start(1), start(2));
+        let machines = Self { _a: a, b, ports, kernel: kernel.to_owned(), directory };
         machines.await_ssh("a");
         machines.await_ssh("b");
         Some(machines)
@@ -132,6 +137,38 @@ impl Machines {
         let number = if name == "a" { 1 } else { 2 };
         fs::read_to_string(self.directory.path().join(format!("console{number}"))).unwrap_or_default()
     }
+
+    /// From now on, machine `b` goes off when it should restart.
+    pub(crate) fn let_b_go_off(&mut self) {
+        let monitor = UnixStream::connect(self.directory.path().join("monitor2")).unwrap();
+        let mut answers = BufReader::new(monitor.try_clone().unwrap()).lines();
+        let greeting = answers.next().unwrap().unwrap();
+        assert!(greeting.contains("QMP"), "{greeting}");
+        for order in [
+            "{\"execute\": \"qmp_capabilities\"}",
+            "{\"execute\": \"set-action\", \"arguments\": {\"reboot\": \"shutdown\"}}",
+        ] {
+            writeln!(&monitor, "{order}").unwrap();
+            let answer = answers.next().unwrap().unwrap();
+            assert!(answer.contains("return"), "{answer}");
+        }
+    }
+
+    /// Waits until machine `b` went off.
+    pub(crate) fn await_b_off(&mut self) {
+        let deadline = Instant::now() + TO_START;
+        while self.b.0.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < deadline, "b does not go off:\n{}", self.console("b"));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Switches machine `b` on, after it went off, and waits for both.
+    pub(crate) fn switch_b_on(&mut self) {
+        self.b = start(self.directory.path(), &self.kernel, 2, self.ports[1]);
+        self.await_ssh("a");
+        self.await_ssh("b");
+    }
 }
 
 impl Drop for Guest {
@@ -145,7 +182,9 @@ fn start(directory: &Path, kernel: &Path, number: usize, port: u16) -> Guest {
     let at = |name: &str, number: usize| directory.join(format!("{name}{number}")).display().to_string();
     let image = fs::read_dir(kernel.join("boot")).unwrap().next().unwrap().unwrap().path();
     let other = 3 - number;
-    let _ = fs::remove_file(at("link", number));
+    for name in ["link", "monitor"] {
+        let _ = fs::remove_file(at(name, number));
+    }
     let mut command = Command::new("qemu-system-x86_64");
     command
         .args(["-nodefaults", "-no-user-config", "-display", "none", "-machine", "q35,accel=tcg"])
@@ -162,6 +201,7 @@ fn start(directory: &Path, kernel: &Path, number: usize, port: u16) -> Guest {
             at("link", other)
         )])
         .args(["-device", &format!("virtio-net-pci,netdev=data,mac=52:54:00:00:02:0{number},romfile=")])
+        .args(["-qmp", &format!("unix:{},server=on,wait=off", at("monitor", number))])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(File::create(at("said", number)).unwrap());
