@@ -24,7 +24,7 @@ const PROGRAMS: [&str; 4] = ["/usr/sbin/sshd", "/bin/busybox", "/usr/bin/qemu-sy
 /// Makes the initramfs. `$1`: the directory with the keys; `$2`: the kernel's; `$3`: netassay.
 const MAKE: &str = r#"
 cd "$1"
-mkdir -p root/bin root/dev root/proc root/sys root/tmp root/home/admin/.ssh root/etc/ssh root/run/sshd root/var/lib root/modules
+mkdir -p root/bin root/dev root/proc root/sys root/tmp root/admin/.ssh root/etc/ssh root/run/sshd root/var/lib root/modules
 cp /bin/busybox root/bin/busybox
 for applet in $(busybox --list); do case $applet in reboot|busybox) ;; *) ln -sf busybox root/bin/$applet;; esac; done
 for program in /usr/sbin/sshd $(ls /usr/lib/openssh/sshd-* 2>/dev/null); do
@@ -38,9 +38,9 @@ for module in virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev vir
 done
 cp init root/init; chmod 755 root/init
 cp host root/etc/ssh/host; chmod 600 root/etc/ssh/host
-cp user.pub root/home/admin/.ssh/authorized_keys
+cp user.pub root/admin/.ssh/authorized_keys
 printf 'HostKey /etc/ssh/host\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nUseDNS no\nMaxSessions 20\n' > root/etc/ssh/sshd_config
-printf 'root:x:0:0::/home/admin:/bin/sh\nsshd:x:100:100::/run/sshd:/bin/false\n' > root/etc/passwd
+printf 'root:x:0:0::/admin:/bin/sh\nsshd:x:100:100::/run/sshd:/bin/false\n' > root/etc/passwd
 printf 'root:x:0:\nsshd:x:100:\n' > root/etc/group
 (cd root && find . | busybox cpio -o -H newc) > initramfs
 rm -r root
