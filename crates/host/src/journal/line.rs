@@ -356,8 +356,10 @@ mod tests {
         );
         let nameless = Record::Begun(Header::new(1, 2, String::new(), "net:[1]".to_owned()));
         assert!(parse(&write(&nameless)).damaged[0].why.contains("name the boot"));
-        let newer = Header { format: 4, ..Header::new(1, 2, String::new(), String::new()) };
-        assert!(parse(&write(&Record::Begun(newer))).damaged[0].why.contains("format 4"));
+        let newer = Header { format: FORMAT + 1, ..Header::new(1, 2, String::new(), String::new()) };
+        assert!(
+            parse(&write(&Record::Begun(newer))).damaged[0].why.contains(&format!("format {}", FORMAT + 1))
+        );
     }
 
     proptest! {
