@@ -23,6 +23,7 @@ use netassay_host::journal::{Manner, restore};
 use netassay_host::machine::{FeatureRequest, Machine, MachineRequest};
 use netassay_host::{DiscardDevice, Vxlan, namespace};
 use netassay_load::{CongestionControl, Direction, Kind, Pacing, Reader, Sender, Spec, Traffic};
+use netassay_study::DeviceSetting;
 
 /// No conversation goes on for longer: some requests wait for the other end.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -105,7 +106,7 @@ fn opened() -> (usize, usize) {
 /// What is asked. `far` are the sockets that the other end told of.
 fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
     let own = std::process::id();
-    match choice % 24 {
+    match choice % 26 {
         0 => Request::Listen { spec: bytes.spec(), interface: bytes.name(), underlay: None },
         1 => Request::Connect {
             spec: bytes.spec(),
@@ -127,6 +128,7 @@ fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
             interface: bytes.name(),
             mtu: bytes.is_set().then(|| bytes.mtu()),
             features: bytes.features(),
+            device: bytes.device(),
         },
         9 => Request::Configure { interface: bytes.name(), addresses: bytes.addresses() },
         10 => Request::SetMtu { interface: bytes.name(), mtu: bytes.mtu() },
@@ -173,6 +175,12 @@ fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
         20 => Request::Hello { protocol: bytes.of(&[PROTOCOL, 0]) },
         21 => Request::ChangeMachine(bytes.machine()),
         22 => Request::MachineDifferences,
+        23 => Request::Apply {
+            interface: bytes.name(),
+            mtu: bytes.is_set().then(|| bytes.mtu()),
+            features: bytes.features(),
+        },
+        24 => Request::Keep { why: bytes.of(&["", "advice", "\u{1b}[2J"]).to_owned() },
         _ => Request::UndoMachine,
     }
 }
@@ -239,6 +247,10 @@ impl Bytes<'_> {
         let names =
             ["tx-checksum-ip-generic", "tx-tcp-segmentation", "rx-gro", "tx-generic-segmentation", "x"];
         (0..self.few()).map(|_| (self.of(&names).to_owned(), self.is_set())).collect()
+    }
+
+    fn device(&mut self) -> BTreeMap<DeviceSetting, u32> {
+        (0..self.few()).map(|_| (self.of(&DeviceSetting::ALL), self.of(&[0, 1, 2, u32::MAX]))).collect()
     }
 
     /// Settings of a network namespace, good and bad values of them, and what may not be changed.

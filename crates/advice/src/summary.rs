@@ -111,7 +111,8 @@ impl Summary {
     pub fn table(&self) -> Table {
         let has_intervals = self.rows.iter().any(|row| row.interval.is_some());
         let columns = Self::HEAD.len() - usize::from(!has_intervals);
-        let mut table = Table::new(&Self::HEAD[..columns]);
+        // Each case has its interval below the table, too.
+        let mut table = Table::new(&Self::HEAD[..columns]).optional(&[Self::HEAD.len() - 1]);
         let mut before: Option<(Kind, Goal)> = None;
         for row in &self.rows {
             let mut cells = row.cells();
