@@ -25,7 +25,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::exit;
 
-pub(crate) use advise::{AdviceFormat, Advise};
+pub(crate) use advise::{AdviceFormat, Advise, Wanted};
 pub(crate) use apply::Apply;
 pub(crate) use common::{Database, Format, Formatted, TurnFlags};
 pub(crate) use compare::{Compare, CompareFiles};

@@ -11,10 +11,10 @@ mod kernel;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
-use common::{Bench, expect, is_root, skip};
+use common::{Bench, apart, expect, inside, is_root, skip};
 use serde_json::Value;
 
 /// What shortens any study. Two boots, because a fault may lie in the first or in all others.
@@ -50,6 +50,13 @@ enum Place {
     Namespaces,
     Guests,
     ExactGuest,
+}
+
+impl Place {
+    /// The command there.
+    fn of(self, command: Command) -> Command {
+        if self == Self::ExactGuest { apart(&command) } else { command }
+    }
 }
 
 #[test]
@@ -92,7 +99,7 @@ fn every_study_as_root(test: &str, place: Place) {
     let bench = Bench::new();
     let kernel = if place == Place::Namespaces { String::new() } else { kernel(&bench) };
     for (name, _) in studies(&bench, place) {
-        run(&name, &kernel, &[], |arguments| bench.netassay(arguments));
+        run(&name, &kernel, &[], |arguments| place.of(bench.netassay(arguments)));
         keep_report(&bench, &name);
     }
 }
@@ -103,7 +110,7 @@ fn every_study_as_an_ordinary_user(test: &str, place: Place) {
     let taps = if place == Place::Guests { Taps::of(&bench) } else { None };
     for (name, scenario) in studies(&bench, place) {
         if !scenario.starts_with("vm") {
-            run(&name, &kernel, &[], |arguments| bench.netassay_as_nobody(arguments));
+            run(&name, &kernel, &[], |arguments| place.of(bench.netassay_as_nobody(arguments)));
         } else if let Some(taps) = &taps {
             // Guests take long to boot, and a second boot asks for no other privilege.
             let once = ["boots=1"];
@@ -220,7 +227,7 @@ impl Taps {
 
     /// The command, with taps.
     fn with(&self, command: &Command) -> Command {
-        let mut outer = match self {
+        let outer = match self {
             Self::Allowed => Command::new("env"),
             Self::Instead(device) => {
                 let mut outer = Command::new("unshare");
@@ -229,9 +236,6 @@ impl Taps {
                 outer
             }
         };
-        outer.arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
-        outer.current_dir(command.get_current_dir().unwrap_or(Path::new("/")));
-        outer.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
-        outer
+        inside(outer, command)
     }
 }

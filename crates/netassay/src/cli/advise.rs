@@ -14,15 +14,8 @@ pub(crate) struct Advise {
     /// Stored studies: numbers, tags or names (`netassay list`) [default: the newest]
     #[arg(value_name = "STUDY")]
     pub(crate) studies: Vec<String>,
-    /// What is to be improved; repeatable [default: all that the studies measured]
-    #[arg(long = "goal", value_name = "GOAL", value_parser = one_of(GOALS))]
-    pub(crate) goals: Vec<Goal>,
-    /// The smallest difference that matters, in % of its base
-    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "2%")]
-    pub(crate) matters: Percent,
-    /// Confidence of all that is called proven in one study, together
-    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "95%")]
-    pub(crate) confidence: Percent,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
     #[command(flatten)]
     pub(crate) tables: Tables,
     #[command(flatten)]
@@ -32,7 +25,21 @@ pub(crate) struct Advise {
     pub(crate) format: AdviceFormat,
 }
 
-pub(super) const GOALS: &[Choice<Goal>] = &[
+/// What is asked of the studies.
+#[derive(Debug, Args)]
+pub(crate) struct Wanted {
+    /// What is to be improved; repeatable [default: all that the studies measured]
+    #[arg(long = "goal", value_name = "GOAL", value_parser = one_of(GOALS))]
+    pub(crate) goals: Vec<Goal>,
+    /// The smallest difference that matters, in % of its base
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "2%")]
+    pub(crate) matters: Percent,
+    /// Confidence of all that is called proven in one study, together
+    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "95%")]
+    pub(crate) confidence: Percent,
+}
+
+const GOALS: &[Choice<Goal>] = &[
     (Goal::Throughput, "throughput", "The rate: payload, packets or transactions per second"),
     (Goal::Cpu, "cpu", "CPU time per unit of work, on the side where the switch is set"),
     (Goal::Latency, "latency", "The time that 99 % of the transactions stay within"),

@@ -1,10 +1,9 @@
 //! The command line of `apply`.
 
-use advice::Goal;
 use clap::Args;
-use study::{Percent, Side};
+use study::Side;
 
-use super::advise::GOALS;
+use super::advise::Wanted;
 use super::common::{Choice, Database, Formatted, one_of};
 use super::hosts::OneHost;
 
@@ -27,18 +26,11 @@ pub(crate) struct Apply {
     /// What the machine does [default: both]
     #[arg(long, value_name = "SIDE", value_parser = one_of(SIDES))]
     pub(crate) side: Option<Side>,
-    /// What is to be improved; repeatable [default: all that the studies measured]
-    #[arg(long = "goal", value_name = "GOAL", value_parser = one_of(GOALS))]
-    pub(crate) goals: Vec<Goal>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
     /// Set trade-offs too: what serves a goal, and is proven to lose elsewhere
     #[arg(long)]
     pub(crate) trade_offs: bool,
-    /// The smallest difference that matters, in % of its base
-    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "2%")]
-    pub(crate) matters: Percent,
-    /// Confidence of all that is called proven in one study, together
-    #[arg(long, value_name = "SHARE", value_parser = Percent::parse, default_value = "95%")]
-    pub(crate) confidence: Percent,
     /// Show each change with the command that undoes it by hand, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

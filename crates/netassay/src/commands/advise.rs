@@ -2,17 +2,16 @@
 
 use std::path::Path;
 
-use advice::{Advice, Goal, Request};
+use advice::{Advice, Request};
 use store::StoredStudy;
-use study::Percent;
 
-use crate::cli::{AdviceFormat, Advise};
+use crate::cli::{AdviceFormat, Advise, Wanted};
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::Failure;
 use crate::output::{self, print, print_json, print_page};
 
 pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
-    let request = request(&flags.goals, flags.confidence, flags.matters)?;
+    let request = request(&flags.wanted)?;
     let studies = load(&flags.database.db, &flags.studies)?;
     let advice = advice(&studies, &request)?;
     match flags.format {
@@ -27,14 +26,15 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
 }
 
 /// What is asked of the studies.
-pub(super) fn request(goals: &[Goal], confidence: Percent, matters: Percent) -> Result<Request, Failure> {
+pub(super) fn request(wanted: &Wanted) -> Result<Request, Failure> {
+    let confidence = wanted.confidence;
     let share = confidence.value() / 100.0;
     if share >= 1.0 {
         return Err(Failure::Usage(format!(
             "a confidence of {confidence} is not possible: use less than 100 %, such as 95%"
         )));
     }
-    Ok(Request { goals: goals.to_vec(), confidence: share, matters })
+    Ok(Request { goals: wanted.goals.clone(), confidence: share, matters: wanted.matters })
 }
 
 /// The studies that these words mean; without any the newest of all.

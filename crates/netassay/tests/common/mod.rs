@@ -9,7 +9,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 use rusqlite::Connection;
@@ -248,4 +248,20 @@ pub(crate) fn links() -> Vec<String> {
         .filter_map(|line| line.split_once(':'))
         .map(|(name, _)| name.trim().to_owned())
         .collect()
+}
+
+/// The command, started by another one that runs its last arguments.
+pub(crate) fn inside(mut outer: Command, command: &Command) -> Command {
+    outer.arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
+    outer.current_dir(command.get_current_dir().unwrap_or(Path::new("/")));
+    outer.envs(command.get_envs().filter_map(|(key, value)| Some((key, value?))));
+    outer
+}
+
+/// The command in a network namespace of its own, where it need not wait until other sessions have
+/// ended: for what only counts, so that they cannot disturb it.
+pub(crate) fn apart(command: &Command) -> Command {
+    let mut outer = Command::new("unshare");
+    outer.args(if is_root() { &["--net", "--"][..] } else { &["--user", "--net", "--"] });
+    inside(outer, command)
 }

@@ -11,7 +11,7 @@ use guest::{Guest, Order};
 use load::exact::Account;
 use load::{Kind, Reader, Sender, Spec, Traffic};
 
-use crate::common::{Bench, expect, stdout};
+use crate::common::{Bench, apart, expect, stdout};
 use crate::{kernel, order};
 
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -184,7 +184,7 @@ fn a_study_counts_what_sending_to_nobody_takes() {
             kernel::directory().display()
         ),
     );
-    let output = bench.run(&["run", study.to_str().unwrap(), "--wide"]);
+    let output = apart(&bench.netassay(&["run", study.to_str().unwrap(), "--wide"])).output().unwrap();
     expect(&output, 0);
     let shown = stdout(&output);
     assert!(shown.contains("in softirqs") && shown.contains("sender=gso"), "{shown}");

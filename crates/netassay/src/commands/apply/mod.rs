@@ -49,7 +49,7 @@ struct Told {
 
 pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     let roles = roles(flags)?;
-    let request = advise::request(&flags.goals, flags.confidence, flags.matters)?;
+    let request = advise::request(&flags.wanted)?;
     let studies = advise::load(&flags.database.db, &flags.studies)?;
     let planned = advise::advice(&studies, &request)?.planned(flags.side);
     if planned.settings.is_empty() {
