@@ -165,6 +165,15 @@ fn exclusions_follow_the_levels() {
 }
 
 #[test]
+fn comparisons_of_namespaces_become_those_of_machines() {
+    let study = changed(bundled::find("offload-gain").unwrap().text, &["scenario=ssh,ssh-vxlan"]);
+    let only: Vec<&str> =
+        study.source_text().lines().filter(|line| line.starts_with("only = { scenario")).collect();
+    assert_eq!(only, ["only = { scenario = \"ssh\" }", "only = { scenario = \"ssh-vxlan\" }"]);
+    assert_eq!(study.plan().comparisons.len(), 8, "two for each of four workloads");
+}
+
+#[test]
 fn however_the_file_is_written() {
     let dense = "name='d'\nquestion='q'\nscenario='veth'\n\
                  workload = [{kind = 'tcp_stream', message = 10}, {kind = 'udp_rr'}]\n\

@@ -54,4 +54,14 @@ impl Scenario {
     pub fn has_machines(self) -> bool {
         matches!(self, Self::Ssh | Self::SshVxlan)
     }
+
+    /// The scenario that has the place of this one between machines: their network is the veth pair.
+    /// `None`: there is no such scenario.
+    pub fn between_machines(self) -> Option<Self> {
+        match self {
+            Self::Veth | Self::Ssh => Some(Self::Ssh),
+            Self::Vxlan | Self::SshVxlan => Some(Self::SshVxlan),
+            _ => None,
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! a design that it fixes.
 
 use toml::de::{DeTable, DeValue};
+use words::{Scenario, Word as _};
 
 use crate::edit::document::{Base, Document};
 use crate::edit::file::File;
@@ -24,11 +25,10 @@ pub(crate) fn exclusions(
     for (place, table) in document.tables("exclude").into_iter().rev() {
         let Some(named) = named(table, subject) else { continue };
         let levels = levels(named.value.get_ref());
-        let left: Vec<String> =
-            levels.iter().filter(|level| kept.contains(&spelling(subject, level))).cloned().collect();
+        let left = left(subject, &levels, &kept);
         if left.is_empty() {
             file.take_item("exclude", place);
-        } else if left.len() < levels.len() {
+        } else if left != levels {
             file.put(Base::Item("exclude", place), &named.path, literal::of(named.name, &left))?;
         }
     }
@@ -53,11 +53,10 @@ pub(crate) fn comparisons(
         let Some(DeValue::Table(only)) = table.get("only").map(toml::Spanned::get_ref) else { continue };
         let Some(named) = named(only, subject) else { continue };
         let levels = levels(named.value.get_ref());
-        let left: Vec<String> =
-            levels.iter().filter(|level| kept.contains(&spelling(subject, level))).cloned().collect();
+        let left = left(subject, &levels, &kept);
         if left.is_empty() {
             file.take_item("comparison", place);
-        } else if left.len() < levels.len() {
+        } else if left != levels {
             let path = [&["only"], named.path.as_slice()].concat();
             file.put(Base::Item("comparison", place), &path, literal::of(named.name, &left))?;
         }
@@ -77,6 +76,18 @@ pub(crate) fn from_design(document: &Document<'_>, file: &mut File, subject: &Su
         return file.take(Base::Root, &["design"]);
     }
     file.put(Base::Root, &["design", "offloads"], literal::of("offloads", &left))
+}
+
+/// The levels that the factor still has. A scenario of namespaces that it has no longer becomes the
+/// one of machines that it has instead.
+fn left(subject: &Subject, levels: &[String], kept: &[String]) -> Vec<String> {
+    let is_kept = |level: &String| kept.contains(&spelling(subject, level));
+    let instead = |level: &String| {
+        let scenario = Scenario::from_word(level).filter(|_| *subject == Subject::Scenario)?;
+        Some(scenario.between_machines()?.word().to_owned())
+    };
+    let of = |level: &String| Some(level.clone()).filter(is_kept).or_else(|| instead(level).filter(is_kept));
+    levels.iter().filter_map(of).collect()
 }
 
 fn named<'d>(table: &'d DeTable<'d>, subject: &Subject) -> Option<Named<'d>> {

@@ -158,30 +158,35 @@ fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
     format!("{place}, interface {} (MTU {}, {addresses}){privileges}{sent}", located.interface, located.mtu)
 }
 
-/// The changes that move a study to the machines: its veth pair becomes their network. `None` if it
-/// runs on machines already.
+/// The change that moves a study to the machines: its veth pair becomes their network. `None` if it
+/// runs on machines already. Scenarios that have no counterpart there are left out, and named.
 ///
 /// # Errors
-/// A study in a scenario that has no counterpart there.
+/// A study without any scenario that has a counterpart there.
 pub(crate) fn moved(study: &Study) -> Result<Option<Assignment>, Failure> {
-    let mut scenarios: Vec<Scenario> =
-        study.plan().conditions.iter().map(|condition| condition.boot.scenario).collect();
-    scenarios.dedup();
-    let to = match scenarios[..] {
-        [scenario] if scenario.has_machines() => return Ok(None),
-        [Scenario::Veth] => Scenario::Ssh,
-        [Scenario::Vxlan] => Scenario::SshVxlan,
-        _ if scenarios.iter().any(|scenario| scenario.has_machines()) => return Ok(None),
-        _ => {
-            let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.word()).collect();
-            return Err(Failure::Usage(format!(
-                "{:?} runs in the scenario {}, and between machines there are ssh and ssh-vxlan only: choose with --set scenario=ssh",
-                study.name(),
-                names.join(" and ")
-            )));
-        }
-    };
-    change(&format!("scenario={to}")).map(Some)
+    let scenarios = study.scenarios();
+    if scenarios.iter().any(|scenario| scenario.has_machines()) {
+        return Ok(None);
+    }
+    let (to, without): (Vec<Scenario>, Vec<Scenario>) =
+        scenarios.into_iter().partition(|scenario| scenario.between_machines().is_some());
+    let to: Vec<&str> = to.iter().filter_map(|scenario| Some(scenario.between_machines()?.word())).collect();
+    let without: Vec<&str> = without.iter().map(|scenario| scenario.word()).collect();
+    if to.is_empty() {
+        return Err(Failure::Usage(format!(
+            "{:?} runs in the scenario {}, and between machines there are ssh and ssh-vxlan only: choose with --set scenario=ssh",
+            study.name(),
+            without.join(" and ")
+        )));
+    }
+    if !without.is_empty() {
+        say(&format!(
+            "netassay: {:?} without the scenario {}: between machines there are ssh and ssh-vxlan only",
+            study.name(),
+            without.join(" and ")
+        ));
+    }
+    change(&format!("scenario={}", to.join(","))).map(Some)
 }
 
 /// A change of a study that netassay makes.
