@@ -233,6 +233,27 @@ fn a_study_without_measurements_and_one_that_was_interrupted() {
 }
 
 #[test]
+fn what_a_boot_started_afresh_is_a_difference() {
+    let between_machines = |id, how| {
+        let set = [format!("boots.how={how}"), "scenario=ssh".to_owned()].map(|set| set.parse().unwrap());
+        let text = study::bundled::find("mtu").unwrap().text;
+        let plan = study::Study::parse_with("mtu", text, &set).unwrap_or_else(|why| panic!("{why}")).plan();
+        outline(id, plan, level)
+    };
+    let found = between(&between_machines(1, "reset"), &between_machines(2, "reboot")).unwrap();
+    assert_eq!(
+        json(&found)["differences"],
+        json!([{
+            "what": "each boot",
+            "baseline": ["sockets and settings rebuilt, machines not restarted"],
+            "study": ["both machines restarted between boots"],
+        }])
+    );
+    let found = between(&between_machines(1, "reboot"), &between_machines(2, "reboot")).unwrap();
+    assert_eq!(json(&found)["differences"], json!([]));
+}
+
+#[test]
 fn hostile_names_fit_the_terminal_and_command_nothing() {
     let mut hostile = quick(2, 1.05);
     hostile.row.name = "\u{1b}[2J\u{202e}<script>=cmd".repeat(40);

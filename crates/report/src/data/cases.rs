@@ -7,10 +7,10 @@ use store::{Outline, StoredStudy};
 use study::metric::{Metric, Needs};
 use study::{Condition, Plan};
 
-use crate::data::differences::{Difference, of_environments, of_read_back};
+use crate::data::differences::Difference;
 use crate::data::error::Error;
 use crate::data::exact;
-use crate::data::matched::Matched;
+use crate::data::matched::{self, Matched};
 use crate::data::missing::why_without;
 use crate::data::named::Named;
 use crate::data::pairs::pairs;
@@ -133,9 +133,7 @@ impl Cases {
             notes.push(format!("only in study {}, so not judged: {}", study.row.id, new.join("; ")));
         }
         notes.extend([baseline, study].into_iter().filter_map(|of| may_have_stopped(&of.row, &of.plan)));
-        let mut differences = of_environments(baseline, study);
-        differences.extend(matched.constants);
-        differences.extend(of_read_back(baseline, study, &matched.pairs));
+        let differences = matched::differences(baseline, study, Some(&matched));
         Ok(Self {
             study: Named::of(&study.row),
             baseline: Against::Study(Named::of(&baseline.row)),

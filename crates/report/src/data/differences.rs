@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use store::Outline;
+use study::{BootKind, Plan};
 
 use crate::data::leaves::{each, leaves};
 
@@ -37,6 +38,12 @@ const FIRST: [&str; 8] =
 
 /// The values of a path in all boots of a study.
 type Values = BTreeMap<String, BTreeSet<String>>;
+
+/// What a boot started afresh between machines.
+pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<Difference> {
+    let [before, after] = [baseline, study].map(|plan| plan.how_of_boots().map(BootKind::sentence));
+    (before != after).then(|| Difference::new("each boot".to_owned(), before, after))
+}
 
 /// The differences between the environments of two studies, the weightiest first.
 pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Difference> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::Outline;
 use study::{Condition, Plan};
 
-use crate::data::differences::Difference;
+use crate::data::differences::{Difference, of_boots, of_environments, of_read_back};
 use crate::data::error::Error;
 use crate::data::leaves::leaves;
 
@@ -23,6 +23,18 @@ pub(crate) struct Matched {
     pub(crate) only_study: Vec<usize>,
     /// What each of the plans holds constant and the two do not share.
     pub(crate) constants: Vec<Difference>,
+}
+
+/// What two studies do not share, the weightiest first: their machines, their boots, what their
+/// plans fix, and what conditions that match read back.
+pub(crate) fn differences(baseline: &Outline, study: &Outline, matched: Option<&Matched>) -> Vec<Difference> {
+    let mut differences = of_environments(baseline, study);
+    differences.extend(of_boots(&baseline.plan, &study.plan));
+    if let Some(matched) = matched {
+        differences.extend_from_slice(&matched.constants);
+        differences.extend(of_read_back(baseline, study, &matched.pairs));
+    }
+    differences
 }
 
 /// What may differ between studies that are compared, if neither varies it: on which machine

@@ -10,9 +10,9 @@ use study::Plan;
 use study::metric::Metric;
 
 use crate::data::chosen::Chosen;
-use crate::data::differences::{Difference, of_environments, of_read_back};
+use crate::data::differences::Difference;
 use crate::data::error::Error;
-use crate::data::matched::Matched;
+use crate::data::matched::{self, Matched};
 use crate::data::truth;
 
 /// A study of a history.
@@ -150,12 +150,7 @@ fn mean(
 
 /// What a study does not share with the one before it.
 pub(crate) fn changed(before: &Outline, after: &Outline) -> Vec<Difference> {
-    let mut differences = of_environments(before, after);
-    if let Ok(matched) = Matched::of(before, after) {
-        differences.extend(matched.constants);
-        differences.extend(of_read_back(before, after, &matched.pairs));
-    }
-    differences
+    matched::differences(before, after, Matched::of(before, after).ok().as_ref())
 }
 
 /// The conditions that these words mean, in the plan's order; all without a word.

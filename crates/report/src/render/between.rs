@@ -5,10 +5,10 @@ use stats::Correction;
 use store::Outline;
 use study::metric::Better;
 
-use crate::data::differences::{Difference, of_environments, of_read_back};
+use crate::data::differences::Difference;
 use crate::data::error::Error;
 use crate::data::exact::{self, Unlike};
-use crate::data::matched::Matched;
+use crate::data::matched::{self, Matched};
 use crate::data::named::Named;
 use crate::data::pairs::pairs;
 use crate::data::shortfall::{Shortfall, may_have_stopped};
@@ -97,9 +97,7 @@ impl BetweenStudies {
         };
         let unmeasured = matched.pairs.iter().filter(|pair| !conditions.contains(pair));
         let unmeasured: Vec<usize> = unmeasured.map(|(_, condition)| *condition).collect();
-        let mut differences = of_environments(baseline, study);
-        differences.extend(matched.constants);
-        differences.extend(of_read_back(baseline, study, &matched.pairs));
+        let differences = matched::differences(baseline, study, Some(&matched));
         Ok(Self {
             baseline: Named::of(&baseline.row),
             study: Named::of(&study.row),
