@@ -55,8 +55,8 @@ impl Scenario {
         matches!(self, Self::Ssh | Self::SshVxlan)
     }
 
-    /// The scenario that has the place of this one between machines: their network is the veth pair.
-    /// `None`: there is no such scenario.
+    /// The scenario that has the place of this one between machines, whose network is what the veth
+    /// pair is here. `None`: there is no such scenario.
     pub fn between_machines(self) -> Option<Self> {
         match self {
             Self::Veth | Self::Ssh => Some(Self::Ssh),

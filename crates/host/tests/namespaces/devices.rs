@@ -109,7 +109,9 @@ pub(crate) fn queues_after_a_kill(stage: &mut Stage) {
     let chosen = CPUS_OF_QUEUES.map(|file| std::fs::write(queue_file(&name, file), "2"));
     match stage.identity {
         Identity::Root => {
-            chosen.map(Result::unwrap);
+            for written in chosen {
+                written.unwrap();
+            }
             kill_each(&name, queues_and_cpus);
         }
         // Which CPUs a queue has is for the root of the machine to say, not of a user namespace.
