@@ -8,8 +8,8 @@ use crate::bench::{Bench, Common};
 use crate::failure::{Failure, NOT_RUN};
 use crate::report::Report;
 use crate::{
-    compare, controller, exact, guest_boot, observer, pages, place, startup, statistics, teardown, traffic,
-    verdict,
+    compare, connect, controller, exact, guest_boot, observer, pages, place, startup, statistics, teardown,
+    traffic, verdict,
 };
 
 const AFTER: &str = "\
@@ -40,6 +40,8 @@ enum Command {
     Startup,
     /// How long `netassay compare` and `gate` take for two stored studies of 1,000 runs
     Compare,
+    /// How long two machines over ssh take to be ready, beside ssh alone
+    Connect,
     /// How long `netassay report` takes for 10,000 runs, and its memory
     Report,
     /// `netassay ministat` beside ministat, and inference on a million runs
@@ -108,6 +110,7 @@ fn everything() -> Vec<Command> {
         "controller",
         "startup",
         "compare",
+        "connect",
         "report",
         "stats",
         "verdict",
@@ -136,6 +139,7 @@ impl Command {
             Self::Controller(options) => controller::run(bench, options),
             Self::Startup => startup::run(bench),
             Self::Compare => compare::run(bench),
+            Self::Connect => connect::run(bench),
             Self::Report => pages::run(bench),
             Self::Stats(options) => statistics::run(bench, options),
             Self::Verdict(options) => verdict::run(bench, options),
@@ -170,6 +174,6 @@ mod tests {
     #[test]
     fn the_command_line_is_sound_and_everything_is_all() {
         Cli::command().debug_assert();
-        assert_eq!(everything().len(), 10);
+        assert_eq!(everything().len(), 11);
     }
 }

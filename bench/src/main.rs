@@ -4,6 +4,7 @@
 mod bench;
 mod cli;
 mod compare;
+mod connect;
 mod controller;
 mod exact;
 mod failure;

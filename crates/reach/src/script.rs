@@ -35,12 +35,16 @@ exit 0
 "#;
 
 /// Takes the program from its input into the directory `$1`, and compares its SHA-256 with `$2`
-/// before it can be run. `$3`: `yes` if it comes compressed by gzip.
+/// before it can be run. `$3`: `yes` if it comes compressed by gzip. The part that has arrived has a
+/// name of its own: two hosts may share the directory.
 pub(crate) const TAKE: &str = r#"
 umask 077
-if [ "$3" = yes ]; then gzip -dc; else cat; fi > "$1/part"
-printf '%s  %s\n' "$2" "$1/part" | sha256sum -c >/dev/null 2>&1 || { rm -f "$1/part"; echo "the program did not arrive as it was sent (SHA-256)" >&2; exit 1; }
-chmod 700 "$1/part" && mv -f "$1/part" "$1/netassay" && echo taken
+p=$(mktemp "$1/part.XXXXXX") || exit 1
+trap 'rm -f "$p"' EXIT
+trap 'exit 1' HUP INT TERM
+if [ "$3" = yes ]; then gzip -dc; else cat; fi > "$p"
+printf '%s  %s\n' "$2" "$p" | sha256sum -c >/dev/null 2>&1 || { echo "the program did not arrive as it was sent (SHA-256)" >&2; exit 1; }
+chmod 700 "$p" && mv -f "$p" "$1/netassay" && echo taken
 "#;
 
 /// Becomes the program. `$1`: the directory; `$2`: `yes` if by sudo; then the program's arguments.
