@@ -1,6 +1,7 @@
 //! How long it takes until two machines over ssh are ready, beside what ssh alone takes.
 
 use std::fs;
+use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -31,14 +32,12 @@ pub(crate) fn run(bench: &Bench) -> Result<Report, Failure> {
     let made = Sshd::start(bench);
     let Some(sshd) = report.or_not_run("connect", made)? else { return Ok(report.finish()) };
     report.note("both machines are this one, over ssh on its loopback; nothing is changed there");
-    report.note("ssh alone: both log in at once and run `true`; rounds take turns");
-    let [alone, kept, sent] = bench.in_turn("connect", (1, bench.rounds(20, 1)), |which| {
-        let start = Instant::now();
-        match which {
-            0 => sshd.log_in()?,
-            _ => sshd.reach(bench, which == 1)?,
-        }
-        Ok(start.elapsed().as_secs_f64() * 1e3)
+    report.note(
+        "until both machines have answered; ssh alone: both log in at once and say a word; rounds take turns",
+    );
+    let [alone, kept, sent] = bench.in_turn("connect", (1, bench.rounds(20, 1)), |which| match which {
+        0 => sshd.log_in(),
+        _ => sshd.reach(bench, which == 1),
     })?;
     report.figures("ssh alone", &alone, 0);
     let whole = report.figures("netassay, its program kept there", &kept, 0);
@@ -89,9 +88,10 @@ impl Sshd {
         write(Path::new(&at("ssh_config")), machine("a") + &machine("b"))?;
         write(
             Path::new(&at("sshd_config")),
-            // The last line keeps what is left there in the bench's own directory.
+            // The last line keeps what is left there in the bench's own directory, and what the login's
+            // shell does at its start out of the figures.
             format!(
-                "ListenAddress 127.0.0.1:{port}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nPermitRootLogin yes\nUsePAM no\nPidFile none\nSetEnv XDG_CACHE_HOME={} TMPDIR={}\n",
+                "ListenAddress 127.0.0.1:{port}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nPermitRootLogin yes\nUsePAM no\nPidFile none\nSetEnv HOME={} TMPDIR={}\n",
                 at("host"),
                 at("authorized"),
                 directory.path().display(),
@@ -116,24 +116,25 @@ impl Sshd {
         }
     }
 
-    /// Logs in to both machines at once, and does nothing there.
-    fn log_in(&self) -> Result<(), Failure> {
+    /// Logs in to both machines at once, and hears one word from each; in ms.
+    fn log_in(&self) -> Result<f64, Failure> {
+        let begin = Instant::now();
         let start = |name: &str| {
             let mut command = self.ssh();
-            command.args([name, "true"]).stdin(Stdio::null()).stderr(Stdio::null());
-            command.spawn().map(Owned).map_err(Failure::io("cannot start ssh"))
+            command.args([name, "echo ready; cat"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+            command.stderr(Stdio::null()).spawn().map(Owned).map_err(Failure::io("cannot start ssh"))
         };
-        for mut one in [start("a")?, start("b")?] {
-            let status = one.0.wait().map_err(Failure::io("cannot wait for ssh"))?;
-            if !status.success() {
-                return Err(Failure::Environment(format!("ssh to the bench's own sshd failed ({status})")));
-            }
+        let mut both = [start("a")?, start("b")?];
+        for Owned(one) in &mut both {
+            let word = one.stdout.as_mut().map_or(Ok(()), |output| output.read_exact(&mut [0; 6]));
+            word.map_err(Failure::io("ssh to the bench's own sshd failed"))?;
         }
-        Ok(())
+        Ok(elapsed_ms(begin))
     }
 
-    /// As a study does: the program there, an agent on each machine, and what they say of it.
-    fn reach(&self, bench: &Bench, keep: bool) -> Result<(), Failure> {
+    /// As a study does: the program there, an agent on each machine, and what they say of it; in ms.
+    fn reach(&self, bench: &Bench, keep: bool) -> Result<f64, Failure> {
+        let begin = Instant::now();
         let binary = Binary::read(&bench.netassay).map_err(Failure::environment)?;
         let [a, b] = ["a", "b"].map(|name| Launcher::Ssh {
             destination: name.to_owned(),
@@ -144,7 +145,7 @@ impl Sshd {
         let places = BySide::of(|_| HostPlace { by: reached.next(), interface: Some("lo".to_owned()) });
         let mut hosts = Hosts { places, own_addresses: false };
         hosts.locate(&bench.netassay, &bench.interrupt)?;
-        Ok(())
+        Ok(elapsed_ms(begin))
     }
 
     fn ssh(&self) -> Command {
@@ -152,6 +153,10 @@ impl Sshd {
         command.arg("-F").arg(self.directory.path().join("ssh_config")).args(["-o", "BatchMode=yes", "-T"]);
         command
     }
+}
+
+fn elapsed_ms(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
 }
 
 /// Runs a command that must succeed.

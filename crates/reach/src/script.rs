@@ -9,7 +9,7 @@
 /// connection as ssh tells them.
 pub(crate) const KEEP: &str = r#"
 umask 077
-runs() { printf '#!/bin/sh\n' > "$1/try" && chmod 700 "$1/try" && "$1/try" 2>/dev/null; r=$?; rm -f "$1/try"; return $r; }
+runs() { t=$(mktemp "$1/try.XXXXXX" 2>/dev/null) || return 1; printf '#!/bin/sh\n' > "$t" && chmod 700 "$t" && "$t" 2>/dev/null; r=$?; rm -f "$t"; return $r; }
 d=
 if [ "$2" = keep ]; then
   d=${XDG_CACHE_HOME:-$HOME/.cache}/netassay/agents/$1
