@@ -15,6 +15,7 @@ use crate::bench::{Bench, temporary_directory, write};
 use crate::failure::Failure;
 use crate::figures::summary;
 use crate::goal::{Bound, Goal};
+use crate::installed::not_installed;
 use crate::process::{Owned, dies_with_its_starter};
 use crate::report::{Report, heading};
 use crate::wait;
@@ -63,9 +64,7 @@ struct Sshd {
 impl Sshd {
     fn start(bench: &Bench) -> Result<Self, Failure> {
         if !Path::new(SSHD).is_file() {
-            return Err(Failure::Environment(format!(
-                "there is no {SSHD}: install the Debian package openssh-server"
-            )));
+            return Err(Failure::Environment(not_installed("openssh-server")));
         }
         let directory = temporary_directory()?;
         let at = |name: &str| directory.path().join(name).display().to_string();

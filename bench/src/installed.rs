@@ -54,7 +54,7 @@ pub(crate) fn program_of_package(name: &str, report: &mut Report) -> Option<Path
     found
 }
 
-fn not_installed(name: &str) -> String {
+pub(crate) fn not_installed(name: &str) -> String {
     format!("{name}: it is not installed (sudo apt-get install --no-install-recommends {name})")
 }
 

@@ -123,6 +123,14 @@ fn stored_studies_are_compared_and_judged() {
 }
 
 #[test]
+fn machines_over_ssh_are_reached() {
+    let Some(report) = report_or_skip("machines_over_ssh_are_reached", &["connect"]) else { return };
+    for name in ["ssh alone", "netassay, its program kept there", "netassay, its program sent"] {
+        assert!(figures(&report, name, 1)[0] > 0.0, "{name}");
+    }
+}
+
+#[test]
 fn reports_are_timed() {
     let report = report(&bench(&["report"]));
     for format in ["html", "md"] {
