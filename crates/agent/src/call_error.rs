@@ -24,6 +24,13 @@ pub enum CallError {
         /// The time that was waited.
         patience: Duration,
     },
+    /// The agent does not answer the controller's signs of life: its machine is down or stuck, or
+    /// the network to it is cut.
+    #[error("the {host}'s machine is lost: it gives no sign of life")]
+    Lost {
+        /// Which host.
+        host: String,
+    },
     /// The agent runs, but did not read the request.
     #[error("the {host}'s agent did not read the request within {} s", .patience.as_secs_f64())]
     NotReading {

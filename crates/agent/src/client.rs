@@ -29,6 +29,8 @@ pub struct Client {
     /// The patience that ended without an answer. That answer may still come, and is not that of a
     /// later request.
     silent: Option<Duration>,
+    /// How long a sign of life may stay without an answer, where signs are given.
+    answers_within: Option<Duration>,
 }
 
 impl Client {
@@ -54,6 +56,7 @@ impl Client {
             lines: LineReader::default(),
             interrupt,
             silent: None,
+            answers_within: None,
         }
     }
 
@@ -79,13 +82,20 @@ impl Client {
 
     /// Does that again and again, from a thread of its own, until this client is dropped. An agent
     /// with a lease ([`crate::Launch::lease_ms`]) needs it several times in the time of the lease:
-    /// a third of it is a good interval.
+    /// a third of it, or less. While an answer is waited for, an agent that leaves a sign without
+    /// one for longer than `answers_within` is lost.
     ///
     /// # Errors
     /// No thread can be started.
-    pub fn keep_alive_every(&mut self, interval: Duration) -> io::Result<()> {
+    pub fn keep_alive_every(&mut self, interval: Duration, answers_within: Duration) -> io::Result<()> {
         self.keeper = Some(Keeper::start(&self.to, interval)?);
+        self.answers_within = Some(answers_within);
         Ok(())
+    }
+
+    /// How long a sign of life may stay without an answer from now on.
+    pub fn wait_for_answers_within(&mut self, time: Duration) {
+        self.answers_within = Some(time);
     }
 
     /// Sends a request, and waits for the answer.
@@ -155,20 +165,34 @@ impl Client {
                 .lines
                 .next_line()
                 .map_err(|source| CallError::Garbled { host: self.host.clone(), source })?;
-            if let Some(line) = line {
-                return self.understand(&line).map(Some);
+            match line {
+                // A sign of life.
+                Some(line) if line.is_empty() => continue,
+                Some(line) => return self.understand(&line).map(Some),
+                None => {}
             }
             // An agent that sends bytes but never a line counts as silent.
             if late {
                 return Ok(None);
             }
-            match self.wait_for(&self.from, PollFlags::POLLIN, deadline)? {
+            let until = self.lost_at().map_or(deadline, |lost| lost.min(deadline));
+            match self.wait_for(&self.from, PollFlags::POLLIN, until)? {
                 Wake::Ready => self.take_bytes()?,
+                Wake::Timeout if self.lost_at().is_some_and(|lost| lost <= Instant::now()) => {
+                    return Err(CallError::Lost { host: self.host.clone() });
+                }
+                Wake::Timeout if Instant::now() < deadline => {}
                 Wake::Timeout => return Ok(None),
                 Wake::Interrupted => return Err(CallError::Interrupted),
             }
             late = Instant::now() >= deadline;
         }
+    }
+
+    /// When the oldest sign of life without an answer, or one that were given now, will have waited
+    /// too long. `None` where no signs are given.
+    fn lost_at(&self) -> Option<Instant> {
+        Some(self.to.unanswered().unwrap_or_else(Instant::now) + self.answers_within?)
     }
 
     /// The error of an answer to another request.
@@ -219,6 +243,7 @@ impl Client {
         match io::Read::read(&mut self.from, &mut piece) {
             Ok(0) => Err(self.gone()),
             Ok(count) => {
+                self.to.heard();
                 self.lines.push(&piece[..count]);
                 Ok(())
             }
@@ -362,7 +387,7 @@ mod tests {
     fn signs_of_life_come_between_messages_and_end_with_the_client() {
         let (mut client, mut agent, _) = conversation();
         client.keep_alive().unwrap();
-        client.keep_alive_every(Duration::from_millis(1)).unwrap();
+        client.keep_alive_every(Duration::from_millis(1), Duration::from_secs(10)).unwrap();
         let reads = std::thread::spawn(move || {
             let mut got = Vec::new();
             // Slowly, so that the pipe is full again and again.
@@ -382,6 +407,31 @@ mod tests {
         let lines: Vec<&[u8]> = got.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
         assert_eq!(lines, [encode(&long_request()).unwrap().trim_ascii_end()]);
         assert!(got.starts_with(b"\n\n") && got.ends_with(b"\n\n"), "signs before and after");
+    }
+
+    #[test]
+    fn an_agent_that_answers_no_sign_of_life_is_lost_and_one_that_does_is_waited_for() {
+        let (mut client, mut agent, _) = conversation();
+        client.keep_alive_every(Duration::from_millis(1), A_MOMENT).unwrap();
+        let mut theirs = agent.try_clone().unwrap();
+        let answers = std::thread::spawn(move || {
+            let mut sign = [0];
+            let until = Instant::now() + 4 * A_MOMENT;
+            while Instant::now() < until && io::Read::read(&mut theirs, &mut sign).unwrap() > 0 {
+                theirs.write_all(b"\n").unwrap();
+            }
+        });
+        assert!(client.receive_within(2 * A_MOMENT).unwrap().is_none());
+        answers.join().unwrap();
+        // It did answer while nobody read.
+        assert!(client.receive_within(Duration::ZERO).unwrap().is_none());
+        let begun = Instant::now();
+        let error = client.receive(Duration::from_secs(60)).unwrap_err();
+        assert!(matches!(error, CallError::Lost { .. }), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert!(!error.agent_is_well());
+        drop(client);
+        io::Read::read_to_end(&mut agent, &mut Vec::new()).unwrap();
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! A thread of its own reads standard input, and hands requests to the thread that answers them. So
 //! the end of the controller, or its silence, is noticed in the middle of any request. The thread
 //! that answers, and those that send and receive, have nothing to do with this: they share no lock
-//! with the reader but that of the queue, which is taken between two requests, and read no clock
-//! for it. The reader sleeps in `poll`, which has the lease as its time limit.
+//! with the reader but those of the queue and of the output, which are taken between two requests,
+//! and read no clock for it. The reader sleeps in `poll`, which has the lease as its time limit. It
+//! answers each sign of life of the controller by one of its own.
 //!
 //! When the controller is gone, the process ends. Nothing is undone here: what an agent makes in
 //! its namespaces ends with it, and what it changed on its machine is undone by its
@@ -21,6 +22,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 
 use crate::frame::{FrameError, LineReader};
+use crate::output;
 use crate::serve_error::ServeError;
 
 /// How long an agent continues after its input has ended: it still answers quick requests, and
@@ -139,7 +141,7 @@ impl Reader {
         loop {
             match self.lines.next_line() {
                 Ok(None) => return true,
-                Ok(Some(line)) if line.is_empty() => {}
+                Ok(Some(line)) if line.is_empty() => output::sign_of_life(),
                 Ok(Some(line)) => {
                     if !self.give(Ok(line)) {
                         return false;

@@ -1,5 +1,8 @@
 //! Signs of life for an agent with a lease: empty lines, from a thread of the controller's.
 //!
+//! An agent answers each by one of its own, also in the middle of a request. So a machine that is
+//! stuck, or a network that is cut, is known long before the lease ends.
+//!
 //! The controller may be busy elsewhere for longer than a lease, with another host that boots, or
 //! with its own disk. So the signs come from a thread of their own: they end when the controller
 //! ends, or is stopped.
@@ -9,7 +12,7 @@ use std::io::{self, Write as _};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The controller's end of an agent's standard input. A message is written under its lock, so that
 /// no sign of life comes between its parts.
@@ -17,11 +20,13 @@ use std::time::Duration;
 pub(crate) struct Input {
     pub(crate) file: File,
     whole: Mutex<()>,
+    /// Since when a sign of life has no answer.
+    unanswered: Mutex<Option<Instant>>,
 }
 
 impl Input {
     pub(crate) fn new(file: File) -> Arc<Self> {
-        Arc::new(Self { file, whole: Mutex::new(()) })
+        Arc::new(Self { file, whole: Mutex::new(()), unanswered: Mutex::new(None) })
     }
 
     /// The right to write a message.
@@ -41,8 +46,26 @@ impl Input {
             Err(error) if !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
                 Err(error)
             }
-            _ => Ok(()),
+            Err(_) => Ok(()),
+            Ok(_) => {
+                self.signs().get_or_insert_with(Instant::now);
+                Ok(())
+            }
         }
+    }
+
+    /// Since when a sign of life has no answer; `None`: all have one.
+    pub(crate) fn unanswered(&self) -> Option<Instant> {
+        *self.signs()
+    }
+
+    /// Bytes have come from the agent: they answer all signs before.
+    pub(crate) fn heard(&self) {
+        *self.signs() = None;
+    }
+
+    fn signs(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

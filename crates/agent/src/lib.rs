@@ -24,6 +24,7 @@ mod keeper;
 mod launch;
 mod machine;
 pub mod message;
+mod output;
 mod refusal;
 mod series;
 mod serve;

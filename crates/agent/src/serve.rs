@@ -1,6 +1,6 @@
 //! An agent's life: enter its namespaces, answer requests, end with the controller.
 
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 use host::namespace;
@@ -10,6 +10,7 @@ use crate::frame::{decode, encode};
 use crate::guardian;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
+use crate::output;
 use crate::refusal::Refusal;
 use crate::serve_error::ServeError;
 use crate::session::{About, Session};
@@ -107,9 +108,7 @@ fn needed(launch: &Launch) -> Vec<host::Capability> {
 }
 
 fn reply(answer: &Answer) -> Result<(), ServeError> {
-    let mut out = io::stdout().lock();
-    out.write_all(&encode(answer)?)?;
-    Ok(out.flush()?)
+    Ok(output::write_line(&encode(answer)?)?)
 }
 
 fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), host::Error> {

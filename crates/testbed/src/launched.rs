@@ -23,6 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The same in a guest: an emulated one is some 20 times slower, and shares the machine's CPUs.
 const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
 
+/// Between two signs of life for an agent on a machine of the user's: some 100 bytes each way over
+/// ssh.
+const SIGNS: Duration = Duration::from_millis(400);
+
+/// How long such an agent may take to answer one. With the time between two, and with
+/// [`crate::run`]'s looks at the other machine, a lost machine is noticed within 2 s.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+
 /// How long an agent may take to undo its changes: some drivers restart their device for each.
 const UNDOING: Duration = Duration::from_secs(30);
 
@@ -40,6 +48,8 @@ pub(crate) struct Launched {
     life: Life,
     /// It changes a machine that stays when it ends.
     is_on_machine: bool,
+    /// Nothing comes from that machine any more.
+    is_lost: bool,
 }
 
 /// The process or guest of an agent.
@@ -78,7 +88,7 @@ impl Launched {
         let lease_ms = u64::try_from(Launch::LEASE.as_millis()).ok();
         let launch = Launch { isolation: Isolation::Machine, cpus: Vec::new(), parent: None, lease_ms };
         let mut agent = Self::by(command, &started, name, launch, interrupt)?;
-        agent.client.keep_alive_every(Launch::LEASE / 3).map_err(|source| Error::Start {
+        agent.client.keep_alive_every(SIGNS, PATIENCE).map_err(|source| Error::Start {
             host: name.to_owned(),
             program: started,
             source,
@@ -160,6 +170,7 @@ impl Launched {
             cpus: Vec::new(),
             life,
             is_on_machine: false,
+            is_lost: false,
         };
         match told {
             Ok(()) => Ok(launched),
@@ -185,6 +196,10 @@ impl Launched {
         match self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience()) {
             Ok(Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ }) => {
                 (self.pid, self.cpus) = (pid, cpus);
+                if self.is_on_machine {
+                    // Before, a login may take its time.
+                    self.client.wait_for_answers_within(SIGN_OF_LIFE);
+                }
                 Ok(())
             }
             Ok(other) => Err(self.client.unexpected(&other).into()),
@@ -207,6 +222,7 @@ impl Launched {
     /// Adds the exit status to an agent's end, and the console's last lines to a guest's silence.
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
         let gone = matches!(error, CallError::Gone { .. });
+        self.is_lost |= matches!(error, CallError::Lost { .. });
         match &mut self.life {
             Life::Process(process, said) if gone => {
                 // The pipe closes a moment before the process can be waited for.
@@ -248,9 +264,10 @@ impl Launched {
 impl Drop for Launched {
     /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
     /// ends when its last agent is dropped. On a machine it first undoes its changes, also after
-    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay restore`.
+    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay restore`. A
+    /// machine that is lost cannot be waited for: its agent undoes by the end of its lease.
     fn drop(&mut self) {
-        if let (true, Life::Process(process, _)) = (self.is_on_machine, &mut self.life)
+        if let (true, Life::Process(process, _)) = (self.is_on_machine && !self.is_lost, &mut self.life)
             && self.client.hang_up().is_ok()
         {
             let _ = within(UNDOING, || process.try_wait().ok().flatten());

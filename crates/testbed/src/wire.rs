@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::path;
 
-use agent::Interrupt;
 use agent::message::{Answer, Request};
+use agent::{Interrupt, Launch};
 use host::Located;
 use record::NamedMachine;
 use study::{BySide, Family, Scenario, Side};
@@ -144,6 +144,10 @@ fn locate(agent: &mut Launched, place: &HostPlace, towards: Option<IpAddr>) -> R
         place.connection().is_some_and(|own| located.addresses.iter().any(|(one, _)| *one == own.host));
     if carries && place.interface.is_none() {
         return Err(Error::CarriesTheConnection { host: place.to_string(), interface: located.interface });
+    }
+    if carries {
+        // Traffic may hold the signs of life up that share its interface.
+        agent.client.wait_for_answers_within(Launch::LEASE);
     }
     Ok(located)
 }

@@ -135,7 +135,7 @@ fn killed(world: &World) {
 
 fn kept_alive(world: &World) {
     let mut agent = world.agent(Isolation::Machine, Some(LEASE));
-    agent.client().keep_alive_every(Duration::from_millis(LEASE / 3)).unwrap();
+    agent.client().keep_alive_every(Duration::from_millis(LEASE / 3), Duration::from_secs(10)).unwrap();
     let mut agent = agent.greeted();
     change(&mut agent);
     measure(&mut agent, Duration::from_millis(4 * LEASE));
