@@ -173,6 +173,12 @@ impl Machines {
         command
     }
 
+    /// A script in the controller's namespaces.
+    pub(crate) fn controller_sh(&self, script: &str) {
+        let done = inside(&self.controller, &["sh", "-ec", script]).output().unwrap();
+        assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
+    }
+
     pub(crate) fn run(&self, words: &[&str]) -> Output {
         self.command(words).output().unwrap()
     }
