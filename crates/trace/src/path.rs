@@ -150,7 +150,7 @@ impl Entry {
         let [both, ipv4, ipv6, tracepoints] =
             [self.functions, self.ipv4, self.ipv6, self.tracepoints].map(names);
         let (both, ipv4, ipv6, tracepoints) = (both?, ipv4?, ipv6?, tracepoints?);
-        let problem = if !both.is_empty() && !(ipv4.is_empty() && ipv6.is_empty()) {
+        let problem = if !(both.is_empty() || ipv4.is_empty() && ipv6.is_empty()) {
             Some("has `functions` and functions of one family: give `functions`, or `ipv4` and `ipv6`")
         } else if ipv4.is_empty() != ipv6.is_empty() {
             Some("has functions of one family only: give both `ipv4` and `ipv6`")
