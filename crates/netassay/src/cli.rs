@@ -18,6 +18,7 @@ mod run;
 mod show;
 mod simulate;
 mod studies;
+mod trace;
 
 use std::ffi::OsString;
 
@@ -43,6 +44,7 @@ pub(crate) use run::{Aa, Changes, Measured, ProgressStyle, Run, RunFlags};
 pub(crate) use show::{List, Show};
 pub(crate) use simulate::Simulate;
 pub(crate) use studies::{Check, New, Studies};
+pub(crate) use trace::Trace;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,6 +121,8 @@ pub(crate) enum Command {
     Ministat(Ministat),
     /// Define a term of the output or the docs; without a word: list all terms
     Explain(Explain),
+    /// List the kernel's paths of a packet, with what this kernel offers to probe
+    Trace(Trace),
     /// Fetch and list kernels for guests
     Kernel(Kernel),
     /// Show what this machine supports, and what disturbs measurements here

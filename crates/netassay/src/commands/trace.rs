@@ -1,0 +1,122 @@
+//! `netassay trace`: the kernel's path of a packet; so far, what this kernel offers to probe.
+
+use report::Layout;
+use serde::Serialize;
+use trace::{At, Bundled, Found, Kind, Offered, PATHS, Resolved, resolve};
+
+use crate::cli::Trace;
+use crate::failure::Failure;
+use crate::output::show;
+
+/// A path on this kernel.
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    about: String,
+    stages: Vec<Resolved>,
+}
+
+pub(crate) fn trace(flags: &Trace) -> Result<(), Failure> {
+    let wanted: Vec<&Bundled> = if flags.paths.is_empty() {
+        PATHS.iter().collect()
+    } else {
+        flags.paths.iter().map(|name| find(name)).collect::<Result<_, _>>()?
+    };
+    let offered = Offered::read();
+    let listed: Vec<Listed> = wanted
+        .into_iter()
+        .map(|bundled| {
+            let path = bundled.path();
+            Listed { name: bundled.name, stages: resolve(&path, &offered), about: path.about }
+        })
+        .collect();
+    show(&listed, &flags.output, false, |listed, layout| {
+        let pages: Vec<String> = listed.iter().map(|path| path.text(layout)).collect();
+        pages.join("\n")
+    })
+}
+
+fn find(name: &str) -> Result<&'static Bundled, Failure> {
+    PATHS.iter().find(|path| path.name == name).ok_or_else(|| {
+        let names: Vec<&str> = PATHS.iter().map(|path| path.name).collect();
+        Failure::Usage(format!("{name:?} is no bundled path (bundled: {})", names.join(", ")))
+    })
+}
+
+impl Listed {
+    fn text(&self, layout: Layout) -> String {
+        let both = |stage: &&Resolved| [&stage.ipv4, &stage.ipv6].iter().all(|found| is_there(found));
+        let resolved = self.stages.iter().filter(both).count();
+        let count = format!("{resolved} of {} stages resolved", self.stages.len());
+        let mut text = layout.hang(&format!("{}: {} ({count})\n", self.name, self.about), 2);
+        for stage in &self.stages {
+            text.push_str(&layout.hang(&line(stage), 4));
+        }
+        text
+    }
+}
+
+fn is_there(found: &Found) -> bool {
+    matches!(found, Found::Points(_))
+}
+
+fn line(stage: &Resolved) -> String {
+    let end = match stage.at {
+        At::Entry => "",
+        At::Return => " return",
+    };
+    let optional = if stage.optional { ", optional" } else { "" };
+    let found = if stage.ipv4 == stage.ipv6 {
+        words(&stage.ipv4)
+    } else {
+        format!("IPv4 {}; IPv6 {}", words(&stage.ipv4), words(&stage.ipv6))
+    };
+    format!("  {}{end} ({}{optional}): {found}\n", stage.label, lane(stage))
+}
+
+fn lane(stage: &Resolved) -> String {
+    format!("{:?}", stage.lane).to_lowercase()
+}
+
+fn words(found: &Found) -> String {
+    match found {
+        Found::Missing(reason) => format!("missing: {reason}"),
+        Found::Points(points) => {
+            let names = points.iter().map(|point| match point.kind {
+                Kind::Function => point.name.clone(),
+                Kind::Tracepoint => format!("tracepoint {}", point.name),
+            });
+            names.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trace::{Lane, Point};
+
+    use super::*;
+
+    fn stage(ipv4: Found, ipv6: Found) -> Resolved {
+        Resolved { label: "x".into(), lane: Lane::Ip, at: At::Return, optional: true, ipv4, ipv6 }
+    }
+
+    fn found(name: &str, kind: Kind) -> Found {
+        Found::Points(vec![Point { kind, name: name.to_owned(), arguments: None }])
+    }
+
+    #[test]
+    fn a_stage_names_its_points_once_where_both_families_have_the_same() {
+        let same = || found("f", Kind::Function);
+        assert_eq!(line(&stage(same(), same())), "  x return (ip, optional): f\n");
+        let (tracepoint, missing) = (found("t", Kind::Tracepoint), Found::Missing("no function g".into()));
+        let both = line(&stage(tracepoint, missing));
+        assert_eq!(both, "  x return (ip, optional): IPv4 tracepoint t; IPv6 missing: no function g\n");
+    }
+
+    #[test]
+    fn an_unknown_path_is_refused_with_those_that_exist() {
+        let error = find("udp").unwrap_err().to_string();
+        assert_eq!(error, "\"udp\" is no bundled path (bundled: udp-tx, udp-rx, tcp-tx, tcp-rx)");
+    }
+}

@@ -1,0 +1,50 @@
+//! The paths that come with netassay.
+
+use crate::path::Path;
+
+/// A path embedded in the binary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bundled {
+    /// Its name: that of its file without `.toml`.
+    pub name: &'static str,
+    /// Its file, comments included.
+    pub text: &'static str,
+}
+
+impl Bundled {
+    /// The path.
+    ///
+    /// # Panics
+    /// Never: a test reads every bundled file.
+    pub fn path(&self) -> Path {
+        match Path::parse(&format!("{}.toml", self.name), self.text) {
+            Ok(path) => path,
+            Err(error) => unreachable!("a bundled path is wrong: {error}"),
+        }
+    }
+}
+
+macro_rules! bundled {
+    ($($name:literal),*) => {
+        &[$(Bundled { name: $name, text: include_str!(concat!("../../../paths/", $name, ".toml")) }),*]
+    };
+}
+
+/// All of them.
+pub const PATHS: &[Bundled] = bundled!["udp-tx", "udp-rx", "tcp-tx", "tcp-rx"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_bundled_and_read() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../paths");
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), PATHS.len());
+        for bundled in PATHS {
+            let path = Path::parse(bundled.name, bundled.text).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(path, bundled.path());
+            assert!(!path.about.is_empty());
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! A path: the places in the kernel that a packet passes, in order, as a file names them.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use toml::Spanned;
+
+/// A file of a path has at most so many bytes.
+pub const MOST_BYTES: usize = 64 << 10;
+const MOST_STAGES: usize = 64;
+const LONGEST_NAME: usize = 128;
+
+/// The places that a packet passes, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// What travels from where to where.
+    pub about: String,
+    /// The places; each stage ends where the next one begins.
+    pub stages: Vec<Stage>,
+}
+
+/// A stage, by the place where it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// The box of the flow chart.
+    pub label: String,
+    /// The layer of the box.
+    pub lane: Lane,
+    /// Whether the functions are entered or left there.
+    pub at: At,
+    /// Some packets do not pass it.
+    pub optional: bool,
+    /// The functions of IPv4, best first.
+    pub ipv4: Vec<String>,
+    /// The functions of IPv6, best first.
+    pub ipv6: Vec<String>,
+    /// The tracepoints where no function can be probed.
+    pub tracepoints: Vec<String>,
+}
+
+/// A layer of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Lane {
+    Application,
+    Socket,
+    Protocol,
+    Ip,
+    Device,
+    Driver,
+    Interrupt,
+}
+
+/// The end of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum At {
+    /// Where it begins.
+    #[default]
+    Entry,
+    /// Where it returns.
+    Return,
+}
+
+/// Why a file of a path is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{file}:{line}:{column}: {problem}")]
+pub struct PathError {
+    /// The file's name as it was given.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The problem and its remedy.
+    pub problem: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    about: Spanned<String>,
+    stage: Vec<Spanned<Entry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    label: Spanned<String>,
+    lane: Lane,
+    #[serde(default)]
+    at: At,
+    #[serde(default)]
+    optional: bool,
+    #[serde(default)]
+    functions: Vec<Spanned<String>>,
+    #[serde(default)]
+    ipv4: Vec<Spanned<String>>,
+    #[serde(default)]
+    ipv6: Vec<Spanned<String>>,
+    #[serde(default)]
+    tracepoints: Vec<Spanned<String>>,
+}
+
+type Problem = (Range<usize>, String);
+
+impl Path {
+    /// Reads a file's text. `file` is only shown, never opened.
+    ///
+    /// # Errors
+    /// With line and column: what is no TOML, unknown and missing keys, names that no function has,
+    /// stages without a probe point, two stages at the same place.
+    pub fn parse(file: &str, text: &str) -> Result<Self, PathError> {
+        let wrong = |(place, problem): Problem| {
+            let (line, column) = position(text, place.start);
+            PathError { file: file.to_owned(), line, column, problem }
+        };
+        if text.len() > MOST_BYTES {
+            return Err(wrong((0..0, format!("it has {} bytes: use at most {MOST_BYTES}", text.len()))));
+        }
+        let read: File = toml::from_str(text)
+            .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
+        let about = printable(&read.about).map_err(wrong)?;
+        if !(2..=MOST_STAGES).contains(&read.stage.len()) {
+            let count = read.stage.len();
+            return Err(wrong((0..0, format!("the path has {count} stages: give 2 to {MOST_STAGES}"))));
+        }
+        let mut seen = BTreeSet::new();
+        let mut stages = Vec::new();
+        for entry in read.stage {
+            let place = entry.get_ref().label.span();
+            let stage = entry.into_inner().read(&place).map_err(wrong)?;
+            if !seen.insert((stage.label.clone(), stage.at)) {
+                let problem =
+                    format!("{:?} is a stage already, at the same end: keep one of them", stage.label);
+                return Err(wrong((place, problem)));
+            }
+            stages.push(stage);
+        }
+        Ok(Self { about, stages })
+    }
+}
+
+impl Entry {
+    fn read(self, place: &Range<usize>) -> Result<Stage, Problem> {
+        let label = printable(&self.label)?;
+        let [both, ipv4, ipv6, tracepoints] =
+            [self.functions, self.ipv4, self.ipv6, self.tracepoints].map(names);
+        let (both, ipv4, ipv6, tracepoints) = (both?, ipv4?, ipv6?, tracepoints?);
+        let problem = if !(both.is_empty() || ipv4.is_empty() && ipv6.is_empty()) {
+            Some("has `functions` and functions of one family: give `functions`, or `ipv4` and `ipv6`")
+        } else if ipv4.is_empty() != ipv6.is_empty() {
+            Some("has functions of one family only: give both `ipv4` and `ipv6`")
+        } else if both.is_empty() && ipv4.is_empty() && tracepoints.is_empty() {
+            Some("has no probe point: give `functions`, `ipv4` and `ipv6`, or `tracepoints`")
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            return Err((place.clone(), format!("the stage {label:?} {problem}")));
+        }
+        let (ipv4, ipv6) = if ipv4.is_empty() { (both.clone(), both) } else { (ipv4, ipv6) };
+        let Self { lane, at, optional, .. } = self;
+        Ok(Stage { label, lane, at, optional, ipv4, ipv6, tracepoints })
+    }
+}
+
+fn printable(text: &Spanned<String>) -> Result<String, Problem> {
+    let trimmed = text.get_ref().trim();
+    if trimmed.is_empty()
+        || trimmed.len() > LONGEST_NAME
+        || trimmed.contains(|c: char| !c.is_ascii_graphic() && c != ' ')
+    {
+        let problem =
+            format!("this text must have 1 to {LONGEST_NAME} printable ASCII characters: change it");
+        return Err((text.span(), problem));
+    }
+    Ok(trimmed.to_owned())
+}
+
+fn names(list: Vec<Spanned<String>>) -> Result<Vec<String>, Problem> {
+    let mut names: Vec<String> = Vec::new();
+    for name in list {
+        let place = name.span();
+        let name = name.into_inner();
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(word) || names.contains(&name) {
+            let problem = "this is no name of a function or tracepoint, or it stands there twice: give a C name, without a \
+                           suffix such as .constprop.0, which is found by itself";
+            return Err((place, problem.to_owned()));
+        }
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// Line and column of a byte, both from 1.
+fn position(text: &str, byte: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(byte.min(text.len()))];
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const GOOD: &str = "about = \"x\"\n[[stage]]\nlabel = \"a\"\nlane = \"ip\"\nipv4 = [\"f\", \"g\"]\nipv6 = [\"h\"]\n\
+                        [[stage]]\nlabel = \"a\"\nat = \"return\"\nlane = \"ip\"\nfunctions = [\"f\"]\noptional = true\n";
+
+    fn refused(from: &str, to: &str) -> String {
+        assert!(GOOD.contains(from));
+        Path::parse("p.toml", &GOOD.replacen(from, to, 1)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_path_is_read_in_order() {
+        let path = Path::parse("p.toml", GOOD).unwrap();
+        assert_eq!((path.about.as_str(), path.stages.len()), ("x", 2));
+        assert_eq!(
+            (&path.stages[0].ipv4[..], &path.stages[0].ipv6[..]),
+            (&["f".into(), "g".into()][..], &["h".into()][..])
+        );
+        assert_eq!((path.stages[1].at, path.stages[1].optional), (At::Return, true));
+        assert_eq!(path.stages[1].ipv4, path.stages[1].ipv6);
+    }
+
+    #[test]
+    fn each_mistake_is_named_with_its_place_and_the_way_out() {
+        for (from, to, place, words) in [
+            ("lane = \"ip\"", "lnae = \"ip\"", "p.toml:4:1", "lnae"),
+            ("lane = \"ip\"", "lane = \"moon\"", "p.toml:4:8", "interrupt"),
+            ("ipv6 = [\"h\"]\n", "", "p.toml:3:9", "give both `ipv4` and `ipv6`"),
+            ("ipv6 = [\"h\"]", "functions = [\"h\"]", "p.toml:3:9", "give `functions`, or"),
+            ("functions = [\"f\"]\n", "", "p.toml:8:9", "no probe point"),
+            ("\"h\"", "\"h.isra.0\"", "p.toml:6:9", "without a suffix"),
+            ("\"g\"", "\"f\"", "p.toml:5:14", "twice"),
+            ("at = \"return\"", "at = \"entry\"", "p.toml:8:9", "keep one of them"),
+            ("about = \"x\"", "about = \"\\u001b[2K\"", "p.toml:1:9", "printable"),
+        ] {
+            let error = refused(from, to);
+            assert!(error.starts_with(place) && error.contains(words), "{to}: {error}");
+        }
+        assert!(Path::parse("p", &" ".repeat(MOST_BYTES + 1)).unwrap_err().problem.contains("at most"));
+        assert!(Path::parse("p", "about = \"x\"\nstage = []").unwrap_err().problem.contains("0 stages"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,200}", at in 0..GOOD.len(), piece in "\\PC{0,3}|[\\[\\]\"=\n]{1,4}") {
+            let _ = Path::parse("p", &text);
+            let (head, tail) = GOOD.split_at(at);
+            if let Err(error) = Path::parse("p", &format!("{head}{piece}{tail}")) {
+                prop_assert!(error.line >= 1 && error.column >= 1 && !error.problem.is_empty());
+            }
+        }
+    }
+}
