@@ -87,8 +87,8 @@ impl Sshd {
         write(Path::new(&at("ssh_config")), machine("a") + &machine("b"))?;
         write(
             Path::new(&at("sshd_config")),
-            // The last line keeps what is left there in the bench's own directory, and what the login's
-            // shell does at its start out of the figures.
+            // The last line keeps what is left there in the bench's own directory, and what the
+            // login's shell does at its start out of the figures.
             format!(
                 "ListenAddress 127.0.0.1:{port}\nHostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nPermitRootLogin yes\nUsePAM no\nPidFile none\nSetEnv HOME={} TMPDIR={}\n",
                 at("host"),
@@ -131,7 +131,8 @@ impl Sshd {
         Ok(elapsed_ms(begin))
     }
 
-    /// As a study does: the program there, an agent on each machine, and what they say of it; in ms.
+    /// As a study does: the program there, an agent on each machine, and what both say of it; in
+    /// ms.
     fn reach(&self, bench: &Bench, keep: bool) -> Result<f64, Failure> {
         let begin = Instant::now();
         let binary = Binary::read(&bench.netassay).map_err(Failure::environment)?;

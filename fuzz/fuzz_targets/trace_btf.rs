@@ -1,5 +1,5 @@
-//! BTF is whatever bytes the kernel, or a file in its place, gives: it is read or refused in bounded
-//! memory.
+//! BTF is whatever bytes the kernel, or a file in its place, gives: it is read or refused in
+//! bounded memory.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -35,8 +35,8 @@ exit 0
 "#;
 
 /// Takes the program from its input into the directory `$1`, and compares its SHA-256 with `$2`
-/// before it can be run. `$3`: `yes` if it comes compressed by gzip. The part that has arrived has a
-/// name of its own: two hosts may share the directory.
+/// before it can be run. `$3`: `yes` if it comes compressed by gzip. The part that has arrived has
+/// a name of its own: two hosts may share the directory.
 pub(crate) const TAKE: &str = r#"
 umask 077
 p=$(mktemp "$1/part.XXXXXX") || exit 1
