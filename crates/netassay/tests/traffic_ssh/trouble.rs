@@ -107,7 +107,6 @@ fn a_machine_that_is_stuck_or_cut_off_is_noticed_within_two_seconds() {
         controller.wait_for("the receiver's machine is lost");
         let took = begun.elapsed();
         assert!(took < LOST, "noticed after {took:?}");
-        eprintln!("noticed after {took:?}");
         assert!(controller.finish().0.is_some_and(|code| code != 0));
     };
     // The agent does not run; its guardian undoes once the session of ssh is gone.
