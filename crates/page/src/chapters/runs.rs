@@ -1,6 +1,6 @@
-//! The tries that do not count, and why.
+//! The tries that do not count, and why; how many count in spite of a disturbance.
 
-use report::Exhibit;
+use report::{Exhibit, counted};
 
 use crate::block::Block;
 use crate::section::Study;
@@ -9,12 +9,19 @@ use crate::section::Study;
 const MOST: usize = 100;
 
 pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
-    let uncounted = study.results.uncounted();
-    if uncounted.is_empty() {
-        return vec![Block::Text("No run failed, and none was disturbed.".to_owned())];
-    }
+    let (uncounted, kept) = (study.results.uncounted(), study.results.kept_disturbed());
     let number = study.results.number();
-    uncounted.into_iter().map(|exhibit| Block::Table(shortened(exhibit, number))).collect()
+    let is_whole = uncounted.is_empty();
+    let mut blocks: Vec<Block<'static>> =
+        uncounted.into_iter().map(|exhibit| Block::Table(shortened(exhibit, number))).collect();
+    if kept > 0 {
+        let (runs, count) = (counted(kept, "run"), if kept == 1 { "counts" } else { "count" });
+        let words = format!("{runs} {count} though something disturbed them (--keep-disturbed).");
+        blocks.push(Block::Text(words));
+    } else if is_whole {
+        blocks.push(Block::Text("No run failed, and none was disturbed.".to_owned()));
+    }
+    blocks
 }
 
 fn shortened(mut exhibit: Exhibit, study: i64) -> Exhibit {

@@ -1,5 +1,6 @@
 //! Studies that are not whole: the page says what there is, and why no more.
 
+use record::{Cause, Detail, sample};
 use store::{RunStatus, StudyStatus};
 
 use crate::made_up::stored;
@@ -27,6 +28,23 @@ fn a_study_of_disturbed_runs_says_what_disturbed_them() {
     let (html, markdown) = written(&[study]);
     for page in [html, markdown] {
         assert!(page.contains("36 disturbed at every try") && page.contains("steal: 8 % of CPU 0"), "{page}");
+    }
+}
+
+#[test]
+fn disturbed_runs_that_count_are_not_called_undisturbed() {
+    let sound = "No run failed, and none was disturbed.";
+    let mut study = stored(3);
+    assert!(written(std::slice::from_ref(&study)).0.contains(sound));
+    for run in &mut study.runs[..2] {
+        let mut account = sample::account();
+        account.disturbed = vec![Cause::ClockSource.into()];
+        run.detail = Detail::Measured(Box::new(account));
+    }
+    let (html, markdown) = written(&[study]);
+    for page in [html, markdown] {
+        assert!(!page.contains(sound), "{page}");
+        assert!(page.contains("2 runs count though something disturbed them"), "{page}");
     }
 }
 

@@ -25,10 +25,9 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     for note in fallbacks(stored, &stored.plan.conditions) {
         push(&mut notes, note);
     }
-    let kept: Vec<&Disturbance> =
-        stored.measurements().filter_map(|run| run.detail.disturbed().first()).collect();
-    if let Some(by) = kept.last() {
-        let runs = counted(kept.len(), "run");
+    let (kept, last) = kept_disturbed(stored);
+    if let Some(by) = last {
+        let runs = counted(kept, "run");
         push(
             &mut notes,
             format!("{runs} counted though something disturbed them (--keep-disturbed); the last: {by}"),
@@ -43,6 +42,12 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
         );
     }
     notes
+}
+
+/// How many runs count though something disturbed them, and what disturbed the last of them.
+pub(crate) fn kept_disturbed(stored: &StoredStudy) -> (usize, Option<&Disturbance>) {
+    let kept = || stored.measurements().filter_map(|run| run.detail.disturbed().first());
+    (kept().count(), kept().last())
 }
 
 fn push(notes: &mut Vec<String>, note: String) {

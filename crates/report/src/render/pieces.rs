@@ -4,6 +4,7 @@
 use crate::data::exact;
 use crate::data::limits;
 use crate::data::missing::Missing;
+use crate::data::notes::kept_disturbed;
 use crate::render::answer::{answer_for, answer_lines};
 use crate::render::copies;
 use crate::render::credit::Credits;
@@ -290,6 +291,12 @@ impl Results {
             Exhibit { title: title.to_owned(), table, notes: Vec::new() }
         });
         exhibits.filter(|exhibit| !exhibit.table.is_empty()).collect()
+    }
+
+    /// How many runs count though something disturbed them (`--keep-disturbed`).
+    #[must_use]
+    pub fn kept_disturbed(&self) -> usize {
+        kept_disturbed(self.stored()).0
     }
 }
 
