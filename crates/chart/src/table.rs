@@ -80,7 +80,8 @@ impl Table {
     }
 
     /// Whether a column has numbers and no words.
-    fn is_numeric(&self, column: usize) -> bool {
+    #[must_use]
+    pub fn is_numeric(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
         let has_numbers = cells.clone().any(|cell| matches!(cell, Cell::Number(..)));
         has_numbers && cells.all(|cell| !matches!(cell, Cell::Text(_)))

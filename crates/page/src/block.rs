@@ -40,6 +40,8 @@ pub enum Block<'a> {
     Verbatim(String),
     /// Blocks that are shown on demand.
     Fold(String, Vec<Block<'a>>),
+    /// A title and lines that are shown on demand, too many of them for a page that is posted.
+    Appendix(&'static str, String),
     /// A figure.
     Figure(&'a Figure),
     /// A study's measurements, to download.

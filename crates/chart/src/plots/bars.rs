@@ -183,8 +183,10 @@ impl Plot for Bars {
 
     fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
-        let head = ["group", "bar", &quantity, "lower end", "upper end"].into_iter();
-        let head: Vec<&str> = head.chain(self.parts.iter().map(String::as_str)).collect();
+        let names = self.names().iter().any(|name| !name.is_empty()).then_some("bar");
+        let numbers = [quantity.as_str(), "lower end", "upper end"].into_iter();
+        let numbers = numbers.chain(self.parts.iter().map(String::as_str));
+        let head: Vec<&str> = std::iter::once("group").chain(names).chain(numbers).collect();
         let mut table = Table::new(&head);
         let plain = |value| self.quantity.plain(value);
         for group in &self.groups {
@@ -192,7 +194,8 @@ impl Plot for Bars {
                 let whole = [Some(bar.whole.estimate), bar.whole.low, bar.whole.high];
                 let parts = (0..self.parts.len()).map(|index| bar.parts.get(index).copied());
                 let numbers = whole.into_iter().chain(parts).map(|value| Cell::number(value, plain));
-                table.row([Cell::text(&group.name), Cell::text(&bar.name)].into_iter().chain(numbers));
+                let name = names.map(|_| Cell::text(&bar.name));
+                table.row(std::iter::once(Cell::text(&group.name)).chain(name).chain(numbers));
             }
         }
         table

@@ -36,8 +36,7 @@ pub(super) fn blocks(study: &Study) -> Vec<Block<'static>> {
     }
     let whole = first_environment(stored);
     if !whole.is_empty() {
-        blocks
-            .push(Block::Fold("All that is recorded of the hosts".to_owned(), vec![Block::Verbatim(whole)]));
+        blocks.push(Block::Appendix("All that is recorded of the hosts", whole));
     }
     blocks
 }

@@ -78,6 +78,10 @@ impl<'m> Writer<'m> {
                 fold.words("summary", "", title);
                 fold.blocks(blocks);
             }),
+            Block::Appendix(title, lines) => self.within("details", &[], |fold| {
+                fold.words("summary", "", title);
+                fold.block(&Block::Verbatim(lines.clone()));
+            }),
             // What few readers open is there once, for narrow screens: it does for wide ones too.
             Block::Figure(figure) if self.is_folded => self.to.append(&figure.small_html()),
             Block::Figure(figure) => self.to.append(&figure.html()),

@@ -16,7 +16,7 @@ const ROWS: usize = 40;
 
 impl Page<'_> {
     /// The page in GitHub's Markdown. Its tables are tables, its figures are drawn with characters
-    /// where they can be, and the downloads are left out.
+    /// where they can be. The downloads and what only fills a page are left out.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut out = format!("# {}\n", escaped(&self.heading()));
@@ -74,6 +74,7 @@ fn write(block: &Block<'_>, out: &mut String) {
             blocks.iter().for_each(|block| write(block, out));
             out.push_str("\n</details>\n");
         }
+        Block::Appendix(title, _) => out.push_str(&format!("\n{title}: in the HTML report.\n")),
         Block::Figure(figure) => {
             out.push_str(&format!(
                 "\n### {}\n\n{}\n",
@@ -118,7 +119,7 @@ fn cells(table: &chart::Table, out: &mut String) {
     }
     out.push('\n');
     row(table.head.iter().map(|head| escaped(head)), out);
-    row(table.head.iter().map(|_| rule(false).to_owned()), out);
+    row((0..table.head.len()).map(|column| rule(table.is_numeric(column)).to_owned()), out);
     for cells in &table.rows {
         row(
             cells.iter().map(|cell| match cell {
