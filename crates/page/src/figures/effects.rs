@@ -281,7 +281,8 @@ fn margin(comparison: &Comparison) -> Option<Finite> {
     }
 }
 
-/// What a row proves; with its size where no interval is drawn, and why there is none.
+/// What a row proves; where no interval is drawn with its size and what is known of that, and why
+/// there is no interval.
 fn verdict(row: &Row, group: &Group, is_drawn: bool) -> String {
     let comparison = &row.comparison;
     let size = match (is_drawn, comparison.relative) {
@@ -289,8 +290,9 @@ fn verdict(row: &Row, group: &Group, is_drawn: bool) -> String {
         (true, None) => size(comparison).map(|_| "by geometric means".to_owned()),
         (false, Some(relative)) => Some(format!("{} %", stats::signed(percent(relative)))),
         (false, None) => {
-            let measure = Measure::of(&group.metric, std::iter::once(comparison.difference));
-            Some(stats::signed(measure.words(comparison.difference)))
+            let ends = absolute(comparison).into_iter().flatten();
+            let measure = Measure::of(&group.metric, ends.chain([comparison.difference]));
+            Some(measure.signed(comparison.difference, comparison.interval))
         }
     };
     let gap = comparison.gap.map(|gap| gap.as_str().to_owned());

@@ -80,6 +80,13 @@ impl Measure {
         format!("{}{ends}", self.words(estimate))
     }
 
+    /// A difference with its interval: `-1.20 ms (-2.00 to +0.30)`.
+    pub(super) fn signed(&self, difference: f64, ends: Option<(f64, f64)>) -> String {
+        let show = |value: f64| stats::signed((self.quantity.show)(value / self.unit));
+        let ends = ends.map_or_else(String::new, |(low, high)| format!(" ({} to {})", show(low), show(high)));
+        format!("{}{ends}", stats::signed(self.words(difference)))
+    }
+
     /// An axis that reaches at least these values.
     pub(super) fn reaching(mut self, values: impl Iterator<Item = f64>) -> Self {
         let reach: Vec<Finite> = values.filter_map(|value| self.value(value)).collect();

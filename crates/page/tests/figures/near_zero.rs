@@ -9,13 +9,13 @@ use crate::faults::faults;
 use crate::made::{level, stored, wobble};
 use crate::made_up::{parsed, shown};
 
-/// UDP over IPv4 and IPv6 in so many boots, compared in messages lost: `lost` gives those of each
+/// UDP with these factors in so many boots, compared in messages lost: `lost` gives those of each
 /// condition with what boots and runs change of them.
-fn effects(boots: u32, lost: impl Fn(&Condition, f64) -> f64) -> Figure {
+fn effects(boots: u32, factors: &str, lost: impl Fn(&Condition, f64) -> f64) -> Figure {
     let (study, plan) = parsed(&format!(
         "name = \"losses\"\nquestion = \"what does IPv6 lose?\"\nscenario = \"veth\"\n\
          [[workload]]\nkind = \"udp_stream\"\nduration = \"1s\"\n\
-         [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n\
+         [factors]\n{factors}\n\
          [protocol]\nboots = {boots}\nruns = 2\n\
          [[comparison]]\nmetric = \"lost\"\n"
     ));
@@ -33,13 +33,15 @@ fn labels(figure: &Figure) -> Vec<String> {
     figure.draw(WIDE).labels.into_iter().map(|label| label.text).collect()
 }
 
+const FAMILY: &str = "family = [\"ipv4\", \"ipv6\"]";
+
 #[test]
 fn differences_from_zero_are_in_the_metrics_unit() {
     let lost = |condition: &Condition, noise: f64| match level(condition, "family") {
         "ipv4" => 0.0,
         _ => 250.0 + 20.0 * noise,
     };
-    let figure = effects(4, lost);
+    let figure = effects(4, FAMILY, lost);
     assert_snapshot!(format!(
         "{}\n{}\n\n{}\n\n{}\n{}",
         figure.title,
@@ -53,7 +55,7 @@ fn differences_from_zero_are_in_the_metrics_unit() {
 #[test]
 fn without_any_interval_there_is_no_axis() {
     let lost = |_: &Condition, noise: f64| 3.0 * noise;
-    let figure = effects(1, lost);
+    let figure = effects(1, FAMILY, lost);
     assert_snapshot!(format!(
         "{}\n{}\n\n{}\n\n{}",
         figure.title,
@@ -61,4 +63,16 @@ fn without_any_interval_there_is_no_axis() {
         labels(&figure).join("\n"),
         figure.panels[0].plot.plain(80).unwrap()
     ));
+}
+
+/// The baseline's mean may be zero, so that only ratios are left, and there is none of zero.
+#[test]
+fn a_difference_beside_ratios_is_told_with_its_interval() {
+    let lost = |condition: &Condition, noise: f64| match condition.mtu {
+        Some(9000) => 500.0 * noise.max(0.0),
+        _ => 100.0 * (2.0 * noise).exp(),
+    };
+    let factors = format!("{FAMILY}\nmtu = [1500, 9000]");
+    let figure = effects(3, &factors, lost);
+    assert_snapshot!(labels(&figure).join("\n"));
 }
