@@ -17,6 +17,19 @@ fn searched(bench: &Bench, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
+/// What `limited by` says is of another trial than the lines above it, which the page says.
+#[test]
+fn a_page_says_which_trial_its_lines_are_of() {
+    let bench = Bench::new();
+    let search = ["load", "udp_stream", "--find-rate", "--loss", "10%", "--pacing", "20Mbit"];
+    let short = ["--duration", "20ms", "--ramp", "5ms", "--wide"];
+    let output = bench.netassay_as_nobody(&[&search[..], &short[..]].concat()).output().unwrap();
+    expect(&output, 0);
+    let page = stdout(&output);
+    let said = "the lines below are of the last at that rate, `limited by` is of the last with the most";
+    assert!(page.contains(said) && page.contains("limited by   "), "{page}");
+}
+
 fn megabits(document: &Value, key: &str) -> Option<f64> {
     document["search"][key].as_f64().map(|rate| rate / 1e6)
 }

@@ -50,8 +50,11 @@ impl Document {
         let more =
             if repeated > 0 { format!(", {repeated} of them disturbed and repeated") } else { String::new() };
         let seconds = self.asked.order.window.as_secs_f64();
+        // What `runner` hands on of a search.
+        let last = if search.lower.is_some() { "the last at that rate" } else { "the last" };
         lines.push(format!(
-            "{} of {seconds} s{more}; the lines below are of the last at that rate",
+            "{} of {seconds} s{more}; the lines below are of {last}, `limited by` is of the last with the most \
+             that can be offered",
             counted(search.trials.len(), "trial")
         ));
         let words = std::iter::once("found rate").chain(std::iter::repeat(""));
