@@ -233,15 +233,16 @@ pub(crate) fn checked(study: &StudyAdvice) -> Option<String> {
     ))
 }
 
-/// How all of a study is judged, as a sentence without a full stop.
-pub(crate) fn judged(study: &StudyAdvice) -> String {
+/// How all of a study is judged, as a sentence without a full stop; `None` where there was nothing
+/// to judge.
+pub(crate) fn judged(study: &StudyAdvice) -> Option<String> {
     if study.exact {
-        return "Instructions were counted: a difference above the resolution of counts is real".to_owned();
+        return Some("Instructions were counted: a difference above the resolution of counts is real".into());
     }
-    format!(
+    (study.judged > 0).then(|| format!(
         "All that is called proven holds together with {} % (Holm, over {}); each interval by itself has {} %",
         stats::confidence(study.confidence),
         report::counted(study.judged, "change"),
         stats::confidence(study.level)
-    )
+    ))
 }

@@ -79,7 +79,8 @@ impl StudyAdvice {
     /// How sure it is, and what else holds for all of it, as sentences.
     #[must_use]
     pub fn method(&self) -> Vec<String> {
-        let mut lines = vec![format!("{}.", phrase::judged(self))];
+        let mut lines = Vec::new();
+        lines.extend(phrase::judged(self).map(|line| format!("{line}.")));
         lines.extend(phrase::checked(self).map(|line| format!("{line}.")));
         lines.extend(phrase::settling(self).map(|line| format!("{line}.")));
         lines.extend(self.truth.map(|truth| format!("{truth}.")));

@@ -40,7 +40,9 @@ impl Advice {
         let mut head = String::new();
         for study in &self.studies {
             let line = format!("Study {} ({}): {}", study.study, study.name, study.question);
-            head.push_str(&format!("{}\n{}.\n", Comment(&line), Comment(&phrase::judged(study))));
+            head.push_str(&format!("{}\n", Comment(&line)));
+            let judged = phrase::judged(study).map(|line| format!("{}.\n", Comment(&line)));
+            head.push_str(&judged.unwrap_or_default());
         }
         for under in self.studies.iter().flat_map(|study| &study.under) {
             let line = format!("{} holds for: {}.", phrase::under(under), phrase::held(under));

@@ -91,6 +91,7 @@ fn one_boot_is_no_evidence_and_three_are_the_least() {
         text.contains("3 boots are the least (about 3 min 00 s: netassay run made --set boots=3)"),
         "{text}"
     );
+    assert!(!text.contains("called proven"), "nothing was judged: {text}");
 }
 
 #[test]

@@ -14,6 +14,10 @@ use crate::section::Study;
 /// What opens the figures of a section that not every reader wants.
 const FOLD: &str = "More figures";
 
+/// Why the advice and the answer may seem to contradict each other.
+const APART: &str = "The advice has questions of its own. The answer and the tables of conditions judge other \
+                     comparisons together, so one of them may prove what the other leaves open.";
+
 impl Page<'_> {
     /// Every chapter that has something to say.
     pub(crate) fn chapters(&self) -> Vec<Chapter<'_>> {
@@ -23,7 +27,11 @@ impl Page<'_> {
             self.each(|study| answer::blocks(study, self.studies.len() == 1)),
         )];
         if !self.advice.is_empty() {
-            chapters.push(Chapter::new("advice", "Advice", self.advice.clone()));
+            let mut advice = self.advice.clone();
+            if self.studies.iter().any(|study| !study.results.comparisons().is_empty()) {
+                advice.push(Block::Text(APART.to_owned()));
+            }
+            chapters.push(Chapter::new("advice", "Advice", advice));
         }
         chapters.push(Chapter::new("conditions", "Conditions", self.each(conditions::blocks)));
         for section in &self.figures {
