@@ -48,7 +48,7 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
     let mut proven: Vec<String> = Vec::new();
     let mut equivalent: Vec<String> = Vec::new();
     let mut open: Vec<&str> = Vec::new();
-    let mut unknown: Vec<String> = Vec::new();
+    let mut unknown: Vec<(&str, Vec<&str>)> = Vec::new();
     let unit = plain(&group.unit);
     for row in rows {
         let comparison = &row.comparison;
@@ -57,7 +57,10 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
             continue;
         }
         if let Some(gap) = comparison.gap {
-            unknown.push(format!("{} ({})", row.label, gap.as_str()));
+            match unknown.iter_mut().find(|(known, _)| *known == gap.as_str()) {
+                Some((_, labels)) => labels.push(&row.label),
+                None => unknown.push((gap.as_str(), vec![&row.label])),
+            }
             continue;
         }
         if !row.is_proven() {
@@ -107,16 +110,15 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
         let has_margin = rows.iter().any(|row| row.comparison.margin.is_some());
         let what = if has_margin { "neither a difference nor equivalence" } else { "no difference" };
         let subject = if parts.is_empty() { format!("{what} in {metric}") } else { what.to_owned() };
-        let whom = match open.len() {
-            count if count <= NAMED => list(&open),
-            count if count == rows.len() => format!("any of the {}", counted(count, "condition")),
-            count => format!("{count} others"),
-        };
-        parts.push(format!("{subject} is proven for {whom}"));
+        parts.push(format!("{subject} is proven for {}", whom(&open, rows.len())));
     }
     if !unknown.is_empty() {
         let subject = if parts.is_empty() { format!("nothing of {metric}") } else { "nothing".to_owned() };
-        parts.push(format!("{subject} is proven for {}", list(&unknown)));
+        let unknown = unknown.iter().map(|(gap, labels)| {
+            let each = if labels.len() > 1 { "each: " } else { "" };
+            format!("{} ({each}{gap})", whom(labels, rows.len()))
+        });
+        parts.push(format!("{subject} is proven for {}", list(&unknown.collect::<Vec<_>>())));
     }
     let judged = |row: &&&Row| row.comparison.interval.is_some() || row.comparison.resolution.is_some();
     let boots: Vec<usize> = rows.iter().filter(judged).map(|row| row.comparison.boots).collect();
@@ -128,6 +130,15 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
     match group.resolution {
         Some(resolution) => format!("{base}, {parts}; counted, to {resolution} %, in {boots}."),
         None => format!("{base}, {parts}; {} % intervals from {boots}.", stats::confidence(group.level)),
+    }
+}
+
+/// Conditions of so many of which the same is said: their names, or how many they are.
+fn whom(labels: &[&str], all: usize) -> String {
+    match labels.len() {
+        count if count <= NAMED => list(labels),
+        count if count == all => format!("any of the {}", counted(count, "condition")),
+        count => format!("{count} others"),
     }
 }
 

@@ -132,6 +132,19 @@ fn one_boot_has_no_interval_to_speak_of() {
 }
 
 #[test]
+fn a_reason_that_several_conditions_share_is_said_once() {
+    let (study, plan) = study("tso = [\"on\", \"off\"]\nfamily = [\"ipv4\", \"ipv6\"]");
+    let value =
+        |_: &Condition, boot: u32, repeat: u32| vec![("throughput", 1000.0 + wobble(boot, repeat, 0))];
+    let mut stored = stored(&study, &plan, value);
+    stored.runs.retain(|run| run.boot == 1);
+    let page = page(&stored);
+    let answer = line(&page, "Answer:");
+    assert_eq!(answer.matches("an interval needs").count(), 1, "{answer}");
+    assert!(answer.contains(" and tso=off ipv6 (each: only 1 boot measured"), "{answer}");
+}
+
+#[test]
 fn a_condition_has_one_mean_wherever_it_is_shown() {
     let (study, plan) = study("tso = [\"on\", \"off\"]\nfamily = [\"ipv4\", \"ipv6\"]");
     let value = |condition: &Condition, boot: u32, repeat: u32| {
