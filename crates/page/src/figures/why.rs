@@ -82,7 +82,8 @@ fn figure(view: &View<'_>, workload: &Workload<'_>, counters: &[Counter], ids: &
         let (low, high) = values
             .iter()
             .fold((f64::INFINITY, 0.0_f64), |(low, high), (_, value)| (low.min(*value), high.max(*value)));
-        if high < DIFFERS * low || values.len() < 2 {
+        // Below one, what left were fragments: nothing was merged.
+        if high < DIFFERS * low.max(1.0) || values.len() < 2 {
             continue;
         }
         let measure = Measure::in_words(words);

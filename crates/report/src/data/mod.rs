@@ -10,6 +10,7 @@ pub(crate) mod differences;
 pub(crate) mod disturbed;
 pub(crate) mod error;
 pub(crate) mod exact;
+pub(crate) mod fragments;
 pub(crate) mod leaves;
 pub(crate) mod limits;
 pub(crate) mod looks;

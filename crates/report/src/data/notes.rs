@@ -5,6 +5,7 @@ use store::StoredStudy;
 
 use crate::data::ambient::ambient;
 use crate::data::congestion_control;
+use crate::data::fragments;
 use crate::data::outcomes::fallbacks;
 use crate::words::number::counted;
 
@@ -21,6 +22,9 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     }
     for fragments in stored.plan.effective.iter().filter_map(|effective| effective.fragments) {
         push(&mut notes, fragments.to_string());
+    }
+    if let Some(note) = fragments::note(stored) {
+        push(&mut notes, note);
     }
     for note in fallbacks(stored, &stored.plan.conditions) {
         push(&mut notes, note);

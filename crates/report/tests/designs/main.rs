@@ -6,6 +6,7 @@
 mod any;
 mod credit;
 mod figures;
+mod fragments;
 mod made;
 mod missing;
 mod overview;
