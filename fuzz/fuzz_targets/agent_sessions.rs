@@ -20,7 +20,7 @@ use netassay_agent::fuzz::Conversation;
 use netassay_agent::message::{Answer, PROTOCOL, Request};
 use netassay_agent::{Isolation, decode, encode};
 use netassay_host::journal::{Manner, restore};
-use netassay_host::machine::{FeatureRequest, Machine, MachineRequest};
+use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, PlacementRequest};
 use netassay_host::{DiscardDevice, Vxlan, namespace};
 use netassay_load::{CongestionControl, Direction, Kind, Pacing, Reader, Sender, Spec, Traffic};
 use netassay_study::DeviceSetting;
@@ -269,6 +269,10 @@ impl Bytes<'_> {
                 .map(|_| (self.of(&names).to_owned(), self.of(&values).to_owned()))
                 .collect(),
             governor: None,
+            cpu_latency: None,
+            placement: self
+                .is_set()
+                .then(|| PlacementRequest { interface: self.name(), cpu: self.cpus().first().copied().unwrap_or(0) }),
             irq_affinity: (0..self.few()).map(|_| (self.name(), self.cpus())).collect(),
             features: (0..self.few())
                 .map(|_| FeatureRequest {

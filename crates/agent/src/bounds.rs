@@ -185,10 +185,11 @@ impl Bounded for Request {
 }
 
 fn machine(wanted: &MachineRequest) -> Checked {
-    let MachineRequest { sysctls, governor, irq_affinity, features } = wanted;
+    let MachineRequest { sysctls, governor, cpu_latency: _, placement, irq_affinity, features } = wanted;
     most("sysctls", sysctls.len(), FEATURES)?;
     texts("sysctls", sysctls.keys().chain(governor))?;
     sysctls.values().try_for_each(|value| most("sysctls", value.len(), VALUE))?;
+    placement.iter().try_for_each(|placed| name("placement", &placed.interface))?;
     most("irq_affinity", irq_affinity.len(), FEW)?;
     names("irq_affinity", irq_affinity.keys())?;
     irq_affinity.values().try_for_each(|wanted| cpus(wanted))?;

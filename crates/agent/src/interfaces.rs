@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use host::machine::{Interface, Machine, Target};
+use host::machine::{Interface, Machine, MachineRequest, Target};
 use host::{DeviceChange, Ethtool, FeatureChange, Features, Impairment, LEAST_IPV6_MTU, Links};
 use words::DeviceSetting;
 
@@ -188,6 +188,26 @@ impl Interfaces {
             }
             _ => Ok(ethtool.set_device(name, wanted)?),
         }
+    }
+
+    /// Changes settings of the machine. A placement also leaves its interface one queue, where the
+    /// driver lets that be chosen.
+    pub(crate) fn change_machine(&mut self, wanted: &MachineRequest) -> Reply {
+        self.machine.check_allowed()?;
+        if let Some(placement) = &wanted.placement {
+            let name = &placement.interface;
+            let device = self.ethtool.device(name)?;
+            if device.get(&DeviceSetting::Queues).is_some_and(|queues| queues.now > 1) {
+                let change = self.set_device(name, &BTreeMap::from([(DeviceSetting::Queues, 1)]))?;
+                if let Some(why) = change.refused.get(&DeviceSetting::Queues) {
+                    return Err(format!(
+                        "interface {name:?} cannot have one queue, which `placement` needs: {why}"
+                    )
+                    .into());
+                }
+            }
+        }
+        self.machine.change(wanted)
     }
 
     /// Which features of an interface may be switched, or why not: on the machine itself those

@@ -1,6 +1,7 @@
 //! Changes of the machine itself, by an agent that was launched for it. It keeps the undo journal
 //! on the machine's own disk.
 
+use host::HeldLatency;
 use host::journal::{self, Journal};
 use host::machine::{Machine, MachineRequest, Target};
 
@@ -14,12 +15,22 @@ pub(crate) struct MachineSettings {
     is_allowed: bool,
     dies_with_controller: bool,
     journal: Option<Journal>,
+    /// Ends with the agent, so that it needs no journal.
+    latency: Option<HeldLatency>,
+    /// The CPUs of interrupts and queues that were asked for.
+    placed: Vec<(Target, String)>,
 }
 
 impl MachineSettings {
     pub(crate) fn new(launch: &Launch) -> Self {
         let is_allowed = launch.isolation == Isolation::Machine;
-        Self { is_allowed, dies_with_controller: launch.parent.is_some(), journal: None }
+        Self {
+            is_allowed,
+            dies_with_controller: launch.parent.is_some(),
+            journal: None,
+            latency: None,
+            placed: Vec::new(),
+        }
     }
 
     /// Whether this agent may change the settings of its machine.
@@ -30,14 +41,31 @@ impl MachineSettings {
     /// Changes settings. If one is refused, earlier changes stay until they are undone.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         self.check_allowed()?;
-        let settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
+        let machine = Machine::system();
+        let settings = wanted.settings(&machine).map_err(Refusal::passing)?;
+        if let Some(microseconds) = wanted.cpu_latency {
+            self.latency = Some(HeldLatency::hold(microseconds).map_err(Refusal::passing)?);
+        }
+        let is_placement = |(target, _): &&(Target, String)| target.is_placement();
+        self.placed = settings.iter().filter(is_placement).cloned().collect();
         let journal = self.journal()?;
         journal.change(&settings).map_err(Refusal::passing)?;
         let changed = journal.changes().iter().filter(|change| !change.is_nothing());
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
-    fn check_allowed(&self) -> Result<(), Refusal> {
+    /// Sets the CPUs of interrupts and queues again that a driver has chosen anew.
+    pub(crate) fn place_again(&mut self) -> Result<(), Refusal> {
+        let machine = Machine::system();
+        let is_so = |(target, value): &&(Target, String)| machine.has(target, value);
+        let again: Vec<_> = self.placed.iter().filter(|one| !is_so(one)).cloned().collect();
+        if again.is_empty() {
+            return Ok(());
+        }
+        self.journal()?.change(&again).map_err(Refusal::passing)
+    }
+
+    pub(crate) fn check_allowed(&self) -> Result<(), Refusal> {
         if self.is_allowed {
             return Ok(());
         }
@@ -91,6 +119,8 @@ impl MachineSettings {
 
     /// Undoes every change; then other sessions may change the machine.
     pub(crate) fn undo(&mut self) -> Reply {
+        self.latency = None;
+        self.placed.clear();
         let undone = self.journal.take().map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::passing)?;
         Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::of).collect() })
     }

@@ -144,7 +144,13 @@ impl Session {
                 self.traffic = None;
                 Ok(Answer::Done)
             }
-            Request::ChangeMachine(wanted) => self.interfaces.machine.change(&wanted),
+            Request::ChangeMachine(wanted) => {
+                let changed = self.interfaces.change_machine(&wanted)?;
+                // What it was set to is what requests return to.
+                let known: Vec<String> = std::mem::take(&mut self.originals).into_keys().collect();
+                known.iter().try_for_each(|interface| self.original(interface).map(drop))?;
+                Ok(changed)
+            }
             Request::Apply { interface, mtu, features } => {
                 self.interfaces.machine.go_over_applied()?;
                 self.settle(&interface, mtu, &features, &BTreeMap::new()).map(Answer::Settled)
@@ -215,6 +221,7 @@ impl Session {
         self.interfaces.set_mtu(interface, target_mtu)?;
         let device = self.interfaces.set_device(interface, &device)?;
         let change = self.interfaces.switch(interface, &wanted)?;
+        self.interfaces.machine.place_again()?;
         // Some drivers (e1000e) restart their device, and drop packets until the link is back.
         if ran {
             self.interfaces.links.await_running(interface)?;

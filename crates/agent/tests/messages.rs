@@ -33,6 +33,8 @@ fn requests() -> Vec<Request> {
     let machine = host::machine::MachineRequest {
         sysctls: [(text(), text())].into(),
         governor: Some(text()),
+        cpu_latency: Some(1),
+        placement: Some(host::machine::PlacementRequest { interface: text(), cpu: 0 }),
         irq_affinity: [(text(), vec![0])].into(),
         features: vec![host::machine::FeatureRequest { interface: text(), features: vec![text()], on: true }],
     };

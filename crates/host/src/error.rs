@@ -39,6 +39,12 @@ pub enum Error {
         /// The queue, for example `rx-1`.
         queue: String,
     },
+    /// The interrupt does not exist now.
+    #[error("there is no interrupt {irq} now")]
+    NoInterrupt {
+        /// Its number.
+        irq: u32,
+    },
     /// A file of the kernel could not be read.
     #[error("cannot read {}: {errno}", path.display())]
     Read {
@@ -69,13 +75,17 @@ impl Error {
         match self {
             Self::Read { errno, .. } => errno.raw_os_error(),
             Self::Failed { errno, .. } => *errno,
-            Self::InterfaceName { .. } | Self::NoInterface { .. } | Self::NoQueue { .. } => None,
+            Self::InterfaceName { .. }
+            | Self::NoInterface { .. }
+            | Self::NoQueue { .. }
+            | Self::NoInterrupt { .. } => None,
         }
     }
 
-    /// Whether the interface, or the queue, does not exist any more: its settings went with it.
+    /// Whether the interface, the queue or the interrupt does not exist any more: its settings went
+    /// with it.
     pub(crate) fn is_gone(&self) -> bool {
-        matches!(self, Self::NoInterface { .. } | Self::NoQueue { .. })
+        matches!(self, Self::NoInterface { .. } | Self::NoQueue { .. } | Self::NoInterrupt { .. })
     }
 
     /// What failed, the kernel's error, and (with its separator) the remedy.

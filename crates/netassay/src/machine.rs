@@ -8,8 +8,8 @@ use agent::message::Undone;
 use host::journal::{Change, Fate, Manner, Outcome, Report};
 use host::machine::{FeatureRequest, Machine, MachineRequest};
 use record::Cause;
-use study::Study;
-use testbed::MachineSettings;
+use study::{BySide, Study};
+use testbed::{MachineSettings, SideSettings};
 
 use crate::failure::{Failure, say};
 use crate::here;
@@ -67,26 +67,29 @@ pub(crate) fn recover() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a study's changes, if they are allowed, calls `act`, and undoes them in any case.
+/// Makes a study's changes of this machine, if they are allowed, calls `act`, and undoes them in
+/// any case.
 pub(crate) fn during<T>(
     study: &Study,
+    wanted: &study::Machines,
     allowed: bool,
     act: impl FnOnce(Option<&Changed>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let wanted = study.machine();
     if wanted.is_empty() {
         return act(None);
     }
-    if !allowed {
+    check_allowed(study, allowed)?;
+    let of_two = wanted.of_two_machines();
+    if !of_two.is_empty() {
         return Err(Failure::Usage(format!(
-            "the study {:?} changes this machine itself ([machine]: {}): allow it with --change-machine (netassay undoes it at the \
-             end), or remove [machine] from the file",
+            "the study {:?} has settings of two machines ({}), and both ends are this one: name machines with --transmitter and \
+             --receiver, or remove them",
             study.name(),
-            outline(wanted)
+            of_two.join(", ")
         )));
     }
     let mut settings = here::machine_settings()?;
-    let changes = match settings.change(requested(wanted)) {
+    let changes = match settings.change(requested(&wanted.both)) {
         Ok(changes) => changes,
         Err(error) => {
             let _ = undo(settings, true);
@@ -102,6 +105,29 @@ pub(crate) fn during<T>(
     // The first error matters most.
     let done = done?;
     undone.map(|()| done)
+}
+
+/// What a study sets on the machines that it runs between, if that is allowed.
+pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<SideSettings>, Failure> {
+    if !study.machine().is_empty() {
+        check_allowed(study, allowed)?;
+    }
+    Ok(BySide::of(|side| {
+        let own = study.machine().of(side);
+        SideSettings { wanted: requested(&own), placement: own.placement }
+    }))
+}
+
+fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure> {
+    if allowed {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "the study {:?} changes settings of the machine itself ([machine]: {}): allow it with --change-machine (netassay undoes it \
+         at the end), or remove [machine] from the file",
+        study.name(),
+        outline(study.machine())
+    )))
 }
 
 impl Changed {
@@ -144,17 +170,25 @@ fn requested(wanted: &study::Machine) -> MachineRequest {
     MachineRequest {
         sysctls: wanted.sysctl.clone(),
         governor: wanted.governor.clone(),
+        cpu_latency: wanted.cpu_latency,
+        placement: None,
         irq_affinity: wanted.irq_affinity.clone(),
         features: wanted.kernel_features().into_iter().map(feature).collect(),
     }
 }
 
-fn outline(wanted: &study::Machine) -> String {
-    let mut parts: Vec<String> =
-        wanted.sysctl.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    parts.extend(wanted.governor.iter().map(|governor| format!("governor {governor}")));
-    parts.extend(wanted.irq_affinity.keys().map(|interface| format!("interrupts of {interface}")));
-    parts.extend(wanted.features.keys().map(|interface| format!("features of {interface}")));
+fn outline(wanted: &study::Machines) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let own = wanted.own.each_ref().into_iter().map(|(side, own)| (format!("{side}: "), own));
+    for (of, wanted) in std::iter::once((String::new(), &wanted.both)).chain(own) {
+        let mut add = |part: String| parts.push(of.clone() + &part);
+        wanted.sysctl.iter().for_each(|(name, value)| add(format!("{name} = {value}")));
+        wanted.governor.iter().for_each(|governor| add(format!("governor {governor}")));
+        wanted.cpu_latency.iter().for_each(|held| add(format!("wake-up time of CPUs {held} µs")));
+        wanted.placement.iter().for_each(|_| add("placement".to_owned()));
+        wanted.irq_affinity.keys().for_each(|interface| add(format!("interrupts of {interface}")));
+        wanted.features.keys().for_each(|interface| add(format!("features of {interface}")));
+    }
     parts.join(", ")
 }
 

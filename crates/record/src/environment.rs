@@ -50,6 +50,9 @@ pub struct NamedMachine {
     pub host: String,
     /// The interface that carries the traffic, or the tunnel.
     pub interface: String,
+    /// What was changed of it for the study, beside the switches of its conditions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<host::journal::Change>,
 }
 
 /// A virtual machine. The agent in it reports its kernel and its start.

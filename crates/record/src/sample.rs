@@ -208,6 +208,7 @@ pub fn host() -> host::Environment {
             multithreading: None,
             idle_driver: None,
             idle_governor: None,
+            latency_bound: None,
             idle_states: Vec::new(),
             vulnerabilities: BTreeMap::new(),
         },

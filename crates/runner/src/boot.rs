@@ -139,15 +139,19 @@ impl Campaign<'_> {
             if let Some(drift) = testbed::drift(planned, &effective, &switches) {
                 return Ok(Err(drift));
             }
-            let mut differences = (self.differences)();
+            let differences = &self.differences;
+            let look = |bench: &mut dyn Bench| -> Vec<Disturbance> {
+                differences().into_iter().map(Disturbance::from).chain(bench.differences()).collect()
+            };
+            let mut differing = look(bench);
             let mut readings = bench.run(condition, &order_of(condition), &mut || observe(&Event::Tick))?;
-            for since in (self.differences)() {
+            for since in look(bench) {
                 // One that lasts is told once.
-                if !differences.contains(&since) {
-                    differences.push(since);
+                if !differing.contains(&since) {
+                    differing.push(since);
                 }
             }
-            readings.disturbed.extend(differences.into_iter().map(Disturbance::from));
+            readings.disturbed.extend(differing);
             Ok(Ok(readings))
         });
         let (readings, outcome, end) = match result {

@@ -77,6 +77,10 @@ pub trait Bench {
         order: &RunOrder,
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error>;
+    /// How the settings of its machines differ from what the study set there.
+    fn differences(&mut self) -> Vec<Disturbance> {
+        Vec::new()
+    }
     /// How long building it took, if the lab itself knows; otherwise the caller measures it.
     fn built_in(&self) -> Option<Duration> {
         None

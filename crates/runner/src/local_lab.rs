@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use agent::Interrupt;
 use guest::Memory;
-use record::{Detail, Environment, ExactRun, Note};
+use record::{Detail, Disturbance, Environment, ExactRun, Note};
 use serde_json::{Value, json};
 use study::{BootState, BySide, Condition, Effective};
 use testbed::{Restarter, RunOrder, Switches, Testbed};
@@ -122,6 +122,10 @@ impl Bench for Testbed {
         family: load::Family,
     ) -> Result<Vec<String>, testbed::Error> {
         Testbed::lacking(self, traffic, family)
+    }
+
+    fn differences(&mut self) -> Vec<Disturbance> {
+        Testbed::differences(self)
     }
 
     fn run(

@@ -206,7 +206,11 @@ fn a_redacted_study_names_no_host_and_reads_as_before() {
     let mut interface = record::sample::interface("eth0");
     interface.link.address = Some("52:54:00:ab:cd:ef".to_owned());
     identified.transmitter.interfaces.insert("eth0".to_owned(), Some(interface));
-    let machine = |host: &str| NamedMachine { host: host.to_owned(), interface: "eth0".to_owned() };
+    let machine = |host: &str| NamedMachine {
+        host: host.to_owned(),
+        interface: "eth0".to_owned(),
+        changed: Vec::new(),
+    };
     identified.machines =
         Some(BySide { transmitter: machine("zeus"), receiver: machine("root@hera.example") });
     let toml = "name = \"quick\"\n# alice@atlas, 8.8.8.8\nkernel = \"/srv/alice/k\"\n".to_owned();

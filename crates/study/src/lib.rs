@@ -34,7 +34,7 @@ pub use model::design::{Design, DesignKind, Offload, Unreachable};
 pub use model::dropped::Dropped;
 pub use model::factor::Factor;
 pub use model::guest::Guest;
-pub use model::machine::Machine;
+pub use model::machine::{Machine, Machines, Placement};
 pub use model::name::{Name, NameWord};
 pub use model::offloads::Offloads;
 pub use model::protocol::{BootKind, Order, Protocol};

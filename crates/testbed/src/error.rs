@@ -72,6 +72,16 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// A setting of a machine could not be changed.
+    #[error("the {side} ({host}): {why}")]
+    NotSet {
+        /// Which machine.
+        side: study::Side,
+        /// Its name.
+        host: String,
+        /// Why not.
+        why: String,
+    },
     /// The machines are back, but not the addresses of their interfaces.
     #[error(
         "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)"

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+use host::machine::MachineRequest;
 use reach::{Connection, Reached};
-use study::BySide;
+use study::{BySide, Placement};
 
 /// The machines of both sides.
 #[derive(Debug, Clone)]
@@ -14,6 +15,15 @@ pub struct Hosts {
     /// Whether their interfaces get addresses of netassay's for the time of the study, in place of
     /// those that they have.
     pub own_addresses: bool,
+}
+
+/// What a study sets on the machine of a side.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SideSettings {
+    /// The settings; the interface of a placement is that of the traffic.
+    pub wanted: MachineRequest,
+    /// Where the work of this end runs.
+    pub placement: Option<Placement>,
 }
 
 /// A machine, and its interface for the traffic.

@@ -34,7 +34,7 @@ pub use crowd::crowded;
 pub use drift::drift;
 pub use end::End;
 pub use error::Error;
-pub use hosts::{HostPlace, Hosts};
+pub use hosts::{HostPlace, Hosts, SideSettings};
 pub use intended::Intended;
 pub use options::Options;
 pub use record::{CpuSplit, RunAccount};

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use host::DiscardDevice;
 use record::CpuSplit;
-use study::BootState;
+use study::{BootState, BySide};
 
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, SideSettings};
 
 /// The options of a testbed.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Options {
     pub exact: bool,
     /// The user's machines, for the scenarios that run between them.
     pub hosts: Option<Hosts>,
+    /// What the study sets on those machines for each boot.
+    pub machine: BySide<SideSettings>,
 }
 
 impl Options {
@@ -47,6 +49,7 @@ impl Options {
             inside_guest: false,
             exact: false,
             hosts: None,
+            machine: BySide::default(),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::launched::Launched;
 
 /// The extra time for an agent's answer: each change is on disk before it is made, and a setting of
 /// each CPU makes thousands of them.
-const WORK: Duration = Duration::from_secs(300);
+pub(crate) const WORK: Duration = Duration::from_secs(300);
 
 /// The agent that changes the settings of this machine. Dropping it undoes the changes;
 /// [`MachineSettings::undo`] also reports the result.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agent::message::{Answer, Request};
 use host::DiscardDevice;
-use record::{CpuSplit, Environment, NamedMachine, Note};
+use record::{Cause, CpuSplit, Disturbance, Environment, NamedMachine, Note, Part};
 use study::{BySide, Side};
 
 use crate::crowd::crowded;
@@ -103,6 +103,28 @@ impl Testbed {
     #[must_use]
     pub fn bridge(&self) -> Option<(u32, &'static str)> {
         self.path.nodes.first().map(|node| (node.agent.pid(), BRIDGE))
+    }
+
+    /// How the settings of the user's machines differ from what the study set there, each with its
+    /// machine.
+    pub fn differences(&mut self) -> Vec<Disturbance> {
+        let Some(named) = self.named.clone() else { return Vec::new() };
+        let mut all = Vec::new();
+        for end in self.ends().filter(|end| !named[end.side].changed.is_empty()) {
+            let causes = match end.agent.call(&Request::MachineDifferences) {
+                Ok(Answer::MachineDiffers { differences }) => {
+                    differences.into_iter().map(Cause::Setting).collect()
+                }
+                Ok(other) => vec![Cause::SettingsUnread(end.agent.client.unexpected(&other).to_string())],
+                Err(error) => vec![Cause::SettingsUnread(error.to_string())],
+            };
+            let at = Some(match end.side {
+                Side::Transmitter => Part::Transmitter,
+                Side::Receiver => Part::Receiver,
+            });
+            all.extend(causes.into_iter().map(|cause| Disturbance { at, cause }));
+        }
+        all
     }
 
     /// What this testbed cannot provide, each with the consequence.

@@ -2,23 +2,27 @@
 
 use std::net::IpAddr;
 use std::path;
+use std::time::Duration;
 
 use agent::message::{Answer, Request};
-use agent::{Interrupt, Launch};
+use agent::{CallError, Interrupt, Launch};
 use host::Located;
+use host::journal::Change;
+use host::machine::PlacementRequest;
 use record::NamedMachine;
-use study::{BySide, Family, Scenario, Side};
+use study::{BySide, Family, Placement, Scenario, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
 use crate::error::Error;
-use crate::hosts::{HostPlace, Hosts};
+use crate::hosts::{HostPlace, Hosts, SideSettings};
 use crate::launched::Launched;
 use crate::options::Options;
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
 use crate::path::tunnel::{TUNNEL, vxlan_of};
 use crate::path::veth::await_running;
 use crate::path::{Path, ReceiveWork};
+use crate::settings::WORK;
 use crate::testbed::Testbed;
 
 /// An agent on a machine, with the interface for the traffic.
@@ -65,12 +69,12 @@ pub(crate) fn ssh(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
     let own = hosts.own_addresses.then_some(TRAFFIC);
     let addresses = prepare(&mut machines, own)?;
+    let set = set(builder, &hosts, &mut machines)?;
     let ends = machines.map(|side, machine| {
         let Machine { agent, located } = machine;
-        let cpus = cpus(&agent, &located);
-        End::new(side, agent, &cpus, &located.interface, addresses[side])
+        End::new(side, agent, &set[side].cpus, &located.interface, addresses[side])
     });
-    Ok(testbed(builder, ends, Path::new(Scenario::Ssh, ReceiveWork::AtItsInterface)))
+    Ok(testbed(builder, ends, set, Path::new(Scenario::Ssh, ReceiveWork::AtItsInterface)))
 }
 
 /// Two machines, and a tunnel over the network between them with the traffic's addresses.
@@ -79,6 +83,7 @@ pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let family = builder.options.state.underlay_family;
     let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
     let under = prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY))?;
+    let set = set(builder, &hosts, &mut machines)?;
     for (side, machine) in machines.each_mut() {
         let local = reachable(under[side].of(family), family, side)?;
         let remote = reachable(under[side.other()].of(family), family, side.other())?;
@@ -93,10 +98,10 @@ pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let path = Path { tunnel: Some(family), ..Path::new(Scenario::SshVxlan, ReceiveWork::AtItsInterface) };
     let ends = machines.map(|side, machine| {
         let Machine { agent, located } = machine;
-        let cpus = cpus(&agent, &located);
-        End { underlay: Some(located.interface), ..End::new(side, agent, &cpus, TUNNEL, TRAFFIC[side]) }
+        let end = End::new(side, agent, &set[side].cpus, TUNNEL, TRAFFIC[side]);
+        End { underlay: Some(located.interface), ..end }
     });
-    Ok(testbed(builder, ends, path))
+    Ok(testbed(builder, ends, set, path))
 }
 
 /// The addresses that the interfaces of the machines have for the traffic.
@@ -217,16 +222,62 @@ fn cpus(agent: &Launched, located: &Located) -> Vec<u32> {
     if near.is_empty() { all } else { near }
 }
 
-fn testbed(builder: &Builder<'_>, ends: BySide<End>, path: Path) -> Testbed {
+/// What was set on a machine for the boot.
+struct Set {
+    /// The CPUs of its end of the traffic.
+    cpus: Vec<u32>,
+    changes: Vec<Change>,
+}
+
+/// Sets what the study asks for on both machines; their agents undo it at their end.
+fn set(builder: &Builder<'_>, hosts: &Hosts, machines: &mut BySide<Machine>) -> Result<BySide<Set>, Error> {
+    let mut set_one = |side: Side| {
+        let Machine { agent, located } = &mut machines[side];
+        let refused = |why: String| Error::NotSet { side, host: hosts.places[side].to_string(), why };
+        let SideSettings { mut wanted, placement } = builder.options.machine[side].clone();
+        let mut cpus = cpus(agent, located);
+        if let Some(Placement { irq, traffic }) = placement {
+            let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
+            if !all.contains(&traffic) {
+                let all = host::affinity::format_cpu_list(&all);
+                return Err(refused(format!(
+                    "the traffic cannot run on CPU {traffic}: it may use the CPUs {all}"
+                )));
+            }
+            cpus = vec![traffic];
+            let interface = located.interface.clone();
+            wanted.placement = Some(PlacementRequest { interface, cpu: irq });
+        }
+        if wanted.is_empty() {
+            return Ok(Set { cpus, changes: Vec::new() });
+        }
+        agent.work = WORK;
+        let answer = agent.call(&Request::ChangeMachine(wanted));
+        agent.work = Duration::ZERO;
+        let changes = match answer {
+            Ok(Answer::MachineChanged { changes }) => changes,
+            Ok(other) => return Err(agent.client.unexpected(&other).into()),
+            Err(Error::Call(CallError::Refused { why, .. })) => return Err(refused(why)),
+            Err(error) => return Err(error),
+        };
+        // Another number of queues restarts some cards.
+        await_running(agent, &located.interface)?;
+        Ok(Set { cpus, changes })
+    };
+    BySide::try_of(&mut set_one)
+}
+
+fn testbed(builder: &Builder<'_>, ends: BySide<End>, set: BySide<Set>, path: Path) -> Testbed {
     let split = record::CpuSplit {
         transmitter: ends.transmitter.cpus.clone(),
         receiver: ends.receiver.cpus.clone(),
         controller: Vec::new(),
     };
     let named = builder.options.hosts.as_ref().map(|hosts| {
-        BySide::of(|side| NamedMachine {
+        set.map(|side, set| NamedMachine {
             host: hosts.places[side].to_string(),
             interface: ends[side].underlay.as_ref().unwrap_or(&ends[side].interface).clone(),
+            changed: set.changes,
         })
     });
     let options = Options { cpus: split, ..builder.options.clone() };

@@ -3,6 +3,7 @@
 pub mod affinity;
 pub(crate) mod clock;
 pub(crate) mod interrupts;
+pub(crate) mod latency;
 pub(crate) mod list;
 pub(crate) mod process_threads;
 pub(crate) mod softirqs;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::cpu::latency::latency_bound;
 use crate::cpu::list::{format_cpu_list, parse_cpu_list};
 use crate::kernel::files::{Files, field};
 
@@ -34,6 +35,10 @@ pub struct CpuEnvironment {
     pub idle_driver: Option<String>,
     /// The governor that chooses an idle state.
     pub idle_governor: Option<String>,
+    /// How long a CPU may take to wake up, in µs, as long as a program holds that
+    /// (`/dev/cpu_dma_latency`); `None` if none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_bound: Option<u32>,
     /// The idle states of the first CPU, the shallowest first.
     pub idle_states: Vec<IdleState>,
     /// The kernel's mitigation of each known CPU vulnerability (`meltdown`, `spectre_v2` …).
@@ -74,6 +79,7 @@ impl CpuEnvironment {
             idle_governor: files
                 .text("sys/devices/system/cpu/cpuidle/current_governor")
                 .or_else(|| files.text("sys/devices/system/cpu/cpuidle/current_governor_ro")),
+            latency_bound: latency_bound(files),
             idle_states: online.first().map(|cpu| idle_states(files, *cpu)).unwrap_or_default(),
             vulnerabilities: vulnerabilities(files),
             isolated: files.text("sys/devices/system/cpu/isolated"),

@@ -63,6 +63,8 @@ pub struct Journal {
     /// Those that are announced, and have nothing to undo now. A change of the same setting from
     /// the same value is the same change again: so the journal of a long study stays short.
     closed: Vec<Change>,
+    /// Settings that others than [`Journal::change`] changed last: they are read back elsewhere.
+    covered: BTreeSet<Target>,
     /// Whether it may change what a user had applied to stay.
     is_over_applied: bool,
     /// The right to change the machine. Declared after `file`, so that the journal is closed first.
@@ -79,6 +81,7 @@ impl Journal {
             directory: directory.to_owned(),
             changes: Vec::new(),
             closed: Vec::new(),
+            covered: BTreeSet::new(),
             is_over_applied: false,
             claim: None,
         }
@@ -116,6 +119,9 @@ impl Journal {
     pub fn change(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
         self.claim()?;
         let followers = self.followers(settings)?;
+        for target in settings.iter().map(|(target, _)| target).chain(&followers) {
+            self.covered.remove(target);
+        }
         let followers = self.begin(&followers)?;
         let made = self.make(settings);
         let ended = self.end(&followers);
@@ -181,6 +187,7 @@ impl Journal {
     ) -> Result<T, JournalError> {
         self.claim()?;
         let numbers = self.begin(targets)?;
+        self.covered.extend(targets.iter().cloned());
         let done = action();
         self.end(&numbers)?;
         Ok(done?)
@@ -283,10 +290,11 @@ impl Journal {
     }
 
     /// How a study's settings differ from what was read back when they were changed; nothing if
-    /// nobody has touched them. What is set for each run, or follows from that, is not looked at.
+    /// nobody has touched them. What [`Journal::cover`] changed since is not looked at: it is set
+    /// for each run, and read back then.
     pub fn differences(&self) -> Vec<Difference> {
         // Of several changes of one setting the last counts.
-        let watched = self.changes.iter().filter(|change| change.target.is_watched());
+        let watched = self.changes.iter().filter(|change| !self.covered.contains(&change.target));
         let last: BTreeMap<&Target, &Value> =
             watched.filter_map(|change| Some((&change.target, change.after.as_ref()?))).collect();
         let differs = |(target, after): (&Target, &Value)| {

@@ -76,7 +76,11 @@ impl Undoing {
             Outcome::Gone => format!(
                 "{target}: the {} does not exist here any more (it was removed, or moved to another network namespace), so \
                  nothing is set back; the value before was {before}",
-                if target.is_of_queue() { "queue, or its interface," } else { "interface" }
+                match target {
+                    Target::IrqAffinity { .. } => "interrupt",
+                    target if target.is_of_queue() => "queue, or its interface,",
+                    _ => "interface",
+                }
             ),
             Outcome::ChangedMeanwhile { now } => format!(
                 "{target}: is {}, not the {after} that netassay set: another program changed it, so it is left; `netassay restore --force` \

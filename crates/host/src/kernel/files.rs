@@ -27,6 +27,11 @@ impl Files {
         (!text.is_empty()).then_some(text)
     }
 
+    /// A file that is no text.
+    pub(crate) fn open(&self, path: &str, how: &std::fs::OpenOptions) -> std::io::Result<std::fs::File> {
+        how.open(self.root.join(path))
+    }
+
     /// The number in a file.
     pub(crate) fn number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
         self.text(path)?.parse().ok()

@@ -90,6 +90,9 @@ impl Machine {
             let transmit = queues("tx-", "xps_cpus").into_iter();
             all.extend(transmit.map(|queue| Target::TransmitSteering { interface: interface(), queue }));
         }
+        // Drivers choose the CPUs of their interrupts when the number of queues changes.
+        let interrupts = super::requested::interrupts(self, &name).unwrap_or_default();
+        all.extend(interrupts.into_iter().map(|irq| Target::IrqAffinity { irq }));
         // A number that the driver chooses is written back before the driver chooses it again.
         let (switches, numbers): (Vec<_>, Vec<_>) =
             device.into_keys().partition(|setting| setting.is_switch());

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub use allowed::SYSCTLS;
 use error::{forbidden, no_feature, not_taken, unreadable, unwritable};
 pub use interface::Interface;
-pub use requested::{FeatureRequest, MachineRequest};
+pub use requested::{FeatureRequest, MachineRequest, PlacementRequest};
 pub use target::Target;
 pub(crate) use target::check_value;
 pub use value::Value;
@@ -123,6 +123,12 @@ impl Machine {
         self.put(target, &line.as_str().into())
     }
 
+    /// Whether a setting is what was asked for.
+    #[must_use]
+    pub fn has(&self, target: &Target, asked: &str) -> bool {
+        self.read(target).is_ok_and(|now| target.means(asked, &now))
+    }
+
     /// Whether the kernel took what was asked for.
     pub(crate) fn check(&self, target: &Target, asked: &str, got: &Value) -> Result<(), Error> {
         if target.means(asked, got) {
@@ -178,7 +184,13 @@ impl Machine {
         let below = match target {
             Target::Sysctl { name } => format!("proc/sys/{}", target::sysctl_path(name)),
             Target::Governor { cpu } => format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"),
-            Target::IrqAffinity { irq } => format!("proc/irq/{irq}/smp_affinity_list"),
+            Target::IrqAffinity { irq } => {
+                let directory = format!("proc/irq/{irq}");
+                if !self.root.join(&directory).is_dir() {
+                    return Err(Error::NoInterrupt { irq: *irq });
+                }
+                format!("{directory}/smp_affinity_list")
+            }
             Target::Steering { interface, queue } => {
                 self.of_queue(interface, &format!("rx-{queue}"), "rps_cpus")?
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::affinity::online_cpus;
-use crate::cpu::list::format_cpu_list;
+use crate::cpu::list::{format_cpu_list, format_cpu_mask};
 use crate::error::Error;
 use crate::link::ethtool::Ethtool;
 use crate::link::links::check_name;
@@ -21,6 +21,12 @@ pub struct MachineRequest {
     pub sysctls: BTreeMap<String, String>,
     /// The frequency governor of every CPU.
     pub governor: Option<String>,
+    /// How long a CPU may take to wake up, in µs ([`crate::HeldLatency`]).
+    #[serde(default)]
+    pub cpu_latency: Option<u32>,
+    /// Where an interface's work is done.
+    #[serde(default)]
+    pub placement: Option<PlacementRequest>,
     /// The CPUs that handle all interrupts of an interface, by interface.
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
     /// Features of interfaces.
@@ -40,7 +46,24 @@ pub struct FeatureRequest {
     pub on: bool,
 }
 
+/// One CPU for all interrupts of an interface; for one without any, such as a virtual one, for its
+/// receive work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlacementRequest {
+    /// The interface.
+    pub interface: String,
+    /// The CPU.
+    pub cpu: u32,
+}
+
 impl MachineRequest {
+    /// Whether it asks for nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// The single settings of this machine with their values, in order.
     ///
     /// # Errors
@@ -67,10 +90,37 @@ impl MachineRequest {
             let cpus = format_cpu_list(cpus);
             settings.extend(interrupts.into_iter().map(|irq| (Target::IrqAffinity { irq }, cpus.clone())));
         }
+        if let Some(placement) = &self.placement {
+            settings.extend(placement.settings(machine)?);
+        }
         for wanted in &self.features {
             settings.extend(wanted.settings()?);
         }
         Ok(settings)
+    }
+}
+
+impl PlacementRequest {
+    fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, Error> {
+        let online = online_cpus();
+        if !online.contains(&self.cpu) {
+            return Err(format!(
+                "CPU {} cannot handle interrupts: the CPUs that are online here are {}",
+                self.cpu,
+                format_cpu_list(&online)
+            )
+            .into());
+        }
+        let steering = machine.around_steering(&Interface::find(&self.interface)?)?;
+        // What its interrupts leave to other CPUs would be done there.
+        let (interrupts, receive) = match interrupts(machine, &self.interface) {
+            Ok(interrupts) => (interrupts, Vec::new()),
+            Err(_) => (Vec::new(), vec![self.cpu]),
+        };
+        let mask = format_cpu_mask(&receive).map_err(|cpu| format!("no machine has a CPU {cpu}"))?;
+        let affinity = |irq| (Target::IrqAffinity { irq }, self.cpu.to_string());
+        let receive = steering.into_iter().map(|queue| (queue, mask.clone()));
+        Ok(interrupts.into_iter().map(affinity).chain(receive).collect())
     }
 }
 
@@ -100,12 +150,14 @@ const NO_GOVERNOR: &str = "no CPU here has a frequency governor (a virtual machi
 /// The interrupts of an interface's device: its own list of message-signalled ones, or that of the
 /// device below it (virtio's devices hang on a PCI device that has them), or the one line that old
 /// devices have.
-fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, Error> {
+pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, Error> {
     check_name(interface)?;
     let device = format!("sys/class/net/{interface}/device");
     for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
         let numbers = machine.files().names(&directory, "");
-        let numbers: Vec<u32> = numbers.iter().filter_map(|name| name.parse().ok()).collect();
+        // One that no driver has asked for has no directory there.
+        let is_used = |irq: &u32| !machine.files().names(&format!("proc/irq/{irq}"), "").is_empty();
+        let numbers: Vec<u32> = numbers.iter().filter_map(|name| name.parse().ok()).filter(is_used).collect();
         if !numbers.is_empty() {
             return Ok(numbers);
         }
@@ -128,14 +180,19 @@ mod tests {
     fn wishes_become_settings_of_this_machine() {
         let (keep, _) = files(&[
             ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
+            ("sys/class/net/eth0/device/msi_irqs/32", "msix"),
             ("sys/class/net/eth0/device/msi_irqs/31", "msix"),
             ("sys/class/net/eth0/device/msi_irqs/30", "msix"),
+            ("proc/irq/30/smp_affinity_list", "0\n"),
+            ("proc/irq/31/smp_affinity_list", "1\n"),
             ("sys/class/net/eth1/device/irq", "9\n"),
         ]);
         let machine = Machine::below(keep.path());
         let requested = MachineRequest {
             sysctls: BTreeMap::from([("net.core.rmem_max".to_owned(), "5".to_owned())]),
             governor: Some("performance".to_owned()),
+            cpu_latency: None,
+            placement: None,
             irq_affinity: BTreeMap::from([("eth0".to_owned(), vec![1, 0]), ("eth1".to_owned(), vec![1])]),
             features: Vec::new(),
         };

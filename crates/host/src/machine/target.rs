@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use words::DeviceSetting;
 
 use super::{Interface, Value, allowed};
-use crate::cpu::list::parse_cpu_list;
+use crate::cpu::list::{parse_cpu_list, parse_cpu_mask};
 use crate::link::ipv6::{Scope, State};
 use crate::link::links::check_name;
 
@@ -235,13 +235,10 @@ impl Target {
         matches!(self, Self::Steering { .. } | Self::TransmitSteering { .. })
     }
 
-    /// Whether it is one of a study's own settings, which others must not change meanwhile. The
-    /// rest follows from those, or is set for each run and read back then.
-    pub(crate) fn is_watched(&self) -> bool {
-        matches!(
-            self,
-            Self::Sysctl { .. } | Self::Governor { .. } | Self::IrqAffinity { .. } | Self::Feature { .. }
-        )
+    /// Whether a driver may change it when it restarts its device.
+    #[must_use]
+    pub fn is_placement(&self) -> bool {
+        self.is_of_queue() || matches!(self, Self::IrqAffinity { .. })
     }
 
     /// Whether two values are the same.
@@ -284,6 +281,10 @@ impl Target {
         let got = got.words();
         match self {
             Self::IrqAffinity { .. } => same_list(asked, &got),
+            Self::Steering { .. } | Self::TransmitSteering { .. } => {
+                let mask = parse_cpu_mask(asked);
+                mask.is_some() && mask == parse_cpu_mask(&got.concat())
+            }
             Self::Sysctl { name } if name == "net.ipv4.ip_local_reserved_ports" => same_list(asked, &got),
             _ => {
                 let asked: Vec<&str> = asked.split_whitespace().collect();
@@ -387,6 +388,8 @@ mod tests {
     fn equal_values_are_equal_however_the_kernel_writes_them() {
         let ttl = Target::Sysctl { name: "net.ipv4.ip_default_ttl".to_owned() };
         let ports = Target::Sysctl { name: "net.ipv4.ip_local_reserved_ports".to_owned() };
+        let interface = serde_json::from_value("eth0".into()).unwrap();
+        let steering = Target::Steering { interface, queue: 0 };
         for (target, asked, got, equal) in [
             (&ttl, "0x20", "32\n", true),
             (&ttl, "040", "32\n", true),
@@ -398,6 +401,9 @@ mod tests {
             (&ports, "", "\n", true),
             (&ports, "1", "\n", false),
             (&Target::IrqAffinity { irq: 1 }, "1,0", "0-1\n", true),
+            (&steering, "0000000a", "a\n", true),
+            (&steering, "00000001,00000000", "1,00000000\n", true),
+            (&steering, "00000001", "3\n", false),
         ] {
             assert_eq!(target.means(asked, &Value::from(got)), equal, "{asked:?} and {got:?}");
         }

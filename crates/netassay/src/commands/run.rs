@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use agent::Interrupt;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
-use study::{BootKind, BootState, Study};
+use study::{BootKind, BootState, BySide, Machines, Study};
 
 use crate::cli::{Format, Measured, RunFlags};
 use crate::commands::hosts::{self, ReachedHosts};
@@ -76,12 +76,12 @@ fn report_beside(db: &Path, study: StudyId) -> Option<PathBuf> {
 /// Measures or resumes a study. `None` with `--dry-run`, which prints the plan.
 pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>, Failure> {
     let interrupt = signals::interrupt()?;
-    if flags.hosts.names_any() && !study.machine().is_empty() {
-        return Err(Failure::Usage(format!(
-            "the study {:?} changes the settings of this machine ([machine]), and would run between others: remove [machine]",
-            study.name()
-        )));
-    }
+    let is_between = flags.hosts.names_any();
+    // A dry run changes nothing.
+    let of_sides = match is_between {
+        true => machine::of_sides(study, flags.change_machine || flags.dry_run)?,
+        false => BySide::default(),
+    };
     let reached = hosts::reach(&flags.hosts, &interrupt)?;
     if let Some(reached) = &reached {
         reached.check(study)?;
@@ -90,13 +90,15 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         return dry_run_between(study, reached, flags).map(|()| None);
     }
     let mut lab = lab(study, flags, reached, &interrupt)?;
+    lab.options.machine = of_sides;
     if flags.dry_run {
         return dry_run(study, &mut lab, flags).map(|()| None);
     }
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
     let (db, version) = (&flags.database.db, env!("CARGO_PKG_VERSION"));
-    machine::during(study, flags.change_machine, |changed| {
+    let here = if is_between { &Machines::default() } else { study.machine() };
+    machine::during(study, here, flags.change_machine, |changed| {
         let mut store = Store::open(db)?;
         let resumed = match &flags.resume {
             None => None,

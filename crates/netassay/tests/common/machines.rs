@@ -210,7 +210,7 @@ impl Machine {
         self.sh(
             "ip -d link; ip addr; ip route; ip -6 route | sort; for i in data0 mgmt; do ethtool -k $i; ethtool -g $i 2>&1 || true; \
              for f in /sys/class/net/$i/queues/*/rps_cpus /sys/class/net/$i/queues/*/xps_cpus /sys/class/net/$i/mtu; do printf '%s ' $f; cat $f 2>/dev/null || echo none; done; \
-             done; sysctl -a 2>/dev/null | grep -E '^net.(ipv4|ipv6).conf' | grep -v stable_secret; ls /sys/class/net",
+             done; sysctl -a 2>/dev/null | grep -E '^net.(ipv4|ipv6).(conf|ip_default_ttl|tcp_rmem)' | grep -v stable_secret; ls /sys/class/net",
         )
     }
 

@@ -7,6 +7,7 @@
 mod common;
 #[path = "../common/machines.rs"]
 mod machines;
+mod settings;
 mod trouble;
 
 use std::fs;

@@ -115,7 +115,7 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
     let Some(first) = stored.boots.first().map(|boot| &boot.environment) else { return Vec::new() };
     let Some(named) = &first.machines else { return Vec::new() };
     let line = |side: Side| {
-        let NamedMachine { host, interface } = &named[side];
+        let NamedMachine { host, interface, changed: _ } = &named[side];
         let about = described(first, side, interface);
         format!("{side}: {}, interface {}{about}", text::line(host), text::line(interface))
     };
@@ -182,6 +182,12 @@ fn document(environment: &Environment) -> Value {
     document["notes"] = environment.notes.iter().map(ToString::to_string).collect();
     if !environment.changed.is_empty() {
         document["changed"] = environment.changed.iter().map(ToString::to_string).collect();
+    }
+    for (side, machine) in environment.machines.iter().flat_map(|machines| machines.each_ref()) {
+        if !machine.changed.is_empty() {
+            document["machines"][side.word()]["changed"] =
+                machine.changed.iter().map(ToString::to_string).collect();
+        }
     }
     for (name, guest) in environment.guests.iter().flatten() {
         document["guests"][name]["acceleration"] = guest.acceleration.to_string().into();

@@ -270,10 +270,16 @@ impl Results {
     #[must_use]
     pub fn changed(&self) -> Vec<String> {
         let mut changes: Vec<String> = Vec::new();
-        for change in self.stored.boots.iter().flat_map(|boot| &boot.environment.changed) {
-            let change = change.to_string();
-            if !changes.contains(&change) {
-                changes.push(change);
+        for environment in self.stored.boots.iter().map(|boot| &boot.environment) {
+            let own = environment.changed.iter().map(ToString::to_string);
+            let named = environment.machines.iter().flat_map(|machines| machines.each_ref());
+            let named = named.flat_map(|(side, machine)| {
+                machine.changed.iter().map(move |change| format!("{side}: {change}"))
+            });
+            for change in own.chain(named) {
+                if !changes.contains(&change) {
+                    changes.push(change);
+                }
             }
         }
         changes

@@ -2,21 +2,94 @@
 
 use std::collections::BTreeMap;
 
-use toml_edit::{InlineTable, Table, Value, value};
-use words::feature;
+use toml_edit::{InlineTable, Item, Table, Value, value};
+use words::{BySide, Side, feature};
 
-/// The table `[machine]`: settings of the machine itself. They are changed only if the command line
-/// allows it, and undone at the end.
+/// The table `[machine]`: settings of the machine itself, or of both machines that a study runs
+/// between. They are changed only if the command line allows it, and undone at the end.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Machines {
+    /// Of each machine.
+    pub both: Machine,
+    /// Of the machine of one side, which win over those.
+    pub own: BySide<Machine>,
+}
+
+/// The settings of one machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Machine {
     /// Sysctls by name, as sysctl(8) writes both.
     pub sysctl: BTreeMap<String, String>,
     /// The frequency governor of every CPU.
     pub governor: Option<String>,
+    /// How long a CPU may take to wake up, in µs: deeper idle states are not entered.
+    pub cpu_latency: Option<u32>,
+    /// Where the work of its end of the traffic runs.
+    pub placement: Option<Placement>,
     /// The CPUs that take all interrupts of an interface, by the interface.
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
     /// Features by interface: the file's name (`tso`), on or off.
     pub features: BTreeMap<String, BTreeMap<String, bool>>,
+}
+
+/// One queue with its interrupt on one CPU, and the traffic's threads on another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placement {
+    /// The CPU that handles the interrupts of the interface.
+    pub irq: u32,
+    /// The CPU of the threads that send and receive.
+    pub traffic: u32,
+}
+
+impl Machines {
+    /// The settings of the machine of one side.
+    #[must_use]
+    pub fn of(&self, side: Side) -> Machine {
+        let (both, own) = (&self.both, &self.own[side]);
+        let mut features = both.features.clone();
+        for (interface, switches) in &own.features {
+            features.entry(interface.clone()).or_default().extend(switches.clone());
+        }
+        Machine {
+            sysctl: over(&both.sysctl, &own.sysctl),
+            governor: own.governor.clone().or_else(|| both.governor.clone()),
+            cpu_latency: own.cpu_latency.or(both.cpu_latency),
+            placement: own.placement.or(both.placement),
+            irq_affinity: over(&both.irq_affinity, &own.irq_affinity),
+            features,
+        }
+    }
+
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What only the machines of two sides can have, as a study file writes it.
+    #[must_use]
+    pub fn of_two_machines(&self) -> Vec<String> {
+        let named = Side::BOTH.into_iter().filter(|side| !self.own[*side].is_empty());
+        let placement = self.both.placement.map(|_| "placement".to_owned());
+        named.map(|side| format!("[machine.{side}]")).chain(placement).collect()
+    }
+
+    /// The same as a table of a study file; `None` if it is empty.
+    pub(crate) fn toml(&self) -> Option<Table> {
+        let mut table = self.both.toml();
+        for side in Side::BOTH {
+            let own = self.own[side].toml();
+            if !own.is_empty() {
+                table.insert(side.word(), Item::Table(own));
+            }
+        }
+        (!table.is_empty()).then_some(table)
+    }
+}
+
+/// The values of one side over those of both.
+fn over<V: Clone>(both: &BTreeMap<String, V>, own: &BTreeMap<String, V>) -> BTreeMap<String, V> {
+    both.iter().chain(own).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 impl Machine {
@@ -33,12 +106,22 @@ impl Machine {
         wanted
     }
 
-    /// The same as a table of a study file; `None` if it is empty.
-    pub(crate) fn toml(&self) -> Option<Table> {
+    /// The same as a table of a study file.
+    fn toml(&self) -> Table {
         let of_interface = |switches: &BTreeMap<String, bool>| inline(switches, |on| (*on).into());
         let mut table = Table::new();
         if let Some(governor) = &self.governor {
             table.insert("governor", value(governor));
+        }
+        if let Some(microseconds) = self.cpu_latency {
+            table.insert("cpu_latency", value(i64::from(microseconds)));
+        }
+        if let Some(Placement { irq, traffic }) = self.placement {
+            let both: InlineTable = [("irq", irq), ("traffic", traffic)]
+                .map(|(key, cpu)| (key, Value::from(i64::from(cpu))))
+                .into_iter()
+                .collect();
+            table.insert("placement", value(both));
         }
         for (key, map) in [
             ("sysctl", inline(&self.sysctl, |value| value.into())),
@@ -52,10 +135,11 @@ impl Machine {
                 table.insert(key, value(map));
             }
         }
-        (!table.is_empty()).then_some(table)
+        table
     }
 
     /// Whether it changes nothing.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -6,7 +6,7 @@ use crate::model::boot_state::BootState;
 use crate::model::design::Design;
 use crate::model::factor::{Factor, Subject};
 use crate::model::grid::{self, Cell};
-use crate::model::machine::Machine;
+use crate::model::machine::Machines;
 use crate::model::protocol::Protocol;
 use crate::model::selection::{Exclusion, Request};
 use crate::model::stop::LooksDropped;
@@ -30,7 +30,7 @@ pub struct Study {
     /// The combinations of the design's factors, which are the last of `factors`; without a design,
     /// one empty combination.
     pub(crate) rows: Vec<Vec<bool>>,
-    pub(crate) machine: Machine,
+    pub(crate) machine: Machines,
     pub(crate) looks_dropped: Option<LooksDropped>,
     pub(crate) text: String,
 }
@@ -111,8 +111,8 @@ impl Study {
         self.factors.len() - self.design.as_ref().map_or(0, |design| design.factors.len())
     }
 
-    /// What it changes of the machine itself, if that is allowed.
-    pub fn machine(&self) -> &Machine {
+    /// What it changes of the machine itself, or of those that it runs between, if that is allowed.
+    pub fn machine(&self) -> &Machines {
         &self.machine
     }
 

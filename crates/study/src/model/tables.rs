@@ -315,19 +315,55 @@ pub(crate) const COMPARISON: Table = Table {
 
 pub(crate) const MACHINE: Table = Table {
     name: "Machine",
-    help: "Settings of the machine itself: changed if the command line has `--change-machine`, and undone at the end.",
+    help: "Settings of the machine itself, or of both machines that a study runs between: changed if the command line has `--change-machine`, and undone at the end.",
     rows: &[
-        may(
-            "sysctl",
-            Part::Sysctls,
-            "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes.",
+        SYSCTL,
+        GOVERNOR,
+        CPU_LATENCY,
+        PLACEMENT_KEY,
+        IRQ_AFFINITY,
+        FEATURES,
+        may("transmitter", Part::Table(&MACHINE_OF_SIDE), "The same of the transmitter's machine only."),
+        may("receiver", Part::Table(&MACHINE_OF_SIDE), "The same of the receiver's machine only."),
+    ],
+};
+
+pub(crate) const MACHINE_OF_SIDE: Table = Table {
+    name: "MachineOfSide",
+    help: "Settings of the machine of one side, which win over those of both.",
+    rows: &[SYSCTL, GOVERNOR, CPU_LATENCY, PLACEMENT_KEY, IRQ_AFFINITY, FEATURES],
+};
+
+const SYSCTL: Row = may(
+    "sysctl",
+    Part::Sysctls,
+    "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes.",
+);
+const GOVERNOR: Row = may("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`.");
+const CPU_LATENCY: Row = may(
+    "cpu_latency",
+    Part::Number("CpuLatency", limit::CPU_LATENCY),
+    "How long a CPU may take to wake up, in µs: idle states that take longer are not entered. 0: it does not sleep.",
+);
+const PLACEMENT_KEY: Row = may(
+    "placement",
+    Part::Table(&PLACEMENT),
+    "Where the work of its end of the traffic runs: `{ irq = 0, traffic = 1 }`. Only between machines.",
+);
+const IRQ_AFFINITY: Row =
+    may("irq_affinity", Part::Cpus, "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`.");
+const FEATURES: Row =
+    may("features", Part::Features, "Features of an interface: `\"eth0\" = { tso = false }`.");
+
+pub(crate) const PLACEMENT: Table = Table {
+    name: "Placement",
+    help: "One queue with its interrupt on one CPU, and the traffic on another.",
+    rows: &[
+        must(
+            "irq",
+            Part::Number("Cpu", limit::CPU),
+            "The CPU that handles the interrupts of the interface, or receives for one without interrupts.",
         ),
-        may("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`."),
-        may(
-            "irq_affinity",
-            Part::Cpus,
-            "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`.",
-        ),
-        may("features", Part::Features, "Features of an interface: `\"eth0\" = { tso = false }`."),
+        must("traffic", Part::Number("Cpu", limit::CPU), "The CPU of the threads that send and receive."),
     ],
 };

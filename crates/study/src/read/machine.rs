@@ -3,22 +3,36 @@
 use std::collections::BTreeMap;
 
 use toml::de::DeValue;
-use words::{feature, suggest::quoted};
+use words::{BySide, feature, suggest::quoted};
 
 use crate::model::limit;
-use crate::model::machine::Machine;
-use crate::model::tables::MACHINE;
+use crate::model::machine::{Machine, Machines, Placement};
+use crate::model::tables::{MACHINE, PLACEMENT};
 use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries};
 use crate::read::value::Value;
 
-pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machine {
+pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machines {
+    let mut of_side = |key, name| {
+        let entry = table.take(key)?;
+        Some(one(Table::of(name, &entry, problems)?, problems))
+    };
+    let transmitter = of_side("transmitter", "[machine.transmitter]").unwrap_or_default();
+    let receiver = of_side("receiver", "[machine.receiver]").unwrap_or_default();
+    Machines { own: BySide { transmitter, receiver }, both: one(table, problems) }
+}
+
+/// The settings of one machine, or of both.
+fn one(mut table: Table<'_>, problems: &mut Problems) -> Machine {
     let mut machine = Machine::default();
     if let Some(entry) = table.take("sysctl") {
         machine.sysctl = sysctls(&entry, problems);
     }
     machine.governor = table.take("governor").and_then(|entry| Value::of(&entry).identifier(problems));
+    machine.cpu_latency =
+        table.take("cpu_latency").and_then(|entry| Value::of(&entry).small(limit::CPU_LATENCY, problems));
+    machine.placement = table.take("placement").and_then(|entry| placement(&entry, problems));
     if let Some(entry) = table.take("irq_affinity") {
         const NAME: &str = "irq_affinity = { \"eth0\" = [0] }";
         machine.irq_affinity = by_interface(NAME, &entry, problems, cpus);
@@ -29,6 +43,18 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Machine {
     }
     table.finish(&MACHINE.keys(), problems);
     machine
+}
+
+fn placement(entry: &Entry<'_>, problems: &mut Problems) -> Option<Placement> {
+    const NAME: &str = "placement = { irq = 0, traffic = 1 }";
+    let mut table = Table::of(NAME, entry, problems)?;
+    let mut cpu = |key| {
+        let entry = table.require(key, NAME, problems)?;
+        Value::of(&entry).small(limit::CPU, problems)
+    };
+    let (irq, traffic) = (cpu("irq"), cpu("traffic"));
+    table.finish(&PLACEMENT.keys(), problems);
+    Some(Placement { irq: irq?, traffic: traffic? })
 }
 
 /// Sysctls, by quoted names or by the tables that dotted ones make.
@@ -145,18 +171,20 @@ fn features(entry: &Entry<'_>, problems: &mut Problems) -> Option<BTreeMap<Strin
 
 #[cfg(test)]
 mod tests {
+    use words::Side;
+
     use crate::Study;
-    use crate::model::machine::Machine;
+    use crate::model::machine::{Machine, Machines, Placement};
 
     const STUDY: &str =
         "name = \"x\"\nquestion = \"y\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";
 
-    fn read(table: &str) -> Result<Machine, String> {
+    fn read(table: &str) -> Result<Machines, String> {
         let study = Study::parse("x.toml", &format!("{STUDY}{table}"));
         study.map(|study| study.machine().clone()).map_err(|problems| problems.to_string())
     }
 
-    fn written(machine: &Machine) -> String {
+    fn written(machine: &Machines) -> String {
         let mut file = toml_edit::DocumentMut::new();
         file.extend(machine.toml().map(|table| ("machine", toml_edit::Item::Table(table))));
         file.to_string()
@@ -174,11 +202,11 @@ mod tests {
              governor = \"performance\"\nirq_affinity = { eth0 = [1, 0] }\nfeatures = { eth0 = { tso = false, gro = \"on\" } }\n",
         )
         .unwrap();
-        assert_eq!(machine.sysctl["net.core.rmem_max"], "8388608");
-        assert_eq!(machine.sysctl["net.ipv4.tcp_rmem"], "4096 131072 6291456");
-        assert_eq!(machine.governor.as_deref(), Some("performance"));
-        assert_eq!(machine.irq_affinity["eth0"], [0, 1]);
-        let features = machine.kernel_features();
+        assert_eq!(machine.both.sysctl["net.core.rmem_max"], "8388608");
+        assert_eq!(machine.both.sysctl["net.ipv4.tcp_rmem"], "4096 131072 6291456");
+        assert_eq!(machine.both.governor.as_deref(), Some("performance"));
+        assert_eq!(machine.both.irq_affinity["eth0"], [0, 1]);
+        let features = machine.both.kernel_features();
         assert_eq!(features[0], ("eth0", vec!["rx-gro"], true));
         assert!(features[1].1.contains(&"tx-tcp-segmentation") && !features[1].2);
     }
@@ -189,7 +217,33 @@ mod tests {
                      irq_affinity = { eth0 = [0, 2] }\nfeatures = { eth0 = { tso = false, \"rx-gro\" = true } }\n";
         let machine = read(table).unwrap();
         assert_eq!(read(&written(&machine)).unwrap(), machine);
-        assert_eq!(written(&Machine::default()), "");
+        assert_eq!(written(&Machines::default()), "");
+    }
+
+    #[test]
+    fn the_machine_of_one_side_may_differ() {
+        let machines = read(
+            "[machine]\ngovernor = \"performance\"\ncpu_latency = 0\nplacement = { irq = 0, traffic = 1 }\n\
+             sysctl = { \"net.core.a\" = 1, \"net.core.b\" = 1 }\nfeatures = { eth0 = { tso = false, gro = false } }\n\
+             [machine.receiver]\ncpu_latency = 50\nsysctl.net.core.b = 2\nfeatures = { eth0 = { gro = true } }\n\
+             placement = { irq = 2, traffic = 3 }\n",
+        )
+        .unwrap();
+        assert_eq!(read(&written(&machines)).unwrap(), machines);
+        assert_eq!(machines.of(Side::Transmitter), machines.both);
+        let receiver = machines.of(Side::Receiver);
+        assert_eq!((receiver.governor.as_deref(), receiver.cpu_latency), (Some("performance"), Some(50)));
+        assert_eq!(receiver.placement, Some(Placement { irq: 2, traffic: 3 }));
+        assert_eq!(
+            (receiver.sysctl["net.core.a"].as_str(), receiver.sysctl["net.core.b"].as_str()),
+            ("1", "2")
+        );
+        assert_eq!(receiver.features["eth0"], [("gro".to_owned(), true), ("tso".to_owned(), false)].into());
+        assert_eq!(machines.of_two_machines(), ["[machine.receiver]", "placement"]);
+        let one =
+            Machines { both: Machine { cpu_latency: Some(0), ..Machine::default() }, ..Machines::default() };
+        assert_eq!(one.of_two_machines(), [""; 0]);
+        assert!(!one.is_empty());
     }
 
     #[test]
@@ -198,7 +252,7 @@ mod tests {
         let table = format!("[machine.sysctl]\nnet.ipv4.a = \"\"\nnet.ipv4.b = \"{long}\"\n");
         let machine = read(&table).unwrap();
         assert_eq!(
-            (machine.sysctl["net.ipv4.a"].as_str(), machine.sysctl["net.ipv4.b"].as_str()),
+            (machine.both.sysctl["net.ipv4.a"].as_str(), machine.both.sysctl["net.ipv4.b"].as_str()),
             ("", long.as_str())
         );
         assert_eq!(read(&written(&machine)).unwrap(), machine);
@@ -209,8 +263,8 @@ mod tests {
     #[test]
     fn dotted_names_of_sysctls_need_no_quotes() {
         let machine = read("[machine.sysctl]\nnet.core.rmem_max = 1\nnet.core.wmem_max = 0x10\n").unwrap();
-        assert_eq!(machine.sysctl["net.core.rmem_max"], "1");
-        assert_eq!(machine.sysctl["net.core.wmem_max"], "16");
+        assert_eq!(machine.both.sysctl["net.core.rmem_max"], "1");
+        assert_eq!(machine.both.sysctl["net.core.wmem_max"], "16");
     }
 
     #[test]
@@ -227,6 +281,12 @@ mod tests {
             ("[machine]\nfeatures = { eth0 = { tsoo = true } }", "did you mean"),
             ("[machine]\nfeatures = { eth0 = { tso = 1 } }", "on"),
             ("[machine]\nturbo = false", "unknown key `turbo`"),
+            ("[machine]\ncpu_latency = -1", "must be 0 to 1000000"),
+            ("[machine]\nplacement = { irq = 0 }", "`traffic`"),
+            ("[machine]\nplacement = { irq = 0, traffic = 1, nic = 2 }", "unknown key `nic`"),
+            ("[machine.sender]\ngovernor = \"performance\"", "unknown key `sender`"),
+            ("[machine.receiver]\nturbo = false", "unknown key `turbo`"),
+            ("[machine.receiver]\n[machine.receiver.receiver]\n", "unknown key `receiver`"),
         ] {
             let told = read(table).unwrap_err();
             assert!(told.contains(words), "{table}:\n{told}");

@@ -63,7 +63,9 @@ fn described(mut schema: Value, description: &str) -> Value {
 mod tests {
     use super::*;
     use crate::Study;
-    use crate::model::tables::{BOOTS, COMPARISON, DESIGN, GUEST, MACHINE, PROTOCOL, STOP, UNDERLAY};
+    use crate::model::tables::{
+        BOOTS, COMPARISON, DESIGN, GUEST, MACHINE, MACHINE_OF_SIDE, PLACEMENT, PROTOCOL, STOP, UNDERLAY,
+    };
 
     #[test]
     fn the_reader_knows_every_key_of_the_tables_and_no_other() {
@@ -77,6 +79,8 @@ mod tests {
             ("[protocol.stop]", &STOP),
             ("[[comparison]]", &COMPARISON),
             ("[machine]", &MACHINE),
+            ("[machine.transmitter]", &MACHINE_OF_SIDE),
+            ("[machine.placement]", &PLACEMENT),
         ];
         for (header, table) in tables {
             for key in table.keys().into_iter().chain(["wombat"]) {
