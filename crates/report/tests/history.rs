@@ -129,6 +129,7 @@ fn studies_that_cannot_stand_beside_the_newest_are_left_out_with_their_reason() 
     entries[5].outline.plan.exact = true;
     entries[6].outline.values.values_mut().for_each(Vec::clear);
     entries[7].outline.row.status = StudyStatus::Interrupted;
+    entries[8].outline.row.status = StudyStatus::Failed;
     let found = history(&entries, &[]).unwrap();
     let json = json(&found);
     let left_out: Vec<i64> =
@@ -140,6 +141,7 @@ fn studies_that_cannot_stand_beside_the_newest_are_left_out_with_their_reason() 
         "Left out: study 3 (v6.3): they have no condition in common: scenario is loopback in study 3 and veth in study 14.",
         "Left out: study 6 (v6.6): it counts instructions, study 14 measures time.",
         "Note: study 8 is interrupted: it has 6 runs.",
+        "Note: study 9 failed: it has 6 runs.",
     ] {
         assert!(text.contains(said), "{said}\n{text}");
     }
@@ -163,6 +165,22 @@ fn few_studies_say_how_many_are_needed() {
         }
     }
     assert!(History::new(&[], HistoryOrder::Time, &[], &ComparisonRequest::default()).unwrap().is_none());
+}
+
+#[test]
+fn no_less_than_nothing_is_expected_of_the_newest_study() {
+    let mut entries = entries(1);
+    entries.truncate(3);
+    for (entry, factor) in entries.iter_mut().zip([0.1, 2.0, 1.0]) {
+        for (_, _, value) in entry.outline.values.values_mut().flatten() {
+            *value *= factor;
+        }
+    }
+    let found = history(&entries, &[]).unwrap();
+    let expected = json(&found)["series"][0]["newest"]["interval"].clone();
+    assert_eq!(expected[0], 0.0, "{expected}");
+    assert!(expected[1].as_f64().unwrap() > 2000.0, "{expected}");
+    assert!(text(&found, Layout::WIDE).contains(", where 0 to "), "{}", text(&found, Layout::WIDE));
 }
 
 #[test]

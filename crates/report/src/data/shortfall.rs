@@ -46,6 +46,15 @@ pub(crate) fn may_have_stopped(row: &StudyRow, plan: &Plan) -> Option<String> {
 impl fmt::Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { study, status, recorded, planned } = self;
-        write!(f, "study {study} is {status}: it has {recorded} of {}", counted(*planned, "planned run"))
+        let status = stands(*status);
+        write!(f, "study {study} {status}: it has {recorded} of {}", counted(*planned, "planned run"))
+    }
+}
+
+/// The status of a study after its name: `is interrupted`, `failed`.
+pub(crate) fn stands(status: StudyStatus) -> String {
+    match status {
+        StudyStatus::Failed => status.to_string(),
+        _ => format!("is {status}"),
     }
 }

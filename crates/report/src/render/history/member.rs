@@ -5,6 +5,7 @@ use store::StudyStatus;
 
 use crate::data::differences::Difference;
 use crate::data::series::Entry;
+use crate::data::shortfall::stands;
 use crate::words::number::{counted, instant};
 
 /// A study of a history.
@@ -42,7 +43,8 @@ pub(super) fn note(entry: &Entry) -> Option<String> {
     let row = &entry.outline.row;
     let is_whole = row.status == StudyStatus::Complete;
     (!is_whole).then(|| {
-        format!("study {} is {}: it has {}", row.id, row.status, counted(row.recorded_runs as usize, "run"))
+        let (status, runs) = (stands(row.status), counted(row.recorded_runs as usize, "run"));
+        format!("study {} {status}: it has {runs}", row.id)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stats::Verdict;
-use stats::change::{self, Found, Level};
+use stats::change::{self, Expected, Found, Level};
 use study::Quality;
 use study::metric::{Better, Metric};
 
@@ -51,7 +51,9 @@ impl Series {
         } else {
             change::find(&own, level)?
         };
-        let expected = found.newest;
+        // No metric is below zero.
+        let possible = |(low, high): (f64, f64)| (low.max(0.0), high);
+        let expected = found.newest.map(|one| Expected { interval: one.interval.map(possible), ..one });
         let quality = Quality::of(metric);
         let too_few = (points.len() < found.needed).then(|| {
             format!(
