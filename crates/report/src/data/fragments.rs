@@ -1,40 +1,67 @@
 //! Datagrams that do not fit the MTU: each leaves as several packets, which no switch shows.
 
 use store::StoredStudy;
-use study::Condition;
+use study::{Condition, Family, Traffic};
 
-use crate::data::means::boot_means;
 use crate::words::number::counted;
 use crate::words::phrases::list;
 
 /// So many conditions are named.
 const NAMED: usize = 3;
+/// What a fragment has of UDP's header, or of IPv6's extension for fragments; each begins at a
+/// multiple of as many bytes (RFC 791, RFC 8200).
+const OCTETS: u32 = 8;
 
 /// Which conditions send fragments, as a sentence without a full stop; `None` if none does.
 pub(crate) fn note(stored: &StoredStudy) -> Option<String> {
-    let of = |condition: &Condition| Some((condition.label.to_string(), fragments(stored, condition)?));
-    let found: Vec<(String, f64)> = stored.plan.conditions.iter().filter_map(of).collect();
-    let most = found.iter().map(|(_, each)| *each).fold(0.0, f64::max);
-    let least = found.iter().map(|(_, each)| *each).fold(f64::INFINITY, f64::min);
-    let count = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+    let of = |condition: &Condition| {
+        let mtu = stored.plan.effective.get(condition.index)?.transmitter.mtu;
+        let traffic = &condition.workload.traffic;
+        let each = if traffic.kind.is_tcp() { 1 } else { packets(traffic.message, mtu, condition.family) };
+        (each > 1).then(|| (condition.label.to_string(), each))
+    };
+    let found: Vec<(String, u32)> = stored.plan.conditions.iter().filter_map(of).collect();
+    let (least, most) =
+        (found.iter().map(|(_, each)| each).min()?, found.iter().map(|(_, each)| each).max()?);
+    let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let which = match (found.len(), stored.plan.conditions.len()) {
-        (0, _) => return None,
         (some, all) if some == all => "every condition".to_owned(),
-        (some, _) if some <= NAMED => list(&found.into_iter().map(|(label, _)| label).collect::<Vec<_>>()),
+        (some, _) if some <= NAMED => list(&found.iter().map(|(label, _)| label).collect::<Vec<_>>()),
         (some, all) => format!("{some} of {}, such as {}", counted(all, "condition"), found[0].0),
     };
     Some(format!(
-        "in {which} each datagram left as {count} fragments, because it does not fit the MTU; fragments cost \
+        "in {which} each datagram leaves as {count} fragments, because it does not fit the MTU; fragments cost \
          CPU time"
     ))
 }
 
-/// As how many packets each datagram of a condition left the transmitter, if they were several.
-fn fragments(stored: &StoredStudy, condition: &Condition) -> Option<f64> {
-    if condition.workload.traffic.kind.is_tcp() {
-        return None;
+/// As how many packets a datagram of so many bytes leaves.
+fn packets(message: u32, mtu: u32, family: Family) -> u32 {
+    if message <= Traffic::largest_segment(mtu, family) {
+        return 1;
     }
-    let segments = *boot_means(stored, condition.index).get("transmitter.segments_per_wire_packet")?;
-    let each = (1.0 / segments).round();
-    (segments > 0.0 && each >= 2.0).then_some(each)
+    let extension = if family == Family::Ipv6 { OCTETS } else { 0 };
+    let ip = family.udp_headers() - OCTETS + extension;
+    let room = mtu.saturating_sub(ip) / OCTETS * OCTETS;
+    message.saturating_add(OCTETS).div_ceil(room.max(OCTETS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fragments_are_counted_as_the_kernel_cuts_them() {
+        let of = |message, mtu| (packets(message, mtu, Family::Ipv4), packets(message, mtu, Family::Ipv6));
+        // Loopback's MTU; `bytes_per_wire_packet` of such runs was 65535 and 32805.5.
+        assert_eq!(of(65_507, 65_536), (1, 2));
+        assert_eq!(of(65_487, 65_536), (1, 1));
+        assert_eq!(of(1472, 1500), (1, 2));
+        assert_eq!(of(1452, 1500), (1, 1));
+        // 1480 bytes in a fragment over IPv4; 1448 over IPv6.
+        assert_eq!(of(2 * 1480 - 8, 1500), (2, 3));
+        assert_eq!(of(2 * 1448 - 8, 1500), (2, 2));
+        assert_eq!(of(2 * 1480 - 7, 1500), (3, 3));
+        assert_eq!(of(u32::MAX, 0), (u32::MAX / 8 + 1, u32::MAX / 8 + 1));
+    }
 }
