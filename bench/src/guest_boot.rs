@@ -106,6 +106,7 @@ fn order(bench: &Bench, kernel: &Kernel, acceleration: Acceleration) -> Order {
         program: bench.netassay.clone(),
         modules: &[],
         needed: &[],
+        packed: None,
         place: None,
         rootless: false,
         pin: Vec::new(),

@@ -8,13 +8,13 @@ use std::time::Duration;
 use crate::bounded::{Bounded, Excess};
 use crate::init::Settings;
 use crate::launch::Launch;
-use crate::message::{Answer, ExactReceiver, Request, Undone};
+use crate::message::{Answer, Booted, ExactReceiver, Request, Undone};
 use crate::series;
 use crate::traffic::MOST_FLOWS;
 use host::journal::{Change, Difference, Now};
 use host::machine::{MachineRequest, Value};
 use record::{Finished, Measured, Watched};
-use words::Settled;
+use words::{Accelerated, Settled};
 
 /// CPUs, by count and by number: what the largest kernel is built for (`NR_CPUS`).
 pub(crate) const CPUS: u32 = 8_192;
@@ -124,6 +124,7 @@ impl Bounded for Request {
             }
             Self::CreateBridge { name: one } => name("name", one),
             Self::CreateTap { name: one, bridge } => names("name", [one, bridge].into_iter()),
+            Self::AddPort { bridge, interface } => names("name", [bridge, interface].into_iter()),
             Self::Locate { interface, towards: _ } => names("interface", interface.iter()),
             Self::FindInterface { address } => most("address", address.len(), TEXT),
             Self::Configure { interface, addresses: given } => {
@@ -253,8 +254,21 @@ impl Bounded for Answer {
                 texts("softirq_absent", account.softirq_absent.iter())
             }
             Self::Finished(finished) => outcome(finished),
+            Self::Booted(guest) => booted(guest),
         }
     }
+}
+
+fn booted(guest: &Booted) -> Checked {
+    let Booted { process: _, acceleration, kvm_tried, stays_root, boot_ms: _, failed_first } = guest;
+    let why = match acceleration {
+        Accelerated::Kvm => None,
+        Accelerated::Emulation { why } => Some(why),
+    };
+    texts(
+        "guest",
+        [why, kvm_tried.as_ref(), stays_root.as_ref(), failed_first.as_ref()].into_iter().flatten(),
+    )
 }
 
 fn settled(settled: &Settled) -> Checked {

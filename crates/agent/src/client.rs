@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serde::Serialize;
 
 use crate::call_error::CallError;
 use crate::frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
@@ -125,10 +126,18 @@ impl Client {
     /// When the agent is gone, does not read or did not answer in time before, the pipe fails, or
     /// the user asks to stop.
     pub fn send(&mut self, request: &Request, patience: Duration) -> Result<(), CallError> {
+        self.send_message(request, patience)
+    }
+
+    /// The same for the message of a [`crate::Relay`]: what it needs to reach its agent.
+    ///
+    /// # Errors
+    /// As [`Client::send`].
+    pub fn send_message(&mut self, message: &impl Serialize, patience: Duration) -> Result<(), CallError> {
         if let Some(patience) = self.silent {
             return Err(CallError::Silent { host: self.host.clone(), patience });
         }
-        let line = encode(request).map_err(|error| self.pipe(error.into()))?;
+        let line = encode(message).map_err(|error| self.pipe(error.into()))?;
         let deadline = Instant::now() + patience;
         let mut rest = &line[..];
         let _message = self.to.message();

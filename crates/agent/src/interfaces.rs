@@ -99,6 +99,23 @@ impl Interfaces {
         }
     }
 
+    /// Makes an interface a port of a bridge that was made here, whose deletion frees it. The
+    /// kernel turns off features that a port must not have (LRO), and does not turn them on again.
+    pub(crate) fn add_port(&mut self, bridge: &str, name: &str) -> Result<(), Refusal> {
+        let journalled = self.journalled(name)?;
+        if journalled.is_some() && !self.made.contains(bridge) {
+            return Err(format!("the bridge {bridge:?} is the machine's own, and keeps its ports").into());
+        }
+        let Self { links, machine, .. } = self;
+        match journalled {
+            Some(interface) => {
+                let around = Machine::system().around_features(&interface)?;
+                machine.cover(&around, || links.add_port(bridge, name))
+            }
+            None => Ok(links.add_port(bridge, name)?),
+        }
+    }
+
     /// Addresses that are routed through a discarding interface, though nobody has them.
     pub(crate) fn behind(&mut self, name: &str, behind: Vec<IpAddr>) -> Result<(), Refusal> {
         for address in &behind {

@@ -10,13 +10,13 @@ use std::net::{IpAddr, SocketAddr};
 use host::journal::{Change, Difference, Outcome, Undoing};
 use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
-use words::{DeviceSetting, Settled};
+use words::{Accelerated, DeviceSetting, Settled};
 
 pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 12;
+pub const PROTOCOL: u32 = 13;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +70,14 @@ pub enum Request {
         name: String,
         /// The bridge.
         bridge: String,
+    },
+    /// Make an interface a port of a bridge. The machine's own is free again at the end, when the
+    /// bridge is deleted.
+    AddPort {
+        /// The bridge.
+        bridge: String,
+        /// The interface.
+        interface: String,
     },
     /// Tell the interface for traffic to another machine: this one, or the one that routes there.
     Locate {
@@ -307,6 +315,8 @@ pub enum Answer {
     Watched(Box<Watched>),
     /// To [`Request::Exact`].
     Exact(Box<load::exact::Account>),
+    /// To the order of a guest ([`crate::Relay`]): it runs, and its agent answers from now on.
+    Booted(Box<Booted>),
     /// To [`Request::Finish`].
     Finished(Box<Finished>),
     /// The request failed.
@@ -317,6 +327,24 @@ pub enum Answer {
         #[serde(default)]
         broken: bool,
     },
+}
+
+/// A guest that runs, as its host sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Booted {
+    /// QEMU's process there.
+    pub process: u32,
+    /// What runs its instructions.
+    pub acceleration: Accelerated,
+    /// When KVM was tried, as a date, if an earlier session did it.
+    pub kvm_tried: Option<String>,
+    /// Why QEMU runs as root, if it does.
+    pub stays_root: Option<String>,
+    /// The time from its start until its agents were at their ports, in ms.
+    pub boot_ms: f64,
+    /// Why its first boot failed, if it did: one line, and then the console's.
+    pub failed_first: Option<String>,
 }
 
 /// The result of an undo, in a sentence.

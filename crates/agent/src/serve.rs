@@ -42,12 +42,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
         told(&error)?;
         return Err(error.into());
     }
-    // A Ctrl-C at the terminal reaches the whole process group, and so does the end of a service.
-    // The controller orders the stop: it may have settings of the machine undone first.
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: installing "ignore" needs no handler and touches no memory.
-        unsafe { libc::signal(signal, libc::SIG_IGN) };
-    }
+    ignore_signals();
     if !launch.cpus.is_empty() {
         host::affinity::pin_current_thread(&launch.cpus)?;
     }
@@ -107,7 +102,16 @@ fn needed(launch: &Launch) -> Vec<host::Capability> {
     needed
 }
 
-fn reply(answer: &Answer) -> Result<(), ServeError> {
+/// A Ctrl-C at the terminal reaches the whole process group, and so does the end of a service. The
+/// controller orders the stop: it may have settings of the machine undone first.
+pub(crate) fn ignore_signals() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: installing "ignore" needs no handler and touches no memory.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+pub(crate) fn reply(answer: &Answer) -> Result<(), ServeError> {
     Ok(output::write_line(&encode(answer)?)?)
 }
 

@@ -81,6 +81,7 @@ impl Session {
                 self.join(&name, Some(&bridge))?;
                 done(self.interfaces.links.set_up(&name))
             }
+            Request::AddPort { bridge, interface } => done(self.interfaces.add_port(&bridge, &interface)),
             Request::Locate { interface, towards } => {
                 Ok(Answer::Located(host::Located::find(interface.as_deref(), towards)?))
             }

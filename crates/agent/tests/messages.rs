@@ -51,6 +51,7 @@ fn requests() -> Vec<Request> {
         Request::CreateVxlan { name: text(), vxlan, addresses: addresses(), bridge: Some(text()) },
         Request::CreateBridge { name: text() },
         Request::CreateTap { name: text(), bridge: text() },
+        Request::AddPort { bridge: text(), interface: text() },
         Request::FindInterface { address: text() },
         Request::Configure { interface: text(), addresses: addresses() },
         Request::SetMtu { interface: text(), mtu: 1500 },

@@ -1,18 +1,20 @@
 //! The accelerator of a guest. KVM is tried: its device may exist and create virtual machines
 //! although no guest boots (under some nested virtualisation, for example).
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use host::named;
 use serde_json::json;
 use words::{Accelerated, Acceleration};
 
 use crate::console::Console;
 use crate::error::Error;
 use crate::identity;
+use crate::initramfs::LARGEST_IMAGE;
 use crate::order::Order;
 use crate::place::{Place, in_memory, spawn};
 use crate::qemu;
@@ -92,7 +94,7 @@ impl Tools {
         let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
         let console = Console::read(reader).map_err(|error| error.to_string())?;
         // Perhaps only root may read a distribution's kernel, and QEMU runs as nobody.
-        let kernel = fs::read(image).and_then(|bytes| in_memory(&bytes));
+        let kernel = named::read(image, LARGEST_IMAGE).and_then(|bytes| in_memory(&bytes));
         let kernel = kernel.map_err(|error| format!("{} cannot be read: {error}", image.display()))?;
         let firmware = self.firmware();
         let mut place = Place::default();
@@ -187,6 +189,7 @@ fn verdict(tools: &Tools, image: &Path) -> Verdict {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;

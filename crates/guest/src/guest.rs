@@ -1,6 +1,5 @@
 //! A guest's life, from the controller's side.
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
@@ -8,13 +7,16 @@ use std::process::Child;
 use std::time::{Duration, Instant, SystemTime};
 
 use agent::Interrupt;
+use agent::message::Booted;
+use host::named;
 use words::{Accelerated, Nic};
 
 use crate::accelerator;
 use crate::console::Console;
 use crate::error::Error;
-use crate::initramfs::{self, Initramfs};
+use crate::initramfs::{self, Initramfs, LARGEST_IMAGE};
 use crate::life::Sign;
+use crate::memory::date;
 use crate::order::Order;
 use crate::patience::Patience;
 use crate::place::{Place, in_memory, spawn};
@@ -73,7 +75,7 @@ impl Guest {
     pub fn start_with(order: &Order, tools: &Tools) -> Result<Self, Error> {
         check(order)?;
         let qemu = tools.qemu()?;
-        let Initramfs { bytes, absent } = initramfs::pack(order)?;
+        let Initramfs { bytes, absent } = initramfs::of(order)?;
         let (accelerated, kvm_recalled) = accelerator::decide(order, tools)?;
         let failed = |step: &'static str| {
             move |source: io::Error| {
@@ -82,7 +84,7 @@ impl Guest {
         };
         let initramfs = in_memory(&bytes).map_err(failed("keep its initramfs in memory"))?;
         // Perhaps only root may read a distribution's kernel, and QEMU runs as nobody.
-        let kernel = fs::read(&order.kernel.image).and_then(|image| in_memory(&image));
+        let kernel = named::read(&order.kernel.image, LARGEST_IMAGE).and_then(|image| in_memory(&image));
         let kernel = kernel.map_err(failed("keep its kernel in memory"))?;
         let firmware = tools.firmware();
         let kvm = accelerated == Accelerated::Kvm;
@@ -187,6 +189,34 @@ impl Guest {
         Ok(life)
     }
 
+    /// As [`Guest::await_life`]. A guest that panics or hangs is booted once more, and then the
+    /// first error is told too.
+    ///
+    /// # Errors
+    /// As [`Guest::await_life`]; [`Error::Twice`].
+    pub fn alive(
+        mut self,
+        order: &Order,
+        tools: &Tools,
+        interrupt: &Interrupt,
+    ) -> Result<(Self, Duration, Option<Error>), Error> {
+        let first = match self.await_life(interrupt) {
+            Err(first) if first.may_pass() => first,
+            boot => return boot.map(|boot| (self, boot, None)),
+        };
+        // The tap is free for another QEMU once this one is gone.
+        drop(self);
+        let again = Self::start_with(order, tools).and_then(|mut again| {
+            let boot = again.await_life(interrupt)?;
+            Ok((again, boot))
+        });
+        match again {
+            Ok((again, boot)) => Ok((again, boot, Some(first))),
+            Err(error @ Error::Interrupted) => Err(error),
+            Err(second) => Err(Error::Twice { first: Box::new(first), second: Box::new(second) }),
+        }
+    }
+
     /// Why the guest is gone, or ends; `None` while it runs.
     pub fn explain(&mut self) -> Option<Error> {
         let dying =
@@ -205,6 +235,19 @@ impl Guest {
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.process.id()
+    }
+
+    /// The guest as its host sees it, after its boot ([`Guest::alive`]).
+    #[must_use]
+    pub fn booted(&self, boot: Duration, first: Option<&Error>) -> Booted {
+        Booted {
+            process: self.pid(),
+            acceleration: self.accelerated.clone(),
+            kvm_tried: self.kvm_recalled.map(date),
+            stays_root: self.stays_root.clone(),
+            boot_ms: boot.as_secs_f64() * 1e3,
+            failed_first: first.map(ToString::to_string),
+        }
     }
 
     /// QEMU's threads by what they do, as of now.

@@ -11,6 +11,7 @@ use words::Nic;
 use crate::cpio::Archive;
 use crate::elf::{loaded_length, loaded_part};
 use crate::error::Error;
+use crate::kernel::Kernel;
 use crate::modules::{Chosen, Modules};
 use crate::order::Order;
 use crate::payload::Payload;
@@ -21,14 +22,35 @@ const SEED: [u8; 32] = *b"netassay: the same at every boot";
 /// A program's headers are within its first bytes; linkers put them after the ELF header.
 const PROGRAM_HEAD: u64 = 4096;
 
-/// The largest kernel image, in bytes: those of distributions have about 15 MB.
-const LARGEST_IMAGE: u64 = 512 << 20;
+/// The largest kernel image, and the largest initramfs, in bytes: those of distributions have about
+/// 15 MB.
+pub(crate) const LARGEST_IMAGE: u64 = 512 << 20;
 
+/// A guest's first file system.
 #[derive(Debug)]
-pub(crate) struct Initramfs {
-    pub(crate) bytes: Vec<u8>,
+pub struct Initramfs {
+    /// An archive, as a kernel unpacks it.
+    pub bytes: Vec<u8>,
     /// Optional modules that are neither built in nor present as files.
-    pub(crate) absent: Vec<String>,
+    pub absent: Vec<String>,
+}
+
+/// Reads a kernel's image.
+///
+/// # Errors
+/// It cannot be read.
+pub fn image(kernel: &Kernel) -> Result<Vec<u8>, Error> {
+    named::read(&kernel.image, LARGEST_IMAGE).map_err(Error::read(&kernel.image))
+}
+
+/// Packs what the guest needs, or reads what was packed for it.
+///
+/// # Errors
+/// As [`pack`]; the file cannot be read.
+pub(crate) fn of(order: &Order) -> Result<Initramfs, Error> {
+    let Some(packed) = &order.packed else { return pack(order) };
+    let bytes = named::read(packed, LARGEST_IMAGE).map_err(Error::read(packed))?;
+    Ok(Initramfs { bytes, absent: Vec::new() })
 }
 
 /// Packs what the guest needs.
@@ -36,7 +58,7 @@ pub(crate) struct Initramfs {
 /// # Errors
 /// When a file cannot be read or is invalid, or when the kernel has no driver for a device of the
 /// guest.
-pub(crate) fn pack(order: &Order) -> Result<Initramfs, Error> {
+pub fn pack(order: &Order) -> Result<Initramfs, Error> {
     let chosen = match &order.kernel.modules {
         Some(directory) => choose(order, directory)?,
         None => Chosen { absent: lacking(order)?, ..Chosen::default() },

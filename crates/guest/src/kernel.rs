@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use host::named;
+use serde::{Deserialize, Serialize};
 
 use crate::asked::Asked;
 use crate::data;
@@ -12,11 +13,13 @@ use crate::error::Error;
 use crate::image::{self, release_of};
 
 /// A kernel to boot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Kernel {
     /// The image, a bzImage.
     pub image: PathBuf,
     /// `…/lib/modules/RELEASE`, if there is such a directory.
+    #[serde(skip)]
     pub modules: Option<PathBuf>,
     /// The release, as the image tells it.
     pub release: Option<String>,

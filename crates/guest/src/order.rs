@@ -2,12 +2,16 @@
 
 use std::path::PathBuf;
 
+use agent::{Bounded, Excess};
+use serde::{Deserialize, Serialize};
 use words::{Acceleration, Copies, Nic};
 
 use crate::kernel::Kernel;
 
-/// All that is said about a guest before it starts.
-#[derive(Debug, Clone)]
+/// All that is said about a guest before it starts. Sent to another machine, it has no part of what
+/// [`packed`](Order::packed) is made from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Order {
     /// The guest in messages, such as "transmitter".
     pub name: String,
@@ -36,16 +40,49 @@ pub struct Order {
     /// (emulation) how its kernel copies.
     pub copies: Copies,
     /// The program that becomes `/init`: netassay itself. Statically linked.
+    #[serde(skip)]
     pub program: PathBuf,
     /// Optional modules beside those of its devices, such as `veth`.
+    #[serde(skip)]
     pub modules: &'static [&'static str],
     /// Required modules: of each group at least one, as a file or built in.
+    #[serde(skip)]
     pub needed: &'static [&'static [&'static str]],
+    /// The initramfs, already packed; `None`: it is packed at the start.
+    pub packed: Option<PathBuf>,
     /// QEMU runs in the network namespace of this process (and in its user namespace, if
     /// [`rootless`](Order::rootless)).
+    #[serde(skip)]
     pub place: Option<u32>,
     /// Whether to enter the user namespace of `place` too.
+    #[serde(skip)]
     pub rootless: bool,
     /// CPUs of the host for the threads of the virtual CPUs; empty: not pinned.
     pub pin: Vec<u32>,
+}
+
+/// The longest text, the most virtual CPUs and the most CPUs of an order that another machine
+/// sends.
+const TEXT: usize = 64 << 10;
+const CPUS: u32 = 8_192;
+
+impl Bounded for Order {
+    fn check(&self) -> Result<(), Excess> {
+        let most = |what, found: usize, most: usize| {
+            let number = |value: usize| u64::try_from(value).unwrap_or(u64::MAX);
+            if found > most { Err(Excess { what, found: number(found), most: number(most) }) } else { Ok(()) }
+        };
+        let path = |path: &PathBuf| path.as_os_str().len();
+        let tap = self.tap.as_ref().map_or(0, String::len);
+        let cpus = usize::try_from(CPUS).unwrap_or(usize::MAX);
+        most("name", self.name.len(), TEXT)?;
+        most("kernel", path(&self.kernel.image), TEXT)?;
+        most("packed", self.packed.as_ref().map_or(0, path), TEXT)?;
+        most("command_line", self.command_line.len(), TEXT)?;
+        most("vcpus", usize::try_from(self.vcpus).unwrap_or(usize::MAX), cpus)?;
+        most("tap", tap, libc::IFNAMSIZ - 1)?;
+        most("ports", self.ports, 30)?;
+        most("pin", self.pin.len(), cpus)?;
+        self.pin.iter().try_for_each(|cpu| most("pin", usize::try_from(*cpu).unwrap_or(usize::MAX), cpus - 1))
+    }
 }

@@ -37,7 +37,10 @@ impl Place {
 }
 
 /// A file without a name, which is removed with its last reader.
-pub(crate) fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
+///
+/// # Errors
+/// There is no memory for it.
+pub fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
     let fd = memfd_create(c"guest", MFdFlags::MFD_CLOEXEC)?;
     let mut file = File::from(fd);
     file.write_all(bytes)?;

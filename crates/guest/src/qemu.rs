@@ -180,6 +180,7 @@ mod tests {
             program: "/init".into(),
             modules: &[],
             needed: &[],
+            packed: None,
             place: None,
             rootless: false,
             pin: Vec::new(),

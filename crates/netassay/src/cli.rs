@@ -132,6 +132,9 @@ pub(crate) enum Command {
     /// Serve as a host's agent (netassay starts it by itself)
     #[command(hide = true)]
     Agent,
+    /// Boot a guest on a machine (netassay starts it by itself)
+    #[command(hide = true)]
+    Guest,
     /// Wait until the input ends or pauses for 15 s (netassay starts it by itself)
     #[command(hide = true)]
     Hold,

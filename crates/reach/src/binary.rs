@@ -1,4 +1,4 @@
-//! The program that becomes agents on other machines.
+//! What is sent to other machines: the program that becomes agents there, and files.
 
 use std::fs;
 use std::io::{self, Read};
@@ -13,12 +13,18 @@ use crate::error::Error;
 /// The program, as it is sent to hosts.
 #[derive(Debug)]
 pub struct Binary {
+    pub(crate) file: Sent,
+    /// The machine that it is made for, as `uname -m` says it.
+    pub(crate) architecture: &'static str,
+}
+
+/// A file, as it is sent to hosts.
+#[derive(Debug)]
+pub(crate) struct Sent {
     /// Its bytes.
     pub(crate) plain: Vec<u8>,
     /// Its SHA-256, in hexadecimal digits.
     pub(crate) sum: String,
-    /// The machine that it is made for, as `uname -m` says it.
-    pub(crate) architecture: &'static str,
 }
 
 /// The machines of ELF (`e_machine`, little-endian at offset 18) that Linux calls by these names.
@@ -33,8 +39,14 @@ impl Binary {
         let plain = fs::read(path).map_err(|source| Error::Binary { path: path.to_owned(), source })?;
         let architecture =
             architecture(&plain).map_err(|why| Error::NotAProgram { path: path.to_owned(), why })?;
+        Ok(Self { file: Sent::of(plain), architecture })
+    }
+}
+
+impl Sent {
+    pub(crate) fn of(plain: Vec<u8>) -> Self {
         let sum = Sha256::digest(&plain).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Self { plain, sum, architecture })
+        Self { plain, sum }
     }
 
     /// Writes its bytes, compressed by gzip if `packed`, and tells how many they were on the way.
@@ -66,11 +78,11 @@ mod tests {
         let binary = Binary::read(&path).unwrap();
         assert_eq!(binary.architecture, std::env::consts::ARCH);
         let sum = std::process::Command::new("sha256sum").arg(&path).output().unwrap().stdout;
-        assert_eq!(binary.sum, String::from_utf8(sum).unwrap().split_once(' ').unwrap().0);
+        assert_eq!(binary.file.sum, String::from_utf8(sum).unwrap().split_once(' ').unwrap().0);
         let mut sent = Vec::new();
-        assert_eq!(binary.send(false, &mut sent).unwrap(), binary.plain.len() as u64);
-        assert_eq!(sent, binary.plain);
-        assert!(binary.send(true, &mut io::sink()).unwrap() < binary.plain.len() as u64);
+        assert_eq!(binary.file.send(false, &mut sent).unwrap(), binary.file.plain.len() as u64);
+        assert_eq!(sent, binary.file.plain);
+        assert!(binary.file.send(true, &mut io::sink()).unwrap() < binary.file.plain.len() as u64);
     }
 
     #[test]

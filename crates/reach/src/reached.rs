@@ -1,16 +1,17 @@
 //! A connection to a host, and the program there.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
 use std::process::{Child, ChildStdin, Command};
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::{Interrupt, Launch};
 
-use crate::binary::Binary;
+use crate::binary::{Binary, Sent};
 use crate::boot_id;
 use crate::control::Control;
 use crate::error::Error;
@@ -21,7 +22,7 @@ use crate::session::{Session, strange};
 /// How long a host may take to answer: ssh's own 10 s for the connection, and as long for a login.
 const TO_ANSWER: Duration = Duration::from_secs(20);
 
-/// How long the program may take to arrive: 10 MB over 1 Mbit/s.
+/// How long a file may take to arrive: 10 MB over 1 Mbit/s.
 const TO_ARRIVE: Duration = Duration::from_secs(120);
 
 /// A host that answered and holds the program. Dropping it removes the program there.
@@ -35,6 +36,12 @@ pub struct Reached {
     signs: Option<Signs>,
     control: Control,
     directory: String,
+    /// The directory of what goes with the connection, also where the program is kept.
+    files: String,
+    /// Whether it unpacks what is compressed by gzip.
+    packed: bool,
+    /// The sums of the files that are there.
+    brought: Mutex<BTreeSet<String>>,
     /// Its login's user number.
     pub user: u32,
     /// Whether agents run by `sudo`.
@@ -80,7 +87,7 @@ impl Reached {
         let host = launcher.to_string();
         let control = Control::of(&host)?;
         let kept = if keep { "keep" } else { "drop" };
-        let command = launcher.command(KEEP, &[&binary.sum, kept], &control.socket());
+        let command = launcher.command(KEEP, &[&binary.file.sum, kept], &control.socket());
         let mut session = Session::start(&host, command)?;
         let deadline = Instant::now() + TO_ANSWER;
         let first = session.line(deadline, TO_ANSWER, interrupt)?;
@@ -95,19 +102,25 @@ impl Reached {
                 ours: binary.architecture.to_owned(),
             });
         }
+        let third = session.line(deadline, TO_ANSWER, interrupt)?;
+        let files = third.strip_prefix("files ").filter(|path| path.starts_with('/'));
+        let files = files.ok_or_else(|| strange(&host, &third))?.to_owned();
         let mut reached = Self {
             launcher: launcher.clone(),
             keeper: session.process,
             signs: None,
             control,
             directory: answer.directory,
+            files,
+            packed: answer.packed,
+            brought: Mutex::default(),
             user: answer.user,
             by_sudo: answer.sudo,
             connection,
             sent: 0,
         };
         if !answer.has {
-            reached.send(&host, binary, answer.packed, interrupt)?;
+            reached.sent = reached.send(&binary.file, (&reached.directory, "netassay"), interrupt)?;
         }
         let signs = session.input.map(Signs::give).transpose();
         let program = launcher.to_string();
@@ -139,30 +152,46 @@ impl Reached {
         })
     }
 
+    /// Brings a file there, unless it is there, and tells its path. It goes with the connection.
+    ///
+    /// # Errors
+    /// The host does not take it.
+    pub fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
+        let file = Sent::of(plain);
+        let path = format!("{}/{}", self.files, file.sum);
+        // Held while it is sent: another one that brings the same waits.
+        let mut brought = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
+        if !brought.contains(&file.sum) {
+            self.send(&file, (&self.files, &file.sum), interrupt)?;
+            brought.insert(file.sum);
+        }
+        Ok(path)
+    }
+
+    /// Sends a file, and tells the bytes on the way.
     fn send(
-        &mut self,
-        host: &str,
-        binary: &Binary,
-        packed: bool,
+        &self,
+        file: &Sent,
+        (directory, name): (&str, &str),
         interrupt: &Interrupt,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
+        let host = self.launcher.to_string();
+        let packed = self.packed;
         let form = if packed { "yes" } else { "no" };
-        let arguments = [self.directory.as_str(), binary.sum.as_str(), form];
+        let arguments = [directory, file.sum.as_str(), form, name];
         let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
-        let mut session = Session::start(host, command)?;
+        let mut session = Session::start(&host, command)?;
         let input = session.input.take();
         let (line, sent) = thread::scope(|scope| {
             // A host that stops reading blocks the writer; the end of the session frees it.
-            let writer =
-                scope.spawn(move || input.map_or(Ok(0), |mut input| binary.send(packed, &mut input)));
+            let writer = scope.spawn(move || input.map_or(Ok(0), |mut input| file.send(packed, &mut input)));
             let line = session.line(Instant::now() + TO_ARRIVE, TO_ARRIVE, interrupt);
             session.end();
             // What stopped the writer, the host's answer tells.
             (line, writer.join().map_or(0, Result::unwrap_or_default))
         });
         let line = line?;
-        self.sent = sent;
-        if line == "taken" { Ok(()) } else { Err(strange(host, &line)) }
+        if line == "taken" { Ok(sent) } else { Err(strange(&host, &line)) }
     }
 
     /// The command that runs the program there with these arguments: `agent` for an agent.
@@ -287,8 +316,12 @@ mod tests {
         assert_eq!(connection.host.to_string(), "192.0.2.2");
         let directory = std::path::PathBuf::from(&reached.directory);
         let arrived = std::fs::read(directory.join("netassay")).unwrap();
-        assert_eq!(arrived, binary().plain);
-        assert!((1..binary().plain.len() as u64).contains(&reached.sent), "{}", reached.sent);
+        assert_eq!(arrived, binary().file.plain);
+        assert!((1..binary().file.plain.len() as u64).contains(&reached.sent), "{}", reached.sent);
+        let interrupt = Interrupt::new().unwrap();
+        let brought = reached.bring(b"a kernel".to_vec(), &interrupt).unwrap();
+        assert_eq!(std::fs::read(&brought).unwrap(), b"a kernel");
+        assert_eq!(reached.bring(b"a kernel".to_vec(), &interrupt).unwrap(), brought);
         drop(reached);
         assert!(!directory.exists());
     }
@@ -302,11 +335,14 @@ mod tests {
         let again = connected(&launcher, true).unwrap();
         assert_eq!((again.sent, again.connection), (0, None));
         let place = std::path::PathBuf::from(&again.directory);
+        let brought = again.bring(b"a kernel".to_vec(), &Interrupt::new().unwrap()).unwrap();
+        assert!(std::path::Path::new(&brought).exists());
         drop(again);
+        assert!(!std::path::Path::new(&brought).exists(), "only the program is kept");
         // A damaged one is replaced.
         std::fs::write(place.join("netassay"), "x").unwrap();
         assert!(connected(&launcher, true).unwrap().sent > 0);
-        assert_eq!(std::fs::read(place.join("netassay")).unwrap(), binary().plain);
+        assert_eq!(std::fs::read(place.join("netassay")).unwrap(), binary().file.plain);
     }
 
     #[test]
@@ -317,7 +353,7 @@ mod tests {
         let all = [&launcher; 4];
         let reached = Reached::connect_all(&all, &binary(), true, &Interrupt::new().unwrap()).unwrap();
         let place = std::path::PathBuf::from(&reached[0].directory);
-        assert_eq!(std::fs::read(place.join("netassay")).unwrap(), binary().plain);
+        assert_eq!(std::fs::read(place.join("netassay")).unwrap(), binary().file.plain);
         let left: Vec<_> = std::fs::read_dir(&place).unwrap().map(|one| one.unwrap().file_name()).collect();
         assert_eq!(left, ["netassay"]);
     }

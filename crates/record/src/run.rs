@@ -57,6 +57,16 @@ impl RunAccount {
         }
     }
 
+    /// The host's cost of the virtual machines that share a machine with the one that a side is in:
+    /// of all, unless the sides are on two machines.
+    #[must_use]
+    pub fn hosts_beside(&self, side: Side) -> Vec<&HostAccount> {
+        match &self.hosts {
+            Some(hosts) if self.apart => vec![&hosts[side]],
+            _ => self.hosts_of_guests(),
+        }
+    }
+
     /// The host's cost of the virtual machine that a side is in; both sides may be in one.
     #[must_use]
     pub fn host_of_guest(&self, side: Side) -> Option<&HostAccount> {

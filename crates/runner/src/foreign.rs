@@ -52,13 +52,13 @@ pub(crate) struct Foreign {
 impl Foreign {
     /// On the CPUs of one side; of a virtual machine, on those of its host.
     pub(crate) fn of(account: &RunAccount, side: Side) -> Self {
-        Self::on_hosts(account).unwrap_or_else(|| Place::of(account, side).foreign())
+        Self::on_host(account, side).unwrap_or_else(|| Place::of(account, side).foreign())
     }
 
-    /// On the hosts of virtual machines, all together: their threads for input and output run on
-    /// any of the CPUs.
-    pub(crate) fn on_hosts(account: &RunAccount) -> Option<Self> {
-        let hosts = account.hosts_of_guests();
+    /// On the host of a side's virtual machine, with all that are there: their threads for input
+    /// and output run on any of the CPUs.
+    pub(crate) fn on_host(account: &RunAccount, side: Side) -> Option<Self> {
+        let hosts = account.hosts_beside(side);
         (!hosts.is_empty()).then(|| Place::of_hosts(&hosts, account.others.as_ref()).foreign())
     }
 }

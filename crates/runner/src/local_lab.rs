@@ -43,9 +43,12 @@ impl LocalLab {
     }
 
     /// What the answers of virtual machines in this state depend on. `None` for hosts that are
-    /// quick to build, for a kernel that cannot be found, and if the program was replaced since its
-    /// start.
+    /// quick to build, for those on other machines, for a kernel that cannot be found, and if the
+    /// program was replaced since its start.
     fn key(&self, state: &BootState) -> Option<Value> {
+        if self.options.hosts.is_some() {
+            return None;
+        }
         let guest = state.guest.as_ref()?;
         let kernel = guest::Kernel::find(guest.kernel.as_deref()).ok()?;
         let program = Some(guest::identity::file(&self.options.program)).filter(|file| !file.is_null())?;

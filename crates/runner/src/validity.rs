@@ -50,7 +50,7 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
     }
     let mut of_hosts: Vec<Cause> =
         hosts.iter().filter_map(|host| stolen(&host.cpus, &host.cpu_each, host.elapsed_ns)).collect();
-    of_hosts.extend(Foreign::on_hosts(account).as_ref().and_then(others));
+    of_hosts.extend(Side::BOTH.into_iter().filter_map(|side| others(&Foreign::on_host(account, side)?)));
     // Two machines on the same CPUs.
     of_hosts.dedup_by(|one, other| reads_alike(one, other));
     found.extend(of_hosts.into_iter().map(|cause| (Part::Host, cause)));

@@ -28,7 +28,7 @@ impl Waited {
     /// Of the guest that a side is in; `None` if it is in none.
     pub(crate) fn of(account: &RunAccount, side: Side) -> Option<Self> {
         let host = account.host_of_guest(side)?;
-        let other = account.hosts.as_ref().map(|hosts| &hosts[side.other()]);
+        let other = account.hosts.as_ref().filter(|_| !account.apart).map(|hosts| &hosts[side.other()]);
         let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
         // The guest's own reading, under KVM, includes waits that the host's kernel does not count.
         let stolen_inside = stolen_inside(account, side);

@@ -62,6 +62,24 @@ pub enum Error {
         /// The interface.
         interface: String,
     },
+    /// A machine cannot boot a guest.
+    #[error("{host} cannot boot a guest: {why}")]
+    NoGuest {
+        /// The machine.
+        host: String,
+        /// Why not, with the way out.
+        why: String,
+    },
+    /// A port of a bridge carries no connection.
+    #[error(
+        "{host}: the interface {interface} carries this connection, and in the scenario \"vm\" it becomes a port of a bridge, which would cut netassay off: name another interface (USER@HOST:INTERFACE), or use the scenario \"vm-vxlan\""
+    )]
+    BridgeCutsOff {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+    },
     /// A machine cannot be rebooted between boots.
     #[error(
         "{host} cannot be rebooted between boots: {why}; name two other machines that are reached over ssh, or use boots.how = \"reset\""
@@ -154,6 +172,8 @@ impl Error {
                 | Self::NoHosts(_)
                 | Self::CarriesTheConnection { .. }
                 | Self::NoAddress { .. }
+                | Self::NoGuest { .. }
+                | Self::BridgeCutsOff { .. }
                 | Self::NoRestart { .. }
                 | Self::OtherAddresses
                 | Self::NoSuchInterface { .. }

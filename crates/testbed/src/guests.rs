@@ -3,13 +3,14 @@
 use agent::Isolation;
 use agent::message::{Answer, Request};
 use guest::Order;
+use record::CpuSplit;
 use study::{BySide, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
 use crate::error::Error;
 use crate::launched::Launched;
-use crate::machines::Machine;
+use crate::machines::{Local, Machine};
 use crate::options::Options;
 use crate::path::Path;
 use crate::path::address::TRAFFIC;
@@ -24,8 +25,16 @@ const CARDS: BySide<[u8; 6]> = BySide {
     receiver: [0x02, 0x00, 0x5e, 0x10, 0x01, 0x02],
 };
 
-/// The machines of both sides.
-pub(crate) struct Guests(BySide<Machine>);
+/// The guests of both sides.
+pub(crate) struct Guests(pub(crate) BySide<Booted>);
+
+/// A guest that runs, and its agent, which is not greeted yet.
+pub(crate) struct Booted {
+    pub(crate) machine: Machine,
+    pub(crate) agent: Launched,
+    /// The link-layer address of its network card.
+    pub(crate) card: [u8; 6],
+}
 
 impl Guests {
     /// Boots a machine for each side, in the network namespaces of these processes.
@@ -35,36 +44,41 @@ impl Guests {
             let tap = Some(TAPS[side].to_owned());
             Ok::<_, Error>(Order { tap, mac: CARDS[side], place: Some(places[side]), ..order })
         })?;
-        Ok(Self(builder.boot_pair(orders)?))
+        let booted = |side: Side, (machine, guest): Local| {
+            let name = side.to_string();
+            let agent = Launched::in_guest(&guest, 0, &name, Isolation::None, &[], builder.interrupt)?;
+            Ok::<_, Error>(Booted { machine, agent, card: CARDS[side] })
+        };
+        Ok(Self(builder.boot_pair(orders)?.try_map(booted)?))
     }
 
     /// The machines as their nodes see them.
-    pub(crate) fn of_nodes(&self, options: &Options) -> BySide<NodeGuest> {
-        self.0.each_ref().map(|side, machine| NodeGuest {
+    pub(crate) fn of_nodes(&self, cpus: &CpuSplit) -> BySide<NodeGuest> {
+        self.0.each_ref().map(|side, booted| NodeGuest {
             side: Some(side),
-            process: machine.guest.borrow().pid(),
-            cpus: options.cpus[side].clone(),
+            process: booted.machine.booted.process,
+            cpus: cpus[side].clone(),
         })
     }
 
     /// The testbed with an end in each machine.
-    pub(crate) fn testbed(self, builder: &Builder<'_>, path: Path) -> Result<Testbed, Error> {
-        let mut ends = BySide::try_of(|side| {
-            let (guest, name) = (&self.0[side].guest, side.to_string());
-            let mut agent = Launched::in_guest(guest, 0, &name, Isolation::None, &[], builder.interrupt)?;
+    pub(crate) fn testbed(self, options: &Options, path: Path) -> Result<Testbed, Error> {
+        let mut machines = Vec::new();
+        let end = |side: Side, Booted { machine, mut agent, card }| {
+            machines.push(machine);
             agent.greet()?;
             let cpus: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
-            let interface = interface_of(&mut agent, CARDS[side])?;
+            let interface = interface_of(&mut agent, card)?;
             let addresses = TRAFFIC[side].with_prefixes();
             agent.order(&Request::Configure { interface: interface.clone(), addresses })?;
             Ok::<_, Error>(End::new(side, agent, &cpus, &interface, TRAFFIC[side]))
-        })?;
+        };
+        let mut ends = self.0.try_map(end)?;
         for (_, end) in ends.each_mut() {
             await_running(&mut end.agent, &end.interface.clone())?;
         }
-        let mut testbed = Testbed::two(builder.options, ends, path);
-        testbed.add_machines(self.0.into_iter().map(|(_, machine)| machine).collect());
-        testbed.note_crowd(builder.options);
+        let mut testbed = Testbed::two(options, ends, path);
+        testbed.add_machines(machines);
         Ok(testbed)
     }
 }

@@ -1,11 +1,16 @@
 //! The machines that a study runs between, where it has machines of its user's.
 
 use std::fmt;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use agent::Interrupt;
 use host::machine::MachineRequest;
 use reach::{Connection, Reached};
 use study::{BySide, Placement};
+
+use crate::error::Error;
 
 /// The machines of both sides.
 #[derive(Debug, Clone)]
@@ -41,11 +46,31 @@ impl HostPlace {
         self.by.as_ref().and_then(|reached| reached.connection)
     }
 
+    /// Brings a file there, which is there for as long as the connection and the result.
+    pub(crate) fn bring(&self, bytes: Vec<u8>, interrupt: &Interrupt) -> Result<Brought, Error> {
+        if let Some(reached) = &self.by {
+            return Ok(Brought { path: reached.bring(bytes, interrupt)?.into(), _here: None });
+        }
+        let file = guest::in_memory(&bytes).map_err(|error| {
+            guest::Error::from(format!("cannot keep what a guest boots from in memory: {error}"))
+        })?;
+        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        Ok(Brought { path: path.into(), _here: Some(file) })
+    }
+
     /// Whether its agent may change interfaces.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.by.as_ref().map_or_else(|| host::Privileges::read().privileged(), |reached| reached.is_root())
     }
+}
+
+/// A file on a machine.
+#[derive(Debug)]
+pub(crate) struct Brought {
+    pub(crate) path: PathBuf,
+    /// The file, if the machine is this one.
+    _here: Option<OwnedFd>,
 }
 
 impl fmt::Display for HostPlace {

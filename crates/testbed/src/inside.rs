@@ -31,16 +31,16 @@ pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
     // memory.
     let may_need = if options.exact { &MODULES[..4] } else { &MODULES };
     let order = Order { ports, modules: may_need, needed: modules, ..builder.order("guest", &own)? };
-    let mut machine = builder.boot(order)?;
-    let mut first = Launched::in_guest(&machine.guest, 0, "guest", Isolation::None, &[], builder.interrupt)?;
+    let (mut machine, guest) = builder.boot(order)?;
+    let mut first = Launched::in_guest(&guest, 0, "guest", Isolation::None, &[], builder.interrupt)?;
     first.greet()?;
     // A guest has no users to protect from each other.
     let within = Options { cpus: split(first.cpus()), rootless: false, ..options.clone() };
     machine.agent = Some(first);
-    let place = Some((Rc::clone(&machine.guest), 1));
+    let place = Some((Rc::clone(&guest), 1));
     let mut testbed =
         compose(&mut Builder { options: &within, interrupt: builder.interrupt, inside: place })?;
-    let process = machine.guest.borrow().pid();
+    let process = machine.booted.process;
     testbed.add_machines(vec![machine]);
     // Exact mode has no windows, and its counts do not depend on waits.
     if !options.exact {

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use host::InterfaceEnvironment;
-use study::{DeviceSetting, EthtoolOption, Side};
+use study::{DeviceSetting, EthtoolOption, Scenario, Side};
 
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
+use crate::path::node::{BRIDGE, TAPS};
 use crate::path::tunnel::TUNNEL;
 use crate::switches::Switches;
 
@@ -19,22 +20,26 @@ pub struct Intended {
 }
 
 impl Intended {
-    /// The changes on the machine of a side, each once. `interface`: its name; `now`: as it is;
-    /// `own`: whether it gets addresses of netassay's; `tunnel`: whether a tunnel is made over it.
+    /// The changes on the machine of a side in a scenario, each once. `interface`: its name; `now`:
+    /// as it is; `own`: whether it gets addresses of netassay's.
     #[must_use]
     pub fn on(
         side: Side,
         (interface, now): (&str, &InterfaceEnvironment),
         wanted: &[Switches],
-        (own, tunnel): (bool, bool),
+        (own, scenario): (bool, Scenario),
     ) -> Vec<Self> {
+        let (tunnel, guests) = (scenario.has_tunnel(), scenario.has_guests());
+        // The switches are those of the interface itself, of what is under the tunnel, or a
+        // guest's.
+        let bridged = guests && !tunnel;
         let one = |change: String, undo: String| Self { change, undo };
         let mut all = Vec::new();
         if !now.link.up {
             let set = |state: &str| format!("ip link set dev {interface} {state}");
             all.push(one(set("up"), set("down")));
         }
-        if own {
+        if own && !bridged {
             let addresses: Addresses = if tunnel { UNDERLAY[side] } else { TRAFFIC[side] };
             all.extend(addresses.with_prefixes().into_iter().map(|(address, prefix)| {
                 let say = |verb: &str| format!("ip addr {verb} {address}/{prefix} dev {interface}");
@@ -42,8 +47,10 @@ impl Intended {
             }));
         }
         let mtu = |switches: &Switches| if tunnel { switches.underlay.mtu } else { switches.mtu };
-        let mtus: BTreeSet<u32> = wanted.iter().filter_map(mtu).filter(|mtu| *mtu != now.link.mtu).collect();
+        let is_set = |mtu: &u32| if bridged { *mtu > now.link.mtu } else { *mtu != now.link.mtu };
+        let mtus: BTreeSet<u32> = wanted.iter().filter_map(mtu).filter(is_set).collect();
         all.extend(mtus.into_iter().map(|mtu| Self::mtu(interface, mtu, now.link.mtu)));
+        let wanted = if bridged { &[] } else { wanted };
         let present = now.features.clone().unwrap_or_default();
         let changed: BTreeSet<(&String, bool)> = wanted
             .iter()
@@ -67,6 +74,15 @@ impl Intended {
         }));
         if tunnel {
             all.push(one(format!("ip link add {TUNNEL} type vxlan …"), format!("ip link del {TUNNEL}")));
+        }
+        if guests {
+            all.push(one(format!("ip link add {BRIDGE} type bridge"), format!("ip link del {BRIDGE}")));
+            let tap = TAPS[side];
+            all.push(one(format!("ip tuntap add {tap} mode tap"), format!("ip tuntap del {tap} mode tap")));
+        }
+        if bridged {
+            let port = |change: &str| format!("ip link set dev {interface} {change}");
+            all.push(one(port(&format!("master {BRIDGE}")), port("nomaster")));
         }
         all
     }
@@ -118,7 +134,7 @@ mod tests {
             Side::Transmitter,
             ("eth1", &now),
             &[plain, small.clone(), same, less.clone(), less],
-            (true, false),
+            (true, Scenario::Ssh),
         );
         let lines: Vec<String> = told.iter().map(|one| format!("{} | {}", one.change, one.undo)).collect();
         assert_eq!(
@@ -132,7 +148,25 @@ mod tests {
             ]
         );
         // With a tunnel the switches are the tunnel's, which ends with it.
-        let told = Intended::on(Side::Receiver, ("eth1", &now), &[small], (false, true));
-        assert_eq!(told.iter().map(|one| one.undo.as_str()).collect::<Vec<_>>(), ["ip link del vxlan0"]);
+        let told = Intended::on(
+            Side::Receiver,
+            ("eth1", &now),
+            std::slice::from_ref(&small),
+            (false, Scenario::SshVxlan),
+        );
+        let undone = |told: &[Intended]| told.iter().map(|one| one.undo.clone()).collect::<Vec<_>>();
+        assert_eq!(undone(&told), ["ip link del vxlan0"]);
+        // Between guests they are a guest's; the interface only lets its longest packets pass.
+        let big = Switches { mtu: Some(9000), ..small.clone() };
+        let told = Intended::on(Side::Transmitter, ("eth1", &now), &[small, big], (true, Scenario::Vm));
+        assert_eq!(
+            undone(&told),
+            [
+                "ip link set dev eth1 mtu 1500",
+                "ip link del bridge0",
+                "ip tuntap del tap-transmit mode tap",
+                "ip link set dev eth1 nomaster",
+            ]
+        );
     }
 }

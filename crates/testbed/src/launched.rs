@@ -9,9 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use agent::message::{Answer, PROTOCOL, Request};
+use agent::message::{Answer, Booted, PROTOCOL, Request};
 use agent::{CallError, Client, Interrupt, Isolation, Launch};
-use guest::Guest;
+use guest::{Guest, Order};
 
 use crate::error::Error;
 use crate::hosts::HostPlace;
@@ -22,6 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The same in a guest: an emulated one is some 20 times slower, and shares the machine's CPUs.
 const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
+
+/// How long a guest on another machine may take to boot. That machine knows better when one hangs;
+/// this bounds how long it is believed.
+const BOOT: Duration = Duration::from_secs(600);
 
 /// Between two signs of life for an agent on a machine of the user's: some 100 bytes each way over
 /// ssh.
@@ -42,6 +46,8 @@ pub(crate) struct Launched {
     pub(crate) client: Client,
     /// The extra time that its current work may take.
     pub(crate) work: Duration,
+    /// How long it may take beside that.
+    patience: Duration,
     /// Its process id in its own namespace; of a guest's agent, known after [`Launched::greet`].
     pid: u32,
     cpus: Vec<(u32, u32)>,
@@ -71,7 +77,7 @@ impl Launched {
     ) -> Result<Self, Error> {
         let launch =
             Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()), lease_ms: None };
-        Self::by(become_agent(program), program, name, launch, interrupt)
+        Self::by(become_one(program, AGENT), program, name, launch, interrupt)
     }
 
     /// Starts an agent on a machine of the user's.
@@ -81,8 +87,29 @@ impl Launched {
         name: &str,
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let command =
-            place.by.as_ref().map_or_else(|| become_agent(program), |reached| reached.program(&["agent"]));
+        Self::of_machine(place, AGENT, program, name, interrupt)
+    }
+
+    /// Starts what will boot a guest on a machine of the user's, and be the pipe of its agent. It
+    /// is greeted twice: before it boots the guest, and as the guest's agent.
+    pub(crate) fn lodging(
+        place: &HostPlace,
+        program: &Path,
+        name: &str,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        Self::of_machine(place, GUEST, program, name, interrupt)
+    }
+
+    fn of_machine(
+        place: &HostPlace,
+        word: &str,
+        program: &Path,
+        name: &str,
+        interrupt: &Interrupt,
+    ) -> Result<Self, Error> {
+        let here = || become_one(program, word);
+        let command = place.by.as_ref().map_or_else(here, |reached| reached.program(&[word]));
         let started = Path::new(command.get_program()).to_owned();
         // It does not die with this process: it sees the end of its input, and undoes its changes.
         let lease_ms = u64::try_from(Launch::LEASE.as_millis()).ok();
@@ -162,10 +189,12 @@ impl Launched {
         let mut to = File::from(to);
         let told = launch.line().map_err(std::io::Error::from).and_then(|line| to.write_all(&line));
         let client = Client::new(name, to, from, interrupt.clone());
+        let is_guest = matches!(life, Life::Guest(_));
         let mut launched = Self {
             name: name.to_owned(),
             client,
             work: Duration::ZERO,
+            patience: if is_guest { PATIENCE_WITH_A_GUEST } else { PATIENCE },
             pid,
             cpus: Vec::new(),
             life,
@@ -207,8 +236,25 @@ impl Launched {
         }
     }
 
+    /// (of a lodging) Orders the guest; [`Launched::booted`] waits for it.
+    pub(crate) fn boot(&mut self, order: &Order) -> Result<(), Error> {
+        self.client.send_message(order, self.patience()).map_err(|error| self.explain(error))
+    }
+
+    /// Waits for the guest, whose agent answers from then on.
+    pub(crate) fn booted(&mut self) -> Result<Booted, Error> {
+        match self.client.receive(BOOT) {
+            Ok(Answer::Booted(booted)) => {
+                self.patience = PATIENCE_WITH_A_GUEST;
+                Ok(*booted)
+            }
+            Ok(other) => Err(self.client.unexpected(&other).into()),
+            Err(error) => Err(self.explain(error)),
+        }
+    }
+
     pub(crate) fn patience(&self) -> Duration {
-        self.work + if matches!(self.life, Life::Guest(_)) { PATIENCE_WITH_A_GUEST } else { PATIENCE }
+        self.work + self.patience
     }
 
     pub(crate) fn order(&mut self, request: &Request) -> Result<(), Error> {
@@ -279,10 +325,14 @@ impl Drop for Launched {
     }
 }
 
-/// The command that becomes an agent of this machine.
-fn become_agent(program: &Path) -> Command {
+/// The words that make the program an agent, and a guest's pipe.
+const AGENT: &str = "agent";
+const GUEST: &str = "guest";
+
+/// The command that becomes one on this machine.
+fn become_one(program: &Path, word: &str) -> Command {
     let mut command = Command::new(program);
-    command.arg("agent");
+    command.arg(word);
     command
 }
 

@@ -17,6 +17,7 @@ mod hosts;
 mod inside;
 mod intended;
 mod launched;
+mod lodged;
 mod machines;
 mod options;
 mod path;

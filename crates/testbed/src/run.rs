@@ -135,7 +135,7 @@ impl Testbed {
             step_ns: nanoseconds(order.step),
         };
         // Outside of the window: reading them takes some milliseconds of CPU.
-        let apart = self.path.scenario.has_machines();
+        let apart = self.named.is_some();
         let tasks = if apart { None } else { host::Tasks::read().ok() };
         for end in &mut ends {
             let patience = end.agent.patience();

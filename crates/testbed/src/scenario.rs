@@ -8,6 +8,7 @@ use crate::builder::Builder;
 use crate::end::End;
 use crate::error::Error;
 use crate::guests::Guests;
+use crate::lodged;
 use crate::options::Options;
 use crate::path::address::{LOOPBACK, TRAFFIC};
 use crate::path::discard::{DISCARD, create_discard};
@@ -118,17 +119,25 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
 
 /// Two virtual machines on one bridge.
 fn vm(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    if builder.options.hosts.is_some() {
+        return lodged::vm(builder);
+    }
     let mut node = Node::new(builder.first("node", &builder.options.cpus.controller)?)?;
     TAPS.into_iter().try_for_each(|(_, tap)| node.add_tap(tap))?;
     let place = node.agent.pid();
     let guests = Guests::boot(builder, BySide::of(|_| place))?;
-    node.guests = guests.of_nodes(builder.options).into_iter().map(|(_, guest)| guest).collect();
+    node.guests = guests.of_nodes(&builder.options.cpus).into_iter().map(|(_, guest)| guest).collect();
     let path = Path { nodes: vec![node], ..Path::new(Scenario::Vm, ReceiveWork::AtItsInterface) };
-    guests.testbed(builder, path)
+    let mut testbed = guests.testbed(builder.options, path)?;
+    testbed.note_crowd(builder.options);
+    Ok(testbed)
 }
 
 /// Two virtual machines, each on the bridge of its own node, and a tunnel between the nodes.
 fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    if builder.options.hosts.is_some() {
+        return lodged::vm_vxlan(builder);
+    }
     let (controller, family) = (&builder.options.cpus.controller, builder.options.state.underlay_family);
     let names = BySide { transmitter: "transmitter's node", receiver: "receiver's node" };
     let BySide { transmitter, receiver } = builder.pair(names, BySide::of(|_| controller.as_slice()))?;
@@ -143,11 +152,13 @@ fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         node.underlay = Some(VETH[side].to_owned());
     }
     let guests = Guests::boot(builder, BySide::of(|side| nodes[side].agent.pid()))?;
-    for (side, guest) in guests.of_nodes(builder.options) {
+    for (side, guest) in guests.of_nodes(&builder.options.cpus) {
         nodes[side].guests = vec![guest];
     }
     let nodes = nodes.into_iter().map(|(_, node)| node).collect();
     let path =
         Path { tunnel: Some(family), nodes, ..Path::new(Scenario::VmVxlan, ReceiveWork::AtItsInterface) };
-    guests.testbed(builder, path)
+    let mut testbed = guests.testbed(builder.options, path)?;
+    testbed.note_crowd(builder.options);
+    Ok(testbed)
 }

@@ -75,7 +75,7 @@ impl Testbed {
     /// Steers receive work to the CPUs of the receiving host. Where that is refused, the work runs
     /// on the sending CPU, and the CPU figures of the two hosts mix: a note says so.
     pub(crate) fn steer(&mut self) {
-        let apart = self.path.scenario.has_machines();
+        let apart = self.named.is_some();
         if apart || self.path.receive_work == ReceiveWork::Nowhere || self.exact {
             return;
         }
@@ -110,21 +110,33 @@ impl Testbed {
     pub fn differences(&mut self) -> Vec<Disturbance> {
         let Some(named) = self.named.clone() else { return Vec::new() };
         let mut all = Vec::new();
-        for end in self.ends().filter(|end| !named[end.side].changed.is_empty()) {
-            let causes = match end.agent.call(&Request::MachineDifferences) {
+        for side in Side::BOTH.into_iter().filter(|side| !named[*side].changed.is_empty()) {
+            let agent = self.on_machine(side);
+            let causes = match agent.call(&Request::MachineDifferences) {
                 Ok(Answer::MachineDiffers { differences }) => {
                     differences.into_iter().map(Cause::Setting).collect()
                 }
-                Ok(other) => vec![Cause::SettingsUnread(end.agent.client.unexpected(&other).to_string())],
+                Ok(other) => vec![Cause::SettingsUnread(agent.client.unexpected(&other).to_string())],
                 Err(error) => vec![Cause::SettingsUnread(error.to_string())],
             };
-            let at = Some(match end.side {
+            let at = Some(match side {
                 Side::Transmitter => Part::Transmitter,
                 Side::Receiver => Part::Receiver,
             });
             all.extend(causes.into_iter().map(|cause| Disturbance { at, cause }));
         }
         all
+    }
+
+    /// The agent of the machine that a side, or its guest, is on.
+    fn on_machine(&mut self, side: Side) -> &mut Launched {
+        if let Some((number, _)) = self.path.node(side) {
+            return &mut self.path.nodes[number].agent;
+        }
+        match (side, &mut self.receiver) {
+            (Side::Receiver, Some(receiver)) => &mut receiver.agent,
+            _ => &mut self.transmitter.agent,
+        }
     }
 
     /// What this testbed cannot provide, each with the consequence.

@@ -26,9 +26,11 @@ use crate::settings::WORK;
 use crate::testbed::Testbed;
 
 /// An agent on a machine, with the interface for the traffic.
-struct Machine {
-    agent: Launched,
-    located: Located,
+pub(crate) struct Machine {
+    pub(crate) agent: Launched,
+    pub(crate) located: Located,
+    /// Whether that interface carries the controller's connection too.
+    pub(crate) carries: bool,
 }
 
 /// What a machine's agent found.
@@ -49,7 +51,7 @@ impl Hosts {
     pub fn locate(&mut self, program: &path::Path, interrupt: &Interrupt) -> Result<BySide<Found>, Error> {
         let mut machines = machines(self, program, interrupt)?;
         let found = BySide::try_of(|side| {
-            let Machine { agent, located } = &mut machines[side];
+            let Machine { agent, located, .. } = &mut machines[side];
             let interfaces = vec![located.interface.clone()];
             match agent.call(&Request::Environment { interfaces })? {
                 Answer::Environment(about) => Ok(Found { located: located.clone(), environment: *about }),
@@ -71,7 +73,7 @@ pub(crate) fn ssh(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let addresses = prepare(&mut machines, own)?;
     let set = set(builder, &hosts, &mut machines)?;
     let ends = machines.map(|side, machine| {
-        let Machine { agent, located } = machine;
+        let Machine { agent, located, .. } = machine;
         End::new(side, agent, &set[side].cpus, &located.interface, addresses[side])
     });
     Ok(testbed(builder, ends, set, Path::new(Scenario::Ssh, ReceiveWork::AtItsInterface)))
@@ -97,7 +99,7 @@ pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     }
     let path = Path { tunnel: Some(family), ..Path::new(Scenario::SshVxlan, ReceiveWork::AtItsInterface) };
     let ends = machines.map(|side, machine| {
-        let Machine { agent, located } = machine;
+        let Machine { agent, located, .. } = machine;
         let end = End::new(side, agent, &set[side].cpus, TUNNEL, TRAFFIC[side]);
         End { underlay: Some(located.interface), ..end }
     });
@@ -114,32 +116,37 @@ pub(crate) fn addresses(
     Ok(pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice())))
 }
 
-fn hosts(builder: &Builder<'_>) -> Result<Hosts, Error> {
+pub(crate) fn hosts(builder: &Builder<'_>) -> Result<Hosts, Error> {
     builder.options.hosts.clone().ok_or(Error::NoHosts(builder.options.state.scenario))
 }
 
 /// Starts both agents, and finds their interfaces.
-fn machines(hosts: &Hosts, program: &path::Path, interrupt: &Interrupt) -> Result<BySide<Machine>, Error> {
+pub(crate) fn machines(
+    hosts: &Hosts,
+    program: &path::Path,
+    interrupt: &Interrupt,
+) -> Result<BySide<Machine>, Error> {
     let launch =
         |side: Side| Launched::on_machine(&hosts.places[side], program, &side.to_string(), interrupt);
     // Both start in parallel.
     let mut agents = BySide::try_of(launch)?;
     agents.each_mut().into_iter().try_for_each(|(_, agent)| agent.greet())?;
-    let machine = |mut agent: Launched, side: Side| {
+    agents.try_map(|side, mut agent| {
         // Where this machine is the other end, its own address is where the connection comes from.
         let places = [&hosts.places[side.other()], &hosts.places[side]].map(HostPlace::connection);
         let towards = places[0].map(|other| other.host).or(places[1].map(|own| own.controller));
-        let located = locate(&mut agent, &hosts.places[side], towards)?;
-        Ok::<_, Error>(Machine { agent, located })
-    };
-    Ok(BySide {
-        transmitter: machine(agents.transmitter, Side::Transmitter)?,
-        receiver: machine(agents.receiver, Side::Receiver)?,
+        let (located, carries) = locate(&mut agent, &hosts.places[side], towards)?;
+        Ok(Machine { agent, located, carries })
     })
 }
 
-/// The interface for the traffic. One that carries the controller's connection must be named.
-fn locate(agent: &mut Launched, place: &HostPlace, towards: Option<IpAddr>) -> Result<Located, Error> {
+/// The interface for the traffic, and whether it carries the controller's connection: then it must
+/// be named.
+fn locate(
+    agent: &mut Launched,
+    place: &HostPlace,
+    towards: Option<IpAddr>,
+) -> Result<(Located, bool), Error> {
     let interface = place.interface.clone();
     let located = match agent.call(&Request::Locate { interface, towards })? {
         Answer::Located(located) => located,
@@ -154,11 +161,11 @@ fn locate(agent: &mut Launched, place: &HostPlace, towards: Option<IpAddr>) -> R
         // Traffic may hold the signs of life up that share its interface.
         agent.client.wait_for_answers_within(Launch::LEASE);
     }
-    Ok(located)
+    Ok((located, carries))
 }
 
 /// Sets the interfaces up, and gives them addresses, or takes those that they have.
-fn prepare(
+pub(crate) fn prepare(
     machines: &mut BySide<Machine>,
     own: Option<BySide<Addresses>>,
 ) -> Result<BySide<Addresses>, Error> {
@@ -216,23 +223,27 @@ pub(crate) fn reachable(address: IpAddr, family: Family, side: Side) -> Result<I
 }
 
 /// The CPUs near the interface that the agent may use; all that it may use, where none is near.
-fn cpus(agent: &Launched, located: &Located) -> Vec<u32> {
+pub(crate) fn cpus(agent: &Launched, located: &Located) -> Vec<u32> {
     let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
     let near: Vec<u32> = all.iter().copied().filter(|cpu| located.near.contains(cpu)).collect();
     if near.is_empty() { all } else { near }
 }
 
 /// What was set on a machine for the boot.
-struct Set {
+pub(crate) struct Set {
     /// The CPUs of its end of the traffic.
-    cpus: Vec<u32>,
+    pub(crate) cpus: Vec<u32>,
     changes: Vec<Change>,
 }
 
 /// Sets what the study asks for on both machines; their agents undo it at their end.
-fn set(builder: &Builder<'_>, hosts: &Hosts, machines: &mut BySide<Machine>) -> Result<BySide<Set>, Error> {
+pub(crate) fn set(
+    builder: &Builder<'_>,
+    hosts: &Hosts,
+    machines: &mut BySide<Machine>,
+) -> Result<BySide<Set>, Error> {
     let mut set_one = |side: Side| {
-        let Machine { agent, located } = &mut machines[side];
+        let Machine { agent, located, .. } = &mut machines[side];
         let refused = |why: String| Error::NotSet { side, host: hosts.places[side].to_string(), why };
         let SideSettings { mut wanted, placement } = builder.options.machine[side].clone();
         let mut cpus = cpus(agent, located);
@@ -268,22 +279,31 @@ fn set(builder: &Builder<'_>, hosts: &Hosts, machines: &mut BySide<Machine>) -> 
 }
 
 fn testbed(builder: &Builder<'_>, ends: BySide<End>, set: BySide<Set>, path: Path) -> Testbed {
-    let split = record::CpuSplit {
-        transmitter: ends.transmitter.cpus.clone(),
-        receiver: ends.receiver.cpus.clone(),
-        controller: Vec::new(),
-    };
-    let named = builder.options.hosts.as_ref().map(|hosts| {
-        set.map(|side, set| NamedMachine {
-            host: hosts.places[side].to_string(),
-            interface: ends[side].underlay.as_ref().unwrap_or(&ends[side].interface).clone(),
-            changed: set.changes,
-        })
-    });
-    let options = Options { cpus: split, ..builder.options.clone() };
+    let options = options(builder, ends.each_ref().map(|_, end| end.cpus.clone()));
+    let interfaces = ends.each_ref().map(|_, end| end.underlay.as_ref().unwrap_or(&end.interface).clone());
     let mut testbed = Testbed::two(&options, ends, path);
-    testbed.named = named;
+    testbed.named = named(builder, interfaces, set);
     testbed
+}
+
+/// The options of a testbed between machines, with their CPUs.
+pub(crate) fn options(builder: &Builder<'_>, cpus: BySide<Vec<u32>>) -> Options {
+    let BySide { transmitter, receiver } = cpus;
+    let cpus = record::CpuSplit { transmitter, receiver, controller: Vec::new() };
+    Options { cpus, ..builder.options.clone() }
+}
+
+/// The machines, as a record names them.
+pub(crate) fn named(
+    builder: &Builder<'_>,
+    mut interfaces: BySide<String>,
+    set: BySide<Set>,
+) -> Option<BySide<NamedMachine>> {
+    let hosts = builder.options.hosts.as_ref()?;
+    Some(set.map(|side, Set { changes: changed, .. }| {
+        let (host, interface) = (hosts.places[side].to_string(), std::mem::take(&mut interfaces[side]));
+        NamedMachine { host, interface, changed }
+    }))
 }
 
 #[cfg(test)]

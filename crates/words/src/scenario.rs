@@ -13,7 +13,8 @@ crate::vocabulary! {
         /// interfaces. The tunnel carries Ethernet frames in UDP, which adds 50 bytes to a packet
         /// over IPv4 and 70 over IPv6.
         Vxlan = "vxlan";
-        /// Two virtual machines, joined by a bridge.
+        /// Two virtual machines, joined by a bridge; on two machines by one on each, and their
+        /// network.
         Vm = "vm";
         /// Two virtual machines, each on its own bridge, and a VXLAN tunnel between the bridges.
         VmVxlan = "vm-vxlan";
@@ -56,12 +57,14 @@ impl Scenario {
     }
 
     /// The scenario that has the place of this one between machines, whose network is what the veth
-    /// pair is here. `None`: there is no such scenario.
+    /// pair, or the link between guests, is here. `None`: there is no such scenario.
     pub fn between_machines(self) -> Option<Self> {
         match self {
             Self::Veth | Self::Ssh => Some(Self::Ssh),
             Self::Vxlan | Self::SshVxlan => Some(Self::SshVxlan),
-            _ => None,
+            Self::Vm => Some(Self::Vm),
+            Self::VmVxlan => Some(Self::VmVxlan),
+            Self::Loopback | Self::Discard => None,
         }
     }
 }

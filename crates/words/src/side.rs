@@ -69,6 +69,17 @@ impl<T> BySide<T> {
         }
     }
 
+    /// The same, where `turn` can fail.
+    ///
+    /// # Errors
+    /// The first error of `turn`.
+    pub fn try_map<U, E>(self, mut turn: impl FnMut(Side, T) -> Result<U, E>) -> Result<BySide<U>, E> {
+        Ok(BySide {
+            transmitter: turn(Side::Transmitter, self.transmitter)?,
+            receiver: turn(Side::Receiver, self.receiver)?,
+        })
+    }
+
     /// Both, borrowed.
     pub fn each_ref(&self) -> BySide<&T> {
         BySide { transmitter: &self.transmitter, receiver: &self.receiver }

@@ -8,7 +8,9 @@ use std::net::SocketAddr;
 
 use load::exact::{Account, Spread};
 use load::{Buffers, Counts, FlowOutcome, Outcome, Share, TcpInfo};
-use netassay_agent::message::{Answer, Finished, GuestTimes, Late, Measured, Series, Undone, Watched};
+use netassay_agent::message::{
+    Answer, Booted, Finished, GuestTimes, Late, Measured, Series, Undone, Watched,
+};
 use words::Settled;
 
 pub(crate) const ADDRESS: &str = "10.0.0.1:5201";
@@ -116,6 +118,14 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer::Watched(Box::new(watched)),
         Answer::Exact(Box::new(account)),
         Answer::Finished(Box::new(Finished { outcome: outcome(), counters: host::Counters::default() })),
+        Answer::Booted(Box::new(Booted {
+            process: 1,
+            acceleration: words::Accelerated::Emulation { why: "no".to_owned() },
+            kvm_tried: Some("today".to_owned()),
+            stays_root: Some("no".to_owned()),
+            boot_ms: 1.0,
+            failed_first: Some("no".to_owned()),
+        })),
         Answer::Failed { why: "no".to_owned(), broken: false },
     ]
 }

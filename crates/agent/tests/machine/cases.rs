@@ -49,6 +49,10 @@ fn change(agent: &mut Agent) {
     agent.ask(&Request::CreateVxlan { name: "tunnel".to_owned(), vxlan, addresses, bridge: None }).unwrap();
     let settled = agent.ask(&settling("tunnel", 900, false));
     assert!(matches!(settled, Ok(Answer::Settled(_))), "{settled:?}");
+    // A guest's place.
+    let bridge = || "bridge".to_owned();
+    agent.ask(&Request::CreateBridge { name: bridge() }).unwrap();
+    agent.ask(&Request::AddPort { bridge: bridge(), interface: WIRE.to_owned() }).unwrap();
     settle(agent, 1000, false).unwrap();
 }
 
@@ -281,6 +285,11 @@ fn refused(world: &World) {
         "host: interface \"wire\" has no `rx_ring`: its driver, in this kernel, has rx_queues, tx_queues; remove this factor, or name \
          another interface"
     );
+    // Only a bridge that is deleted frees its ports again.
+    host::Links::open().unwrap().create_bridge("own").unwrap();
+    let join = Request::AddPort { bridge: "own".to_owned(), interface: interface() };
+    assert!(refusal(&join).contains("the bridge \"own\" is the machine's own, and keeps its ports"));
+    host::Links::open().unwrap().delete("own").unwrap();
     assert!(refusal(&Request::SteerNew { cpus: vec![0] }).contains("steer each interface"));
     let traffic = Traffic { path_delay: Some(Duration::from_millis(1)), ..Traffic::new(Kind::UdpStream) };
     let spec = Spec { traffic, local: own(), cpus: vec![0] };

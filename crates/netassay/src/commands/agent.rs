@@ -13,3 +13,12 @@ pub(crate) fn agent() -> Result<(), Failure> {
     let _ = std::fs::write("/proc/self/comm", "netassay agent");
     Ok(agent::serve(env!("CARGO_PKG_VERSION"))?)
 }
+
+/// Boots a guest on this machine for a controller elsewhere, and is the pipe of its agent.
+pub(crate) fn guest() -> Result<(), Failure> {
+    let _ = std::fs::write("/proc/self/comm", "netassay guest");
+    guest::lodge(env!("CARGO_PKG_VERSION")).map_err(|error| match error {
+        guest::LodgeError::Serve(error) => error.into(),
+        guest::LodgeError::Gone(error) => error.into(),
+    })
+}

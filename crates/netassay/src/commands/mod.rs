@@ -67,6 +67,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Doctor(flags) => doctor::doctor(flags),
         Command::Restore(flags) => restore::restore(flags),
         Command::Agent => agent::agent().map(done),
+        Command::Guest => agent::guest().map(done),
         Command::Hold => agent::hold().map(done),
     }
 }

@@ -218,7 +218,7 @@ impl Machine {
     pub(crate) fn left(&self) -> String {
         self.sh(
             "find /tmp /var/tmp /dev/shm ~ -name 'netassay*' 2>/dev/null; find /var/lib -name '*.journal'; own=$(readlink /proc/self/ns/net); \
-             for p in /proc/[0-9]*; do if [ \"$(readlink $p/ns/net)\" = \"$own\" ]; then tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep 'netassay agent' | grep -v 'sh -c' || true; fi; done",
+             for p in /proc/[0-9]*; do if [ \"$(readlink $p/ns/net)\" = \"$own\" ]; then tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -E 'netassay (agent|guest)|qemu-system' | grep -v 'sh -c' || true; fi; done",
         )
     }
 }

@@ -35,6 +35,7 @@ fn order() -> Order {
         program: env!("CARGO_BIN_EXE_netassay").into(),
         modules: &[],
         needed: &[],
+        packed: None,
         place: None,
         rootless: false,
         pin: Vec::new(),

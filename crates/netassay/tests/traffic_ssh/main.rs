@@ -5,6 +5,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod guests;
+#[path = "../common/kernel.rs"]
+mod kernel;
 #[path = "../common/machines.rs"]
 mod machines;
 mod settings;
@@ -39,17 +42,14 @@ impl World {
 
     /// netassay in the controller's namespace, with these machines.
     fn netassay(&self, hosts: [&str; 2], more: &[&str]) -> Command {
+        self.netassay_run("tso.toml", hosts, more)
+    }
+
+    fn netassay_run(&self, study: &str, hosts: [&str; 2], more: &[&str]) -> Command {
         let program = self.bench.path("netassay").display().to_string();
         let config = self.machines.ssh_config();
-        let mut words = vec![
-            program.as_str(),
-            "run",
-            "tso.toml",
-            "--keep-disturbed",
-            "--progress",
-            "plain",
-            "--no-report",
-        ];
+        let mut words =
+            vec![program.as_str(), "run", study, "--keep-disturbed", "--progress", "plain", "--no-report"];
         words.extend(["--transmitter", hosts[0], "--receiver", hosts[1], "--ssh-config", &config]);
         words.extend(more);
         let mut command = self.machines.command(&words);

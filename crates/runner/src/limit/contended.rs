@@ -63,7 +63,7 @@ impl Contention {
     }
 
     fn to_guests(account: &RunAccount, side: Side, waited: &Waited) -> Option<Self> {
-        let hosts = account.hosts_of_guests();
+        let hosts = account.hosts_beside(side);
         let cpus: BTreeSet<u32> = hosts.iter().flat_map(|host| host.cpus.iter().copied()).collect();
         let vcpus: usize = hosts.iter().map(|host| host.vcpu_each.len()).sum();
         (!hosts.is_empty()).then_some(Self {

@@ -14,8 +14,10 @@ pub(crate) const TAPS: BySide<&str> = BySide { transmitter: "tap-transmit", rece
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) agent: Launched,
-    /// The bridge's ports.
+    /// The bridge's ports that were made.
     pub(crate) ports: Vec<String>,
+    /// The machine's own interface that is a port too, with its MTU before.
+    pub(crate) wire: Option<(String, u32)>,
     pub(crate) guests: Vec<NodeGuest>,
     /// The interface under the tunnel, if there is one.
     pub(crate) underlay: Option<String>,
@@ -35,12 +37,12 @@ impl Node {
     /// A node with a bridge that has no ports yet.
     pub(crate) fn new(mut agent: Launched) -> Result<Self, Error> {
         agent.order(&Request::CreateBridge { name: BRIDGE.to_owned() })?;
-        Ok(Self { agent, ports: Vec::new(), guests: Vec::new(), underlay: None })
+        Ok(Self { agent, ports: Vec::new(), wire: None, guests: Vec::new(), underlay: None })
     }
 
     /// A node that only watches a guest from outside.
     pub(crate) fn watching(agent: Launched, guest: NodeGuest) -> Self {
-        Self { agent, ports: Vec::new(), guests: vec![guest], underlay: None }
+        Self { agent, ports: Vec::new(), wire: None, guests: vec![guest], underlay: None }
     }
 
     /// The index of this side's guest.
@@ -55,9 +57,20 @@ impl Node {
         Ok(())
     }
 
+    /// Makes the machine's own interface a port. `mtu`: what it has.
+    pub(crate) fn add_wire(&mut self, name: &str, mtu: u32) -> Result<(), Error> {
+        let (bridge, interface) = (BRIDGE.to_owned(), name.to_owned());
+        self.agent.order(&Request::AddPort { bridge, interface })?;
+        self.wire = Some((name.to_owned(), mtu));
+        Ok(())
+    }
+
     /// Sets the MTU of the bridge and its ports: a bridge drops packets that are too long for the
-    /// outgoing port.
+    /// outgoing port. The machine's own interface keeps a larger one.
     pub(crate) fn set_mtu(&mut self, mtu: u32) -> Result<(), Error> {
+        if let Some((interface, own)) = self.wire.clone() {
+            self.agent.order(&Request::SetMtu { interface, mtu: own.max(mtu) })?;
+        }
         for interface in self.ports.clone() {
             self.agent.order(&Request::SetMtu { interface, mtu })?;
         }
@@ -84,7 +97,9 @@ impl Node {
 
     /// This host with the interfaces of the node.
     pub(crate) fn environment(&mut self) -> Result<host::Environment, Error> {
-        let mut interfaces: Vec<String> = self.ports.iter().chain(&self.underlay).cloned().collect();
+        let wire = self.wire.as_ref().map(|(name, _)| name);
+        let mut interfaces: Vec<String> =
+            self.ports.iter().chain(&self.underlay).chain(wire).cloned().collect();
         if !interfaces.is_empty() {
             interfaces.push(BRIDGE.to_owned());
         }

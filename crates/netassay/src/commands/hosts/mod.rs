@@ -3,6 +3,7 @@
 
 mod wanted;
 
+use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::{ExitCode, Stdio};
@@ -83,14 +84,14 @@ impl ReachedHosts {
             let Found { located, environment } = &self.found[side];
             let Some(Some(now)) = environment.interfaces.get(&located.interface) else { continue };
             let mut all: Vec<Intended> = Vec::new();
-            for tunnel in [false, true] {
-                let of_kind = |condition: &&Condition| condition.boot.scenario.has_tunnel() == tunnel;
-                let wanted: Vec<_> = conditions.iter().filter(of_kind).map(runner::switches_of).collect();
-                if !wanted.is_empty() {
-                    let interface = (located.interface.as_str(), now);
-                    all.extend(Intended::on(side, interface, &wanted, (self.hosts.own_addresses, tunnel)));
-                }
+            for scenario in study.scenarios() {
+                let of_it = |condition: &&Condition| condition.boot.scenario == scenario;
+                let wanted: Vec<_> = conditions.iter().filter(of_it).map(runner::switches_of).collect();
+                let interface = (located.interface.as_str(), now);
+                all.extend(Intended::on(side, interface, &wanted, (self.hosts.own_addresses, scenario)));
             }
+            let mut told = BTreeSet::new();
+            all.retain(|one| told.insert(one.clone()));
             text +=
                 &format!("\nOn the {side} ({place}) would be changed, and undone at the end of each boot:\n");
             if all.is_empty() {
@@ -174,14 +175,14 @@ pub(crate) fn moved(study: &Study) -> Result<Option<Assignment>, Failure> {
     let without: Vec<&str> = without.iter().map(|scenario| scenario.word()).collect();
     if to.is_empty() {
         return Err(Failure::Usage(format!(
-            "{:?} runs in the scenario {}, and between machines there are ssh and ssh-vxlan only: choose with --set scenario=ssh",
+            "{:?} runs in the scenario {}, and between machines there are ssh, ssh-vxlan, vm and vm-vxlan only: choose with --set scenario=ssh",
             study.name(),
             without.join(" and ")
         )));
     }
     if !without.is_empty() {
         say(&format!(
-            "netassay: {:?} without the scenario {}: between machines there are ssh and ssh-vxlan only",
+            "netassay: {:?} without the scenario {}: between machines there are ssh, ssh-vxlan, vm and vm-vxlan only",
             study.name(),
             without.join(" and ")
         ));

@@ -1,0 +1,134 @@
+//! A process that is the pipe of an agent elsewhere: the controller's end of it is this process's
+//! standard input and output, the agent's end is a guest's port.
+//!
+//! To its controller it is an agent: it has the same first line ([`Launch`]), gives signs of life,
+//! and ends with its lease. Until [`Relay::join`] it answers by itself.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::bounded::Bounded;
+use crate::controller::Requests;
+use crate::frame::{LineReader, decode, encode};
+use crate::launch::{Isolation, Launch};
+use crate::message::{Answer, PROTOCOL, Request};
+use crate::output;
+use crate::refusal::Refusal;
+use crate::serve::reply;
+use crate::serve_error::ServeError;
+
+/// The controller's end.
+pub struct Relay {
+    requests: Requests,
+}
+
+/// Which end of a relay ended first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The controller's.
+    Controller,
+    /// The agent's.
+    Agent,
+}
+
+impl Relay {
+    /// Takes the first line, and answers the controller's greeting: with the reason `cannot`, if
+    /// there is one. `None`: the controller is gone, or has its refusal.
+    ///
+    /// # Errors
+    /// The first line is no launch, or the pipes fail.
+    pub fn open(version: &str, cannot: Option<String>) -> Result<Option<Self>, ServeError> {
+        host::close_inherited()?;
+        let mut requests = Requests::new();
+        let Some(line) = requests.next()? else { return Ok(None) };
+        let launch: Launch = decode(&line)?;
+        crate::serve::ignore_signals();
+        let mut relay = Self { requests: requests.watched(launch.lease_ms.map(Duration::from_millis))? };
+        let Some(line) = relay.requests.next()? else { return Ok(None) };
+        let why = match (decode(&line)?, cannot) {
+            (Request::Hello { protocol: PROTOCOL }, None) => {
+                let (pid, cpus) = (std::process::id(), host::affinity::usable());
+                let version = version.to_owned();
+                relay.answer(&Answer::Hello { protocol: PROTOCOL, version, pid, cpus })?;
+                return Ok(Some(relay));
+            }
+            (Request::Hello { protocol: PROTOCOL }, Some(why)) => why,
+            _ => format!("the controller does not speak protocol {PROTOCOL}"),
+        };
+        relay.answer(&Refusal::from(why).into_answer()).map(|()| None)
+    }
+
+    /// The controller's next line as a message; `None`: the controller is gone.
+    ///
+    /// # Errors
+    /// It is another message, or the pipe fails.
+    pub fn receive<T: Bounded + serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, ServeError> {
+        Ok(self.requests.next()?.map(|line| decode(&line)).transpose()?)
+    }
+
+    /// Answers by itself.
+    ///
+    /// # Errors
+    /// The controller is gone.
+    pub fn answer(&self, answer: &Answer) -> Result<(), ServeError> {
+        reply(answer)
+    }
+
+    /// Launches the agent at the other end of `port`, and passes lines both ways until an end is
+    /// gone.
+    ///
+    /// # Errors
+    /// A pipe fails, or no thread can be started.
+    pub fn join(self, port: (OwnedFd, OwnedFd)) -> Result<Ended, ServeError> {
+        let (to, from) = port;
+        let launch = Launch { isolation: Isolation::None, cpus: Vec::new(), parent: None, lease_ms: None };
+        let mut to = UnixStream::from(to);
+        to.write_all(&encode(&launch)?)?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
+        let mut requests = self.requests;
+        let forward = move || {
+            while let Ok(Some(mut line)) = requests.next() {
+                line.push(b'\n');
+                if to.write_all(&line).is_err() {
+                    return;
+                }
+            }
+            over.store(true, Ordering::Relaxed);
+            // The reader of the other way sees an end.
+            let _ = to.shutdown(std::net::Shutdown::Both);
+        };
+        thread::Builder::new().name("to the agent".to_owned()).spawn(forward)?;
+        pass_on(from)?;
+        Ok(if is_over.load(Ordering::Relaxed) { Ended::Controller } else { Ended::Agent })
+    }
+}
+
+/// Passes whole lines on, so that no sign of life comes between the parts of one.
+fn pass_on(from: OwnedFd) -> Result<(), ServeError> {
+    let (mut from, mut lines) = (File::from(from), LineReader::default());
+    let mut piece = [0; 16 << 10];
+    loop {
+        while let Some(mut line) = lines.next_line()? {
+            line.push(b'\n');
+            match output::write_line(&line) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                written => written?,
+            }
+        }
+        match from.read(&mut piece) {
+            // A socket whose other end closed with bytes unread gives an error.
+            Ok(0) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(count) => lines.push(&piece[..count]),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Guests on two machines of the user's: each on a bridge of its machine, and the network between
+//! the machines.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
+
+use agent::message::Request;
+use agent::{CallError, Launch};
+use guest::{Initramfs, Kernel, Order};
+use host::Located;
+use study::{BySide, Scenario, Side};
+
+use crate::builder::Builder;
+use crate::error::Error;
+use crate::guests::{Booted, Guests};
+use crate::hosts::{Brought, Hosts};
+use crate::launched::Launched;
+use crate::machines;
+use crate::path::address::UNDERLAY;
+use crate::path::node::{BRIDGE, Node, TAPS};
+use crate::path::tunnel::{TUNNEL, vxlan_of};
+use crate::path::veth::await_running;
+use crate::path::{Path, ReceiveWork};
+use crate::testbed::Testbed;
+use crate::wire::{self, Machine, Set, reachable};
+
+/// Two guests. The bridge of each has the machine's own interface as a port.
+pub(crate) fn vm(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let hosts = wire::hosts(builder)?;
+    let mut machines = wire::machines(&hosts, &builder.options.program, builder.interrupt)?;
+    for (side, machine) in machines.each_ref() {
+        if machine.carries {
+            let (host, interface) = (hosts.places[side].to_string(), machine.located.interface.clone());
+            return Err(Error::BridgeCutsOff { host, interface });
+        }
+    }
+    let lodgings = Lodgings::open(builder, &hosts, &machines)?;
+    wire::prepare(&mut machines, None)?;
+    let set = wire::set(builder, &hosts, &mut machines)?;
+    let nodes = nodes(machines, |side, node, machine| {
+        node.add_wire(&machine.interface, machine.mtu)?;
+        node.add_tap(TAPS[side])
+    })?;
+    lodgings.testbed(builder, nodes, set, Path::new(Scenario::Vm, ReceiveWork::AtItsInterface))
+}
+
+/// Two guests, and a tunnel between their bridges over the network of the machines.
+pub(crate) fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
+    let family = builder.options.state.underlay_family;
+    let hosts = wire::hosts(builder)?;
+    let mut machines = wire::machines(&hosts, &builder.options.program, builder.interrupt)?;
+    let lodgings = Lodgings::open(builder, &hosts, &machines)?;
+    let under = wire::prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY))?;
+    let set = wire::set(builder, &hosts, &mut machines)?;
+    let mut nodes = nodes(machines, |side, node, machine| {
+        let local = reachable(under[side].of(family), family, side)?;
+        let remote = reachable(under[side.other()].of(family), family, side.other())?;
+        let (vxlan, bridge) = (vxlan_of(local, remote, &machine.interface), Some(BRIDGE.to_owned()));
+        let name = TUNNEL.to_owned();
+        node.agent.order(&Request::CreateVxlan { name, vxlan, addresses: Vec::new(), bridge })?;
+        node.ports.push(TUNNEL.to_owned());
+        node.underlay = Some(machine.interface.clone());
+        node.add_tap(TAPS[side])
+    })?;
+    for (_, (node, _)) in nodes.each_mut() {
+        await_running(&mut node.agent, TUNNEL)?;
+    }
+    let path = Path { tunnel: Some(family), ..Path::new(Scenario::VmVxlan, ReceiveWork::AtItsInterface) };
+    lodgings.testbed(builder, nodes, set, path)
+}
+
+/// A node of each machine with the bridge that `join` adds ports to, and the machine's interface.
+fn nodes(
+    machines: BySide<Machine>,
+    join: impl Fn(Side, &mut Node, &Located) -> Result<(), Error>,
+) -> Result<BySide<(Node, String)>, Error> {
+    machines.try_map(|side, Machine { agent, located, .. }| {
+        let mut node = Node::new(agent)?;
+        join(side, &mut node, &located)?;
+        Ok((node, located.interface))
+    })
+}
+
+/// What will boot a guest on each machine, with all that it needs there.
+struct Lodgings(BySide<Lodging>);
+
+struct Lodging {
+    agent: Launched,
+    /// The machine in messages.
+    host: String,
+    order: Order,
+    /// Modules that the kernel lacks.
+    absent: Vec<String>,
+    kernel: Brought,
+    initramfs: Brought,
+}
+
+impl Lodgings {
+    /// Finds QEMU on both machines, and brings there what their guests boot from. Nothing is
+    /// changed.
+    fn open(builder: &Builder<'_>, hosts: &Hosts, machines: &BySide<Machine>) -> Result<Self, Error> {
+        let (places, interrupt) = (&hosts.places, builder.interrupt);
+        let host = |side: Side| format!("the {side} ({})", places[side]);
+        for (side, place) in places.each_ref() {
+            if !place.is_root() {
+                return Err(Error::NoGuest { host: host(side), why: NOT_ROOT.to_owned() });
+            }
+        }
+        let program = &builder.options.program;
+        let launch = |side: Side| Launched::lodging(&places[side], program, &side.to_string(), interrupt);
+        // Both start in parallel.
+        let mut agents = BySide::try_of(launch)?;
+        for (side, agent) in agents.each_mut() {
+            agent.greet().map_err(|error| no_guest(&host(side), error))?;
+            if machines[side].carries {
+                agent.client.wait_for_answers_within(Launch::LEASE);
+            }
+        }
+        let each = agents.try_map(|side, agent| {
+            let cpus = wire::cpus(&machines[side].agent, &machines[side].located);
+            let order = builder.order(&side.to_string(), &cpus)?;
+            let order = Order { tap: Some(TAPS[side].to_owned()), mac: some_card(), ..order };
+            let Initramfs { bytes, absent } = guest::pack(&order)?;
+            let kernel = places[side].bring(guest::image(&order.kernel)?, interrupt)?;
+            let initramfs = places[side].bring(bytes, interrupt)?;
+            Ok::<_, Error>(Lodging { agent, host: host(side), order, absent, kernel, initramfs })
+        })?;
+        Ok(Self(each))
+    }
+
+    /// Boots both guests, and has the testbed between them.
+    fn testbed(
+        mut self,
+        builder: &Builder<'_>,
+        nodes: BySide<(Node, String)>,
+        set: BySide<Set>,
+        path: Path,
+    ) -> Result<Testbed, Error> {
+        for (side, lodging) in self.0.each_mut() {
+            if !lodging.order.pin.is_empty() {
+                lodging.order.pin.clone_from(&set[side].cpus);
+            }
+            lodging.boot()?;
+        }
+        let options = wire::options(builder, set.each_ref().map(|_, set| set.cpus.clone()));
+        let guests = Guests(self.0.try_map(|_, lodging| lodging.booted())?);
+        let of_nodes = guests.of_nodes(&options.cpus);
+        let (mut all, mut interfaces) = (Vec::new(), BySide::default());
+        for ((side, (mut node, interface)), (_, guest)) in nodes.into_iter().zip(of_nodes) {
+            node.guests = vec![guest];
+            all.push(node);
+            interfaces[side] = interface;
+        }
+        let mut testbed = guests.testbed(&options, Path { nodes: all, ..path })?;
+        testbed.named = wire::named(builder, interfaces, set);
+        Ok(testbed)
+    }
+}
+
+impl Lodging {
+    fn boot(&mut self) -> Result<(), Error> {
+        let kernel = Kernel { image: self.kernel.path.clone(), modules: None, release: None };
+        let packed = Some(self.initramfs.path.clone());
+        self.agent.boot(&Order { kernel, packed, ..self.order.clone() })
+    }
+
+    fn booted(mut self) -> Result<Booted, Error> {
+        let booted = self.agent.booted().map_err(|error| no_guest(&self.host, error))?;
+        let card = self.order.mac;
+        Ok(Booted {
+            machine: machines::Machine::new(self.order, booted, self.absent),
+            agent: self.agent,
+            card,
+        })
+    }
+}
+
+const NOT_ROOT: &str =
+    "its login is not root, and sudo asks for a password: only root may make a bridge and a tap there";
+
+/// What a machine says of its guest, with the machine's name.
+fn no_guest(host: &str, error: Error) -> Error {
+    match error {
+        Error::Call(CallError::Refused { why, .. }) => Error::NoGuest { host: host.to_owned(), why },
+        error => error,
+    }
+}
+
+/// The address of a network card: locally administered, and hardly that of another guest on the
+/// same network.
+fn some_card() -> [u8; 6] {
+    let [a, b, c, d, e, ..] = RandomState::new().build_hasher().finish().to_ne_bytes();
+    [0x02, a, b, c, d, e]
+}
