@@ -289,6 +289,10 @@ fn window(measured: &Measured) -> Checked {
         most("device.changed", device.changed.len(), host::DeviceCounters::MOST)?;
         texts("device.changed", device.changed.keys())
     })?;
+    measured.power.iter().try_for_each(|power| {
+        most("power", power.idle_us.len().max(power.millicelsius.len()), host::Power::MOST)?;
+        texts("power", power.idle_us.keys().chain(power.millicelsius.keys()))
+    })?;
     let rows = measured.series.at_ns.len();
     most("series.at_ns", rows, series::MOST + 1)?;
     measured.series.columns().into_iter().try_for_each(|column| most(column.name, column.values.len(), rows))

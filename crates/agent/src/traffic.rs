@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use host::{
-    ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links,
+    ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links, Power,
     ProcessTimes, ThreadTimes, WireCounters,
 };
 use load::{Endpoint, Phase};
@@ -119,6 +119,7 @@ impl Traffic {
             interrupts: last.interrupts.since(&first.interrupts),
             underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             device: Some(device.passed(&first.device, &last.device)).filter(|passed| !passed.is_nothing()),
+            power: Some(last.power.since(&first.power)).filter(|power| !power.is_unknown()),
             clock: last.clock.since(&first.clock),
             late: Late { opened_ns, closed_ns },
             // After the window, so that reading it disturbs nothing.
@@ -143,6 +144,7 @@ impl Traffic {
     ) -> Result<Edge, Refusal> {
         // The kernel's counters take longest to read, so they come first at both edges: then each
         // quantity covers a window of the same length.
+        let power = Power::read(cpus);
         let device = device.read();
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
@@ -156,6 +158,7 @@ impl Traffic {
         let clock = ClockReading::read();
         self.endpoint.set_phase(next);
         Ok(Edge {
+            power,
             device,
             counters,
             underlay,
@@ -193,6 +196,7 @@ impl Traffic {
 }
 
 struct Edge {
+    power: Power,
     device: DeviceReading,
     counters: Counters,
     underlay: Option<WireCounters>,

@@ -29,6 +29,7 @@ pub use cpu::affinity;
 pub use cpu::clock::{ClockCheck, ClockReading};
 pub use cpu::interrupts::{Interrupt, Interrupts};
 pub use cpu::latency::HeldLatency;
+pub use cpu::power::Power;
 pub use cpu::process_threads::ProcessThreads;
 pub use cpu::softirqs::Softirqs;
 pub use cpu::tasks::{Others, Spent, Tasks};

@@ -48,6 +48,7 @@ pub fn account() -> RunAccount {
                 counters,
                 interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 100)).collect(),
                 device: None,
+                power: None,
                 underlay: None,
             },
             whole: Finished {
@@ -208,6 +209,8 @@ pub fn host() -> host::Environment {
             multithreading: None,
             idle_driver: None,
             idle_governor: None,
+            siblings: Vec::new(),
+            nodes: BTreeMap::new(),
             latency_bound: None,
             idle_states: Vec::new(),
             vulnerabilities: BTreeMap::new(),

@@ -32,6 +32,10 @@ pub struct Measured {
     /// the tunnel; `None` if none changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<host::DeviceCounters>,
+    /// The idle states of its CPUs in the window, their frequency and temperature at its end;
+    /// `None` if the kernel tells nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<host::Power>,
     /// The length of the window on each of the host's clocks.
     pub clock: host::ClockCheck,
     /// How late its edges were.

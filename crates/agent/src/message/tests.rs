@@ -34,6 +34,7 @@ fn measured(threads: usize, rows: usize, n: u64) -> Measured {
         counters: host::Counters::default(),
         interrupts: host::Interrupt::all().map(|interrupt| (interrupt, n)).collect(),
         device: None,
+        power: None,
         underlay: Some(host::WireCounters::default()),
         clock: host::ClockCheck { monotonic_ns: n, raw_ns: n, boottime_ns: n, source_changed: true },
         late: Late { opened_ns: n, closed_ns: n },

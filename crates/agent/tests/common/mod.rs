@@ -54,6 +54,7 @@ fn measured() -> Measured {
         counters: host::Counters::default(),
         interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect(),
         device: None,
+        power: None,
         underlay: Some(host::WireCounters::default()),
         clock: host::ClockCheck::default(),
         late: Late::default(),

@@ -5,6 +5,7 @@ pub(crate) mod clock;
 pub(crate) mod interrupts;
 pub(crate) mod latency;
 pub(crate) mod list;
+pub(crate) mod power;
 pub(crate) mod process_threads;
 pub(crate) mod softirqs;
 pub(crate) mod stat;

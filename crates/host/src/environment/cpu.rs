@@ -31,6 +31,12 @@ pub struct CpuEnvironment {
     pub turbo: Option<bool>,
     /// Simultaneous multithreading: `on`, `off`, `forceoff`, `notsupported` …
     pub multithreading: Option<String>,
+    /// The CPUs of each core that has several, as lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub siblings: Vec<String>,
+    /// The CPUs of each memory node (`node0`), as lists, where there are several nodes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub nodes: BTreeMap<String, String>,
     /// The driver of idle states.
     pub idle_driver: Option<String>,
     /// The governor that chooses an idle state.
@@ -73,6 +79,8 @@ impl CpuEnvironment {
             governors: governors.into_iter().collect(),
             turbo: turbo(files),
             multithreading: files.text("sys/devices/system/cpu/smt/control"),
+            siblings: siblings(files, &online),
+            nodes: nodes(files),
             idle_driver: files
                 .text("sys/devices/system/cpu/cpuidle/current_driver")
                 .filter(|name| name != "none"),
@@ -103,6 +111,23 @@ fn model(cpuinfo: &str) -> Option<String> {
         let part = |name| field(cpuinfo, name);
         Some(format!("implementer {} part {}", part("CPU implementer")?, part("CPU part")?))
     })
+}
+
+fn siblings(files: &Files, online: &[u32]) -> Vec<String> {
+    let of = |cpu: &u32| {
+        let list = files.text(&format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"))?;
+        let cpus = parse_cpu_list(&list).ok()?;
+        // Each core once: by its first CPU.
+        (cpus.len() > 1 && cpus.first() == Some(cpu)).then(|| format_cpu_list(&cpus))
+    };
+    online.iter().filter_map(of).collect()
+}
+
+fn nodes(files: &Files) -> BTreeMap<String, String> {
+    const DIRECTORY: &str = "sys/devices/system/node";
+    let read = |name: String| Some((name.clone(), files.text(&format!("{DIRECTORY}/{name}/cpulist"))?));
+    let all: BTreeMap<_, _> = files.names(DIRECTORY, "node").into_iter().filter_map(read).collect();
+    if all.len() > 1 { all } else { BTreeMap::new() }
 }
 
 fn turbo(files: &Files) -> Option<bool> {
@@ -164,6 +189,22 @@ mod tests {
         assert_eq!(cpu.idle_states, [state("POLL", 0, true), state("C6", 133, false)]);
         assert_eq!(cpu.vulnerabilities["meltdown"], "Not affected");
         assert_eq!(hypervisor(&files.text("proc/cpuinfo").unwrap()), Some(true));
+    }
+
+    #[test]
+    fn cores_of_several_cpus_and_nodes_are_listed() {
+        let (_keep, files) = files(&[
+            ("sys/devices/system/cpu/online", "0-3\n"),
+            ("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,2\n"),
+            ("sys/devices/system/cpu/cpu1/topology/thread_siblings_list", "1,3\n"),
+            ("sys/devices/system/cpu/cpu2/topology/thread_siblings_list", "0,2\n"),
+            ("sys/devices/system/cpu/cpu3/topology/thread_siblings_list", "1,3\n"),
+            ("sys/devices/system/node/node0/cpulist", "0,2\n"),
+            ("sys/devices/system/node/node1/cpulist", "1,3\n"),
+        ]);
+        let cpu = CpuEnvironment::read(&files);
+        assert_eq!(cpu.siblings, ["0,2", "1,3"]);
+        assert_eq!(cpu.nodes["node1"], "1,3");
     }
 
     #[test]

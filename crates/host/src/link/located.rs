@@ -45,10 +45,16 @@ impl Located {
         let mtu = Links::open()?.find(&name)?.mtu;
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
-        let list = Files::system().text(&format!("sys/class/net/{name}/device/local_cpulist"));
-        let near = list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default();
+        let near = near(&Files::system(), &name);
         Ok(Self { interface: name, mtu, addresses, near })
     }
+}
+
+/// The CPUs near a device, or near the one that it hangs on, as virtio's do.
+fn near(files: &Files, interface: &str) -> Vec<u32> {
+    let of = |device: &str| files.text(&format!("sys/class/net/{interface}/{device}/local_cpulist"));
+    let list = of("device").or_else(|| of("device/.."));
+    list.and_then(|list| parse_cpu_list(&list).ok()).unwrap_or_default()
 }
 
 /// One address of one interface.
@@ -111,6 +117,7 @@ fn towards_by(all: &[Address], towards: IpAddr) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::files::fixture::files;
 
     #[test]
     fn the_interface_that_leads_to_an_address_is_found() {
@@ -119,6 +126,18 @@ mod tests {
         assert_eq!(found.interface, "lo");
         assert!(found.addresses.contains(&("127.0.0.1".parse().unwrap(), 8)), "{found:?}");
         assert_eq!(Located::find(Some("lo"), None).unwrap(), found);
+    }
+
+    #[test]
+    fn the_cpus_near_a_card_are_those_of_its_memory_node() {
+        let (_keep, files) = files(&[
+            ("sys/class/net/eth0/device/local_cpulist", "8-11\n"),
+            ("sys/class/net/eth1/device/uevent", "DRIVER=virtio_net\n"),
+            ("sys/class/net/eth1/local_cpulist", "0-1\n"),
+        ]);
+        assert_eq!(near(&files, "eth0"), [8, 9, 10, 11]);
+        assert_eq!(near(&files, "eth1"), [0, 1]);
+        assert_eq!(near(&files, "data0"), [0; 0]);
     }
 
     #[test]
