@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use reach::{Binary, Launcher, Reached};
+use reach::{Binary, Launcher, Reached, Stay};
 use study::BySide;
 use testbed::{HostPlace, Hosts};
 
@@ -140,9 +140,14 @@ impl Sshd {
             destination: name.to_owned(),
             config: Some(self.directory.path().join("ssh_config")),
         });
-        let reached = Reached::connect_all(&[&a, &b], &binary, keep, &bench.interrupt);
+        let stay = Stay { keep, ..Stay::default() };
+        let reached = Reached::connect_all(&[&a, &b], &binary, stay, &bench.interrupt);
         let mut reached = reached.map_err(Failure::environment)?.into_iter();
-        let places = BySide::of(|_| HostPlace { by: reached.next(), interface: Some("lo".to_owned()) });
+        let places = BySide::of(|_| HostPlace {
+            by: reached.next(),
+            interface: Some("lo".to_owned()),
+            lease: stay.lease,
+        });
         let mut hosts = Hosts { places, own_addresses: false };
         hosts.locate(&bench.netassay, &bench.interrupt)?;
         Ok(elapsed_ms(begin))

@@ -294,7 +294,7 @@ impl Bytes<'_> {
     }
 
     fn spec(&mut self) -> Spec {
-        Spec { traffic: self.traffic(), local: self.address(), cpus: self.cpus() }
+        Spec { traffic: self.traffic(), local: self.address(), cpus: self.cpus() , interface: None}
     }
 
     /// The plain traffic of a kind, and up to seven things that are not plain.

@@ -94,6 +94,7 @@ fn features<T>(what: &'static str, features: &BTreeMap<String, T>) -> Checked {
 /// [`load`] checks a workload's own numbers.
 fn spec(spec: &load::Spec) -> Checked {
     cpus(&spec.cpus)?;
+    names("interface", spec.interface.iter())?;
     name_of_congestion_control(&spec.traffic)
 }
 
@@ -125,7 +126,7 @@ impl Bounded for Request {
             Self::CreateBridge { name: one } => name("name", one),
             Self::CreateTap { name: one, bridge } => names("name", [one, bridge].into_iter()),
             Self::AddPort { bridge, interface } => names("name", [bridge, interface].into_iter()),
-            Self::Locate { interface, towards: _ } => names("interface", interface.iter()),
+            Self::Locate { interface, towards: _, connection: _ } => names("interface", interface.iter()),
             Self::FindInterface { address } => most("address", address.len(), TEXT),
             Self::Configure { interface, addresses: given } => {
                 name("interface", interface)?;

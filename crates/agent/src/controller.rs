@@ -15,9 +15,9 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileTypeExt as _;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
@@ -41,6 +41,14 @@ pub(crate) enum Requests {
     Read(LineReader),
     /// Read by a thread of their own.
     Given(Receiver<Result<Vec<u8>, FrameError>>),
+}
+
+/// What comes next.
+pub(crate) enum Next {
+    Line(Vec<u8>),
+    /// Nothing, in time.
+    Late,
+    End,
 }
 
 impl Requests {
@@ -82,6 +90,22 @@ impl Requests {
                 }
             },
         }
+    }
+
+    /// The same, waited for until `limit`. A guest's port is waited for without one: its sockets
+    /// are in a network that ends with it.
+    ///
+    /// # Errors
+    /// As [`Requests::next`].
+    pub(crate) fn next_before(&mut self, limit: Option<Instant>) -> Result<Next, ServeError> {
+        if let (Self::Given(given), Some(limit)) = (&*self, limit) {
+            match given.recv_timeout(limit.saturating_duration_since(Instant::now())) {
+                Ok(line) => return Ok(Next::Line(line?)),
+                Err(RecvTimeoutError::Timeout) => return Ok(Next::Late),
+                Err(RecvTimeoutError::Disconnected) => return Ok(Next::End),
+            }
+        }
+        Ok(self.next()?.map_or(Next::End, Next::Line))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::refusal::{Refusal, Reply};
 pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Reply {
     let (receiver, mut there, nobody) = match receiver {
         ExactReceiver::In { process, spec } => {
-            let (receiver, there) = open_in(process, spec)?;
+            let (receiver, there) = open_in(process, *spec)?;
             (Some(receiver), Some(there), None)
         }
         ExactReceiver::Nobody(address) => (None, None, Some(address)),

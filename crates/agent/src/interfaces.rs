@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use host::machine::{Interface, Machine, MachineRequest, Target};
-use host::{DeviceChange, Ethtool, FeatureChange, Features, Impairment, LEAST_IPV6_MTU, Links};
+use host::{DeviceChange, Ethtool, FeatureChange, Impairment, LEAST_IPV6_MTU, Links};
 use words::DeviceSetting;
 
 use crate::launch::Launch;
@@ -182,7 +182,7 @@ impl Interfaces {
         let journalled = self.journalled(name)?;
         let Self { ethtool, machine, .. } = self;
         match journalled {
-            Some(interface) if changes(&ethtool.features(name)?, wanted) => {
+            Some(interface) if FeatureChange::is_needed(&ethtool.features(name)?, wanted) => {
                 let around = Machine::system().around_features(&interface)?;
                 machine.cover(&around, || ethtool.set(name, wanted))
             }
@@ -282,11 +282,4 @@ impl Interfaces {
         )
         .into())
     }
-}
-
-/// Whether a request changes what is requested of an interface.
-fn changes(now: &Features, wanted: &BTreeMap<String, bool>) -> bool {
-    wanted.iter().any(|(name, on)| {
-        now.get(name).is_some_and(|state| state.changeable && (state.wanted != *on || state.active != *on))
-    })
 }

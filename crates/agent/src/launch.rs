@@ -1,5 +1,6 @@
 //! How an agent is launched, in every place: by the first line of its standard input.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,10 @@ pub struct Launch {
 impl Launch {
     /// The lease of an agent on another machine, unless a user chooses another.
     pub const LEASE: Duration = Duration::from_secs(15);
+
+    /// The leases that a user may choose: a few signs of life, and the longest time for which a
+    /// machine may stay cut off by a change of the interface that it is reached by.
+    pub const LEASES: RangeInclusive<Duration> = Duration::from_secs(2)..=Duration::from_secs(30);
 }
 
 /// The namespaces that an agent enters before it serves.

@@ -103,6 +103,7 @@ impl MachineSettings {
     fn journal(&mut self) -> Result<&mut Journal, Refusal> {
         Ok(match &mut self.journal {
             Some(journal) => journal,
+            _ if !host::Privileges::read().privileged() => return Err(NO_ROOT.into()),
             none => {
                 let directory = journal::directory().map_err(Refusal::passing)?;
                 none.insert(Journal::new(&directory, Machine::system()))
@@ -125,6 +126,9 @@ impl MachineSettings {
         Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::of).collect() })
     }
 }
+
+const NO_ROOT: &str = "this would change the machine, and its login is not root: log in as root (root@HOST), let the login run sudo without a \
+    password, or choose what changes nothing";
 
 impl Drop for MachineSettings {
     /// If the controller was killed, the same kill may reach this agent at any moment. So it leaves

@@ -85,6 +85,9 @@ pub enum Request {
         interface: Option<String>,
         /// An address of the other machine.
         towards: Option<IpAddr>,
+        /// The addresses of the controller's connection, if it has any: the controller's, and this
+        /// machine's.
+        connection: Option<(IpAddr, IpAddr)>,
     },
     /// Find the interface with this link-layer address.
     FindInterface {
@@ -248,7 +251,7 @@ pub enum ExactReceiver {
         /// The process.
         process: u32,
         /// The receiver's side of the workload.
-        spec: load::Spec,
+        spec: Box<load::Spec>,
     },
     /// None: an interface discards what is sent to this address.
     Nobody(SocketAddr),

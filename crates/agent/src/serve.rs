@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use host::namespace;
 
-use crate::controller::Requests;
+use crate::controller::{Next, Requests};
 use crate::frame::{decode, encode};
 use crate::guardian;
 use crate::launch::{Isolation, Launch};
@@ -59,7 +59,15 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let lease = launch.lease_ms.map(Duration::from_millis);
     let mut requests = requests.watched(lease)?;
     let mut session = Session::open(launch, about)?;
-    while let Some(line) = requests.next()? {
+    loop {
+        let line = match requests.next_before(session.closes())? {
+            Next::Line(line) => line,
+            Next::Late => {
+                session.close();
+                continue;
+            }
+            Next::End => return Ok(()),
+        };
         let answer = match decode::<Request>(&line) {
             Ok(request) => session.answer(request).unwrap_or_else(Refusal::into_answer),
             Err(error) => Refusal::from(error.to_string()).into_answer(),
@@ -70,7 +78,6 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
             result => result?,
         }
     }
-    Ok(())
 }
 
 /// The capabilities that an agent keeps in its namespaces, if it had them.

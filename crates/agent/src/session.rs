@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use host::{DeviceSettings, Features, Impairment, Links};
 
@@ -82,8 +82,8 @@ impl Session {
                 done(self.interfaces.links.set_up(&name))
             }
             Request::AddPort { bridge, interface } => done(self.interfaces.add_port(&bridge, &interface)),
-            Request::Locate { interface, towards } => {
-                Ok(Answer::Located(host::Located::find(interface.as_deref(), towards)?))
+            Request::Locate { interface, towards, connection } => {
+                Ok(Answer::Located(host::Located::find(interface.as_deref(), towards, connection)?))
             }
             Request::FindInterface { address } => {
                 let name = self.interfaces.links.find_by_address(&address)?.name;
@@ -121,7 +121,7 @@ impl Session {
             Request::Quiet => Ok(self.traffic()?.quiet()),
             Request::Measure { ramp_ns, window_ns, step_ns } => {
                 let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
-                self.traffic.as_ref().ok_or(NO_TRAFFIC)?.measure(
+                self.traffic.as_mut().ok_or(NO_TRAFFIC)?.measure(
                     &mut self.interfaces.links,
                     &self.cpus,
                     times,
@@ -163,6 +163,16 @@ impl Session {
                 self.interfaces.undo()
             }
         }
+    }
+
+    /// When its workload is closed if no request comes; `None` without one.
+    pub(crate) fn closes(&self) -> Option<Instant> {
+        self.traffic.as_ref().map(Traffic::closes)
+    }
+
+    /// Closes the workload, as nothing has asked for its account.
+    pub(crate) fn close(&mut self) {
+        self.traffic = None;
     }
 
     fn hello(&self, protocol: u32) -> Reply {
@@ -303,4 +313,4 @@ fn impairment_of(traffic: &load::Traffic) -> Impairment {
 
 const NO_EXACT: &str = "exact mode makes entries of the kernel's tables permanent, so it runs in a guest, and not on a machine that must be as before";
 
-const NO_TRAFFIC: &str = "no workload is open: listen or connect first";
+const NO_TRAFFIC: &str = "no workload is open: listen or connect first (one is closed 10 s after its window if nothing asks for its account)";

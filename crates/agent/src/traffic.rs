@@ -22,8 +22,18 @@ const GLANCE: Duration = Duration::from_millis(200);
 /// stored results stay small.
 pub(crate) const MOST_FLOWS: usize = 2048;
 
+/// How long a workload stays open without its window, and after it. The controller asks for the
+/// account at once; if it does not, the sockets are closed, whatever keeps it.
+const BEFORE_WINDOW: Duration = Duration::from_secs(60);
+const AFTER_WINDOW: Duration = Duration::from_secs(10);
+
+/// What each flow adds: the other end has as many sockets to close first.
+const FOR_EACH_FLOW: Duration = Duration::from_millis(1);
+
 pub(crate) struct Traffic {
     endpoint: Endpoint,
+    /// When it is closed if nothing asks for its account.
+    closes: Instant,
     interface: String,
     underlay: Option<String>,
     /// The kernel's counters before the sockets were opened.
@@ -41,7 +51,7 @@ impl Traffic {
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
         let endpoint = Endpoint::bind(spec).map_err(Refusal::passing)?;
-        Ok(Self { endpoint, interface, underlay, before, flows: spec.traffic.lanes() })
+        Ok(Self::of(endpoint, interface, underlay, before, spec))
     }
 
     pub(crate) fn connect(
@@ -53,7 +63,23 @@ impl Traffic {
     ) -> Result<Self, Refusal> {
         let before = Counters::read(links, &interface)?;
         let endpoint = Endpoint::connect(spec, endpoints).map_err(Refusal::passing)?;
-        Ok(Self { endpoint, interface, underlay, before, flows: spec.traffic.lanes() })
+        Ok(Self::of(endpoint, interface, underlay, before, spec))
+    }
+
+    fn of(
+        endpoint: Endpoint,
+        interface: String,
+        underlay: Option<String>,
+        before: Counters,
+        spec: &load::Spec,
+    ) -> Self {
+        let flows = spec.traffic.lanes();
+        Self { endpoint, closes: within(BEFORE_WINDOW, flows), interface, underlay, before, flows }
+    }
+
+    /// When it is closed if nothing asks for its account.
+    pub(crate) fn closes(&self) -> Instant {
+        self.closes
     }
 
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
@@ -76,12 +102,13 @@ impl Traffic {
     /// Reads all counters at both edges of the window, and a few at each step. The edges are of
     /// this host's own clock: rates divide by its time, so the hosts need no common clock. The
     /// times: ramp, window, step of the series.
-    pub(crate) fn measure(
-        &self,
-        links: &mut Links,
-        cpus: &[u32],
-        [ramp, window, step]: [Duration; 3],
-    ) -> Reply {
+    pub(crate) fn measure(&mut self, links: &mut Links, cpus: &[u32], times: [Duration; 3]) -> Reply {
+        let measured = self.over_window(links, cpus, times);
+        self.closes = within(AFTER_WINDOW, self.flows);
+        measured
+    }
+
+    fn over_window(&self, links: &mut Links, cpus: &[u32], [ramp, window, step]: [Duration; 3]) -> Reply {
         let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
         let step = series::step(step, window, self.flows);
@@ -193,6 +220,10 @@ impl Traffic {
             thread::sleep(left.min(GLANCE));
         }
     }
+}
+
+fn within(time: Duration, flows: u32) -> Instant {
+    Instant::now() + time + FOR_EACH_FLOW * flows
 }
 
 struct Edge {

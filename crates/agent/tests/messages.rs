@@ -18,7 +18,7 @@ use serde_json::Value;
 fn spec() -> Spec {
     let congestion_control = CongestionControl::Named("cubic".to_owned());
     let traffic = Traffic { congestion_control, ..Traffic::new(Kind::UdpStream) };
-    Spec { traffic, local: IpAddr::from([10, 0, 0, 1]), cpus: vec![0] }
+    Spec { traffic, local: IpAddr::from([10, 0, 0, 1]), cpus: vec![0], interface: None }
 }
 
 fn requests() -> Vec<Request> {
@@ -84,7 +84,7 @@ fn requests() -> Vec<Request> {
             ramp_ns: 1,
             window_ns: 1,
         },
-        Request::Exact { spec: spec(), receiver: ExactReceiver::In { process: 1, spec: spec() } },
+        Request::Exact { spec: spec(), receiver: ExactReceiver::In { process: 1, spec: Box::new(spec()) } },
         Request::Finish,
         Request::Abandon,
         Request::ChangeMachine(machine),

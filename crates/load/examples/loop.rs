@@ -68,8 +68,12 @@ impl Plan {
     fn from_arguments(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let kind = arguments.next().and_then(|word| Kind::ALL.into_iter().find(|kind| kind.word() == word));
         let traffic = Traffic::new(kind.ok_or(USAGE)?);
-        let mut receiver =
-            Spec { traffic, local: "127.0.0.1".parse().expect("an address"), cpus: Vec::new() };
+        let mut receiver = Spec {
+            traffic,
+            local: "127.0.0.1".parse().expect("an address"),
+            cpus: Vec::new(),
+            interface: None,
+        };
         let (mut tx, mut window, mut ramp) = (Vec::new(), 1.0, 0.2);
         while let Some(option) = arguments.next() {
             let value = arguments.next().ok_or(format!("{option} needs a value\n{USAGE}"))?;

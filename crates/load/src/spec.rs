@@ -18,6 +18,10 @@ pub struct Spec {
     pub local: IpAddr,
     /// The CPUs that flows are pinned to in turn; empty: not pinned.
     pub cpus: Vec<u32>,
+    /// The interface that this end's sockets are bound to: on a machine with several, the address
+    /// alone would let packets of others in, and routes could lead elsewhere. `None`: not bound.
+    #[serde(default)]
+    pub interface: Option<String>,
 }
 
 impl Spec {
@@ -62,7 +66,7 @@ mod tests {
 
     fn good() -> Spec {
         let traffic = Traffic { message: 1472, ..Traffic::new(Kind::UdpStream) };
-        Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] }
+        Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![], interface: None }
     }
 
     fn refused(change: impl FnOnce(&mut Spec)) -> String {
@@ -119,7 +123,7 @@ mod tests {
         (kind, values, any::<IpAddr>(), cpus).prop_map(|(kind, values, local, cpus)| {
             let mut workload = Workload::new(kind);
             values.iter().for_each(|(key, value)| Key::find(key).unwrap().set(&mut workload, value));
-            Spec { traffic: workload.traffic, local, cpus }
+            Spec { traffic: workload.traffic, local, cpus, interface: None }
         })
     }
 

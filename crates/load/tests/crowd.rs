@@ -21,7 +21,7 @@ fn thousands_of_flows_share_two_threads() {
         [(Kind::TcpStream, 1_000), (Kind::TcpRr, FLOWS), (Kind::UdpRr, FLOWS), (Kind::TcpStream, FLOWS)]
     {
         let traffic = Traffic { message: 1000, flows, threads: Some(2), ..Traffic::new(kind) };
-        let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };
+        let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![], interface: None };
         let began = Instant::now();
         let mut receiver = Endpoint::bind(&spec).unwrap();
         let mut transmitter = Endpoint::connect(&spec, receiver.addresses()).unwrap();

@@ -19,7 +19,7 @@ fn a_thousand_flows_all_count() {
     }
     for kind in [Kind::TcpStream, Kind::UdpRr, Kind::TcpCrr] {
         let traffic = Traffic { message: 1400, flows: FLOWS, threads: Some(FLOWS), ..Traffic::new(kind) };
-        let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };
+        let spec = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![], interface: None };
         let mut receiver = Endpoint::bind(&spec).unwrap();
         let mut transmitter = Endpoint::connect(&spec, receiver.addresses()).unwrap();
         receiver.attach(transmitter.addresses()).unwrap();

@@ -8,7 +8,7 @@ use netassay_load::{Endpoint, Kind, Phase, Spec, Traffic};
 #[test]
 fn threads_are_named_pinned_in_turn_and_gone_at_the_end() {
     let traffic = Traffic { flows: 3, threads: Some(3), ..Traffic::new(Kind::UdpRr) };
-    let receiving = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![] };
+    let receiving = Spec { traffic, local: "127.0.0.1".parse().unwrap(), cpus: vec![], interface: None };
     let cpus = std::thread::available_parallelism().unwrap().get().min(2) as u32;
     let sending = Spec { cpus: (0..cpus).collect(), ..receiving.clone() };
     let mut receiver = Endpoint::bind(&receiving).unwrap();

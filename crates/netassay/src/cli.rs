@@ -33,7 +33,7 @@ pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use export::{Export, ExportFormat};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use history::History;
-pub(crate) use hosts::{AddressesOf, HostFlags, OneHost};
+pub(crate) use hosts::{AddressesOf, HostFlags, OneHost, lease};
 pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, option};
@@ -135,9 +135,13 @@ pub(crate) enum Command {
     /// Boot a guest on a machine (netassay starts it by itself)
     #[command(hide = true)]
     Guest,
-    /// Wait until the input ends or pauses for 15 s (netassay starts it by itself)
+    /// Wait until the input ends or pauses for this long (netassay starts it by itself)
     #[command(hide = true)]
-    Hold,
+    Hold {
+        /// How long
+        #[arg(value_parser = study::parse_duration)]
+        lease: std::time::Duration,
+    },
 }
 
 // Listed here for the help only: ministat is called before this command line is read, and has a

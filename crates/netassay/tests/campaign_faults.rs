@@ -95,7 +95,12 @@ fn campaign_names_a_port_in_use() {
     orders.write_all(&launch.line().unwrap()).unwrap();
     let mut answers = BufReader::new(squatter.stdout.take().unwrap());
     let traffic = load::Traffic { port: Some(5201), message: 1, ..load::Traffic::new(load::Kind::UdpStream) };
-    let spec = load::Spec { traffic, local: std::net::Ipv6Addr::LOCALHOST.into(), cpus: Vec::new() };
+    let spec = load::Spec {
+        traffic,
+        local: std::net::Ipv6Addr::LOCALHOST.into(),
+        cpus: Vec::new(),
+        interface: None,
+    };
     let listen = agent::message::Request::Listen { spec, interface: "lo".to_owned(), underlay: None };
     let listen = serde_json::to_string(&listen).unwrap();
     let mut answer = String::new();

@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use nix::unistd::geteuid;
+use nix::unistd::{geteuid, mkdtemp};
 
 use crate::error::Error;
 
@@ -26,13 +25,11 @@ impl Control {
         Self::make(&place).map_err(|source| Error::Control { host: host.to_owned(), place, source })
     }
 
-    /// Makes the directory, and removes those of processes that were killed.
+    /// Makes the directory, for this user alone and under a name that nobody could have taken
+    /// before, and removes those of processes that were killed.
     pub(crate) fn make(parent: &Path) -> io::Result<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
         sweep(parent);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let directory = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        fs::DirBuilder::new().mode(0o700).create(&directory)?;
+        let directory = mkdtemp(&parent.join(format!("{PREFIX}{}-XXXXXX", std::process::id())))?;
         Ok(Self { directory })
     }
 

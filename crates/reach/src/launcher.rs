@@ -24,6 +24,8 @@ const SSH: &[&str] = &[
     // Never a question: nobody may be there to answer, and a new host key is never accepted.
     "BatchMode=yes",
     "StrictHostKeyChecking=yes",
+    // Nor are further keys that a known host offers.
+    "UpdateHostKeys=no",
     "ConnectTimeout=10",
     // A dead network is noticed, also by an agent that sends nothing for long.
     "ServerAliveInterval=5",
@@ -32,6 +34,9 @@ const SSH: &[&str] = &[
     "ForwardX11=no",
     "ClearAllForwardings=yes",
     "PermitLocalCommand=no",
+    "Tunnel=no",
+    // A command that the user's configuration gives to this host would run in place of ours.
+    "RemoteCommand=none",
     "RequestTTY=no",
     "EscapeChar=none",
     // One connection for all sessions: the first one makes it, and closes it when it ends.
@@ -105,7 +110,16 @@ mod tests {
         let config = Some(PathBuf::from("/etc/my config"));
         let words = arguments(&Launcher::Ssh { destination: "root@a".into(), config });
         assert_eq!(words[..3], ["ssh", "-F", "/etc/my config"]);
-        for option in ["BatchMode=yes", "StrictHostKeyChecking=yes", "ForwardAgent=no", "ForwardX11=no"] {
+        for option in [
+            "BatchMode=yes",
+            "StrictHostKeyChecking=yes",
+            "UpdateHostKeys=no",
+            "ForwardAgent=no",
+            "ForwardX11=no",
+            "ClearAllForwardings=yes",
+            "Tunnel=no",
+            "ControlMaster=auto",
+        ] {
             assert!(words.iter().any(|word| word == option), "{option}");
         }
         let host = words.iter().position(|word| word == "root@a").unwrap();

@@ -48,8 +48,25 @@ pub struct Reached {
     pub by_sudo: bool,
     /// The addresses of the connection, where it is ssh's.
     pub connection: Option<Connection>,
+    /// How long the program stays there, and an agent changes anything, without a sign of life.
+    pub lease: Duration,
     /// The bytes of the program that had to be sent; 0 if it was there.
     pub sent: u64,
+}
+
+/// How the program stays on a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stay {
+    /// It outlives the connection, in a cache named by its checksum.
+    pub keep: bool,
+    /// How long it stays, and an agent changes anything, without a sign of life from here.
+    pub lease: Duration,
+}
+
+impl Default for Stay {
+    fn default() -> Self {
+        Self { keep: false, lease: Launch::LEASE }
+    }
 }
 
 /// The addresses of a connection, as the host sees it.
@@ -73,21 +90,21 @@ struct Answer {
 }
 
 impl Reached {
-    /// Connects, and brings the program there unless a kept one is the same. `keep`: it stays
-    /// there, in a cache named by its checksum.
+    /// Connects, and brings the program there unless a kept one is the same.
     ///
     /// # Errors
     /// [`Error`], which names the host.
     pub fn connect(
         launcher: &Launcher,
         binary: &Binary,
-        keep: bool,
+        stay: Stay,
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let host = launcher.to_string();
         let control = Control::of(&host)?;
-        let kept = if keep { "keep" } else { "drop" };
-        let command = launcher.command(KEEP, &[&binary.file.sum, kept], &control.socket());
+        let kept = if stay.keep { "keep" } else { "drop" };
+        let lease = format!("{}ms", stay.lease.as_millis());
+        let command = launcher.command(KEEP, &[&binary.file.sum, kept, &lease], &control.socket());
         let mut session = Session::start(&host, command)?;
         let deadline = Instant::now() + TO_ANSWER;
         let first = session.line(deadline, TO_ANSWER, interrupt)?;
@@ -117,12 +134,13 @@ impl Reached {
             user: answer.user,
             by_sudo: answer.sudo,
             connection,
+            lease: stay.lease,
             sent: 0,
         };
         if !answer.has {
             reached.sent = reached.send(&binary.file, (&reached.directory, "netassay"), interrupt)?;
         }
-        let signs = session.input.map(Signs::give).transpose();
+        let signs = session.input.map(|input| Signs::give(input, stay.lease / 3)).transpose();
         let program = launcher.to_string();
         reached.signs = signs.map_err(|source| Error::Start { host, program, source })?;
         Ok(reached)
@@ -135,13 +153,13 @@ impl Reached {
     pub fn connect_all(
         launchers: &[&Launcher],
         binary: &Binary,
-        keep: bool,
+        stay: Stay,
         interrupt: &Interrupt,
     ) -> Result<Vec<Arc<Self>>, Error> {
         thread::scope(|scope| {
             let all: Vec<_> = launchers
                 .iter()
-                .map(|launcher| scope.spawn(|| Self::connect(launcher, binary, keep, interrupt)))
+                .map(|launcher| scope.spawn(|| Self::connect(launcher, binary, stay, interrupt)))
                 .collect();
             all.into_iter()
                 .map(|one| match one.join() {
@@ -224,20 +242,20 @@ impl Reached {
 }
 
 /// Signs of life for what keeps the program on the host, from a thread of their own: without them
-/// it removes the program after [`Launch::LEASE`]. Dropping this ends them.
+/// it removes the program at the end of the lease. Dropping this ends them.
 #[derive(Debug)]
 struct Signs {
     _end: Sender<()>,
 }
 
 impl Signs {
-    fn give(mut input: ChildStdin) -> io::Result<Self> {
+    fn give(mut input: ChildStdin, interval: Duration) -> io::Result<Self> {
         let (end, ended) = channel::<()>();
         let give = move || {
             let mut word: &[u8] = b"hold\n";
             while input.write_all(word).is_ok() {
                 word = b"\n";
-                if ended.recv_timeout(Launch::LEASE / 3) != Err(RecvTimeoutError::Timeout) {
+                if ended.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
             }
@@ -294,9 +312,9 @@ impl Connection {
 mod tests {
     use super::*;
 
-    /// A program that, called with the word `hold`, reads its input to the end.
+    /// A program that, called with the word `hold` and a time, reads its input to the end.
     fn binary() -> Binary {
-        Binary::read(std::path::Path::new("/bin/grep")).unwrap()
+        Binary::read(std::path::Path::new("/usr/bin/tr")).unwrap()
     }
 
     /// A host that is this machine, by a command of words.
@@ -305,7 +323,8 @@ mod tests {
     }
 
     fn connected(launcher: &Launcher, keep: bool) -> Result<Reached, Error> {
-        Reached::connect(launcher, &binary(), keep, &Interrupt::new().unwrap())
+        let stay = Stay { keep, ..Stay::default() };
+        Reached::connect(launcher, &binary(), stay, &Interrupt::new().unwrap())
     }
 
     #[test]
@@ -350,8 +369,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let cache = format!("XDG_CACHE_HOME={}", home.path().display());
         let launcher = Launcher::Words(vec!["env".to_owned(), cache]);
-        let all = [&launcher; 4];
-        let reached = Reached::connect_all(&all, &binary(), true, &Interrupt::new().unwrap()).unwrap();
+        let (all, keep) = ([&launcher; 4], Stay { keep: true, ..Stay::default() });
+        let reached = Reached::connect_all(&all, &binary(), keep, &Interrupt::new().unwrap()).unwrap();
         let place = std::path::PathBuf::from(&reached[0].directory);
         assert_eq!(std::fs::read(place.join("netassay")).unwrap(), binary().file.plain);
         let left: Vec<_> = std::fs::read_dir(&place).unwrap().map(|one| one.unwrap().file_name()).collect();

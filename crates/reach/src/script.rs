@@ -3,7 +3,7 @@
 
 /// Looks for a place that programs can be run from, and reports it; once the program is there,
 /// waits for the end of its lease, and removes the place. `$1`: the program's SHA-256; `$2`: `keep`
-/// for a program that outlives the connection.
+/// for a place that outlives the connection; `$3`: the lease, as the program reads it.
 ///
 /// It answers `netassay ARCHITECTURE USER-ID HAS PACKED SUDO DIRECTORY`, then the addresses of the
 /// connection as ssh tells them, then the directory of what never outlives it.
@@ -31,7 +31,7 @@ printf 'netassay %s %s %s %s %s %s\n' "$(uname -m)" "$(id -u)" $has $packed $sud
 printf 'connection %s\n' "$SSH_CONNECTION"
 printf 'files %s\n' "$f"
 read -r word
-[ "$word" = hold ] && "$d/netassay" hold </dev/stdin
+[ "$word" = hold ] && "$d/netassay" hold "$3" </dev/stdin
 exit 0
 "#;
 

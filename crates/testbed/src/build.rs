@@ -3,6 +3,7 @@
 use agent::Interrupt;
 
 use crate::builder::Builder;
+use crate::elsewhere::elsewhere;
 use crate::error::Error;
 use crate::inside::inside;
 use crate::options::Options;
@@ -15,7 +16,11 @@ impl Testbed {
     /// When a namespace is not allowed, an interface cannot be made, or the user interrupts;
     /// everything built until then is removed.
     pub fn build(options: &Options, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut builder = Builder { options, interrupt, inside: None };
-        if options.inside_guest { inside(&builder) } else { compose(&mut builder) }
+        let mut builder = Builder { options, interrupt, inside: None, on: None };
+        match &options.hosts {
+            _ if options.inside_guest => inside(&builder),
+            Some(hosts) if options.state.scenario.is_of_one_machine() => elsewhere(&builder, hosts),
+            _ => compose(&mut builder),
+        }
     }
 }

@@ -8,6 +8,7 @@ use guest::Guest;
 use study::{BySide, Side};
 
 use crate::error::Error;
+use crate::hosts::HostPlace;
 use crate::launched::Launched;
 use crate::options::Options;
 
@@ -20,6 +21,8 @@ pub(crate) struct Builder<'a> {
     /// The virtual machine that the testbed is inside, if it is, and how many of its ports are
     /// used.
     pub(crate) inside: Option<(Rc<RefCell<Guest>>, usize)>,
+    /// The machine of the user's that the testbed is on, in namespaces of its own.
+    pub(crate) on: Option<&'a HostPlace>,
 }
 
 impl Builder<'_> {
@@ -30,13 +33,17 @@ impl Builder<'_> {
         isolation: Isolation,
         cpus: &[u32],
     ) -> Result<Launched, Error> {
-        match &mut self.inside {
-            Some((guest, taken)) => {
+        let Options { program, .. } = self.options;
+        match (&mut self.inside, self.on) {
+            (Some((guest, taken)), _) => {
                 let port = *taken;
                 *taken += 1;
                 Launched::in_guest(guest, port, name, isolation, cpus, self.interrupt)
             }
-            None => Launched::process(&self.options.program, name, isolation, cpus, self.interrupt),
+            (None, Some(place)) => {
+                Launched::on_machine(place, program, name, isolation, cpus, self.interrupt)
+            }
+            (None, None) => Launched::process(program, name, isolation, cpus, self.interrupt),
         }
     }
 

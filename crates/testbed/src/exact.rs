@@ -25,7 +25,7 @@ impl Testbed {
         let receiver = match (&self.receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
             (Some(receiver), _) => {
-                ExactReceiver::In { process: receiver.pid(), spec: spec(receiver, order)? }
+                ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) }
             }
             (None, load::Kind::Pps) => {
                 let there = nobody(order.family, 1, order.traffic.port);

@@ -4,6 +4,7 @@ use std::fmt;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent::Interrupt;
 use host::machine::MachineRequest;
@@ -38,6 +39,8 @@ pub struct HostPlace {
     pub by: Option<Arc<Reached>>,
     /// The interface that the user named; `None`: the one that leads to the other machine.
     pub interface: Option<String>,
+    /// How long its agent waits for a sign of life before it undoes and ends.
+    pub lease: Duration,
 }
 
 impl HostPlace {

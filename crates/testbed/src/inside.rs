@@ -39,7 +39,7 @@ pub(crate) fn inside(builder: &Builder<'_>) -> Result<Testbed, Error> {
     machine.agent = Some(first);
     let place = Some((Rc::clone(&guest), 1));
     let mut testbed =
-        compose(&mut Builder { options: &within, interrupt: builder.interrupt, inside: place })?;
+        compose(&mut Builder { options: &within, interrupt: builder.interrupt, inside: place, on: None })?;
     let process = machine.booted.process;
     testbed.add_machines(vec![machine]);
     // Exact mode has no windows, and its counts do not depend on waits.

@@ -85,6 +85,8 @@ impl Launched {
         place: &HostPlace,
         program: &Path,
         name: &str,
+        isolation: Isolation,
+        cpus: &[u32],
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         Self::of_machine(place, AGENT, program, name, interrupt)
@@ -112,8 +114,8 @@ impl Launched {
         let command = place.by.as_ref().map_or_else(here, |reached| reached.program(&[word]));
         let started = Path::new(command.get_program()).to_owned();
         // It does not die with this process: it sees the end of its input, and undoes its changes.
-        let lease_ms = u64::try_from(Launch::LEASE.as_millis()).ok();
-        let launch = Launch { isolation: Isolation::Machine, cpus: Vec::new(), parent: None, lease_ms };
+        let lease_ms = u64::try_from(place.lease.as_millis()).ok();
+        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: None, lease_ms };
         let mut agent = Self::by(command, &started, name, launch, interrupt)?;
         agent.client.keep_alive_every(SIGNS, PATIENCE).map_err(|source| Error::Start {
             host: name.to_owned(),
@@ -214,6 +216,11 @@ impl Launched {
     /// The usable CPUs of its machine, each with its core; empty before [`Launched::greet`].
     pub(crate) fn cpus(&self) -> &[(u32, u32)] {
         &self.cpus
+    }
+
+    /// Whether it serves a machine of the user's.
+    pub(crate) fn is_on_machine(&self) -> bool {
+        self.is_on_machine
     }
 
     /// The agent's process id in its own namespace.

@@ -9,6 +9,7 @@ mod builder;
 mod cpus;
 mod crowd;
 mod drift;
+mod elsewhere;
 mod end;
 mod error;
 mod exact;

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use reach::{Binary, Launcher, Reached};
+use reach::{Binary, Launcher, Reached, Stay};
 use study::{BySide, Side};
 
 use crate::error::Error;
@@ -21,8 +21,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct Restarter {
     /// The program, which is sent to them again.
     pub binary: Binary,
-    /// Whether it stays there.
-    pub keep_agent: bool,
+    /// How it stays there.
+    pub stay: Stay,
     /// How long both may take to be back, from the order to restart.
     pub within: Duration,
 }
@@ -69,10 +69,10 @@ impl Hosts {
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let begun = Instant::now();
-        let Restarter { binary, keep_agent, within } = restarter;
+        let Restarter { binary, stay, within } = restarter;
         let before = self.addresses(program, interrupt)?;
         let own_addresses = self.own_addresses;
-        let places = self.places.map(|side, HostPlace { by, interface }| {
+        let places = self.places.map(|side, HostPlace { by, interface, .. }| {
             // Its last use: the program there is removed, and the connection closed.
             let by = by.map(|reached| (reached.launcher().clone(), reached.by_sudo));
             (by.ok_or(side), interface)
@@ -90,9 +90,12 @@ impl Hosts {
         let launchers: Vec<&Launcher> = hosts.iter().map(|(launcher, _)| *launcher).collect();
         let interfaces = [transmitter.1.clone(), receiver.1.clone()];
         let connect = || {
-            let mut all = Reached::connect_all(&launchers, binary, *keep_agent, interrupt)?.into_iter();
-            let mut place =
-                |interface: &Option<String>| HostPlace { by: all.next(), interface: interface.clone() };
+            let mut all = Reached::connect_all(&launchers, binary, *stay, interrupt)?.into_iter();
+            let mut place = |interface: &Option<String>| HostPlace {
+                by: all.next(),
+                interface: interface.clone(),
+                lease: stay.lease,
+            };
             let places = BySide { transmitter: place(&interfaces[0]), receiver: place(&interfaces[1]) };
             Ok::<_, Error>(Self { places, own_addresses })
         };

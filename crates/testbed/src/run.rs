@@ -217,7 +217,8 @@ pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
         Family::Ipv6 => end.ipv6,
     };
     let local = reachable(local, order.family, end.side)?;
-    Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone() })
+    let interface = end.agent.is_on_machine().then(|| end.interface.clone());
+    Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone(), interface })
 }
 
 fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {

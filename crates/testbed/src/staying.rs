@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use agent::Interrupt;
 use agent::message::{Answer, Request};
+use agent::{Interrupt, Isolation};
 use host::InterfaceEnvironment;
 use host::journal::Change;
 use study::feature;
@@ -27,7 +27,8 @@ impl Staying {
     /// # Errors
     /// When no agent can be started.
     pub fn on(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent = Launched::on_machine(place, program, &place.to_string(), interrupt)?;
+        let mut agent =
+            Launched::on_machine(place, program, &place.to_string(), Isolation::Machine, &[], interrupt)?;
         agent.greet()?;
         Ok(Self { agent })
     }

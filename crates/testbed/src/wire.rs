@@ -5,7 +5,7 @@ use std::path;
 use std::time::Duration;
 
 use agent::message::{Answer, Request};
-use agent::{CallError, Interrupt, Launch};
+use agent::{CallError, Interrupt, Isolation, Launch};
 use host::Located;
 use host::journal::Change;
 use host::machine::PlacementRequest;
@@ -126,8 +126,10 @@ pub(crate) fn machines(
     program: &path::Path,
     interrupt: &Interrupt,
 ) -> Result<BySide<Machine>, Error> {
-    let launch =
-        |side: Side| Launched::on_machine(&hosts.places[side], program, &side.to_string(), interrupt);
+    let launch = |side: Side| {
+        let (place, name) = (&hosts.places[side], side.to_string());
+        Launched::on_machine(place, program, &name, Isolation::Machine, &[], interrupt)
+    };
     // Both start in parallel.
     let mut agents = BySide::try_of(launch)?;
     agents.each_mut().into_iter().try_for_each(|(_, agent)| agent.greet())?;
@@ -148,18 +150,17 @@ fn locate(
     towards: Option<IpAddr>,
 ) -> Result<(Located, bool), Error> {
     let interface = place.interface.clone();
-    let located = match agent.call(&Request::Locate { interface, towards })? {
+    let connection = place.connection().map(|own| (own.controller, own.host));
+    let located = match agent.call(&Request::Locate { interface, towards, connection })? {
         Answer::Located(located) => located,
         other => return Err(agent.client.unexpected(&other).into()),
     };
-    let carries =
-        place.connection().is_some_and(|own| located.addresses.iter().any(|(one, _)| *one == own.host));
-    if carries && place.interface.is_none() {
+    if located.carries && place.interface.is_none() {
         return Err(Error::CarriesTheConnection { host: place.to_string(), interface: located.interface });
     }
-    if carries {
+    if located.carries {
         // Traffic may hold the signs of life up that share its interface.
-        agent.client.wait_for_answers_within(Launch::LEASE);
+        agent.client.wait_for_answers_within(place.lease);
     }
     Ok((located, carries))
 }

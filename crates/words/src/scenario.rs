@@ -56,6 +56,12 @@ impl Scenario {
         matches!(self, Self::Ssh | Self::SshVxlan)
     }
 
+    /// Are all of its hosts namespaces of one machine, with nothing between two machines to
+    /// measure? Then it can run on any machine as it is.
+    pub fn is_of_one_machine(self) -> bool {
+        matches!(self, Self::Loopback | Self::Discard)
+    }
+
     /// The scenario that has the place of this one between machines, whose network is what the veth
     /// pair, or the link between guests, is here. `None`: there is no such scenario.
     pub fn between_machines(self) -> Option<Self> {

@@ -16,6 +16,7 @@ pub(crate) const ALL: &[Case] = &[
     ("a_silent_controller_ends_a_settling_at_any_moment_and_all_is_undone", silent_while_settling),
     ("a_controller_that_is_gone_ends_a_measurement_and_all_is_undone", gone_while_measuring),
     ("what_a_killed_agent_leaves_is_undone_by_its_guardian", killed),
+    ("a_workload_is_closed_ten_seconds_after_its_window", closed),
     ("signs_of_life_keep_an_agent_through_a_long_request", kept_alive),
     ("a_second_agent_of_the_machine_is_refused_and_told_who_is_first", second),
     ("what_an_agent_changes_is_undone_on_request", undone),
@@ -74,7 +75,7 @@ fn settle(agent: &mut Agent, mtu: u32, on: bool) -> Result<(), CallError> {
 }
 
 fn measure(agent: &mut Agent, window: Duration) {
-    let spec = Spec { traffic: Traffic::new(Kind::UdpStream), local: own(), cpus: vec![0] };
+    let spec = Spec { traffic: Traffic::new(Kind::UdpStream), local: own(), cpus: vec![0], interface: None };
     let listen = Request::Listen { spec, interface: WIRE.to_owned(), underlay: None };
     agent.ask(&listen).unwrap();
     let window_ns = u64::try_from(window.as_nanos()).unwrap();
@@ -135,6 +136,33 @@ fn killed(world: &World) {
     world.await_undone();
     // The next one is not kept from its work.
     change(&mut world.agent(Isolation::Machine, None).greeted());
+}
+
+/// A controller that lives, and does not ask for the account.
+fn closed(world: &World) {
+    let mut agent = world.agent(Isolation::Machine, None).greeted();
+    change(&mut agent);
+    measure(&mut agent, Duration::from_millis(20));
+    let measured = agent.client().receive(PATIENCE).unwrap();
+    assert!(matches!(measured, Answer::Measured(_)), "{measured:?}");
+    let window = Instant::now();
+    let is_open =
+        || std::fs::read_to_string("/proc/net/udp").unwrap().lines().any(|line| line.contains("0100050A:"));
+    assert!(is_open());
+    while is_open() {
+        assert!(window.elapsed() < Duration::from_secs(20), "its sockets are open");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(window.elapsed() > Duration::from_secs(9), "{:?}", window.elapsed());
+    let refused = agent.ask(&Request::Finish).unwrap_err().to_string();
+    assert!(refused.contains("10 s after its window"), "{refused}");
+    // It goes on with the next.
+    measure(&mut agent, Duration::from_millis(20));
+    agent.client().receive(PATIENCE).unwrap();
+    assert!(matches!(agent.ask(&Request::Abandon), Ok(Answer::Done)));
+    agent.client = None;
+    agent.await_end();
+    world.await_undone();
 }
 
 fn kept_alive(world: &World) {
@@ -292,7 +320,7 @@ fn refused(world: &World) {
     host::Links::open().unwrap().delete("own").unwrap();
     assert!(refusal(&Request::SteerNew { cpus: vec![0] }).contains("steer each interface"));
     let traffic = Traffic { path_delay: Some(Duration::from_millis(1)), ..Traffic::new(Kind::UdpStream) };
-    let spec = Spec { traffic, local: own(), cpus: vec![0] };
+    let spec = Spec { traffic, local: own(), cpus: vec![0], interface: None };
     let listen = Request::Listen { spec, interface: interface(), underlay: None };
     assert!(refusal(&listen).contains("keeps its queueing disciplines"));
     drop(agent);

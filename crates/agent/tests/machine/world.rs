@@ -36,7 +36,15 @@ impl World {
                 [..if address.contains(':') { 6 } else { 5 }]);
         }
         ip(&["-6", "route", "add", "fd00:2::/64", "via", "fd00:1::2", "dev", WIRE, "metric", "7"]);
-        links.await_running(WIRE).unwrap();
+        // The kernel notices a carrier, and adds a route for an address, a moment later.
+        for name in [WIRE, "far"] {
+            links.await_running(name).unwrap();
+        }
+        let deadline = Instant::now() + PATIENCE;
+        while !ip(&["-6", "route", "show", "table", "local"]).contains("fd00:1::1") {
+            assert!(Instant::now() < deadline);
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let world = Self { state: tempfile::tempdir().unwrap(), before: String::new() };
         Self { before: world.snapshot(), ..world }
     }

@@ -43,6 +43,12 @@ pub enum RefusalReason {
 }
 
 impl FeatureChange {
+    /// Whether a request changes anything of an interface with these features.
+    #[must_use]
+    pub fn is_needed(now: &Features, requested: &BTreeMap<String, bool>) -> bool {
+        !sendable(requested, now).is_empty()
+    }
+
     /// Compares the request with the result.
     pub(crate) fn of(asked: &BTreeMap<String, bool>, after: Features) -> Self {
         let refusal = |(name, &on): (&String, &bool)| {
@@ -58,11 +64,14 @@ impl FeatureChange {
     }
 }
 
-/// The sendable part of a request: the kernel refuses a whole request for one unknown or fixed
-/// name.
+/// The part of a request that is to be sent: the kernel refuses a whole request for one unknown or
+/// fixed name, and one that changes nothing from those who may change nothing.
 pub(crate) fn sendable(requested: &BTreeMap<String, bool>, before: &Features) -> BTreeMap<String, bool> {
-    let can = |name: &String| before.get(name).is_some_and(|state| state.changeable);
-    requested.iter().filter(|(name, _)| can(name)).map(|(name, &on)| (name.clone(), on)).collect()
+    let differs = |state: &FeatureState, on: bool| state.wanted != on || state.active != on;
+    let can = |name: &String, on: bool| {
+        before.get(name).is_some_and(|state| state.changeable && differs(state, on))
+    };
+    requested.iter().filter(|(name, on)| can(name, **on)).map(|(name, &on)| (name.clone(), on)).collect()
 }
 
 impl fmt::Display for RefusalReason {
@@ -114,8 +123,8 @@ mod tests {
 
     #[test]
     fn only_what_can_be_switched_is_sent() {
-        let before = features(&[("tso", true, true), ("llt", true, false)]);
-        let requested = asked(&[("tso", false), ("llt", false), ("nonsense", true)]);
+        let before = features(&[("tso", true, true), ("llt", true, false), ("gro", true, true)]);
+        let requested = asked(&[("tso", false), ("llt", false), ("nonsense", true), ("gro", true)]);
         assert_eq!(sendable(&requested, &before), asked(&[("tso", false)]));
     }
 

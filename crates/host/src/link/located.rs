@@ -23,14 +23,21 @@ pub struct Located {
     pub addresses: Vec<(IpAddr, u8)>,
     /// The CPUs of its memory node; empty if it has none, as interfaces without hardware.
     pub near: Vec<u32>,
+    /// Whether the controller's connection runs over it, as far as that is known.
+    pub carries: bool,
 }
 
 impl Located {
     /// The interface of this name; without a name the one that packets to `towards` leave by.
+    /// `connection`: the controller's address, and that of this machine.
     ///
     /// # Errors
     /// No such interface, or no route.
-    pub fn find(interface: Option<&str>, towards: Option<IpAddr>) -> Result<Self, Error> {
+    pub fn find(
+        interface: Option<&str>,
+        towards: Option<IpAddr>,
+        connection: Option<(IpAddr, IpAddr)>,
+    ) -> Result<Self, Error> {
         let all = addresses()?;
         let name = match (interface, towards) {
             (Some(name), _) => name.to_owned(),
@@ -46,7 +53,8 @@ impl Located {
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
         let near = near(&Files::system(), &name);
-        Ok(Self { interface: name, mtu, addresses, near })
+        let carries = connection.is_some_and(|ends| carries(&all, &name, ends));
+        Ok(Self { interface: name, mtu, addresses, near, carries })
     }
 }
 
@@ -94,6 +102,15 @@ fn is_of_link(address: IpAddr) -> bool {
     }
 }
 
+/// Whether an interface carries a connection: it has this machine's address of it (those of one
+/// link too), or packets to the other end leave by it, as where the address is another
+/// interface's.
+fn carries(all: &[Address], interface: &str, (controller, host): (IpAddr, IpAddr)) -> bool {
+    let has = |one: &Address| one.interface == interface && one.address == host.to_canonical();
+    all.iter().any(has)
+        || towards_by(all, controller.to_canonical()).is_ok_and(|leaves_by| leaves_by == interface)
+}
+
 /// The kernel chooses the route of a socket when it is connected; no packet is sent.
 fn towards_by(all: &[Address], towards: IpAddr) -> Result<String, Error> {
     let any: SocketAddr = match towards {
@@ -122,10 +139,29 @@ mod tests {
     #[test]
     fn the_interface_that_leads_to_an_address_is_found() {
         let towards = Some("127.0.0.1".parse().unwrap());
-        let found = Located::find(None, towards).unwrap();
+        let found = Located::find(None, towards, None).unwrap();
         assert_eq!(found.interface, "lo");
         assert!(found.addresses.contains(&("127.0.0.1".parse().unwrap(), 8)), "{found:?}");
-        assert_eq!(Located::find(Some("lo"), None).unwrap(), found);
+        assert_eq!(Located::find(Some("lo"), None, None).unwrap(), found);
+    }
+
+    #[test]
+    fn an_interface_carries_a_connection_by_its_address_or_by_its_route() {
+        let one = |interface: &str, address: &str| Address {
+            interface: interface.to_owned(),
+            address: address.parse().unwrap(),
+            prefix: 64,
+        };
+        let all = [one("mgmt", "fe80::1"), one("data", "fe80::2"), one("data", "127.0.0.1")];
+        let over = |interface: &str, controller: &str, host: &str| {
+            carries(&all, interface, (controller.parse().unwrap(), host.parse().unwrap()))
+        };
+        // An address of one link is not among those for traffic, and carries a connection all the
+        // same.
+        assert!(over("mgmt", "fe80::9", "fe80::1") && !over("data", "fe80::9", "fe80::1"));
+        assert!(over("data", "192.0.2.9", "::ffff:127.0.0.1"));
+        // The address is one of no interface that is seen, and the way back leads over this one.
+        assert!(over("data", "127.0.0.7", "192.0.2.1") && !over("mgmt", "127.0.0.7", "192.0.2.1"));
     }
 
     #[test]
@@ -142,9 +178,9 @@ mod tests {
 
     #[test]
     fn an_interface_that_is_not_there_is_named() {
-        let error = Located::find(Some("nowhere9"), None).unwrap_err().to_string();
+        let error = Located::find(Some("nowhere9"), None, None).unwrap_err().to_string();
         assert!(error.contains("nowhere9"), "{error}");
-        assert!(Located::find(Some("../x"), None).is_err());
-        assert!(Located::find(None, None).unwrap_err().to_string().contains("name it"));
+        assert!(Located::find(Some("../x"), None, None).is_err());
+        assert!(Located::find(None, None, None).unwrap_err().to_string().contains("name it"));
     }
 }

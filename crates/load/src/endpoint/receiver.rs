@@ -30,6 +30,7 @@ pub(super) fn open(spec: &Spec) -> Result<(Vec<Socket>, Vec<SocketAddr>)> {
         let (socket, address) = if spec.traffic.kind.is_udp() {
             let what = socket::flow(flow as usize);
             let socket = socket::open(&spec.traffic, spec.local, &what)?;
+            socket::keep_to(&socket, spec.interface.as_deref(), &what)?;
             let address = socket::bind(&socket, local, &what)?;
             (socket, address)
         } else {
@@ -78,6 +79,7 @@ pub(super) fn join(
 fn listen(spec: &Spec, local: SocketAddr) -> Result<(Socket, SocketAddr)> {
     const WHAT: &str = "the listener";
     let socket = socket::open(&spec.traffic, spec.local, WHAT)?;
+    socket::keep_to(&socket, spec.interface.as_deref(), WHAT)?;
     // Lingering connections of an earlier run must not block a fixed port.
     socket.set_reuse_address(true).or_setup("setsockopt SO_REUSEADDR", WHAT)?;
     let endpoint = socket::bind(&socket, local, WHAT)?;

@@ -28,6 +28,7 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
     for flow in 0..spec.traffic.lanes() as usize {
         let peer = endpoints[spec.traffic.endpoint_of(flow)];
         let socket = socket::open(&spec.traffic, spec.local, socket::flow(flow))?;
+        socket::keep_to(&socket, spec.interface.as_deref(), socket::flow(flow))?;
         let local = SocketAddr::new(spec.local, 0);
         if spec.traffic.kind == Kind::TcpCrr {
             // A placeholder of its flow, without a port. The flow's connections come from this

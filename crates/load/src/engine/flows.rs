@@ -21,6 +21,7 @@ pub(crate) struct Flows {
     side: Side,
     pub(super) traffic: Arc<Traffic>,
     local: IpAddr,
+    interface: Option<Arc<str>>,
     pub(super) sockets: Vec<Socket>,
     pub(super) peers: Vec<SocketAddr>,
     drops: Mutex<Vec<DropCount>>,
@@ -55,7 +56,8 @@ impl Flows {
             note(&mut notes, refused);
         }
         let drops = Mutex::new(sockets.iter().map(|one| DropCount::new(socket::drops(one))).collect());
-        Ok(Self { side, traffic, local: spec.local, sockets, peers, drops, mark, slept, applied, notes })
+        let (local, interface) = (spec.local, spec.interface.as_deref().map(Arc::from));
+        Ok(Self { side, traffic, local, interface, sockets, peers, drops, mark, slept, applied, notes })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -76,6 +78,7 @@ impl Flows {
             fd: self.sockets[flow].as_raw_fd(),
             peer: self.peers[flow],
             local: self.local,
+            interface: self.interface.clone(),
             message: self.traffic.message as usize,
             response: self.traffic.response as usize,
             traffic: Arc::clone(&self.traffic),
@@ -164,7 +167,7 @@ mod tests {
         let _far = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (near, peer) = listener.accept().unwrap();
         near.set_nodelay(traffic.is_nodelay()).unwrap();
-        let spec = Spec { traffic, local: local.parse().unwrap(), cpus: vec![] };
+        let spec = Spec { traffic, local: local.parse().unwrap(), cpus: vec![], interface: None };
         let flows = Flows::new(side, &spec, vec![near.into()], vec![peer]).unwrap();
         sys::option_number(flows.sockets[0].as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT).unwrap()
     }

@@ -98,7 +98,7 @@ mod tests {
     }
 
     fn ran(traffic: Traffic) -> Account {
-        let spec = Spec { traffic, local: local(), cpus: Vec::new() };
+        let spec = Spec { traffic, local: local(), cpus: Vec::new(), interface: None };
         let receiver = ReceivingEnd::open(&spec).unwrap();
         run(&spec, Some(receiver), None, &mut || {}, &mut || Err("nobody counts".to_owned()))
             .unwrap_or_else(|error| panic!("{error}: {:?}", spec.traffic))
@@ -176,7 +176,7 @@ mod tests {
     fn packets_without_a_receiver_are_counted() {
         for sender in [Sender::Send, Sender::Sendmmsg, Sender::Gso] {
             let traffic = Traffic { sender, ..Traffic::new(Kind::Pps) };
-            let spec = Spec { traffic, local: local(), cpus: Vec::new() };
+            let spec = Spec { traffic, local: local(), cpus: Vec::new(), interface: None };
             let sink = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
             let nobody = Some(sink.local_addr().unwrap());
             let account =
@@ -198,7 +198,12 @@ mod tests {
 
     #[test]
     fn soft_interrupts_are_counted_for_a_message() {
-        let spec = Spec { traffic: Traffic::new(Kind::UdpStream), local: local(), cpus: Vec::new() };
+        let spec = Spec {
+            traffic: Traffic::new(Kind::UdpStream),
+            local: local(),
+            cpus: Vec::new(),
+            interface: None,
+        };
         let receiver = ReceivingEnd::open(&spec).unwrap();
         let account = run(&spec, Some(receiver), None, &mut || {}, &mut || Ok(Box::new(Told(0)))).unwrap();
         let softirq = account.softirq.unwrap();

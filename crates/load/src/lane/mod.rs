@@ -40,6 +40,8 @@ pub(crate) struct Lane {
     pub(crate) fd: RawFd,
     pub(crate) peer: SocketAddr,
     pub(crate) local: IpAddr,
+    /// The interface that its sockets are bound to, if any.
+    pub(crate) interface: Option<Arc<str>>,
     pub(crate) message: usize,
     /// Bytes of an answer; 0 for a stream.
     pub(crate) response: usize,

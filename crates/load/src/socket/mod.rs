@@ -16,7 +16,7 @@ pub use applied::Applied;
 pub(crate) use applied::collect;
 pub use buffers::Buffers;
 pub(crate) use drop_count::{DropCount, drops};
-pub(crate) use open::{bind, bind_later, flow, in_use_or, local_address, open};
+pub(crate) use open::{bind, bind_later, flow, in_use_or, keep_to, local_address, open};
 pub(crate) use role::give_role;
 pub use tcp_info::{TcpApplied, TcpInfo};
 pub(crate) use times::{CONNECT, TICK, answer_time, stall};

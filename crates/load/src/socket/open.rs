@@ -59,6 +59,16 @@ fn shape_connection(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display
     Ok(())
 }
 
+/// Binds to an interface, if one is named. Before Linux 5.7 an agent may not, and the address alone
+/// binds.
+pub(crate) fn keep_to(socket: &Socket, interface: Option<&str>, what: impl fmt::Display) -> Result<()> {
+    let Some(name) = interface else { return Ok(()) };
+    match socket.bind_device(Some(name.as_bytes())) {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => Ok(()),
+        bound => bound.or_setup("setsockopt SO_BINDTODEVICE", what),
+    }
+}
+
 /// Binds to `local`, where port 0 lets the kernel choose; `fixed` is the requested port.
 pub(crate) fn bind(socket: &Socket, local: SocketAddr, what: impl fmt::Display) -> Result<SocketAddr> {
     socket.bind(&local.into()).map_err(|e| in_use_or("bind", local, what, &e))?;

@@ -12,7 +12,7 @@ pub(crate) fn traffic(kind: Kind) -> Traffic {
 
 /// That, on an address of this host.
 pub(crate) fn spec(kind: Kind, local: &str) -> Spec {
-    Spec { traffic: traffic(kind), local: local.parse().unwrap(), cpus: vec![] }
+    Spec { traffic: traffic(kind), local: local.parse().unwrap(), cpus: vec![], interface: None }
 }
 
 /// Both ends, connected, not started.

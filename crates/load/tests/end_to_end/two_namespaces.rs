@@ -76,8 +76,12 @@ impl Pair {
 
     /// A run from near to far.
     fn run(&self, traffic: &Traffic, version: usize, time: Duration) -> (Outcome, Outcome) {
-        let spec =
-            |local: &str| Spec { traffic: traffic.clone(), local: local.parse().unwrap(), cpus: vec![] };
+        let spec = |local: &str| Spec {
+            traffic: traffic.clone(),
+            local: local.parse().unwrap(),
+            cpus: vec![],
+            interface: None,
+        };
         let mut receiver = self.within_far(|| Endpoint::bind(&spec(FAR[version])).unwrap());
         let mut transmitter = Endpoint::connect(&spec(NEAR[version]), receiver.addresses()).unwrap();
         receiver.attach(transmitter.addresses()).unwrap();
@@ -179,7 +183,7 @@ fn every_sender_sends_to_nobody() {
     for sender in senders(true) {
         for connected in [true, false] {
             let traffic = Traffic { sender, connected, ..traffic(Kind::Pps) };
-            let spec = Spec { traffic, local: NEAR[0].parse().unwrap(), cpus: vec![] };
+            let spec = Spec { traffic, local: NEAR[0].parse().unwrap(), cpus: vec![], interface: None };
             let mut transmitter = Endpoint::connect(&spec, &["198.51.100.9:9".parse().unwrap()]).unwrap();
             transmitter.start().unwrap();
             std::thread::sleep(Duration::from_millis(50));

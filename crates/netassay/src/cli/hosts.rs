@@ -1,7 +1,9 @@
 //! The command line of machines that are reached over ssh or by another command.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use agent::Launch;
 use clap::{Args, ValueEnum};
 use reach::HostSpec;
 
@@ -26,6 +28,9 @@ pub(crate) struct HostFlags {
     /// The netassay to run there, for machines of another architecture [default: this program]
     #[arg(long, value_name = "FILE")]
     pub(crate) agent_binary: Option<PathBuf>,
+    /// How long a machine waits for a sign of life before it undoes all, 2s to 30s [default: 15s]
+    #[arg(long, value_name = "TIME", value_parser = lease)]
+    pub(crate) lease: Option<Duration>,
     /// Keep the program there, in a cache named by its SHA-256, so that it is not sent again
     #[arg(long)]
     pub(crate) keep_agent: bool,
@@ -43,6 +48,19 @@ pub(crate) struct OneHost {
     /// (with --host) The netassay to run there, for machines of another architecture
     #[arg(long, value_name = "FILE", requires = "host")]
     pub(crate) agent_binary: Option<PathBuf>,
+}
+
+/// Reads a lease.
+pub(crate) fn lease(text: &str) -> Result<Duration, String> {
+    let lease = study::parse_duration(text).map_err(|error| error.to_string())?;
+    if Launch::LEASES.contains(&lease) {
+        return Ok(lease);
+    }
+    Err(format!(
+        "a lease is {} to {} s: a machine that is cut off must come back soon",
+        Launch::LEASES.start().as_secs(),
+        Launch::LEASES.end().as_secs()
+    ))
 }
 
 impl HostFlags {

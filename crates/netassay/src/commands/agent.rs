@@ -1,11 +1,12 @@
 //! `netassay agent`: become a host's agent.
 
+use std::time::Duration;
+
 use crate::failure::Failure;
 
 /// Keeps the program on a machine for as long as its controller gives signs of life.
-pub(crate) fn hold() -> Result<(), Failure> {
-    agent::hold(agent::Launch::LEASE)
-        .map_err(|error| Failure::Environment(format!("cannot read standard input: {error}")))
+pub(crate) fn hold(lease: Duration) -> Result<(), Failure> {
+    agent::hold(lease).map_err(|error| Failure::Environment(format!("cannot read standard input: {error}")))
 }
 
 pub(crate) fn agent() -> Result<(), Failure> {

@@ -68,6 +68,6 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Restore(flags) => restore::restore(flags),
         Command::Agent => agent::agent().map(done),
         Command::Guest => agent::guest().map(done),
-        Command::Hold => agent::hold().map(done),
+        Command::Hold { lease } => agent::hold(*lease).map(done),
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         true => machine::of_sides(study, flags.change_machine || flags.dry_run)?,
         false => BySide::default(),
     };
-    let reached = hosts::reach(&flags.hosts, &interrupt)?;
+    let reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest(), &interrupt)?;
     if let Some(reached) = &reached {
         reached.check(study)?;
     }
@@ -131,7 +131,7 @@ fn lab(
     reached: Option<ReachedHosts>,
     interrupt: &Interrupt,
 ) -> Result<LocalLab, Failure> {
-    let privileges = host::Privileges::read();
+    let rootless = hosts::rootless(flags.rootless, reached.as_ref());
     let (hosts, restarter) = reached.map(|reached| reached.into_parts(flags.reboot_within)).unzip();
     Ok(LocalLab {
         options: testbed::Options {
@@ -139,7 +139,7 @@ fn lab(
             exact: study.exact(),
             hosts,
             // Each boot has its own state.
-            ..here::options(BootState::default(), flags.rootless || !privileges.privileged(), interrupt)?
+            ..here::options(BootState::default(), rootless, interrupt)?
         },
         interrupt: interrupt.clone(),
         memory: guest::Memory::here(),

@@ -109,13 +109,21 @@ impl Machines {
         .unwrap();
         let key = fs::read_to_string(at("host.pub")).unwrap();
         fs::write(at("known"), format!("10.77.1.2 {key}10.77.2.2 {key}")).unwrap();
-        let hosts = [("a", "10.77.1.2"), ("b", "10.77.2.2"), ("stranger", "10.77.2.2")];
+        let hosts = [
+            ("a", "10.77.1.2"),
+            ("b", "10.77.2.2"),
+            ("stranger", "10.77.2.2"),
+            // An ordinary user of each.
+            ("a-plain", "10.77.1.2"),
+            ("b-plain", "10.77.2.2"),
+        ];
         let known = |name: &str| if name == "stranger" { "/dev/null".to_owned() } else { at("known") };
         let config: String = hosts
             .iter()
             .map(|(name, address)| {
                 format!(
-                    "Host {name}\n HostName {address}\n User root\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n",
+                    "Host {name}\n HostName {address}\n User {}\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n",
+                    if name.ends_with("-plain") { "plain" } else { "root" },
                     at("user"),
                     known(name)
                 )
@@ -126,7 +134,8 @@ impl Machines {
             // Its own places for journals, caches and temporary files.
             let kept = directory.path().display().to_string();
             let script = format!(
-                "mkdir -p /mnt/kept && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib ~ /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib ~; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
+                "cp /etc/passwd {kept}/passwd; echo 'plain:x:4711:4711::/tmp:/bin/sh' >> {kept}/passwd; mount --bind {kept}/passwd /etc/passwd; \
+                 mkdir -p /mnt/kept && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib ~ /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib ~; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
                 at("sshd_config")
             );
             let sshd = inside(&holder, &["sh", "-ec", &script]).stderr(Stdio::null()).spawn().unwrap();
@@ -155,6 +164,32 @@ impl Machines {
             }
             assert!(Instant::now() < deadline, "{name}: {}", String::from_utf8_lossy(&done.stderr));
             std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Lets `a` be reached by IPv6 too: as `a6`, and as `a-link` by its address of the link alone.
+    pub(crate) fn reach_a_by_ipv6(&self) {
+        self.controller_sh("ip addr add 2001:db8:77::1/64 dev mgmt-a nodad");
+        self.a.sh("ip addr add 2001:db8:77::2/64 dev mgmt nodad");
+        let of_link =
+            self.a.sh("ip -6 -o addr show dev mgmt scope link | awk '{sub(\"/.*\", \"\", $4); print $4}'");
+        let of_link = of_link.trim();
+        let key = fs::read_to_string(self.path("host.pub")).unwrap();
+        let [mut config, mut known] =
+            ["ssh_config", "known"].map(|name| fs::read_to_string(self.path(name)).unwrap());
+        for (name, address) in [("a6", "2001:db8:77::2"), ("a-link", &format!("{of_link}%mgmt-a"))] {
+            known += &format!("{address} {key}");
+            config += &format!(
+                "Host {name}\n HostName {}\n User root\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n",
+                address.replace('%', "%%"),
+                self.path("user").display(),
+                self.path("known").display()
+            );
+        }
+        fs::write(self.path("ssh_config"), config).unwrap();
+        fs::write(self.path("known"), known).unwrap();
+        for name in ["a6", "a-link"] {
+            self.await_ssh(name);
         }
     }
 

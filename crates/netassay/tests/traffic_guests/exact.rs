@@ -78,15 +78,22 @@ impl World {
     }
 
     fn count(&mut self, traffic: &Traffic) -> Account {
-        let spec =
-            |local: &str| Spec { traffic: traffic.clone(), local: local.parse().unwrap(), cpus: Vec::new() };
+        let spec = |local: &str| Spec {
+            traffic: traffic.clone(),
+            local: local.parse().unwrap(),
+            cpus: Vec::new(),
+            interface: None,
+        };
         let (spec, receiver) = if traffic.kind == Kind::Pps {
             (
                 spec(DISCARD[0]),
                 ExactReceiver::Nobody((DISCARD[1].parse::<std::net::IpAddr>().unwrap(), 9).into()),
             )
         } else {
-            (spec(ADDRESSES[0]), ExactReceiver::In { process: self.receiver, spec: spec(ADDRESSES[1]) })
+            (
+                spec(ADDRESSES[0]),
+                ExactReceiver::In { process: self.receiver, spec: Box::new(spec(ADDRESSES[1])) },
+            )
         };
         match self.clients[0].call(&Request::Exact { spec, receiver }, PATIENCE).unwrap() {
             Answer::Exact(account) => *account,

@@ -209,6 +209,73 @@ fn bundled_studies_have_the_same_sign_over_ssh_as_over_veth() {
 }
 
 #[test]
+fn a_study_of_one_host_runs_in_namespaces_of_another_machine() {
+    let Some(world) = World::make("a_study_of_one_host_runs_in_namespaces_of_another_machine") else {
+        return;
+    };
+    let before = world.states();
+    let one = |name: &str, host: &str, more: &[&str]| {
+        let program = world.bench.path("netassay").display().to_string();
+        let config = world.machines.ssh_config();
+        let short = ["boots=1", "runs=1", "warmup=0", "duration=100ms", "ramp=20ms"];
+        let mut words = vec![program.as_str(), "run", name, "--no-report", "--keep-disturbed"];
+        words.extend(["--transmitter", host, "--ssh-config", &config]);
+        words.extend(short.iter().flat_map(|one| ["--set", *one]));
+        words.extend(more);
+        world.machines.command(&words).current_dir(world.bench.path(".")).output().unwrap()
+    };
+    // As root, and as a user who may do no more than make namespaces.
+    for host in ["a", "a-plain"] {
+        let done = one("udp-send-discard", host, &[]);
+        expect(&done, 0);
+        let shown = world.bench.run(&["show", "udp-send-discard", "--wide"]);
+        let line = format!("Measured on the transmitter: {host}, interface discard0 ");
+        assert!(
+            stdout(&shown).contains(&line) && !stdout(&shown).contains("the receiver:"),
+            "{}",
+            stdout(&shown)
+        );
+    }
+    for levels in ["pps4", "pps6"] {
+        assert!(best(&world.bench, levels, "packets") > 0.0);
+    }
+    expect(&one("udp-loopback", "b", &[]), 0);
+    assert!(best(&world.bench, "udp", "throughput") > 0.0);
+    let plan = one("udp-send-discard", "a", &["--dry-run"]);
+    assert!(
+        stdout(&plan).contains("On the transmitter (a) would be changed:\n  nothing"),
+        "{}",
+        stdout(&plan)
+    );
+    world.expect_as_before(&before, Duration::ZERO);
+}
+
+#[test]
+fn an_ordinary_user_measures_and_changes_nothing() {
+    let Some(world) = World::make("an_ordinary_user_measures_and_changes_nothing") else { return };
+    let before = world.states();
+    // A sudo that asks for a password.
+    world.machines.a.sh(
+        "printf '#!/bin/sh\\nexit 1\\n' > /var/tmp/sudo; chmod 755 /var/tmp/sudo; touch -a /usr/local/bin; \
+         mount -t tmpfs -o mode=755 tmpfs /usr/local/bin; mv /var/tmp/sudo /usr/local/bin/sudo",
+    );
+    let run = |more: &[&str]| world.netassay(["a-plain:data0", "b-plain:data0"], more).output().unwrap();
+    let done = run(&["--set", "tso="]);
+    expect(&done, 0);
+    let said = stderr(&done);
+    assert!(said.contains("a-plain, interface data0") && said.contains("b-plain, interface data0"), "{said}");
+    assert_eq!(said.matches("without root, so that nothing can be changed there").count(), 2, "{said}");
+    assert!(best(&world.bench, "tcp4", "throughput") > 0.0);
+    // What would change a machine is refused, with the reason and the way out.
+    for change in [["--set", "mtu=1400"], ["--addresses", "own"]] {
+        let refused = run(&change);
+        assert_ne!(refused.status.code(), Some(0), "{}", stdout(&refused));
+        assert!(stderr(&refused).contains("its login is not root: log in as root"), "{}", stderr(&refused));
+    }
+    world.expect_as_before(&before, Duration::from_secs(2));
+}
+
+#[test]
 fn a_killed_controller_leaves_both_machines_as_they_were() {
     let Some(world) = World::make("a_killed_controller_leaves_both_machines_as_they_were") else { return };
     let before = world.states();
@@ -243,9 +310,7 @@ fn a_killed_controller_leaves_both_machines_as_they_were() {
     world.machines.a.sh("ip link set mgmt up; ip route add default via 10.77.1.1");
     let (code, said) = controller.finish();
     assert_ne!(code, Some(0), "{said}");
-    let [a, b] = world.states();
-    assert_eq!(b, before[1]);
-    assert_eq!(a, before[0]);
+    world.expect_as_before(&before, Duration::ZERO);
 }
 
 #[test]
@@ -253,6 +318,7 @@ fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
     let Some(world) = World::make("a_machine_that_cannot_be_used_is_named_before_anything_is_changed") else {
         return;
     };
+    world.machines.reach_a_by_ipv6();
     let before = world.states();
     let refused = |hosts: [&str; 2], more: &[&str]| {
         let done = world.netassay(hosts, more).output().unwrap();
@@ -274,6 +340,12 @@ fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
     world.expect_as_before(&before, Duration::ZERO);
     let said = refused(["a", "b"], &[]);
     assert!(said.contains("mgmt, carries this connection too"), "{said}");
+    // An address of one link carries a connection, too.
+    let said = refused(["a-link", "b:data0"], &[]);
+    assert!(
+        said.contains("a-link: mgmt, carries") || said.contains("mgmt, carries this connection"),
+        "{said}"
+    );
     let said = refused(["a:data9", "b:data0"], &[]);
     assert!(said.contains("transmitter: cannot read the state of interface \"data9\""), "{said}");
     let said = refused(["a:data0", "stranger:data0"], &[]);

@@ -64,6 +64,8 @@ fn what_is_killed_on_a_machine_is_noticed_and_both_are_as_before() {
 
     // The session of sshd, with all that runs in it.
     let controller = under_way(&world, &before);
+    // What is sent to the same address over another interface does not reach the sockets.
+    b.sh("for i in $(seq 200); do if ss -Htna | grep -q '198.18.0.2%data0:'; then exit 0; fi; sleep 0.05; done; ss -tna >&2; exit 1");
     kill(&processes(b, "^sshd(-session)?: root@notty"));
     let said = ends(controller, NOTICED);
     assert!(said.contains("receiver"), "{said}");
@@ -88,6 +90,37 @@ fn what_is_killed_on_a_machine_is_noticed_and_both_are_as_before() {
     let restored = world.on("root@b", &["restore"]);
     assert!(restored.contains("data0"), "{restored}");
     world.expect_as_before(&before, NOTICED);
+}
+
+/// Its MTU takes IPv6 from the interface by which the machine is reached, and the connection with
+/// it.
+#[test]
+fn a_machine_that_a_change_cuts_off_is_back_after_its_lease() {
+    let Some(world) = World::make("a_machine_that_a_change_cuts_off_is_back_after_its_lease") else { return };
+    world.machines.reach_a_by_ipv6();
+    let before = world.states();
+    // Nothing is changed there unless the interface is named.
+    let more = ["--set", "mtu=1000", "--set", "duration=20s", "--lease", "4s"];
+    let controller = Watched::start(world.netassay(["a6:mgmt", "b:data0"], &more));
+    let a = &world.machines.a;
+    let ssh = || {
+        let config = world.machines.ssh_config();
+        let words = ["ssh", "-F", &config, "-o", "BatchMode=yes", "-o", "ConnectTimeout=1", "a6", "true"];
+        world.machines.run(&words).status.success()
+    };
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !a.sh("ip link show mgmt").contains("mtu 1000 ") {
+        assert!(Instant::now() < deadline, "{}", a.sh("ip link"));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let cut = Instant::now();
+    assert!(!ssh());
+    world.expect_as_before(&before, Duration::from_secs(15));
+    let took = cut.elapsed();
+    assert!(took > Duration::from_secs(2), "the lease had no time to end: {took:?}");
+    assert!(ssh());
+    let said = ends(controller, NOTICED);
+    assert!(said.contains("transmitter"), "{said}");
 }
 
 /// The goal is 2 s; the rest is for a busy machine of tests.

@@ -119,7 +119,8 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
         let about = described(first, side, interface);
         format!("{side}: {}, interface {}{about}", text::line(host), text::line(interface))
     };
-    Side::BOTH.map(line).to_vec()
+    let is_there = |side: &Side| *side == Side::Transmitter || first.receiver.is_some();
+    Side::BOTH.into_iter().filter(is_there).map(line).collect()
 }
 
 /// A machine in short: driver and MTU of its interface, kernel, CPU.

@@ -126,6 +126,7 @@ impl Caller<'_> {
 fn open(lane: &Lane) -> Result<Socket> {
     const WHAT: &str = "a connection";
     let socket = socket::open(&lane.traffic, lane.local, WHAT)?;
+    socket::keep_to(&socket, lane.interface.as_deref(), WHAT)?;
     socket::bind_later(&socket, SocketAddr::new(lane.local, 0), WHAT)?;
     socket::give_role(&socket, &lane.traffic, true, WHAT)?;
     if spins(lane) {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::Interrupt;
-use reach::{Binary, Launcher, Reached, Said};
-use study::{Assignment, BootKind, BySide, Condition, Scenario, Study};
+use reach::{Binary, Launcher, Reached, Said, Stay};
+use study::{Assignment, BootKind, BySide, Condition, Scenario, Side, Study};
 use testbed::{Found, HostPlace, Hosts, Intended, Restarter};
 
 use crate::cli::{AddressesOf, HostFlags, OneHost};
@@ -26,9 +26,39 @@ use wanted::Wanted;
 /// The most that a command on another machine may say, in bytes.
 const LONGEST_SAID: u64 = 1 << 20;
 
-/// Reaches the machines of a study, and reports what was found. `None`: none were named.
-pub(crate) fn reach(flags: &HostFlags, interrupt: &Interrupt) -> Result<Option<ReachedHosts>, Failure> {
-    let Some(wanted) = Wanted::read(flags)? else { return Ok(None) };
+/// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
+/// were named.
+pub(crate) fn reach(
+    flags: &HostFlags,
+    scenarios: &[Scenario],
+    inside_guest: bool,
+    interrupt: &Interrupt,
+) -> Result<Option<ReachedHosts>, Failure> {
+    let Some(mut wanted) = Wanted::read(flags)? else { return Ok(None) };
+    let is_of_one = scenarios.iter().all(|scenario| scenario.is_of_one_machine());
+    if inside_guest {
+        return Err(Failure::Usage("virtual machines run on this machine only: name no other".to_owned()));
+    }
+    if let Some(local) = scenarios.iter().find(|one| !one.has_machines() && !is_of_one) {
+        return Err(Failure::Usage(format!(
+            "the scenario {local} runs on this machine: between machines there are ssh and ssh-vxlan"
+        )));
+    }
+    if is_of_one {
+        let unused = wanted.places.receiver.take();
+        if wanted.places.transmitter.is_none() {
+            return Err(Failure::Usage(format!(
+                "the scenario {} has one host: name its machine with --transmitter",
+                scenarios[0]
+            )));
+        }
+        if unused.is_some() {
+            say(&format!(
+                "netassay: the receiver's machine is not used: the scenario {} has one host",
+                scenarios[0]
+            ));
+        }
+    }
     let binary = Binary::read(flags.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
     let launchers: Vec<&Launcher> = wanted
         .places
@@ -36,25 +66,38 @@ pub(crate) fn reach(flags: &HostFlags, interrupt: &Interrupt) -> Result<Option<R
         .into_iter()
         .filter_map(|(_, place)| Some(&place.as_ref()?.launcher))
         .collect();
-    let mut reached = Reached::connect_all(&launchers, &binary, flags.keep_agent, interrupt)?.into_iter();
+    let stay = Stay { keep: flags.keep_agent, lease: wanted.lease };
+    let mut reached = Reached::connect_all(&launchers, &binary, stay, interrupt)?.into_iter();
     let places = wanted.places.map(|_, spec| HostPlace {
         by: spec.as_ref().and_then(|_| reached.next()),
         interface: spec.and_then(|spec| spec.interface),
+        lease: wanted.lease,
     });
     let mut hosts = Hosts { places, own_addresses: wanted.addresses == AddressesOf::Own };
+    if is_of_one {
+        let place = &hosts.places.transmitter;
+        say(&format!(
+            "netassay: {}: {place}, in namespaces of netassay's own{}",
+            Side::Transmitter,
+            sent(place)
+        ));
+        return Ok(Some(ReachedHosts { hosts, found: None, binary, stay }));
+    }
     let found = hosts.locate(PROGRAM.as_ref(), interrupt)?;
     for (side, place) in hosts.places.each_ref() {
         say(&format!("netassay: {side}: {}", words(place, &found[side].located, hosts.own_addresses)));
     }
-    Ok(Some(ReachedHosts { hosts, found, binary, keep_agent: flags.keep_agent }))
+    let found = Some(found);
+    Ok(Some(ReachedHosts { hosts, found, binary, stay }))
 }
 
 /// The machines of a study, and what was found on them.
 pub(crate) struct ReachedHosts {
     pub(crate) hosts: Hosts,
-    found: BySide<Found>,
+    /// `None`: they are used in namespaces of netassay's own only.
+    found: Option<BySide<Found>>,
     binary: Binary,
-    keep_agent: bool,
+    stay: Stay,
 }
 
 /// How long machines may take to restart: servers test their memory first.
@@ -63,25 +106,34 @@ const TO_RESTART: Duration = Duration::from_secs(600);
 impl ReachedHosts {
     /// Refuses a study that restarts its machines, if these cannot be restarted.
     pub(crate) fn check(&self, study: &Study) -> Result<(), Failure> {
-        match study.protocol().how {
-            BootKind::Reset => Ok(()),
-            BootKind::Reboot => Ok(self.hosts.check(&self.found)?),
+        match (study.protocol().how, &self.found) {
+            (BootKind::Reboot, Some(found)) => Ok(self.hosts.check(found)?),
+            (_, None) if !study.machine().is_empty() => Err(Failure::Usage(format!(
+                "the study {:?} has one host, in namespaces of netassay's own on another machine, and changes settings of a machine: \
+                 remove [machine]",
+                study.name()
+            ))),
+            _ => Ok(()),
         }
     }
 
     /// The machines, and what they need after a restart. `within`: how long that may take.
     pub(crate) fn into_parts(self, within: Option<Duration>) -> (Hosts, Arc<Restarter>) {
-        let Self { hosts, binary, keep_agent, .. } = self;
-        (hosts, Arc::new(Restarter { binary, keep_agent, within: within.unwrap_or(TO_RESTART) }))
+        let Self { hosts, binary, stay, .. } = self;
+        (hosts, Arc::new(Restarter { binary, stay, within: within.unwrap_or(TO_RESTART) }))
     }
 
     /// What a study would change on the machines, each change with the command that undoes it by
     /// hand.
     pub(crate) fn intended(&self, study: &Study) -> String {
+        let Some(found) = &self.found else {
+            let place = &self.hosts.places.transmitter;
+            return format!("\nOn the transmitter ({place}) would be changed:\n  nothing\n");
+        };
         let conditions = &study.plan().conditions;
         let mut text = String::new();
         for (side, place) in self.hosts.places.each_ref() {
-            let Found { located, environment } = &self.found[side];
+            let Found { located, environment } = &found[side];
             let Some(Some(now)) = environment.interfaces.get(&located.interface) else { continue };
             let mut all: Vec<Intended> = Vec::new();
             for scenario in study.scenarios() {
@@ -113,7 +165,7 @@ pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Re
         config.clone_from(&on.ssh_config);
     }
     let binary = Binary::read(on.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
-    Ok(Some(Reached::connect(&launcher, &binary, false, interrupt)?))
+    Ok(Some(Reached::connect(&launcher, &binary, Stay::default(), interrupt)?))
 }
 
 /// Runs a command of netassay's on another machine, and prints what it says there. `None`: no
@@ -151,12 +203,25 @@ fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
     };
     let privileges =
         if place.is_root() { "" } else { "; without root, so that nothing can be changed there" };
-    let sent = match place.by.as_ref().map(|reached| reached.sent) {
+    let sent = sent(place);
+    format!("{place}, interface {} (MTU {}, {addresses}){privileges}{sent}", located.interface, located.mtu)
+}
+
+fn sent(place: &HostPlace) -> String {
+    match place.by.as_ref().map(|reached| reached.sent) {
         Some(0) => "; the program was there".to_owned(),
         Some(bytes) => format!("; {:.1} MB sent", bytes as f64 / 1e6),
         None => String::new(),
-    };
-    format!("{place}, interface {} (MTU {}, {addresses}){privileges}{sent}", located.interface, located.mtu)
+    }
+}
+
+/// Whether hosts are in user namespaces: where they are not root, or if it is wanted.
+pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
+    let is_root = reached.map_or_else(
+        || host::Privileges::read().privileged(),
+        |reached| reached.hosts.places.transmitter.is_root(),
+    );
+    wanted || !is_root
 }
 
 /// The change that moves a study to the machines: its veth pair becomes their network. `None` if it
@@ -166,7 +231,8 @@ fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
 /// A study without any scenario that has a counterpart there.
 pub(crate) fn moved(study: &Study) -> Result<Option<Assignment>, Failure> {
     let scenarios = study.scenarios();
-    if scenarios.iter().any(|scenario| scenario.has_machines()) {
+    let is_so = |scenario: &Scenario| scenario.has_machines();
+    if scenarios.iter().any(is_so) || scenarios.iter().all(|scenario| scenario.is_of_one_machine()) {
         return Ok(None);
     }
     let (to, without): (Vec<Scenario>, Vec<Scenario>) =

@@ -1,12 +1,14 @@
 //! The machines as they are asked for: options of the command line, or a file of hosts.
 
 use std::path::Path;
+use std::time::Duration;
 
+use agent::Launch;
 use reach::{HostSpec, Launcher};
 use serde::Deserialize;
 use study::BySide;
 
-use crate::cli::{AddressesOf, HostFlags};
+use crate::cli::{AddressesOf, HostFlags, lease};
 use crate::commands::studies::read_text;
 use crate::failure::Failure;
 
@@ -18,6 +20,7 @@ const LARGEST: u64 = 64 << 10;
 #[serde(deny_unknown_fields)]
 struct HostsFile {
     addresses: Option<AddressesOf>,
+    lease: Option<String>,
     transmitter: Option<HostEntry>,
     receiver: Option<HostEntry>,
 }
@@ -35,6 +38,7 @@ struct HostEntry {
 pub(super) struct Wanted {
     pub(super) places: BySide<Option<HostSpec>>,
     pub(super) addresses: AddressesOf,
+    pub(super) lease: Duration,
 }
 
 impl Wanted {
@@ -63,7 +67,10 @@ impl Wanted {
             }
         }
         let addresses = flags.addresses.or(file.addresses).unwrap_or(AddressesOf::There);
-        Ok(Some(Self { places, addresses }))
+        let in_file = file.lease.as_deref().map(lease).transpose();
+        let in_file = in_file.map_err(|why| wrong(flags.hosts.as_deref(), &format!("`lease`: {why}")))?;
+        let lease = flags.lease.or(in_file).unwrap_or(Launch::LEASE);
+        Ok(Some(Self { places, addresses, lease }))
     }
 }
 
@@ -74,9 +81,14 @@ fn read(path: &Path) -> Result<HostsFile, Failure> {
     })
 }
 
+fn wrong(path: Option<&Path>, why: &str) -> Failure {
+    let path = path.unwrap_or(Path::new("hosts"));
+    Failure::Usage(format!("{}: {why}", path.display()))
+}
+
 impl HostEntry {
     fn spec(&self, path: &Path) -> Result<HostSpec, Failure> {
-        let wrong = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+        let wrong = |why: String| wrong(Some(path), &why);
         let mut spec = match (&self.ssh, &self.launch) {
             (Some(ssh), None) => ssh.parse::<HostSpec>().map_err(|error| wrong(error.to_string()))?,
             (None, Some(words)) if !words.is_empty() => {
@@ -113,6 +125,7 @@ mod tests {
             ssh_config: Some("/etc/other".into()),
             agent_binary: None,
             keep_agent: false,
+            lease: None,
         };
         Wanted::read(&flags).map_err(|failure| failure.to_string())
     }
@@ -120,11 +133,12 @@ mod tests {
     #[test]
     fn a_file_of_hosts_names_them_by_ssh_or_by_any_command() {
         let wanted = file(
-            "addresses = \"own\"\n[transmitter]\nssh = \"root@a:eth0\"\n[receiver]\nlaunch = [\"docker\", \"exec\", \"-i\", \"c1\"]\ninterface = \"eth1\"\n",
+            "addresses = \"own\"\nlease = \"5s\"\n[transmitter]\nssh = \"root@a:eth0\"\n[receiver]\nlaunch = [\"docker\", \"exec\", \"-i\", \"c1\"]\ninterface = \"eth1\"\n",
         )
         .unwrap()
         .unwrap();
         assert_eq!(wanted.addresses, AddressesOf::Own);
+        assert_eq!(wanted.lease, Duration::from_secs(5));
         let transmitter = wanted.places.transmitter.unwrap();
         let config = Some("/etc/other".into());
         assert_eq!(transmitter.launcher, Launcher::Ssh { destination: "root@a".into(), config });
@@ -145,6 +159,7 @@ mod tests {
             ("[receiver]\nssh = \"-oProxyCommand=x\"\n", "begins with \"-\""),
             ("[sender]\nssh = \"a\"\n", "unknown field"),
             ("addresses = \"mine\"\n", "unknown variant"),
+            ("lease = \"1s\"\n[receiver]\nssh = \"a\"\n", "a lease is 2 to 30 s"),
         ] {
             let error = file(text).map(|_| ()).unwrap_err();
             assert!(error.contains("hosts.toml") && error.contains(why), "{text}: {error}");

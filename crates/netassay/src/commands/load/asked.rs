@@ -14,7 +14,7 @@ pub(super) struct Asked {
     pub(super) scenario: Scenario,
     pub(super) condition: Condition,
     pub(super) order: RunOrder,
-    inside_guest: bool,
+    pub(super) inside_guest: bool,
     discard_device: Option<host::DiscardDevice>,
 }
 
@@ -26,7 +26,7 @@ impl Asked {
     pub(super) fn read(flags: &Load) -> Result<Self, Failure> {
         let kind = flags.workload;
         let scenario = match kind.is_received() {
-            _ if flags.hosts.names_any() => Scenario::Ssh,
+            true if flags.hosts.names_any() => Scenario::Ssh,
             true => Scenario::Veth,
             false => Scenario::Discard,
         };

@@ -28,8 +28,9 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
-    let mut options = asked.options(flags.rootless || !host::Privileges::read().privileged(), &interrupt)?;
-    options.hosts = hosts::reach(&flags.hosts, &interrupt)?.map(|reached| reached.hosts);
+    let reached = hosts::reach(&flags.hosts, &[asked.scenario], asked.inside_guest, &interrupt)?;
+    let mut options = asked.options(hosts::rootless(flags.rootless, reached.as_ref()), &interrupt)?;
+    options.hosts = reached.map(|reached| reached.hosts);
     if !options.cpus.controller.is_empty() {
         host::affinity::pin_current_thread(&options.cpus.controller)?;
     }

@@ -1,0 +1,31 @@
+//! A scenario of one machine, in namespaces on a machine of the user's. Nothing of that machine is
+//! changed.
+
+use agent::Isolation;
+use record::NamedMachine;
+use study::BySide;
+
+use crate::builder::Builder;
+use crate::cpus::split;
+use crate::error::Error;
+use crate::hosts::Hosts;
+use crate::launched::Launched;
+use crate::options::Options;
+use crate::scenario::compose;
+use crate::testbed::Testbed;
+
+/// On the transmitter's machine.
+pub(crate) fn elsewhere(builder: &Builder<'_>, hosts: &Hosts) -> Result<Testbed, Error> {
+    let Builder { options, interrupt, .. } = *builder;
+    let place = &hosts.places.transmitter;
+    // It reports the CPUs, of which each host gets a part.
+    let mut first =
+        Launched::on_machine(place, &options.program, "transmitter", Isolation::None, &[], interrupt)?;
+    first.greet()?;
+    let within = Options { cpus: split(first.cpus()), ..options.clone() };
+    let mut testbed = compose(&mut Builder { options: &within, interrupt, inside: None, on: Some(place) })?;
+    let interface = testbed.transmitter.interface.clone();
+    testbed.named =
+        Some(BySide::of(|_| NamedMachine { host: place.to_string(), interface: interface.clone() }));
+    Ok(testbed)
+}
