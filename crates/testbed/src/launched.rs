@@ -89,7 +89,7 @@ impl Launched {
         cpus: &[u32],
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        Self::of_machine(place, AGENT, program, name, interrupt)
+        Self::of_machine(place, AGENT, program, name, (isolation, cpus), interrupt)
     }
 
     /// Starts what will boot a guest on a machine of the user's, and be the pipe of its agent. It
@@ -100,7 +100,7 @@ impl Launched {
         name: &str,
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        Self::of_machine(place, GUEST, program, name, interrupt)
+        Self::of_machine(place, GUEST, program, name, (Isolation::Machine, &[]), interrupt)
     }
 
     fn of_machine(
@@ -108,6 +108,7 @@ impl Launched {
         word: &str,
         program: &Path,
         name: &str,
+        (isolation, cpus): (Isolation, &[u32]),
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let here = || become_one(program, word);

@@ -29,7 +29,7 @@ pub(crate) fn vm(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let hosts = wire::hosts(builder)?;
     let mut machines = wire::machines(&hosts, &builder.options.program, builder.interrupt)?;
     for (side, machine) in machines.each_ref() {
-        if machine.carries {
+        if machine.located.carries {
             let (host, interface) = (hosts.places[side].to_string(), machine.located.interface.clone());
             return Err(Error::BridgeCutsOff { host, interface });
         }
@@ -112,7 +112,7 @@ impl Lodgings {
         let mut agents = BySide::try_of(launch)?;
         for (side, agent) in agents.each_mut() {
             agent.greet().map_err(|error| no_guest(&host(side), error))?;
-            if machines[side].carries {
+            if machines[side].located.carries {
                 agent.client.wait_for_answers_within(Launch::LEASE);
             }
         }

@@ -29,8 +29,6 @@ use crate::testbed::Testbed;
 pub(crate) struct Machine {
     pub(crate) agent: Launched,
     pub(crate) located: Located,
-    /// Whether that interface carries the controller's connection too.
-    pub(crate) carries: bool,
 }
 
 /// What a machine's agent found.
@@ -137,18 +135,17 @@ pub(crate) fn machines(
         // Where this machine is the other end, its own address is where the connection comes from.
         let places = [&hosts.places[side.other()], &hosts.places[side]].map(HostPlace::connection);
         let towards = places[0].map(|other| other.host).or(places[1].map(|own| own.controller));
-        let (located, carries) = locate(&mut agent, &hosts.places[side], towards)?;
-        Ok(Machine { agent, located, carries })
+        let located = locate(&mut agent, &hosts.places[side], towards)?;
+        Ok(Machine { agent, located })
     })
 }
 
-/// The interface for the traffic, and whether it carries the controller's connection: then it must
-/// be named.
+/// The interface for the traffic. One that carries the controller's connection must be named.
 fn locate(
     agent: &mut Launched,
     place: &HostPlace,
     towards: Option<IpAddr>,
-) -> Result<(Located, bool), Error> {
+) -> Result<Located, Error> {
     let interface = place.interface.clone();
     let connection = place.connection().map(|own| (own.controller, own.host));
     let located = match agent.call(&Request::Locate { interface, towards, connection })? {
@@ -162,7 +159,7 @@ fn locate(
         // Traffic may hold the signs of life up that share its interface.
         agent.client.wait_for_answers_within(place.lease);
     }
-    Ok((located, carries))
+    Ok(located)
 }
 
 /// Sets the interfaces up, and gives them addresses, or takes those that they have.

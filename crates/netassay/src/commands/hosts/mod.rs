@@ -39,9 +39,9 @@ pub(crate) fn reach(
     if inside_guest {
         return Err(Failure::Usage("virtual machines run on this machine only: name no other".to_owned()));
     }
-    if let Some(local) = scenarios.iter().find(|one| !one.has_machines() && !is_of_one) {
+    if let Some(local) = scenarios.iter().find(|one| one.between_machines() != Some(**one) && !is_of_one) {
         return Err(Failure::Usage(format!(
-            "the scenario {local} runs on this machine: between machines there are ssh and ssh-vxlan"
+            "the scenario {local} runs on this machine: between machines there are ssh, ssh-vxlan, vm and vm-vxlan"
         )));
     }
     if is_of_one {
