@@ -37,8 +37,8 @@ pub use cpu::thread_times::{ProcessTimes, ThreadTimes};
 pub use cpu::times::{CpuTimes, CpuUsage};
 pub use cpu::urgency::prioritise_current_thread;
 pub use environment::{
-    CpuEnvironment, Disturbances, Environment, Hardware, IdleState, InterfaceEnvironment, KernelEnvironment,
-    LoadEnvironment, MachineEnvironment, visible_sysctls,
+    CpuEnvironment, Disturbances, Environment, Firewall, Hardware, IdleState, InterfaceEnvironment,
+    KernelEnvironment, LoadEnvironment, MachineEnvironment, visible_sysctls,
 };
 pub use error::Error;
 pub use kernel::bpf;

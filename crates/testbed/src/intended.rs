@@ -1,8 +1,9 @@
 //! The changes that a study would make on a machine of the user's, before any is made.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
-use host::InterfaceEnvironment;
+use host::{InterfaceEnvironment, LEAST_IPV6_MTU, Located};
 use study::{DeviceSetting, EthtoolOption, Scenario, Side};
 
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
@@ -20,15 +21,16 @@ pub struct Intended {
 }
 
 impl Intended {
-    /// The changes on the machine of a side in a scenario, each once. `interface`: its name; `now`:
+    /// The changes on the machine of a side in a scenario, each once. `located`: its interface; `now`:
     /// as it is; `own`: whether it gets addresses of netassay's.
     #[must_use]
     pub fn on(
         side: Side,
-        (interface, now): (&str, &InterfaceEnvironment),
+        (located, now): (&Located, &InterfaceEnvironment),
         wanted: &[Switches],
         (own, scenario): (bool, Scenario),
     ) -> Vec<Self> {
+        let interface = located.interface.as_str();
         let (tunnel, guests) = (scenario.has_tunnel(), scenario.has_guests());
         // The switches are those of the interface itself, of what is under the tunnel, or a
         // guest's.
@@ -49,7 +51,7 @@ impl Intended {
         let mtu = |switches: &Switches| if tunnel { switches.underlay.mtu } else { switches.mtu };
         let is_set = |mtu: &u32| if bridged { *mtu > now.link.mtu } else { *mtu != now.link.mtu };
         let mtus: BTreeSet<u32> = wanted.iter().filter_map(mtu).filter(is_set).collect();
-        all.extend(mtus.into_iter().map(|mtu| Self::mtu(interface, mtu, now.link.mtu)));
+        all.extend(mtus.into_iter().map(|mtu| Self::mtu(interface, mtu, now.link.mtu, &located.addresses)));
         let wanted = if bridged { &[] } else { wanted };
         let present = now.features.clone().unwrap_or_default();
         let changed: BTreeSet<(&String, bool)> = wanted
@@ -93,10 +95,13 @@ impl Intended {
         Self { change: set(on), undo: set(!on) }
     }
 
-    /// Another MTU, in bytes.
-    pub(crate) fn mtu(interface: &str, to: u32, from: u32) -> Self {
+    /// Another MTU, in bytes, of an interface with these addresses: a small one removes those of
+    /// IPv6.
+    pub(crate) fn mtu(interface: &str, to: u32, from: u32, addresses: &[(IpAddr, u8)]) -> Self {
         let set = |mtu: u32| format!("ip link set dev {interface} mtu {mtu}");
-        Self { change: set(to), undo: set(from) }
+        let lost = addresses.iter().filter(|(address, _)| address.is_ipv6() && to < LEAST_IPV6_MTU);
+        let again = lost.map(|(address, prefix)| format!("; ip addr add {address}/{prefix} dev {interface}"));
+        Self { change: set(to), undo: set(from) + &again.collect::<String>() }
     }
 }
 
@@ -120,6 +125,13 @@ mod tests {
         let mut now = environment.interfaces["lo"].clone().unwrap();
         now.link.mtu = 1500;
         now.device.insert(DeviceSetting::RxRing, host::DeviceValue { now: 512, most: Some(4096) });
+        let located = Located {
+            interface: "eth1".to_owned(),
+            mtu: 1500,
+            addresses: vec![("192.0.2.1".parse().unwrap(), 24), ("2001:db8::1".parse().unwrap(), 64)],
+            near: Vec::new(),
+            carries: false,
+        };
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();
         let small = Switches { mtu: Some(1000), transmitter: off(), ..Switches::default() };
@@ -132,7 +144,7 @@ mod tests {
         let [same, less] = [512, 256].map(ring);
         let told = Intended::on(
             Side::Transmitter,
-            ("eth1", &now),
+            (&located, &now),
             &[plain, small.clone(), same, less.clone(), less],
             (true, Scenario::Ssh),
         );
@@ -142,7 +154,7 @@ mod tests {
             [
                 "ip addr add 198.18.0.1/24 dev eth1 | ip addr del 198.18.0.1/24 dev eth1",
                 "ip addr add 2001:2::1/64 dev eth1 | ip addr del 2001:2::1/64 dev eth1",
-                "ip link set dev eth1 mtu 1000 | ip link set dev eth1 mtu 1500",
+                "ip link set dev eth1 mtu 1000 | ip link set dev eth1 mtu 1500; ip addr add 2001:db8::1/64 dev eth1",
                 "ethtool -K eth1 tx-tcp-segmentation off | ethtool -K eth1 tx-tcp-segmentation on",
                 "ethtool -G eth1 rx 256 | ethtool -G eth1 rx 512",
             ]
@@ -150,7 +162,7 @@ mod tests {
         // With a tunnel the switches are the tunnel's, which ends with it.
         let told = Intended::on(
             Side::Receiver,
-            ("eth1", &now),
+            (&located, &now),
             std::slice::from_ref(&small),
             (false, Scenario::SshVxlan),
         );
@@ -158,7 +170,7 @@ mod tests {
         assert_eq!(undone(&told), ["ip link del vxlan0"]);
         // Between guests they are a guest's; the interface only lets its longest packets pass.
         let big = Switches { mtu: Some(9000), ..small.clone() };
-        let told = Intended::on(Side::Transmitter, ("eth1", &now), &[small, big], (true, Scenario::Vm));
+        let told = Intended::on(Side::Transmitter, (&located, &now), &[small, big], (true, Scenario::Vm));
         assert_eq!(
             undone(&told),
             [

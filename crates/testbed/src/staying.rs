@@ -136,7 +136,7 @@ impl Wanted {
     pub fn intended(&self, now: &InterfaceEnvironment) -> Vec<Intended> {
         let interface = &now.link.name;
         let features = self.features.iter().map(|(name, on)| Intended::feature(interface, name, *on));
-        let mtu = self.mtu.map(|mtu| Intended::mtu(interface, mtu, now.link.mtu));
+        let mtu = self.mtu.map(|mtu| Intended::mtu(interface, mtu, now.link.mtu, &[]));
         features.chain(mtu).collect()
     }
 }

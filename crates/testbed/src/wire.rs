@@ -5,7 +5,7 @@ use std::path;
 use std::time::Duration;
 
 use agent::message::{Answer, Request};
-use agent::{CallError, Interrupt, Isolation, Launch};
+use agent::{CallError, Interrupt, Isolation};
 use host::Located;
 use host::journal::Change;
 use host::machine::PlacementRequest;

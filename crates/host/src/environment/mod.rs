@@ -2,6 +2,7 @@
 
 mod cpu;
 mod disturbances;
+mod firewall;
 mod hardware;
 mod sysctls;
 
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use cpu::hypervisor;
 pub use cpu::{CpuEnvironment, IdleState};
 pub use disturbances::Disturbances;
+pub use firewall::Firewall;
 pub use hardware::Hardware;
 pub use sysctls::visible_sysctls;
 

@@ -37,6 +37,11 @@ impl Files {
         self.text(path)?.parse().ok()
     }
 
+    /// Whether a file or directory is there.
+    pub(crate) fn is_there(&self, path: &str) -> bool {
+        self.root.join(path).exists()
+    }
+
     /// The switch in a file: `0` or `1`.
     pub(crate) fn switch(&self, path: &str) -> Option<bool> {
         self.number::<i64>(path).map(|number| number != 0)

@@ -10,6 +10,10 @@ pub(crate) struct Doctor {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Also look at this interface, which is to carry traffic, for a second; of another machine:
+    /// --host USER@HOST:INTERFACE
+    #[arg(long, value_name = "INTERFACE")]
+    pub(crate) interface: Option<String>,
     #[command(flatten)]
     pub(crate) on: OneHost,
     #[command(flatten)]

@@ -12,13 +12,25 @@ use crate::signals;
 
 pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
     let json = flags.json || flags.output.format == Format::Json;
-    let words = [&["doctor"][..], if json { &["--json"] } else { &[] }].concat();
+    let interface = on_interface(flags)?;
+    let mut words = vec!["doctor"];
+    words.extend(json.then_some("--json"));
+    words.extend(interface.iter().flat_map(|name| ["--interface", name.as_str()]));
     if let Some(code) = elsewhere(&flags.on, &words)? {
         return Ok(code);
     }
-    let examination = Examination::make(&signals::interrupt()?)?;
+    let examination = Examination::make(interface.as_deref(), &signals::interrupt()?)?;
     let format = if json { Format::Json } else { Format::Text };
     output::show(&examination, &Formatted { format }, false, Examination::text)?;
     let code = if examination.can_measure() { exit::OK } else { exit::ENVIRONMENT };
     Ok(ExitCode::from(code))
+}
+
+/// The interface to look at, named by either option.
+fn on_interface(flags: &Doctor) -> Result<Option<String>, Failure> {
+    let of_host = flags.on.host.as_ref().and_then(|host| host.interface.clone());
+    if of_host.is_some() && flags.interface.is_some() {
+        return Err(Failure::Usage("the interface is named twice: by --host and by --interface".to_owned()));
+    }
+    Ok(of_host.or_else(|| flags.interface.clone()))
 }

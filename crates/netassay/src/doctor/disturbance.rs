@@ -1,6 +1,6 @@
 //! What makes measurements on this machine noisy, or different on another day.
 
-use host::Disturbances;
+use host::{Disturbances, Firewall};
 
 use super::finding::Finding;
 
@@ -67,7 +67,36 @@ pub(super) fn findings() -> Vec<Finding> {
     ]
     .into_iter()
     .flatten()
+    .chain(filters(&Firewall::read()))
     .collect()
+}
+
+/// What looks at each packet between machines; network namespaces of netassay's own have none of
+/// it.
+fn filters(found: &Firewall) -> Vec<Finding> {
+    let Firewall { rules, tables, tracked } = found;
+    let firewall = match (rules, tables.as_slice()) {
+        (None, []) => warn("firewall", "its rules can be seen by root only", "sudo netassay doctor"),
+        (Some(0), []) => ok("firewall", "no rules"),
+        (rules, tables) => {
+            let rules = rules.filter(|rules| *rules > 0).map(|rules| format!("{rules} rules of nftables"));
+            let tables = Some(tables.join(", ")).filter(|names| !names.is_empty());
+            let tables = tables.map(|names| format!("tables of iptables ({names})"));
+            let what = [rules, tables].into_iter().flatten().collect::<Vec<_>>().join(", ");
+            let fix = "nft list ruleset, iptables-save: let the traffic's interface through first, or measure without them; \
+                namespaces of netassay's own have none";
+            warn("firewall", format!("{what}: each packet between machines costs more, or is dropped"), fix)
+        }
+    };
+    let conntrack = match tracked {
+        Some(count) if *count > 0 => warn(
+            "conntrack",
+            format!("tracks {count} connections: each packet of TCP and UDP costs a look-up"),
+            "a rule with `notrack` for the traffic's interface, or remove the rules that need it",
+        ),
+        _ => ok("conntrack", "tracks nothing"),
+    };
+    vec![firewall, conntrack]
 }
 
 fn ok(name: &str, what: impl Into<String>) -> Finding {
@@ -142,4 +171,20 @@ fn clock(source: &str) -> Finding {
     }
     let what = format!("{source}: slow to read, which lowers request-response rates");
     warn("clock", what, "boot with tsc=reliable if the machine's TSC can be trusted")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_said_with_what_they_cost_and_how_to_see_them() {
+        let none = Firewall { rules: Some(0), tables: Vec::new(), tracked: None };
+        assert!(filters(&none).iter().all(|one| one.fix.is_none()));
+        let some = Firewall { rules: Some(3), tables: vec!["nat".to_owned()], tracked: Some(2) };
+        let found = filters(&some);
+        assert!(found[0].what.starts_with("3 rules of nftables, tables of iptables (nat): "), "{found:?}");
+        assert!(found[1].what.starts_with("tracks 2 connections"), "{found:?}");
+        assert!(filters(&Firewall { rules: None, ..none })[0].fix.is_some());
+    }
 }

@@ -4,6 +4,7 @@ mod disturbance;
 mod feature;
 mod finding;
 mod guest;
+mod interface;
 mod privilege;
 mod scenario;
 mod tracing;
@@ -23,7 +24,8 @@ pub(crate) struct Examination {
 
 impl Examination {
     /// Examines this machine: reads, and tries what can be tried without changing the machine.
-    pub(crate) fn make(interrupt: &Interrupt) -> Result<Self, Failure> {
+    /// `on`: an interface that is to carry traffic.
+    pub(crate) fn make(on: Option<&str>, interrupt: &Interrupt) -> Result<Self, Failure> {
         let privileges = host::Privileges::read();
         let mut findings = privilege::findings(&privileges);
         findings.extend(scenario::findings(&privileges, interrupt)?);
@@ -31,6 +33,7 @@ impl Examination {
         findings.extend(guest::findings());
         findings.extend(tracing::findings());
         findings.extend(disturbance::findings());
+        findings.extend(on.map(interface::findings).unwrap_or_default());
         Ok(Self { findings })
     }
 

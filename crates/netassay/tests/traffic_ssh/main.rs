@@ -239,7 +239,9 @@ fn a_study_of_one_host_runs_in_namespaces_of_another_machine() {
     for levels in ["pps4", "pps6"] {
         assert!(best(&world.bench, levels, "packets") > 0.0);
     }
-    expect(&one("udp-loopback", "b", &[]), 0);
+    // On a busy machine nothing may arrive within one of the short windows.
+    let done = one("udp-loopback", "b", &[]);
+    assert!(matches!(done.status.code(), Some(0 | 5)), "{}", stderr(&done));
     assert!(best(&world.bench, "udp", "throughput") > 0.0);
     let plan = one("udp-send-discard", "a", &["--dry-run"]);
     assert!(
@@ -373,8 +375,13 @@ fn a_machine_may_be_any_command_that_runs_a_shell() {
         world.bench.run(&["run", "tso.toml", "--hosts", &hosts, "--no-report", "--set", "family=ipv6"]);
     expect(&done, 0);
     world.expect_as_before(&before, Duration::ZERO);
-    // What a host says about itself is said of a machine too.
-    assert!(world.on("root@b", &["doctor"]).contains("network namespaces"));
+    // What a host says about itself is said of a machine too, with what disturbs its interface.
+    b.sh("ethtool -K data0 gro off");
+    let doctor = world.on("root@b:data0", &["doctor"]);
+    assert!(doctor.contains("network namespaces") && doctor.contains("driver veth"), "{doctor}");
+    assert!(doctor.contains("packets in a second, both ways"), "{doctor}");
+    assert!(doctor.contains("by default in drivers") == (doctor.contains("rx-gro")), "{doctor}");
+    assert!(doctor.contains("firewall  ") && doctor.contains("conntrack  "), "{doctor}");
     assert_eq!(world.on("root@b", &["restore"]), "nothing to undo\n");
     assert!(fs::exists(world.bench.path("netassay.db")).unwrap());
 }

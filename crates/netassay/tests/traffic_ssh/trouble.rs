@@ -221,3 +221,20 @@ fn a_machine_that_cannot_keep_a_journal_is_not_changed() {
     expect(&done, 0);
     world.expect_as_before(&before, Duration::ZERO);
 }
+
+#[test]
+fn a_damaged_journal_of_one_machine_blocks_no_other() {
+    let Some(world) = World::make("a_damaged_journal_of_one_machine_blocks_no_other") else { return };
+    let (before, a) = (world.states(), &world.machines.a);
+    // Whatever the environment says, it is root's fixed place that counts.
+    a.sh("umask 077; mkdir -p /var/lib/netassay/undo; head -c 500 /dev/urandom > /var/lib/netassay/undo/00000000000000000001-1.journal");
+    let done = world.netassay(["a:data0", "b:data0"], &[]).output().unwrap();
+    let said = stderr(&done);
+    assert_ne!(done.status.code(), Some(0), "{said}");
+    assert!(said.contains("transmitter") && said.contains("netassay restore --host HOST"), "{said}");
+    assert_eq!(world.on("root@b", &["restore"]), "nothing to undo\n");
+    assert!(world.on("root@a", &["restore", "--forget"]).contains("set-aside"));
+    let done = world.netassay(["a:data0", "b:data0"], &["--set", "runs=1"]).output().unwrap();
+    expect(&done, 0);
+    world.expect_as_before(&before, Duration::ZERO);
+}

@@ -139,8 +139,7 @@ impl ReachedHosts {
             for scenario in study.scenarios() {
                 let of_it = |condition: &&Condition| condition.boot.scenario == scenario;
                 let wanted: Vec<_> = conditions.iter().filter(of_it).map(runner::switches_of).collect();
-                let interface = (located.interface.as_str(), now);
-                all.extend(Intended::on(side, interface, &wanted, (self.hosts.own_addresses, scenario)));
+                all.extend(Intended::on(side, (located, now), &wanted, (self.hosts.own_addresses, scenario)));
             }
             let mut told = BTreeSet::new();
             all.retain(|one| told.insert(one.clone()));

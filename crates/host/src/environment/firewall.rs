@@ -1,0 +1,75 @@
+//! What looks at each packet in this network namespace, beside the network stack itself.
+
+use netlink_sys::protocols::NETLINK_NETFILTER;
+
+use crate::kernel::files::Files;
+use crate::kernel::netlink::Netlink;
+use crate::kernel::raw::Raw;
+
+/// Filters and the tracking of connections, as far as this process may see them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Firewall {
+    /// The rules of nftables, those of `iptables-nft` included. `None`: unknown.
+    pub rules: Option<usize>,
+    /// The tables of the older iptables that are loaded. They may be empty.
+    pub tables: Vec<String>,
+    /// The connections that are tracked; `None` without conntrack.
+    pub tracked: Option<u64>,
+}
+
+/// `NFNL_SUBSYS_NFTABLES` with `NFT_MSG_GETRULE` (linux/netfilter/nfnetlink.h, nf_tables.h).
+const GET_RULES: u16 = 10 << 8 | 7;
+
+/// `struct nfgenmsg`: every family, version 0.
+const OF_ALL: [u8; 4] = [0; 4];
+
+impl Firewall {
+    /// Reads it.
+    #[must_use]
+    pub fn read() -> Self {
+        Self::read_from(&Files::system(), rules)
+    }
+
+    fn read_from(files: &Files, rules: impl Fn() -> Option<usize>) -> Self {
+        let names = |file: &str| files.text(&format!("proc/net/{file}")).unwrap_or_default();
+        let mut tables: Vec<String> = (names("ip_tables_names") + "\n" + &names("ip6_tables_names"))
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
+        tables.sort_unstable();
+        tables.dedup();
+        // A question would load the module.
+        let is_there = files.is_there("sys/module/nf_tables");
+        Self {
+            rules: if is_there { rules() } else { Some(0) },
+            tables,
+            tracked: files.number("proc/sys/net/netfilter/nf_conntrack_count"),
+        }
+    }
+}
+
+fn rules() -> Option<usize> {
+    let mut netlink = Netlink::open(NETLINK_NETFILTER).ok()?;
+    let all = Raw { kind: GET_RULES, payload: OF_ALL.to_vec() };
+    netlink.dump(all).ok().map(|rules| rules.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::files::fixture::files;
+
+    #[test]
+    fn tables_are_named_once_and_rules_are_asked_for_only_where_they_can_be() {
+        let (_keep, machine) = files(&[
+            ("proc/net/ip_tables_names", "nat\nfilter\n"),
+            ("proc/net/ip6_tables_names", "filter\n"),
+            ("proc/sys/net/netfilter/nf_conntrack_count", "12\n"),
+        ]);
+        let found = Firewall::read_from(&machine, || panic!("it would load the module"));
+        let tables = vec!["filter".to_owned(), "nat".to_owned()];
+        assert_eq!(found, Firewall { rules: Some(0), tables, tracked: Some(12) });
+        let (_keep, machine) = files(&[("sys/module/nf_tables/refcnt", "1\n")]);
+        assert_eq!(Firewall::read_from(&machine, || Some(3)).rules, Some(3));
+    }
+}
