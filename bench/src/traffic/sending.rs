@@ -53,7 +53,7 @@ impl Sends {
     /// `netassay-bench sends`: says how many messages it sent.
     pub(crate) fn serve(&self) -> Result<(), Failure> {
         let traffic = Traffic { message: self.message, sender: Sender::Send, ..Traffic::new(self.kind) };
-        let spec = Spec { traffic, local: self.to.ip(), cpus: Vec::new() };
+        let spec = Spec { traffic, local: self.to.ip(), cpus: Vec::new(), interface: None };
         let mut transmitter = Endpoint::connect(&spec, &[self.to]).map_err(Failure::environment)?;
         transmitter.start().map_err(Failure::environment)?;
         let deadline = Instant::now() + PATIENCE;

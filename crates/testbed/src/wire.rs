@@ -141,11 +141,7 @@ pub(crate) fn machines(
 }
 
 /// The interface for the traffic. One that carries the controller's connection must be named.
-fn locate(
-    agent: &mut Launched,
-    place: &HostPlace,
-    towards: Option<IpAddr>,
-) -> Result<Located, Error> {
+fn locate(agent: &mut Launched, place: &HostPlace, towards: Option<IpAddr>) -> Result<Located, Error> {
     let interface = place.interface.clone();
     let connection = place.connection().map(|own| (own.controller, own.host));
     let located = match agent.call(&Request::Locate { interface, towards, connection })? {
