@@ -11,7 +11,7 @@ fuzz_target!(|line: &[u8]| {
     match request {
         Request::Lacking { traffic, family } => allowed(&traffic, family),
         Request::Listen { spec, .. } | Request::Connect { spec, .. } => spec_of(&spec),
-        Request::Exact { spec, receiver } => {
+        Request::Exact { spec, receiver } | Request::Trace { spec, receiver, .. } => {
             spec_of(&spec);
             if let ExactReceiver::In { spec, .. } = receiver {
                 spec_of(&spec);

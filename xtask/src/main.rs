@@ -5,6 +5,7 @@
 
 mod arrows;
 mod bench;
+mod bpf;
 mod checks;
 mod failure;
 mod fuzz;
@@ -43,6 +44,12 @@ const JOBS: &[Job] = &[
         arguments: "",
         about: "write the generated files that are checked in",
         run: generated::run,
+    },
+    Job {
+        name: "bpf",
+        arguments: "",
+        about: "compile the programs that run in the kernel; their object is checked in",
+        run: bpf::run,
     },
     Job {
         name: "draw",

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::arrows;
+use crate::bpf;
 use crate::checks::{browser, cargo, needs, scripts, static_binary, tests, tree, workflows};
 use crate::failure::Failure;
 use crate::generated;
@@ -36,6 +37,7 @@ const STEPS: &[Step] = &[
     Step { name: "doctests", about: "the examples in the documentation", run: tests::examples },
     Step { name: "docs", about: "the documentation builds, warnings denied", run: cargo::docs },
     Step { name: "generated", about: "files that are generated and checked in", run: generated::check },
+    Step { name: "bpf", about: "the programs for the kernel are what their source says", run: bpf::check },
     Step { name: "static", about: "the release binary is statically linked", run: static_binary::check },
     Step { name: "fuzz", about: "each fuzz target runs for a few seconds from its corpus", run: cargo::fuzz },
     Step { name: "deny", about: "licences and bans, if cargo-deny is there", run: cargo::deny },

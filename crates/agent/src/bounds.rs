@@ -14,6 +14,7 @@ use crate::traffic::MOST_FLOWS;
 use host::journal::{Change, Difference, Now};
 use host::machine::{MachineRequest, Value};
 use record::{Finished, Measured, Watched};
+use trace::Round;
 use words::{Accelerated, Settled};
 
 /// CPUs, by count and by number: what the largest kernel is built for (`NR_CPUS`).
@@ -40,6 +41,9 @@ pub(crate) const MTU: u32 = 1 << 17;
 /// Bytes of a setting of the machine: the longest that a kernel gives
 /// (`net.ipv4.ip_local_reserved_ports` with every second port) has 190,000.
 pub(crate) const VALUE: usize = 192 << 10;
+/// Messages of a batch that is traced, and batches: far more than a trace asks for.
+pub(crate) const BATCH: u32 = 1 << 20;
+pub(crate) const ROUNDS: usize = 64;
 /// A VXLAN's network identifier has 24 bits (RFC 7348, section 5).
 pub(crate) const VXLAN_ID: u32 = (1 << 24) - 1;
 
@@ -173,12 +177,16 @@ impl Bounded for Request {
                 names("underlay", underlay.iter())?;
                 times([("ramp_ns", *ramp_ns), ("window_ns", *window_ns)])
             }
-            Self::Exact { spec: own, receiver } => {
+            Self::Exact { spec: own, receiver: there } => {
                 spec(own)?;
-                match receiver {
-                    ExactReceiver::In { process: _, spec: other } => spec(other),
-                    ExactReceiver::Nobody(_) => Ok(()),
-                }
+                receiver(there)
+            }
+            Self::Trace { spec: own, receiver: there, wanted } => {
+                spec(own)?;
+                receiver(there)?;
+                most("path", wanted.path.len(), trace::MOST_BYTES)?;
+                most("batch", wanted.batch, BATCH)?;
+                most("rounds", wanted.rounds as usize, ROUNDS)
             }
             Self::ChangeMachine(wanted) => machine(wanted),
             Self::Keep { why } => most("why", why.len(), TEXT),
@@ -254,6 +262,7 @@ impl Bounded for Answer {
                 most("applied", account.applied.len(), FEW)?;
                 texts("softirq_absent", account.softirq_absent.iter())
             }
+            Self::Traced(account) => traced(account),
             Self::Finished(finished) => outcome(finished),
             Self::Booted(guest) => booted(guest),
         }
@@ -270,6 +279,38 @@ fn booted(guest: &Booted) -> Checked {
         "guest",
         [why, kvm_tried.as_ref(), stays_root.as_ref(), failed_first.as_ref()].into_iter().flatten(),
     )
+}
+
+fn receiver(receiver: &ExactReceiver) -> Checked {
+    match receiver {
+        ExactReceiver::In { process: _, spec: other } => spec(other),
+        ExactReceiver::Nobody(_) => Ok(()),
+    }
+}
+
+fn traced(account: &trace::Account) -> Checked {
+    most("stages", account.stages.len(), trace::POINTS)?;
+    for stage in &account.stages {
+        texts("stages", [&stage.label].into_iter().chain(stage.seen.as_ref().err()))?;
+        texts("stages.seen", stage.seen.iter().map(|seen| &seen.name))?;
+    }
+    most("untraced", account.untraced.len(), ROUNDS)?;
+    most("one_more", account.one_more.len(), FEW)?;
+    let more = account.one_more.iter().map(|(_, rounds)| rounds);
+    for rounds in [&account.ends, &account.all].into_iter().chain(more) {
+        most("rounds", rounds.len(), ROUNDS)?;
+        for Round { batch_ns: _, reading } in rounds {
+            most("hits", reading.hits.len(), trace::POINTS)?;
+            most("ways", reading.ways.len(), trace::POINTS)?;
+            for way in &reading.ways {
+                most("segments", way.segments.len(), trace::POINTS)?;
+                for segment in way.segments.iter().chain([&way.whole]) {
+                    most("buckets", segment.buckets.len(), trace::BUCKETS)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn settled(settled: &Settled) -> Checked {

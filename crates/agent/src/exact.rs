@@ -44,7 +44,7 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
 
 /// Opens a socket in the network namespace of another process, and one to its kernel's links. A new
 /// thread enters that namespace; this one stays.
-fn open_in(process: u32, spec: Spec) -> Result<(ReceivingEnd, Links), Refusal> {
+pub(crate) fn open_in(process: u32, spec: Spec) -> Result<(ReceivingEnd, Links), Refusal> {
     let open = move || {
         host::namespace::join_net(process).map_err(Refusal::passing)?;
         Ok((ReceivingEnd::open(&spec).map_err(Refusal::passing)?, Links::open()?))

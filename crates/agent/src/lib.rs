@@ -31,6 +31,7 @@ mod series;
 mod serve;
 mod serve_error;
 mod session;
+mod trace;
 mod traffic;
 mod watch;
 

@@ -212,6 +212,15 @@ pub enum Request {
         /// The receiver.
         receiver: ExactReceiver,
     },
+    /// Do fixed work as for [`Request::Exact`], watched by programs in the kernel.
+    Trace {
+        /// The transmitter's side of the workload.
+        spec: load::Spec,
+        /// The receiver.
+        receiver: ExactReceiver,
+        /// What is traced.
+        wanted: Traced,
+    },
     /// Stop the threads, close the sockets and give the final account.
     Finish,
     /// Drop the workload, if there is one, without an account.
@@ -240,6 +249,20 @@ pub enum Request {
     /// Undo every change of the machine's settings and interfaces, and delete the interfaces that
     /// were made.
     UndoMachine,
+}
+
+/// What [`Request::Trace`] traces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traced {
+    /// The text of the path's file.
+    pub path: String,
+    /// Whether functions may be probed; tracepoints only if not.
+    pub functions: bool,
+    /// Messages of a batch, from 1.
+    pub batch: u32,
+    /// Batches of each kind: without probes, with some, with all.
+    pub rounds: u32,
 }
 
 /// The receiver of the messages of [`Request::Exact`].
@@ -320,6 +343,8 @@ pub enum Answer {
     Exact(Box<load::exact::Account>),
     /// To the order of a guest ([`crate::Relay`]): it runs, and its agent answers from now on.
     Booted(Box<Booted>),
+    /// To [`Request::Trace`].
+    Traced(Box<trace::Account>),
     /// To [`Request::Finish`].
     Finished(Box<Finished>),
     /// The request failed.

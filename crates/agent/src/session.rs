@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use host::{DeviceSettings, Features, Impairment, Links};
 
 use crate::exact::exact;
+use crate::trace::trace;
 use crate::interfaces::Interfaces;
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
@@ -136,6 +137,10 @@ impl Session {
             Request::Exact { spec, receiver } => {
                 self.traffic = None;
                 exact(&mut self.interfaces.links, &spec, receiver)
+            }
+            Request::Trace { spec, receiver, wanted } => {
+                self.traffic = None;
+                trace(&spec, receiver, &wanted)
             }
             Request::Finish => {
                 let traffic = self.traffic.take().ok_or(NO_TRAFFIC)?;

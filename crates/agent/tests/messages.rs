@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use common::{ADDRESS, answers, outcome};
 use load::{CongestionControl, Kind, Spec, Traffic};
-use netassay_agent::message::{Answer, ExactReceiver, Finished, Request};
+use netassay_agent::message::{Answer, ExactReceiver, Finished, Request, Traced};
 use netassay_agent::{Bounded, Isolation, Launch, decode, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -85,6 +85,11 @@ fn requests() -> Vec<Request> {
             window_ns: 1,
         },
         Request::Exact { spec: spec(), receiver: ExactReceiver::In { process: 1, spec: Box::new(spec()) } },
+        Request::Trace {
+            spec: spec(),
+            receiver: ExactReceiver::Nobody((ADDRESS.parse::<std::net::IpAddr>().unwrap(), 9).into()),
+            wanted: Traced { path: text(), functions: true, batch: 1, rounds: 1 },
+        },
         Request::Finish,
         Request::Abandon,
         Request::ChangeMachine(machine),

@@ -36,7 +36,7 @@ pub(crate) use history::History;
 pub(crate) use hosts::{AddressesOf, HostFlags, OneHost, lease};
 pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
-pub(crate) use load::{Load, option};
+pub(crate) use load::{Load, Said, option};
 pub(crate) use machine::{Doctor, Restore};
 pub(crate) use plan::Plan;
 pub(crate) use report::{Report, ReportFormat};

@@ -1,9 +1,9 @@
-//! Exact mode: fixed work in one host that holds the sockets of both, on a clock that counts
-//! instructions.
+//! Fixed work in one host that holds the sockets of both: exact mode, on a clock that counts
+//! instructions, and traces.
 
 use std::time::Duration;
 
-use agent::message::{Answer, ExactReceiver, Request};
+use agent::message::{Answer, ExactReceiver, Request, Traced};
 use load::exact::Account;
 
 use crate::error::Error;
@@ -22,25 +22,52 @@ impl Testbed {
     /// # Errors
     /// A workload that is not a sequence of single messages; and as [`Testbed::run`].
     pub fn exact(&mut self, order: &RunOrder) -> Result<Account, Error> {
-        let receiver = match (&self.receiver, order.traffic.kind) {
-            (Some(_), load::Kind::Pps) => return Err(Error::NeedsDiscard),
-            (Some(receiver), _) => {
-                ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) }
-            }
-            (None, load::Kind::Pps) => {
-                let there = nobody(order.family, 1, order.traffic.port);
-                ExactReceiver::Nobody(there[0])
-            }
-            (None, kind) => return Err(Error::NoReceiver(kind)),
+        let request = Request::Exact {
+            spec: spec(&self.transmitter, order)?,
+            receiver: self.exact_receiver(order)?,
         };
-        let request = Request::Exact { spec: spec(&self.transmitter, order)?, receiver };
-        self.transmitter.agent.work = WORK;
-        let answer = self.transmitter.agent.call(&request);
-        self.transmitter.agent.work = Duration::ZERO;
-        match answer? {
+        match self.long(&request)? {
             Answer::Exact(account) => Ok(*account),
             other => Err(self.transmitter.agent.client.unexpected(&other).into()),
         }
+    }
+
+    /// Does the same work while programs in the kernel stamp its packets. Ignores what
+    /// [`Testbed::exact`] ignores.
+    ///
+    /// # Errors
+    /// As [`Testbed::exact`]; a kernel that cannot be traced.
+    pub fn trace(&mut self, order: &RunOrder, wanted: Traced) -> Result<trace::Account, Error> {
+        let request = Request::Trace {
+            spec: spec(&self.transmitter, order)?,
+            receiver: self.exact_receiver(order)?,
+            wanted,
+        };
+        match self.long(&request)? {
+            Answer::Traced(account) => Ok(*account),
+            other => Err(self.transmitter.agent.client.unexpected(&other).into()),
+        }
+    }
+
+    fn exact_receiver(&self, order: &RunOrder) -> Result<ExactReceiver, Error> {
+        match (&self.receiver, order.traffic.kind) {
+            (Some(_), load::Kind::Pps) => Err(Error::NeedsDiscard),
+            (Some(receiver), _) => {
+                Ok(ExactReceiver::In { process: receiver.pid(), spec: Box::new(spec(receiver, order)?) })
+            }
+            (None, load::Kind::Pps) => {
+                let there = nobody(order.family, 1, order.traffic.port);
+                Ok(ExactReceiver::Nobody(there[0]))
+            }
+            (None, kind) => Err(Error::NoReceiver(kind)),
+        }
+    }
+
+    fn long(&mut self, request: &Request) -> Result<Answer, Error> {
+        self.transmitter.agent.work = WORK;
+        let answer = self.transmitter.agent.call(request);
+        self.transmitter.agent.work = Duration::ZERO;
+        answer
     }
 
     /// Whether instructions are counted instead of time.

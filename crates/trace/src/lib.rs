@@ -1,16 +1,26 @@
 //! The kernel's own path of a packet: the places that it passes, which of them this kernel offers,
 //! and what tracing it allows.
 
+mod account;
 mod btf;
 mod bundled;
 mod capabilities;
+mod chosen;
+mod object;
 mod offered;
 mod path;
+mod reading;
 mod resolve;
+mod tracer;
 
+pub use account::{Account, Round, Row};
 pub use btf::{Btf, BtfError};
 pub use bundled::{Bundled, PATHS};
 pub use capabilities::{Capabilities, Capability, Verdict};
+pub use chosen::{Candidates, Chosen, Seen};
 pub use offered::{Offered, functions};
 pub use path::{At, Lane, MOST_BYTES, Path, PathError, Stage};
+pub use object::ObjectError;
+pub use reading::{BUCKETS, Journeys, POINTS, Reading, Segment, Way};
 pub use resolve::{Found, Kind, Point, Resolved, resolve};
+pub use tracer::{Kernel, Mean, Means, Probe, TraceError, Tracer};

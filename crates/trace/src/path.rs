@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml::Spanned;
+use words::Kind;
 
 /// A file of a path has at most so many bytes.
 pub const MOST_BYTES: usize = 64 << 10;
@@ -17,6 +18,8 @@ const LONGEST_NAME: usize = 128;
 pub struct Path {
     /// What travels from where to where.
     pub about: String,
+    /// Traffic that passes it.
+    pub workload: Kind,
     /// The places; each stage ends where the next one begins.
     pub stages: Vec<Stage>,
 }
@@ -83,6 +86,7 @@ pub struct PathError {
 #[serde(deny_unknown_fields)]
 struct File {
     about: Spanned<String>,
+    workload: Spanned<String>,
     stage: Vec<Spanned<Entry>>,
 }
 
@@ -124,6 +128,8 @@ impl Path {
         let read: File = toml::from_str(text)
             .map_err(|error| wrong((error.span().unwrap_or(0..0), error.message().to_owned())))?;
         let about = printable(&read.about).map_err(wrong)?;
+        let workload = read.workload.get_ref().parse();
+        let workload = workload.map_err(|problem| wrong((read.workload.span(), problem)))?;
         if !(2..=MOST_STAGES).contains(&read.stage.len()) {
             let count = read.stage.len();
             return Err(wrong((0..0, format!("the path has {count} stages: give 2 to {MOST_STAGES}"))));
@@ -140,7 +146,7 @@ impl Path {
             }
             stages.push(stage);
         }
-        Ok(Self { about, stages })
+        Ok(Self { about, workload, stages })
     }
 }
 
@@ -210,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    const GOOD: &str = "about = \"x\"\n[[stage]]\nlabel = \"a\"\nlane = \"ip\"\nipv4 = [\"f\", \"g\"]\nipv6 = [\"h\"]\n\
+    const GOOD: &str = "about = \"x\"\nworkload = \"udp_rr\"\n[[stage]]\nlabel = \"a\"\nlane = \"ip\"\nipv4 = [\"f\", \"g\"]\nipv6 = [\"h\"]\n\
                         [[stage]]\nlabel = \"a\"\nat = \"return\"\nlane = \"ip\"\nfunctions = [\"f\"]\noptional = true\n";
 
     fn refused(from: &str, to: &str) -> String {
@@ -233,21 +239,22 @@ mod tests {
     #[test]
     fn each_mistake_is_named_with_its_place_and_the_way_out() {
         for (from, to, place, words) in [
-            ("lane = \"ip\"", "lnae = \"ip\"", "p.toml:4:1", "lnae"),
-            ("lane = \"ip\"", "lane = \"moon\"", "p.toml:4:8", "interrupt"),
-            ("ipv6 = [\"h\"]\n", "", "p.toml:3:9", "give both `ipv4` and `ipv6`"),
-            ("ipv6 = [\"h\"]", "functions = [\"h\"]", "p.toml:3:9", "give `functions`, or"),
-            ("functions = [\"f\"]\n", "", "p.toml:8:9", "no probe point"),
-            ("\"h\"", "\"h.isra.0\"", "p.toml:6:9", "without a suffix"),
-            ("\"g\"", "\"f\"", "p.toml:5:14", "twice"),
-            ("at = \"return\"", "at = \"entry\"", "p.toml:8:9", "keep one of them"),
+            ("lane = \"ip\"", "lnae = \"ip\"", "p.toml:5:1", "lnae"),
+            ("lane = \"ip\"", "lane = \"moon\"", "p.toml:5:8", "interrupt"),
+            ("ipv6 = [\"h\"]\n", "", "p.toml:4:9", "give both `ipv4` and `ipv6`"),
+            ("ipv6 = [\"h\"]", "functions = [\"h\"]", "p.toml:4:9", "give `functions`, or"),
+            ("functions = [\"f\"]\n", "", "p.toml:9:9", "no probe point"),
+            ("\"h\"", "\"h.isra.0\"", "p.toml:7:9", "without a suffix"),
+            ("\"g\"", "\"f\"", "p.toml:6:14", "twice"),
+            ("at = \"return\"", "at = \"entry\"", "p.toml:9:9", "keep one of them"),
             ("about = \"x\"", "about = \"\\u001b[2K\"", "p.toml:1:9", "printable"),
+            ("\"udp_rr\"", "\"udp_rx\"", "p.toml:2:12", "udp_rr"),
         ] {
             let error = refused(from, to);
             assert!(error.starts_with(place) && error.contains(words), "{to}: {error}");
         }
         assert!(Path::parse("p", &" ".repeat(MOST_BYTES + 1)).unwrap_err().problem.contains("at most"));
-        assert!(Path::parse("p", "about = \"x\"\nstage = []").unwrap_err().problem.contains("0 stages"));
+        assert!(Path::parse("p", "about = \"x\"\nworkload = \"udp_rr\"\nstage = []").unwrap_err().problem.contains("0 stages"));
     }
 
     proptest! {

@@ -27,11 +27,17 @@ const NEEDS: &[Need] = &[
         program: "chromium",
         purpose: "the browser in which the reports of the tests are looked at",
     },
+    Need {
+        package: "clang-14",
+        program: "clang-14",
+        purpose: "the check that the checked-in programs for the kernel are what their source says",
+    },
     Need { package: "ethtool", program: "ethtool", purpose: "second opinion on offload features in tests" },
     Need { package: "g++", program: "c++", purpose: "libFuzzer, for the fuzz targets" },
     Need { package: "iperf", program: "iperf", purpose: "a peer in the bench, and in its smoke test" },
     Need { package: "iperf3", program: "iperf3", purpose: "a peer in the bench, and in its smoke test" },
     Need { package: "iproute2", program: "ip", purpose: "second opinion on links and namespaces in tests" },
+    Need { package: "llvm-14", program: "llvm-strip-14", purpose: "the same" },
     Need {
         package: "ministat",
         program: "ministat",

@@ -118,6 +118,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer::Interface { name: "eth0".to_owned() },
         Answer::Watched(Box::new(watched)),
         Answer::Exact(Box::new(account)),
+        Answer::Traced(Box::new(traced())),
         Answer::Finished(Box::new(Finished { outcome: outcome(), counters: host::Counters::default() })),
         Answer::Booted(Box::new(Booted {
             process: 1,
@@ -129,4 +130,24 @@ pub(crate) fn answers() -> Vec<Answer> {
         })),
         Answer::Failed { why: "no".to_owned(), broken: false },
     ]
+}
+
+fn traced() -> trace::Account {
+    use trace::{At, Chosen, Journeys, Lane, Mean, Reading, Round, Seen, Segment, Way};
+    let segment =
+        |point: u8| Segment { point, count: 1, sum: 20, least: 20, most: 20, outside: 0, buckets: vec![(18, 1)] };
+    let way = Way { whole: segment(0), segments: vec![segment(1)] };
+    let reading =
+        Reading { ways: vec![way], journeys: Journeys { arrived: 1, ..Journeys::default() }, hits: vec![0] };
+    let rounds = vec![Round { batch_ns: 30, reading }];
+    let seen = Ok(Seen { point: 0, name: "f".to_owned(), mean: Mean::Kprobe });
+    let stage = |seen| Chosen { label: "a".to_owned(), lane: Lane::Ip, at: At::Entry, optional: false, seen };
+    trace::Account {
+        batch: 1,
+        stages: vec![stage(seen), stage(Err("no function g".to_owned()))],
+        untraced: vec![10],
+        ends: rounds.clone(),
+        one_more: vec![((Mean::Kprobe, At::Entry), rounds.clone())],
+        all: rounds,
+    }
 }

@@ -5,10 +5,9 @@
 //! 10 ms.
 
 use std::io;
-use std::os::fd::OwnedFd;
 
 use crate::cpu::affinity;
-use crate::kernel::bpf::{Cell, Instruction, Program, attach_to_tracepoint, load};
+use crate::kernel::bpf::{Attached, Cell, Instruction, Program, attach_to_tracepoint, load};
 
 /// Counts it, from when it is made until it is dropped, on a machine with one CPU.
 ///
@@ -18,7 +17,7 @@ use crate::kernel::bpf::{Cell, Instruction, Program, attach_to_tracepoint, load}
 #[derive(Debug)]
 pub struct Softirqs {
     sum: Cell,
-    _attached: [OwnedFd; 2],
+    _attached: [Attached; 2],
 }
 
 impl Softirqs {

@@ -5,8 +5,7 @@ use std::time::Duration;
 use crate::sys;
 
 use super::account::{Account, Spread};
-use super::work::{Bracketed, Plain, Trouble, Work};
-use crate::lane::Calls;
+use super::work::{Bracketed, Plain, Trouble, User, Work, turns};
 
 /// How long messages flow before the count, and at least how many turns: by then caches, windows
 /// and buffers of the kernel have their final sizes, and a datagram costs a fresh socket more for
@@ -42,9 +41,11 @@ pub(super) struct Counter<'a> {
     pub(super) softirqs: CountSoftirqs<'a>,
 }
 
-impl Counter<'_> {
+impl User for Counter<'_> {
     /// The account, without what the sockets read back.
-    pub(super) fn count<W: Work>(self, mut work: W) -> Result<Account, Trouble> {
+    type Made = Account;
+
+    fn has<W: Work>(self, mut work: W) -> Result<Account, Trouble> {
         turns(&mut work, &mut Plain, WARM_UP_TURNS)?;
         (self.settled)();
         let begun = sys::now();
@@ -111,14 +112,6 @@ fn softirqs<W: Work>(
     let messages = count * work.messages();
     let counting = Spread::of(taken, messages).median - whole;
     Ok(Ok(Spread::of(inside, messages).less(counting / 2.0)))
-}
-
-#[inline(never)]
-fn turns<W: Work, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(), Trouble> {
-    for _ in 0..count {
-        work.turn(calls)?;
-    }
-    Ok(())
 }
 
 /// The turns of a batch: a power of two, so that a small difference of their cost changes nothing.

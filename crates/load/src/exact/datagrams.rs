@@ -6,9 +6,7 @@ use std::os::fd::RawFd;
 
 use words::{Reader, Traffic};
 
-use super::account::Account;
-use super::counter::Counter;
-use super::work::{Trouble, Work, flags, is_early};
+use super::work::{Trouble, User, Work, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::sys::Target;
@@ -33,42 +31,42 @@ pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
     (calls(traffic) * count * each) as u64
 }
 
-/// Counts the datagrams. Each combination of a sender and a reader is compiled separately, without
+/// Gives the datagrams to their user. Each combination of a sender and a reader is compiled separately, without
 /// branches on them.
-pub(super) fn count(
+pub(super) fn give<U: User>(
     traffic: &Traffic,
     sockets: (RawFd, Option<RawFd>),
     to: Target<'_>,
-    counter: Counter<'_>,
-) -> Result<Account, Trouble> {
+    user: U,
+) -> Result<U::Made, Trouble> {
     let message = traffic.message as usize;
     match shape(traffic.sender, message) {
-        (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to), counter),
-        shape => received(traffic, sockets, send::Many::new(message, shape, false, to), counter),
+        (1, datagrams) => received(traffic, sockets, send::One::new(message, datagrams, to), user),
+        shape => received(traffic, sockets, send::Many::new(message, shape, false, to), user),
     }
 }
 
-fn received(
+fn received<U: User>(
     traffic: &Traffic,
     (source, sink): (RawFd, Option<RawFd>),
     writer: impl Writer,
-    counter: Counter<'_>,
-) -> Result<Account, Trouble> {
+    user: U,
+) -> Result<U::Made, Trouble> {
     let (message, reader) = (traffic.message as usize, traffic.reader);
     let sending = Sending { source, writer };
-    let Some(sink) = sink else { return counter.count(sending) };
+    let Some(sink) = sink else { return user.has(sending) };
     let (calls, flags) = (calls(traffic), flags(reader));
     match reader {
         Reader::Recvmmsg => {
             let reader = receive::Many::new(message);
-            counter.count(Carrying { sending, sink, message, calls, flags, reader })
+            user.has(Carrying { sending, sink, message, calls, flags, reader })
         }
         Reader::Gro => {
-            counter.count(Carrying { sending, sink, message, calls, flags, reader: Merged::new() })
+            user.has(Carrying { sending, sink, message, calls, flags, reader: Merged::new() })
         }
         _ => {
             let reader = receive::One::new(message);
-            counter.count(Carrying { sending, sink, message, calls, flags, reader })
+            user.has(Carrying { sending, sink, message, calls, flags, reader })
         }
     }
 }

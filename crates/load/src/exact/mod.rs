@@ -17,12 +17,14 @@ mod counter;
 mod datagrams;
 mod ends;
 mod exchange;
+mod lender;
 mod stream;
 mod work;
 
 pub use account::{Account, Spread};
 pub use counter::{CountSoftirqs, Softirqs};
 pub use ends::ReceivingEnd;
+pub use lender::Repeat;
 
 use std::io;
 use std::net::SocketAddr;
@@ -31,12 +33,15 @@ use std::os::fd::AsRawFd;
 use words::{Kind, Traffic};
 
 use crate::error::Result;
+use crate::socket::Applied;
 use crate::spec::Spec;
 use crate::sys;
 
 use counter::Counter;
 use ends::Ends;
 use exchange::Exchanged;
+use lender::Lender;
+use work::User;
 
 const BEAT_NS: u64 = 1_000_000_000;
 
@@ -65,21 +70,38 @@ pub fn run(
 ) -> Result<Account> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let account = count(&spec.traffic, &ends, Counter { settled, softirqs })?;
+    let account = give(&spec.traffic, &ends, Counter { settled, softirqs })?;
     Ok(Account { applied: ends.applied, ..account })
 }
 
-fn count(traffic: &Traffic, ends: &Ends, counter: Counter<'_>) -> Result<Account> {
+/// Lends the same work to a borrower, who repeats it as often as he likes. Returns what the borrower
+/// made, and what the sockets read back.
+///
+/// # Errors
+/// As [`run`].
+pub fn lend<M>(
+    spec: &Spec,
+    receiver: Option<ReceivingEnd>,
+    nobody: Option<SocketAddr>,
+    borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
+) -> Result<(M, Vec<Applied>)> {
+    spec.traffic.validate_exact()?;
+    let ends = Ends::connect(spec, receiver, nobody)?;
+    let made = give(&spec.traffic, &ends, Lender(borrower))?;
+    Ok((made, ends.applied))
+}
+
+fn give<U: User>(traffic: &Traffic, ends: &Ends, user: U) -> Result<U::Made> {
     let (source, sink) = (ends.source.as_raw_fd(), ends.sink.as_ref().map(AsRawFd::as_raw_fd));
-    let counted = match (traffic.kind, sink) {
+    let made = match (traffic.kind, sink) {
         (Kind::UdpStream | Kind::Pps, _) => {
-            datagrams::count(traffic, (source, sink), ends.destination.target(), counter)
+            datagrams::give(traffic, (source, sink), ends.destination.target(), user)
         }
         (_, None) => Err(("connect", io::ErrorKind::NotConnected.into())),
-        (Kind::TcpStream, Some(sink)) => stream::count(traffic, (source, sink), counter)?,
-        (_, Some(sink)) => counter.count(Exchanged::new(traffic, source, sink)),
+        (Kind::TcpStream, Some(sink)) => stream::give(traffic, (source, sink), user)?,
+        (_, Some(sink)) => user.has(Exchanged::new(traffic, source, sink)),
     };
-    counted.map_err(|(call, error)| ends::flow(call, ends.peer, &error))
+    made.map_err(|(call, error)| ends::flow(call, ends.peer, &error))
 }
 
 #[cfg(test)]

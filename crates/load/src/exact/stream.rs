@@ -5,9 +5,7 @@ use std::os::fd::RawFd;
 
 use words::{Sender, Traffic};
 
-use super::account::Account;
-use super::counter::Counter;
-use super::work::{Trouble, Work, flags, is_early};
+use super::work::{Trouble, User, Work, flags, is_early};
 use crate::error::Result as Made;
 use crate::lane::Calls;
 use crate::message::Buffer;
@@ -17,12 +15,12 @@ use crate::workload::tcp_stream::send::{Copied, FromFile, ThroughPipe, Writer};
 /// How long a full send buffer may take to have room, in ns.
 const FULL: u64 = 5_000_000_000;
 
-/// Counts the stream, one message after the other.
-pub(super) fn count(
+/// Gives the stream, one message after the other, to its user.
+pub(super) fn give<U: User>(
     traffic: &Traffic,
     (source, sink): (RawFd, RawFd),
-    counter: Counter<'_>,
-) -> Made<Result<Account, Trouble>> {
+    user: U,
+) -> Made<Result<U::Made, Trouble>> {
     let len = traffic.message as usize;
     let message = Buffer::pattern(len);
     let message = message.as_ref();
@@ -30,14 +28,14 @@ pub(super) fn count(
     let (room, flags) = (Buffer::room(len + 1), flags(traffic.reader));
     Ok(match traffic.sender {
         Sender::Sendfile => {
-            counter.count(Streamed { source, sink, writer: FromFile::new(len, 0)?, room, flags })
+            user.has(Streamed { source, sink, writer: FromFile::new(len, 0)?, room, flags })
         }
         Sender::Splice => {
-            counter.count(Streamed { source, sink, writer: ThroughPipe::new(message, 0)?, room, flags })
+            user.has(Streamed { source, sink, writer: ThroughPipe::new(message, 0)?, room, flags })
         }
         _ => {
             let writer = Copied::new(message, libc::MSG_DONTWAIT);
-            counter.count(Streamed { source, sink, writer, room, flags })
+            user.has(Streamed { source, sink, writer, room, flags })
         }
     })
 }

@@ -22,6 +22,22 @@ pub(super) trait Work {
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;
 }
 
+/// What is done with the work, once it is known which it is.
+pub(super) trait User {
+    type Made;
+
+    fn has<W: Work>(self, work: W) -> Result<Self::Made, Trouble>;
+}
+
+/// Does the work so many times. Never inlined: every user runs the same code.
+#[inline(never)]
+pub(super) fn turns<W: Work, C: Calls>(work: &mut W, calls: &mut C, count: u32) -> Result<(), Trouble> {
+    for _ in 0..count {
+        work.turn(calls)?;
+    }
+    Ok(())
+}
+
 pub(super) struct Plain;
 
 impl Calls for Plain {

@@ -49,7 +49,7 @@ pub(crate) struct Load {
 }
 
 /// The options for the traffic and its testbed: keys of a study with their values.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Said(pub(crate) Vec<Assignment>);
 
 /// Keys of a study, other than those of the traffic.

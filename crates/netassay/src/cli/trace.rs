@@ -2,13 +2,35 @@
 
 use clap::Args;
 
-use super::common::Formatted;
+use super::common::{Formatted, Tables, TurnFlags};
+use super::load::Said;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-tx --scenario loopback\n\nThe options of the traffic and its testbed are those of `netassay load`."
+)]
 pub(crate) struct Trace {
+    /// The path: a bundled one, or a file
+    #[arg(required_unless_present = "paths", conflicts_with = "paths")]
+    pub(crate) path: Option<String>,
     /// List the bundled paths, each stage with what this kernel offers to probe; or only these
-    #[arg(long, value_name = "NAME", num_args = 0.., required = true)]
-    pub(crate) paths: Vec<String>,
+    #[arg(long, value_name = "NAME", num_args = 0..)]
+    pub(crate) paths: Option<Vec<String>>,
+    /// Messages of a batch
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub(crate) batch: u32,
+    /// Batches without probes, with some, and with all
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) rounds: u32,
+    /// Count instructions instead of time, in one emulated virtual machine
+    #[arg(long)]
+    pub(crate) exact: bool,
+    #[command(flatten)]
+    pub(crate) said: Said,
+    #[command(flatten)]
+    pub(crate) turn: TurnFlags,
+    #[command(flatten)]
+    pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use agent::message::{Answer, ExactReceiver, PROTOCOL, Request};
-use agent::{Client, Interrupt, Isolation, Launch};
+use agent::{CallError, Client, Interrupt, Isolation, Launch};
 use guest::{Guest, Order};
 use load::exact::Account;
 use load::{Kind, Reader, Sender, Spec, Traffic};
@@ -20,7 +20,7 @@ const ADDRESSES: [&str; 2] = ["192.0.2.1", "192.0.2.2"];
 const DISCARD: [&str; 2] = ["198.51.100.1", "198.51.100.2"];
 
 /// Two hosts inside one exact guest, with a wire between them; the first can also send to nobody.
-struct World {
+pub(crate) struct World {
     clients: [Client; 2],
     receiver: u32,
     // After the clients: their agents go first.
@@ -28,7 +28,7 @@ struct World {
 }
 
 impl World {
-    fn boot(command_line: &str) -> Self {
+    pub(crate) fn boot(command_line: &str) -> Self {
         let interrupt = Interrupt::new().unwrap();
         let exact = Order {
             exact: true,
@@ -78,27 +78,32 @@ impl World {
     }
 
     fn count(&mut self, traffic: &Traffic) -> Account {
+        let (spec, receiver) = self.ends(traffic);
+        match self.answer(&Request::Exact { spec, receiver }).unwrap() {
+            Answer::Exact(account) => *account,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Both ends of this traffic.
+    pub(crate) fn ends(&self, traffic: &Traffic) -> (Spec, ExactReceiver) {
         let spec = |local: &str| Spec {
             traffic: traffic.clone(),
             local: local.parse().unwrap(),
             cpus: Vec::new(),
             interface: None,
         };
-        let (spec, receiver) = if traffic.kind == Kind::Pps {
-            (
-                spec(DISCARD[0]),
-                ExactReceiver::Nobody((DISCARD[1].parse::<std::net::IpAddr>().unwrap(), 9).into()),
-            )
+        if traffic.kind == Kind::Pps {
+            let nobody = (DISCARD[1].parse::<std::net::IpAddr>().unwrap(), 9).into();
+            (spec(DISCARD[0]), ExactReceiver::Nobody(nobody))
         } else {
-            (
-                spec(ADDRESSES[0]),
-                ExactReceiver::In { process: self.receiver, spec: Box::new(spec(ADDRESSES[1])) },
-            )
-        };
-        match self.clients[0].call(&Request::Exact { spec, receiver }, PATIENCE).unwrap() {
-            Answer::Exact(account) => *account,
-            other => panic!("{other:?}"),
+            (spec(ADDRESSES[0]), ExactReceiver::In { process: self.receiver, spec: Box::new(spec(ADDRESSES[1])) })
         }
+    }
+
+    /// What the transmitter answers.
+    pub(crate) fn answer(&mut self, request: &Request) -> Result<Answer, CallError> {
+        self.clients[0].call(request, PATIENCE)
     }
 }
 

@@ -14,6 +14,7 @@ mod failures;
 mod fetching;
 mod life;
 mod machine;
+mod tracing;
 
 use guest::{Acceleration, Kernel, Nic, Order, Tools};
 

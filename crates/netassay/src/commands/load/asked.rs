@@ -3,18 +3,19 @@
 use agent::Interrupt;
 use study::{Condition, CongestionControl, Diagnostics, Scenario, Study};
 use testbed::{Options, RunOrder};
+use words::Kind;
 
-use crate::cli::{Load, option};
+use crate::cli::{Load, Said, option};
 use crate::failure::Failure;
 use crate::here;
 
 /// One workload, and where it runs.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
-    pub(super) scenario: Scenario,
-    pub(super) condition: Condition,
-    pub(super) order: RunOrder,
-    pub(super) inside_guest: bool,
+pub(in crate::commands) struct Asked {
+    pub(in crate::commands) scenario: Scenario,
+    pub(in crate::commands) condition: Condition,
+    pub(in crate::commands) order: RunOrder,
+    pub(in crate::commands) inside_guest: bool,
     discard_device: Option<host::DiscardDevice>,
 }
 
@@ -30,11 +31,32 @@ impl Asked {
             true => Scenario::Veth,
             false => Scenario::Discard,
         };
+        let asked = Self::of(kind, scenario, &flags.said)?;
+        if flags.discard_device.is_some() && asked.scenario != Scenario::Discard {
+            return Err(Failure::Usage(format!(
+                "--discard-device: {} does not discard packets; use it with the scenario discard",
+                asked.scenario
+            )));
+        }
+        let step = flags.step.unwrap_or(asked.order.step);
+        let step = flags.interval.map_or(step, |interval| step.min(interval));
+        Ok(Self {
+            order: RunOrder { step, ..asked.order },
+            discard_device: flags.discard_device,
+            ..asked
+        })
+    }
+
+    /// Reads options as a study of this kind of traffic, in this scenario unless they name another.
+    ///
+    /// # Errors
+    /// As [`Asked::read`].
+    pub(in crate::commands) fn of(kind: Kind, scenario: Scenario, said: &Said) -> Result<Self, Failure> {
         let text = format!(
             "name = \"load\"\nquestion = \"How fast?\"\nscenario = \"{scenario}\"\n[[workload]]\nkind = \"{kind}\"\n"
         );
-        let study = Study::parse_with("load", &text, &flags.said.0).map_err(|why| refused(&why))?;
-        if let Some(several) = flags.said.0.iter().find(|said| said.values().len() > 1) {
+        let study = Study::parse_with("load", &text, &said.0).map_err(|why| refused(&why))?;
+        if let Some(several) = said.0.iter().find(|said| said.values().len() > 1) {
             let option = option(several.key());
             return Err(Failure::Usage(format!("{option}: one value; to compare several, write a study")));
         }
@@ -43,31 +65,22 @@ impl Asked {
             let why = plan.excluded.into_iter().next().map(|dropped| dropped.why);
             return Err(Failure::Usage(why.unwrap_or_default()));
         };
-        let scenario = study.scenarios()[0];
-        if flags.discard_device.is_some() && scenario != Scenario::Discard {
-            return Err(Failure::Usage(format!(
-                "--discard-device: {scenario} does not discard packets; use it with the scenario discard"
-            )));
-        }
-        let order = runner::order_of(&condition);
-        let step = flags.step.unwrap_or(order.step);
-        let step = flags.interval.map_or(step, |interval| step.min(interval));
         Ok(Self {
-            scenario,
-            order: RunOrder { step, ..order },
+            scenario: study.scenarios()[0],
+            order: runner::order_of(&condition),
             condition,
             inside_guest: study.inside_guest(),
-            discard_device: flags.discard_device,
+            discard_device: None,
         })
     }
 
     /// Whether the testbed chooses TCP's congestion control.
-    pub(super) fn leaves_congestion_control_open(&self) -> bool {
+    pub(in crate::commands) fn leaves_congestion_control_open(&self) -> bool {
         let traffic = &self.order.traffic;
         traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced
     }
 
-    pub(super) fn options(&self, rootless: bool, interrupt: &Interrupt) -> Result<Options, Failure> {
+    pub(in crate::commands) fn options(&self, rootless: bool, interrupt: &Interrupt) -> Result<Options, Failure> {
         Ok(Options {
             discard_device: self.discard_device,
             state: self.condition.boot.clone(),

@@ -17,7 +17,7 @@ use crate::machine;
 use crate::output;
 use crate::signals;
 use crate::turn;
-use asked::Asked;
+pub(super) use asked::Asked;
 use document::Document;
 
 pub(crate) fn load(flags: &Load) -> Result<(), Failure> {

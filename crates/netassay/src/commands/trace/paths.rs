@@ -1,4 +1,4 @@
-//! `netassay trace`: the kernel's path of a packet; so far, what this kernel offers to probe.
+//! `netassay trace --paths`: the bundled paths, with what this kernel offers to probe.
 
 use report::Layout;
 use serde::Serialize;
@@ -16,11 +16,11 @@ struct Listed {
     stages: Vec<Resolved>,
 }
 
-pub(crate) fn trace(flags: &Trace) -> Result<(), Failure> {
-    let wanted: Vec<&Bundled> = if flags.paths.is_empty() {
+pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
+    let wanted: Vec<&Bundled> = if names.is_empty() {
         PATHS.iter().collect()
     } else {
-        flags.paths.iter().map(|name| find(name)).collect::<Result<_, _>>()?
+        names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
     let offered = Offered::read();
     let listed: Vec<Listed> = wanted
@@ -36,7 +36,7 @@ pub(crate) fn trace(flags: &Trace) -> Result<(), Failure> {
     })
 }
 
-fn find(name: &str) -> Result<&'static Bundled, Failure> {
+pub(super) fn find(name: &str) -> Result<&'static Bundled, Failure> {
     PATHS.iter().find(|path| path.name == name).ok_or_else(|| {
         let names: Vec<&str> = PATHS.iter().map(|path| path.name).collect();
         Failure::Usage(format!("{name:?} is no bundled path (bundled: {})", names.join(", ")))

@@ -1,0 +1,126 @@
+//! A trace: fixed work of one thread, watched by programs in the kernel.
+
+use std::collections::BTreeMap;
+
+use load::Spec;
+use load::exact::{Repeat, lend};
+use ::trace::{Account, At, Candidates, Chosen, Kernel, Mean, Offered, Path, Probe, Round, Tracer, resolve};
+
+use crate::exact::open_in;
+use crate::message::{Answer, ExactReceiver, Traced};
+use crate::refusal::{Refusal, Reply};
+
+/// The number of `sendto`, by which `send` sends too (x86-64).
+const SENDTO: u64 = 44;
+/// Turns before anything is counted: by then caches and windows have their sizes.
+const WARM_UP: u32 = 2000;
+/// Turns in which the places of stages are tried.
+const TRIED: u32 = 64;
+
+/// Traces the work of a workload. Meanwhile the agent reads and writes nothing.
+pub(crate) fn trace(spec: &Spec, receiver: ExactReceiver, wanted: &Traced) -> Reply {
+    let path = Path::parse("the path", &wanted.path).map_err(|error| Refusal::from(error.to_string()))?;
+    let kernel = Kernel::running().map_err(|error| Refusal::from(error.to_string()))?;
+    let (receiver, nobody) = match receiver {
+        ExactReceiver::In { process, spec } => (Some(open_in(process, *spec)?.0), None),
+        ExactReceiver::Nobody(address) => (None, Some(address)),
+    };
+    let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6() };
+    let lent = lend(spec, receiver, nobody, &mut |turns| work.account(turns)).map_err(Refusal::passing)?;
+    Ok(Answer::Traced(Box::new(lent.0?)))
+}
+
+struct Watched<'w> {
+    kernel: Kernel,
+    path: Path,
+    wanted: &'w Traced,
+    ipv6: bool,
+}
+
+impl Watched<'_> {
+    fn account(&self, work: &mut dyn Repeat) -> Result<Account, String> {
+        repeat(work, WARM_UP)?;
+        let stages = self.choose(work)?;
+        let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
+        let [first, .., last] = probes.as_slice() else {
+            return Err(format!("fewer than two stages are passed: {}", missing(&stages)));
+        };
+        let ends = [first.clone(), last.clone()];
+        // For each kind of probe one in the middle shows what it costs.
+        let mut kinds: BTreeMap<(Mean, At), Probe> = BTreeMap::new();
+        for stage in &stages {
+            if let (Some(probe), Ok(seen)) = (stage.probe(), &stage.seen)
+                && probe != ends[0]
+                && probe != ends[1]
+            {
+                kinds.entry((seen.mean, stage.at)).or_insert(probe);
+            }
+        }
+        let messages = work.messages();
+        let turns = self.wanted.batch.div_ceil(messages);
+        let mut account = Account {
+            batch: turns * messages,
+            stages,
+            untraced: Vec::new(),
+            ends: Vec::new(),
+            one_more: kinds.keys().map(|kind| (*kind, Vec::new())).collect(),
+            all: Vec::new(),
+        };
+        // All kinds of rounds in turn, so that a slow change of the machine meets each alike.
+        for _ in 0..self.wanted.rounds {
+            account.untraced.push(repeat(work, turns)?);
+            account.ends.push(self.round(&ends, work, turns)?);
+            for ((_, rounds), probe) in account.one_more.iter_mut().zip(kinds.values()) {
+                let three = [ends[0].clone(), probe.clone(), ends[1].clone()];
+                rounds.push(self.round(&three, work, turns)?);
+            }
+            account.all.push(self.round(&probes, work, turns)?);
+        }
+        Ok(account)
+    }
+
+    /// Tries all places, and chooses for each stage the first that packets pass.
+    fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<Chosen>, String> {
+        let resolved = resolve(&self.path, &Offered::read());
+        let candidates = Candidates::of(&resolved, self.ipv6);
+        let mut tried = Vec::new();
+        for group in candidates.probes(self.wanted.functions) {
+            let (tracer, means) = self.kernel.attach_to_try(&group, SENDTO).map_err(said)?;
+            follow(&tracer)?;
+            repeat(work, TRIED)?;
+            let hits = tracer.read().map_err(said)?.hits;
+            tried.extend(means.into_iter().zip(hits));
+        }
+        Ok(candidates.choose(self.wanted.functions, tried))
+    }
+
+    fn round(&self, probes: &[Probe], work: &mut dyn Repeat, turns: u32) -> Result<Round, String> {
+        let (tracer, means) = self.kernel.attach(probes, SENDTO).map_err(said)?;
+        follow(&tracer)?;
+        if let Some(reason) = means.into_iter().find_map(Result::err) {
+            return Err(format!("a place that could be probed cannot be any more: {reason}"));
+        }
+        let batch_ns = repeat(work, turns)?;
+        Ok(Round { batch_ns, reading: tracer.read().map_err(said)? })
+    }
+}
+
+/// Follows the calling thread.
+fn follow(tracer: &Tracer) -> Result<(), String> {
+    tracer.follow(nix::unistd::gettid().as_raw().unsigned_abs()).map_err(said)
+}
+
+fn repeat(work: &mut dyn Repeat, turns: u32) -> Result<u64, String> {
+    work.repeat(turns).map_err(said)
+}
+
+fn missing(stages: &[Chosen]) -> String {
+    let reasons = stages.iter().filter_map(|stage| {
+        stage.seen.as_ref().err().map(|reason| format!("{}: {reason}", stage.label))
+    });
+    reasons.collect::<Vec<_>>().join("; ")
+}
+
+fn said(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,49 @@
+//! The system call itself.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+
+use nix::libc;
+
+/// `enum bpf_cmd` (`include/uapi/linux/bpf.h`).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Command {
+    CreateMap = 0,
+    LookUp = 1,
+    Update = 2,
+    Load = 5,
+    OpenRawTracepoint = 17,
+}
+
+/// Makes a call that returns a descriptor.
+///
+/// # Safety
+/// As [`call`].
+pub(super) unsafe fn made<T>(command: Command, attributes: &T) -> io::Result<OwnedFd> {
+    // SAFETY: the caller guarantees it.
+    let descriptor = unsafe { call(command, attributes) }?;
+    // SAFETY: the kernel has just made this descriptor for us and no other code has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Makes a call.
+///
+/// # Safety
+/// `T` has the layout of the kernel's `union bpf_attr` for this command, and all addresses in it
+/// are valid during the call.
+pub(super) unsafe fn call<T>(command: Command, attributes: &T) -> io::Result<RawFd> {
+    // SAFETY: the kernel reads `size_of::<T>()` bytes of `attributes`; the caller guarantees the
+    // rest.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_bpf,
+            command as libc::c_long,
+            std::ptr::from_ref(attributes),
+            size_of::<T>() as libc::c_long,
+        )
+    };
+    match RawFd::try_from(result) {
+        Ok(result) if result >= 0 => Ok(result),
+        _ => Err(io::Error::last_os_error()),
+    }
+}

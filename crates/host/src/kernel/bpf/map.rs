@@ -1,0 +1,172 @@
+//! Numbers that programs share with this process.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use super::call::{Command, call, made};
+use super::program::Instruction;
+
+/// The kind of a map: `enum bpf_map_type` (`include/uapi/linux/bpf.h`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MapKind {
+    /// Values by any key.
+    Hash,
+    /// Values by their index.
+    Array,
+    /// Values by their index, of each CPU its own.
+    ArrayByCpu,
+}
+
+impl MapKind {
+    fn number(self) -> u32 {
+        match self {
+            Self::Hash => 1,
+            Self::Array => 2,
+            Self::ArrayByCpu => 6,
+        }
+    }
+
+    /// The kind with this number.
+    #[must_use]
+    pub fn of(number: u32) -> Option<Self> {
+        [Self::Hash, Self::Array, Self::ArrayByCpu].into_iter().find(|kind| kind.number() == number)
+    }
+}
+
+/// A map. The kernel removes it when nobody holds it: neither this process nor a program.
+#[derive(Debug)]
+pub struct Map {
+    descriptor: OwnedFd,
+    kind: MapKind,
+    key: usize,
+    value: usize,
+}
+
+impl Map {
+    /// Makes one for so many `entries`, with keys and values of so many bytes.
+    ///
+    /// # Errors
+    /// The kernel's error: `EPERM` without the privilege, `ENOMEM`, `EINVAL` for sizes of zero.
+    pub fn new(kind: MapKind, key: usize, value: usize, entries: u32) -> io::Result<Self> {
+        let attributes = MapAttributes {
+            map_type: kind.number(),
+            key_size: key as u32,
+            value_size: value as u32,
+            max_entries: entries,
+            flags: 0,
+        };
+        // SAFETY: these attributes hold no address.
+        let descriptor = unsafe { made(Command::CreateMap, &attributes) }?;
+        Ok(Self { descriptor, kind, key, value })
+    }
+
+    /// Its descriptor, which instructions name.
+    #[must_use]
+    pub fn number(&self) -> i32 {
+        self.descriptor.as_raw_fd()
+    }
+
+    /// The bytes of a value; of a map by CPU one value behind the other, each at a multiple of
+    /// eight bytes.
+    ///
+    /// # Errors
+    /// The kernel's error: `ENOENT` for a key that is not there.
+    ///
+    /// # Panics
+    /// If the key has another length than the map's.
+    pub fn read(&self, key: &[u8]) -> io::Result<Vec<u8>> {
+        let mut value = vec![0; self.stride() * self.copies()?];
+        self.element(Command::LookUp, key, &mut value)?;
+        Ok(value)
+    }
+
+    /// Writes a value; not to a map by CPU.
+    ///
+    /// # Errors
+    /// The kernel's error: `E2BIG` if a map of kind hash is full.
+    ///
+    /// # Panics
+    /// If key or value have another length than the map's.
+    pub fn write(&self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        assert!(self.kind != MapKind::ArrayByCpu && value.len() == self.value);
+        self.element(Command::Update, key, &mut value.to_vec())
+    }
+
+    /// The bytes from one CPU's value to the next.
+    #[must_use]
+    pub fn stride(&self) -> usize {
+        if self.kind == MapKind::ArrayByCpu { self.value.next_multiple_of(8) } else { self.value }
+    }
+
+    fn copies(&self) -> io::Result<usize> {
+        if self.kind == MapKind::ArrayByCpu { possible_cpus() } else { Ok(1) }
+    }
+
+    fn element(&self, command: Command, key: &[u8], value: &mut [u8]) -> io::Result<()> {
+        assert_eq!(key.len(), self.key);
+        let attributes = ElementAttributes {
+            map: self.descriptor.as_raw_fd().unsigned_abs(),
+            key: key.as_ptr() as u64,
+            value: value.as_mut_ptr() as u64,
+            ..ElementAttributes::default()
+        };
+        // SAFETY: the kernel reads `key_size` bytes behind `key`, as the assertion says, and reads
+        // or writes the value behind `value`: its size, and for a map by CPU that of all possible
+        // CPUs, as `read` makes room for. Both live until the call returns.
+        unsafe { call(command, &attributes) }.map(drop)
+    }
+}
+
+/// The number of CPUs that this machine may come to have, for which the kernel keeps values.
+fn possible_cpus() -> io::Result<usize> {
+    const FILE: &str = "/sys/devices/system/cpu/possible";
+    let list = std::fs::read_to_string(FILE)?;
+    let last = list.trim().rsplit([',', '-']).next().and_then(|last| last.parse::<usize>().ok());
+    last.map(|last| last + 1)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{FILE} has no list of CPUs")))
+}
+
+/// One number.
+#[derive(Debug)]
+pub(crate) struct Cell(Map);
+
+impl Cell {
+    pub(crate) fn new() -> io::Result<Self> {
+        Map::new(MapKind::Array, 4, 8, 1).map(Self)
+    }
+
+    /// The two instructions that load its address into a register.
+    pub(crate) fn address(&self, register: u8) -> [Instruction; 2] {
+        const MAP_VALUE: u8 = 2;
+        [Instruction(0x18, MAP_VALUE << 4 | register, 0, self.0.number()), Instruction(0, 0, 0, 0)]
+    }
+
+    pub(crate) fn read(&self) -> io::Result<u64> {
+        let value = self.0.read(&[0; 4])?;
+        Ok(value.try_into().map_or(0, u64::from_ne_bytes))
+    }
+
+    pub(crate) fn write(&self, value: u64) -> io::Result<()> {
+        self.0.write(&[0; 4], &value.to_ne_bytes())
+    }
+}
+
+#[repr(C)]
+#[derive(Debug, Default)]
+struct MapAttributes {
+    map_type: u32,
+    key_size: u32,
+    value_size: u32,
+    max_entries: u32,
+    flags: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Default)]
+struct ElementAttributes {
+    map: u32,
+    _padding: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}

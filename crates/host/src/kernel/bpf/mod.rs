@@ -1,0 +1,13 @@
+//! The BPF system call: programs, the maps that they share with this process, and what they are
+//! attached to. A file that holds programs is read elsewhere; here they are instructions.
+
+mod attach;
+mod call;
+mod map;
+mod program;
+
+pub use attach::{Attached, attach_to_function, attach_to_tracepoint, attach_trampoline};
+pub use map::{Map, MapKind};
+pub use program::{Instruction, LoadError, Program, load, load_return};
+
+pub(crate) use map::Cell;

@@ -1,0 +1,195 @@
+//! What a trace came to, as a document and as text.
+
+use report::{Layout, Table, counted, figure};
+use serde::Serialize;
+use trace::{Account, At, Chosen, Journeys, Mean, Path, Row};
+
+use crate::commands::load::Asked;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Document {
+    netassay: &'static str,
+    path: String,
+    about: String,
+    scenario: study::Scenario,
+    inside_guest: bool,
+    /// Times are instructions.
+    exact: bool,
+    family: study::Family,
+    asked: load::Traffic,
+    notes: Vec<String>,
+    disturbed: Option<String>,
+    /// From stage to stage, of the way that most packets took.
+    rows: Vec<Row>,
+    /// From the first stage to the last with two probes, less what they cost, in ns for a packet.
+    whole: Option<f64>,
+    /// The corrected stages' sum by `whole`.
+    closure: Option<f64>,
+    /// What a probe of each kind costs, in ns.
+    probes: Vec<((Mean, At), f64)>,
+    journeys: Journeys,
+    account: Account,
+}
+
+impl Document {
+    pub(super) fn new(
+        name: &str,
+        path: &Path,
+        (asked, exact): (&Asked, bool),
+        account: Account,
+        notes: Vec<String>,
+        disturbed: Option<String>,
+    ) -> Self {
+        let probes = account.one_more.iter().filter_map(|(kind, _)| Some((*kind, account.cost(*kind)?)));
+        Self {
+            netassay: env!("CARGO_PKG_VERSION"),
+            path: name.to_owned(),
+            about: path.about.clone(),
+            scenario: asked.scenario,
+            inside_guest: asked.inside_guest,
+            exact,
+            family: asked.order.family,
+            asked: asked.order.traffic.clone(),
+            notes,
+            disturbed,
+            whole: account.whole(),
+            closure: account.closure(),
+            probes: probes.collect(),
+            rows: account.rows(),
+            journeys: account.reading().journeys,
+            account,
+        }
+    }
+
+    pub(super) fn text(&self, layout: Layout) -> String {
+        let mut text = layout.hang(&format!("{}: {}\n", self.path, self.about), 2);
+        let say = |text: &mut String, sentence: &str| text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
+        let place = if self.inside_guest { " inside a virtual machine" } else { "" };
+        let (kind, family, scenario) = (self.asked.kind, self.family, self.scenario);
+        say(&mut text, &format!("{kind}, {}, {family}, over {scenario}{place}", counted(self.asked.message as usize, "byte")));
+        text.push('\n');
+        text.push_str(&self.table().fit(layout));
+        text.push('\n');
+        for sentence in self.sentences() {
+            say(&mut text, &sentence);
+        }
+        text
+    }
+
+    fn unit(&self) -> &'static str {
+        if self.exact { "instructions" } else { "ns" }
+    }
+
+    fn table(&self) -> Table {
+        let unit = if self.exact { "instr." } else { "ns" };
+        let mut table = Table::new(&["from", "to", unit, "share %", "p50", "p99", "aside"]);
+        let sum: f64 = self.rows.iter().map(|row| row.corrected).sum();
+        for row in &self.rows {
+            let [p50, _, p99] = row.quantiles;
+            let cells = [
+                self.stage(row.from),
+                self.stage(row.to),
+                figure(row.corrected),
+                figure(100.0 * row.corrected / sum.max(1e-9)),
+                figure(p50 as f64),
+                figure(p99 as f64),
+                figure(row.outside),
+            ];
+            table.row(&cells.each_ref().map(String::as_str));
+        }
+        table
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let unit = self.unit();
+        let mut said = vec![format!(
+            "{unit} for a packet, less the cost of probes; p50 and p99 as measured; aside: interrupts, soft interrupts and other tasks in between"
+        )];
+        if let (Some(whole), Some(closure)) = (self.whole, self.closure) {
+            said.push(format!(
+                "closure: the stages add up to {:.1} % of the whole, which is {} {unit} with two probes",
+                closure * 100.0,
+                figure(whole)
+            ));
+        }
+        let costs: Vec<String> =
+            self.probes.iter().map(|(kind, cost)| format!("{} {unit} ({})", figure(*cost), means(*kind))).collect();
+        if !costs.is_empty() {
+            said.push(format!("a probe costs {}", costs.join(", ")));
+        }
+        if let Some([without, with]) = self.account.a_message() {
+            said.push(format!(
+                "a message takes {} {unit} without probes, {} with all of them",
+                figure(without),
+                figure(with)
+            ));
+        }
+        let Journeys { arrived, lost, stray, repeated, crowded, .. } = self.journeys;
+        let mut packets = format!("packets: {arrived} followed");
+        for (count, what) in [
+            (lost, "lost on the way"),
+            (repeated, "became several or passed a stage twice"),
+            (crowded, "took rare ways"),
+            (stray, "stages passed without a beginning: the kernel left out a probe, because a program of it was interrupted"),
+        ] {
+            if count > 0 {
+                packets.push_str(&format!(", {count} {what}"));
+            }
+        }
+        let ways = self.account.reading().ways;
+        if let [main, others @ ..] = ways.as_slice()
+            && !others.is_empty()
+        {
+            let other: u64 = others.iter().map(|way| way.whole.count).sum();
+            let all = main.whole.count + other;
+            packets.push_str(&format!(
+                "; the table is of the {} % that passed all of its stages",
+                figure(100.0 * main.whole.count as f64 / all as f64)
+            ));
+        }
+        said.push(packets);
+        said.extend(self.unseen());
+        said.extend(self.disturbed.iter().map(|cause| format!("disturbed: {cause}")));
+        said.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        said
+    }
+
+    /// The stages that are not in the table, those of one reason together.
+    fn unseen(&self) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for stage in &self.account.stages {
+            let Err(reason) = &stage.seen else { continue };
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, stages)) => stages.push(name(stage)),
+                None => reasons.push((reason, vec![name(stage)])),
+            }
+        }
+        let sentence = |(reason, stages): (&str, Vec<String>)| {
+            format!("not seen: {} ({reason})", stages.join(", "))
+        };
+        reasons.into_iter().map(sentence).collect()
+    }
+
+    fn stage(&self, index: usize) -> String {
+        self.account.stages.get(index).map(name).unwrap_or_default()
+    }
+}
+
+/// A kind of probe.
+fn means((mean, at): (Mean, At)) -> &'static str {
+    match (mean, at) {
+        (Mean::Trampoline, At::Entry) => "fentry",
+        (Mean::Trampoline, At::Return) => "fexit",
+        (Mean::Kprobe, At::Entry) => "kprobe",
+        (Mean::Kprobe, At::Return) => "kretprobe",
+        (Mean::Tracepoint, _) => "tracepoint",
+    }
+}
+
+/// A stage, as the table names it.
+fn name(stage: &Chosen) -> String {
+    match stage.at {
+        At::Entry => stage.label.clone(),
+        At::Return => format!("{} return", stage.label),
+    }
+}

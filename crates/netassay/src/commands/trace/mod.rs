@@ -1,0 +1,90 @@
+//! `netassay trace`: where a packet's time goes in the kernel, stage by stage.
+
+mod document;
+mod paths;
+
+use agent::message::Traced;
+use study::{CongestionControl, Scenario};
+use testbed::Testbed;
+use trace::{Capabilities, Lane, MOST_BYTES, Path, Verdict};
+
+use crate::cli::{Said, Trace};
+use crate::commands::load::Asked;
+use crate::commands::studies::read_text;
+use crate::failure::Failure;
+use crate::machine;
+use crate::output;
+use crate::signals;
+use crate::turn;
+use document::Document;
+
+pub(crate) fn trace(flags: &Trace) -> Result<(), Failure> {
+    match (&flags.paths, &flags.path) {
+        (Some(names), _) => paths::list(names, flags),
+        (None, Some(path)) => measure(path, flags),
+        (None, None) => Err(Failure::Usage("name a path, or list them with --paths".to_owned())),
+    }
+}
+
+fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
+    let (text, path) = read(name)?;
+    if path.stages.first().is_some_and(|stage| stage.lane == Lane::Interrupt) {
+        return Err(Failure::Usage(format!(
+            "{name} begins in an interrupt: so far only paths that begin with a system call of the sender are traced"
+        )));
+    }
+    let mut asked = Asked::of(path.workload, Scenario::Veth, &said(flags)?)?;
+    if !asked.inside_guest {
+        let can = Capabilities::probe().raw_tracepoints;
+        if can.verdict != Verdict::Yes {
+            return Err(Failure::Environment(format!(
+                "this kernel cannot be traced from here: {}; --inside guest traces in a virtual machine, which needs no root",
+                can.reason
+            )));
+        }
+    }
+    let interrupt = signals::interrupt()?;
+    let session = turn::begin(&flags.turn, &interrupt)?;
+    machine::recover()?;
+    let options = asked.options(!host::Privileges::read().privileged(), &interrupt)?;
+    let options = testbed::Options { exact: flags.exact, ..options };
+    let mut testbed = Testbed::build(&options, &interrupt)?;
+    if asked.leaves_congestion_control_open() {
+        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
+        asked.order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
+    }
+    testbed.settle(&runner::switches_of(&asked.condition))?;
+    // Functions of the running kernel are not probed: a guest's kernel harms nobody.
+    let wanted =
+        Traced { path: text, functions: asked.inside_guest, batch: flags.batch, rounds: flags.rounds };
+    let account = testbed.trace(&asked.order, wanted)?;
+    let notes = testbed.notes().iter().map(ToString::to_string).collect();
+    let disturbed = session.disturbance().map(|cause| cause.to_string());
+    let document = Document::new(name, &path, (&asked, flags.exact), account, notes, disturbed);
+    output::show(&document, &flags.output, flags.tables.wide, Document::text)
+}
+
+/// The options of the traffic and its testbed; instructions are counted inside a virtual machine.
+fn said(flags: &Trace) -> Result<Said, Failure> {
+    let mut said = flags.said.clone();
+    if flags.exact && !said.0.iter().any(|one| one.key() == INSIDE) {
+        let inside = format!("{INSIDE}=guest").parse();
+        said.0.push(inside.map_err(|error: study::AssignmentError| Failure::Usage(error.to_string()))?);
+    }
+    Ok(said)
+}
+
+const INSIDE: &str = "inside";
+
+/// The text of a path's file, and the path.
+fn read(name: &str) -> Result<(String, Path), Failure> {
+    if let Ok(bundled) = paths::find(name) {
+        return Ok((bundled.text.to_owned(), bundled.path()));
+    }
+    if !name.contains(['.', '/']) {
+        return Err(paths::find(name).err().unwrap_or_else(|| Failure::Usage(name.to_owned())));
+    }
+    let text = read_text(std::path::Path::new(name), MOST_BYTES as u64, "a path's file")?;
+    let path = Path::parse(name, &text).map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok((text, path))
+}

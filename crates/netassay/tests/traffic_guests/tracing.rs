@@ -1,0 +1,110 @@
+//! A path of packets traced in an exact guest: what is counted there is the same each time.
+
+use agent::message::{Answer, Request, Traced};
+use load::{Kind, Sender, Traffic};
+use trace::{Account, Journeys, PATHS, Row};
+
+use crate::exact::World;
+
+const BATCH: u32 = 256;
+/// Odd, so that a median is one of them.
+const ROUNDS: u32 = 3;
+
+fn bundled(name: &str) -> String {
+    PATHS.iter().find(|path| path.name == name).unwrap().text.to_owned()
+}
+
+impl World {
+    fn trace(&mut self, path: &str, traffic: &Traffic) -> Result<Account, String> {
+        let wanted = Traced { path: path.to_owned(), functions: true, batch: BATCH, rounds: ROUNDS };
+        let (spec, receiver) = self.ends(traffic);
+        match self.answer(&Request::Trace { spec, receiver, wanted }) {
+            Ok(Answer::Traced(account)) => Ok(*account),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// Packets that arrived, all of them in order and none twice.
+fn all_arrived(account: &Account, packets: u32) {
+    let arrived = u64::from(packets * BATCH * ROUNDS);
+    // A tick of the timer may send an acknowledgement: that is another packet, and told as such.
+    let journeys = Journeys { inside: 0, ..account.reading().journeys };
+    assert_eq!(journeys, Journeys { arrived, ..Journeys::default() }, "{:?}", account.stages);
+}
+
+/// What the row that ends at this stage takes.
+fn takes(account: &Account, ends_at: usize) -> f64 {
+    let row = |row: &Row| (row.to == ends_at).then_some(row.corrected);
+    account.rows().iter().find_map(row).unwrap_or_else(|| panic!("no row ends at {ends_at}: {:?}", account.rows()))
+}
+
+fn stage(account: &Account, label: &str, at: trace::At) -> usize {
+    account.stages.iter().position(|stage| stage.label == label && stage.at == at).unwrap()
+}
+
+#[test]
+fn each_packet_is_followed_and_its_stages_add_up() {
+    let mut world = World::boot("");
+    let datagram = |message: u32| Traffic { message, ..Traffic::new(Kind::UdpStream) };
+    let mut all = Vec::new();
+    for (path, traffic, packets) in [
+        ("udp-tx", datagram(1), 1),
+        ("udp-tx", datagram(1400), 1),
+        // One request, one answer.
+        ("tcp-tx", Traffic::new(Kind::TcpRr), 2),
+        // To an interface that discards.
+        ("udp-tx", Traffic::new(Kind::Pps), 1),
+    ] {
+        let account = world.trace(&bundled(path), &traffic).unwrap();
+        let name = format!("{path}, {}, {} bytes", traffic.kind, traffic.message);
+        all_arrived(&account, packets);
+        for stage in &account.stages {
+            assert!(stage.seen.is_ok() || stage.optional, "{name}: {stage:?}");
+        }
+        let closure = account.closure().unwrap();
+        eprintln!("note: {name}: closure {closure:.4}, whole {:?}", account.whole());
+        assert!((0.98..=1.02).contains(&closure), "{name}: the stages add up to {closure} of the whole");
+        assert!(account.rows().iter().all(|row| row.raw > 0.0), "{name}: {:?}", account.rows());
+        let [without, with] = account.a_message().unwrap();
+        assert!(without > 1000.0 && with > without, "{name}: {without} {with}");
+        all.push(account);
+    }
+    // The copy is dearer for more bytes, the way to the device is not.
+    let [small, large, ..] = all.as_slice() else { panic!() };
+    let apart = |label: &str, at: trace::At| {
+        takes(large, stage(large, label, at)) - takes(small, stage(small, label, at))
+    };
+    let copied = apart("ip_append_data", trace::At::Return);
+    assert!(copied > 100.0, "1399 bytes more take {copied} instructions to copy");
+    let sent = apart("dev_hard_start_xmit", trace::At::Entry);
+    assert!(sent.abs() < 30.0, "1399 bytes more take {sent} instructions on the way to the device");
+
+    // A datagram beyond the MTU becomes several packets: that is told, and no time is made up.
+    let fragments = world.trace(&bundled("udp-tx"), &datagram(4000)).unwrap();
+    let Journeys { arrived, repeated, .. } = fragments.reading().journeys;
+    assert_eq!((arrived, repeated), (0, u64::from(BATCH * ROUNDS)), "{:?}", fragments.stages);
+    assert_eq!((fragments.rows(), fragments.closure()), (Vec::new(), None));
+
+    // One call of `sendmsg` for many datagrams passes none of the stages of `sendto`, and the rest
+    // once.
+    let gso = Traffic { sender: Sender::Gso, ..datagram(1000) };
+    let together = world.trace(&bundled("udp-tx"), &gso).unwrap();
+    assert!(together.stages[0].seen.as_ref().unwrap_err().contains("is not passed"), "{:?}", together.stages);
+    let journeys = together.reading().journeys;
+    assert!(journeys.arrived > 0 && journeys.arrived < u64::from(BATCH * ROUNDS) / 8, "{journeys:?}");
+
+    // A function that no kernel has leaves the others; a path without any is refused.
+    let strange = bundled("udp-tx").replace("\"udp_sendmsg\"", "\"no_such_function\"");
+    let account = world.trace(&strange, &datagram(1)).unwrap();
+    let reason = account.stages[2].seen.as_ref().unwrap_err();
+    assert!(reason.contains("no function no_such_function"), "{reason}");
+    all_arrived(&account, 1);
+    let nowhere = "about = \"x\"\nworkload = \"udp_rr\"\n[[stage]]\nlabel = \"a\"\nlane = \"ip\"\nfunctions = [\"a_b\"]\n\
+                   [[stage]]\nlabel = \"b\"\nlane = \"ip\"\nfunctions = [\"c_d\"]\n";
+    let error = world.trace(nowhere, &datagram(1)).unwrap_err();
+    assert!(error.contains("fewer than two stages are passed: a: no function a_b"), "{error}");
+    let error = world.trace("about = 7", &datagram(1)).unwrap_err();
+    assert!(error.contains("the path:1:"), "{error}");
+}

@@ -1,0 +1,69 @@
+//! Paths of packets in the running kernel, by tracepoints; `traffic_guests` has functions.
+
+mod common;
+
+use common::{Bench, expect, expect_no_agents_of, is_root, skip, stderr, stdout};
+
+const LOOPBACK: [&str; 3] = ["trace", "udp-tx", "--scenario=loopback"];
+
+fn trace(bench: &Bench, more: &[&str]) -> std::process::Output {
+    bench.netassay(&[&LOOPBACK, more].concat()).output().unwrap()
+}
+
+#[test]
+fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
+    if !is_root() {
+        return skip("traffic_packets_of_the_running_kernel…", "raw tracepoints need root");
+    }
+    let bench = Bench::new();
+    let output = trace(&bench, &["--batch=500", "--rounds=3", "--format=json"]);
+    expect(&output, 0);
+    let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let rows = document["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 4, "{document:#}");
+    assert!(rows.iter().all(|row| row["raw"].as_f64().unwrap() > 0.0), "{document:#}");
+    // Tracepoints of system calls can be preempted, and the kernel then leaves out another thread's
+    // program: a busy machine loses packets of the trace, and says so.
+    let of = |what: &str| document["journeys"][what].as_u64().unwrap();
+    assert!(of("arrived") > 0 && of("arrived") + of("lost") <= 1500, "{document:#}");
+    assert!(of("arrived") == 1500 || of("stray") + of("lost") > 0, "{document:#}");
+    // What was sent meanwhile is received by a soft interrupt of the sender: aside, not in a stage.
+    let last = &rows[3];
+    assert!(last["outside"].as_f64().unwrap() > 0.0, "{last:#}");
+
+    let text = trace(&bench, &["--batch=500", "--rounds=1"]);
+    expect(&text, 0);
+    let text = stdout(&text);
+    for words in ["sendto return", "closure: the stages add up to", "a probe costs", "not seen: sock_sendmsg,"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let mut child = bench.netassay(&[&LOOPBACK[..], &["--rounds=64"]].concat()).spawn().unwrap();
+    let id = child.id();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    expect_no_agents_of(id);
+}
+
+#[test]
+fn what_cannot_be_traced_is_refused_with_the_way_out() {
+    let bench = Bench::new();
+    let refused = |arguments: &[&str], code: u8, words: &[&str]| {
+        let output = bench.netassay(arguments).output().unwrap();
+        expect(&output, code);
+        let said = stderr(&output);
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    };
+    refused(&["trace", "no-such"], 2, &["no-such", "bundled: udp-tx"]);
+    refused(&["trace", "udp-rx"], 2, &["udp-rx begins in an interrupt", "sender"]);
+    refused(&["trace", "./none.toml"], 2, &["none.toml"]);
+    refused(&["trace", "udp-tx", "--rounds=65"], 2, &["1..=64"]);
+    let broken = bench.write("broken.toml", "about = \"x\"\nworkload = \"udp_rx\"\n");
+    refused(&["trace", broken.to_str().unwrap()], 2, &["broken.toml:"]);
+    if is_root() {
+        let output = bench.netassay_as_nobody(&LOOPBACK).output().unwrap();
+        expect(&output, 3);
+        let said = stderr(&output);
+        assert!(said.contains("CAP_BPF") && said.contains("--inside guest"), "{said}");
+    }
+}

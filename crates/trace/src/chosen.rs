@@ -1,0 +1,190 @@
+//! Which probe point stands for each stage: the first that packets pass.
+
+use serde::{Deserialize, Serialize};
+
+use crate::path::{At, Lane};
+use crate::reading::POINTS;
+use crate::resolve::{Found, Kind, Point, Resolved};
+use crate::tracer::{Mean, Probe};
+
+/// A stage, and how it is seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chosen {
+    /// The box of the flow chart.
+    pub label: String,
+    /// The layer of the box.
+    pub lane: Lane,
+    /// Whether functions are entered or left there.
+    pub at: At,
+    /// Some packets do not pass it.
+    pub optional: bool,
+    /// Where it is seen, or why it is not.
+    pub seen: Result<Seen, String>,
+}
+
+/// Where a stage is seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// The number of the point.
+    pub point: u8,
+    /// The function or tracepoint.
+    pub name: String,
+    /// By what.
+    pub mean: Mean,
+}
+
+/// All places that may stand for stages, to be tried at once.
+pub struct Candidates<'s> {
+    stages: &'s [Resolved],
+    /// Of each stage its places, or why it has none.
+    places: Vec<Result<&'s [Point], &'s str>>,
+}
+
+impl<'s> Candidates<'s> {
+    /// Those of one family.
+    pub fn of(stages: &'s [Resolved], ipv6: bool) -> Self {
+        let places = stages.iter().map(|stage| match if ipv6 { &stage.ipv6 } else { &stage.ipv4 } {
+            Found::Points(points) => Ok(points.as_slice()),
+            Found::Missing(reason) => Err(reason.as_str()),
+        });
+        Self { stages, places: places.collect() }
+    }
+
+    /// Probes for trying them, with numbers of their own, in groups that fit a tracer. `functions`:
+    /// whether functions may be probed.
+    pub fn probes(&self, functions: bool) -> Vec<Vec<Probe>> {
+        let all: Vec<(At, &Point)> = self.each(functions).map(|(_, at, place)| (at, place)).collect();
+        let groups = all.chunks(POINTS).map(|group| {
+            let probes = group.iter().zip(0..);
+            probes.map(|((at, place), number)| Probe { number, place: (*place).clone(), at: *at }).collect()
+        });
+        groups.collect()
+    }
+
+    /// Chooses. `tried`: of each probe in the order of [`Candidates::probes`] what became of it, and
+    /// how often it was hit while packets passed.
+    pub fn choose(&self, functions: bool, tried: Vec<(Result<Mean, String>, u64)>) -> Vec<Chosen> {
+        let mut tried = self.each(functions).zip(tried).peekable();
+        let mut point = 0;
+        let stages = self.stages.iter().zip(&self.places).enumerate();
+        let chosen = stages.map(|(index, (stage, places))| {
+            let mut seen: Option<(String, Mean)> = None;
+            let mut reasons: Vec<String> = places.err().map(str::to_owned).into_iter().collect();
+            while let Some(((_, _, place), (mean, hits))) = tried.next_if(|((of, ..), _)| *of == index) {
+                match mean {
+                    Ok(mean) if hits > 0 => {
+                        seen.get_or_insert((place.name.clone(), mean));
+                    }
+                    Ok(_) => reasons.push(format!("{} is not passed", place.name)),
+                    Err(reason) => reasons.push(format!("{}: {reason}", place.name)),
+                }
+            }
+            let seen = seen.map(|(name, mean)| Seen { point: 0, name, mean });
+            let seen = seen.ok_or_else(|| match reasons.is_empty() {
+                true => "only functions stand for it, and they are not probed here".to_owned(),
+                false => reasons.join("; "),
+            });
+                    let seen = seen.map(|seen| {
+                point += 1;
+                Seen { point: point - 1, ..seen }
+            });
+            Chosen { label: stage.label.clone(), lane: stage.lane, at: stage.at, optional: stage.optional, seen }
+        });
+        chosen.collect()
+    }
+
+    fn each(&self, functions: bool) -> impl Iterator<Item = (usize, At, &'s Point)> + '_ {
+        self.places.iter().zip(self.stages).enumerate().flat_map(move |(index, (places, stage))| {
+            let places = places.unwrap_or_default().iter();
+            let allowed = places.filter(move |place| functions || place.kind == Kind::Tracepoint);
+            allowed.map(move |place| (index, stage.at, place))
+        })
+    }
+}
+
+impl Chosen {
+    /// Its probe.
+    pub fn probe(&self) -> Option<Probe> {
+        let seen = self.seen.as_ref().ok()?;
+        let kind = if seen.mean == Mean::Tracepoint { Kind::Tracepoint } else { Kind::Function };
+        let place = Point { kind, name: seen.name.clone(), arguments: None };
+        Some(Probe { number: seen.point, place, at: self.at })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(name: &str, kind: Kind) -> Point {
+        Point { kind, name: name.to_owned(), arguments: None }
+    }
+
+    fn stages() -> Vec<Resolved> {
+        let stage = |label: &str, found: Found| Resolved {
+            label: label.to_owned(),
+            lane: Lane::Ip,
+            at: At::Entry,
+            optional: false,
+            ipv4: found,
+            ipv6: Found::Missing("not for IPv6".to_owned()),
+        };
+        let functions = vec![place("f", Kind::Function), place("g", Kind::Function), place("t", Kind::Tracepoint)];
+        vec![
+            stage("a", Found::Points(functions)),
+            stage("b", Found::Missing("no function h".to_owned())),
+            stage("c", Found::Points(vec![place("i", Kind::Function)])),
+            stage("d", Found::Points(vec![place("u", Kind::Tracepoint)])),
+        ]
+    }
+
+    fn seen(chosen: &[Chosen]) -> Vec<Result<(u8, &str), &str>> {
+        let seen = chosen.iter().map(|stage| match &stage.seen {
+            Ok(seen) => Ok((seen.point, seen.name.as_str())),
+            Err(reason) => Err(reason.as_str()),
+        });
+        seen.collect()
+    }
+
+    #[test]
+    fn the_first_place_that_packets_pass_stands_for_its_stage() {
+        let stages = stages();
+        let candidates = Candidates::of(&stages, false);
+        let [probes] = candidates.probes(true).try_into().unwrap();
+        let names: Vec<&str> = probes.iter().map(|probe| probe.place.name.as_str()).collect();
+        assert_eq!(names, ["f", "g", "t", "i", "u"]);
+        let tried = vec![
+            (Ok(Mean::Trampoline), 0),
+            (Ok(Mean::Kprobe), 9),
+            (Ok(Mean::Tracepoint), 9),
+            (Err("refused".to_owned()), 0),
+            (Ok(Mean::Tracepoint), 9),
+        ];
+        let chosen = candidates.choose(true, tried);
+        assert_eq!(seen(&chosen), [Ok((0, "g")), Err("no function h"), Err("i: refused"), Ok((1, "u"))]);
+        let probe = chosen[0].probe().unwrap();
+        assert_eq!((probe.number, probe.place.kind), (0, Kind::Function));
+        assert_eq!(chosen[1].probe(), None);
+    }
+
+    #[test]
+    fn where_functions_are_not_probed_tracepoints_stand_for_stages() {
+        let stages = stages();
+        let candidates = Candidates::of(&stages, false);
+        let [probes] = candidates.probes(false).try_into().unwrap();
+        assert_eq!(probes.len(), 2);
+        let chosen = candidates.choose(false, vec![(Ok(Mean::Tracepoint), 0), (Ok(Mean::Tracepoint), 3)]);
+        let none = "only functions stand for it, and they are not probed here";
+        assert_eq!(seen(&chosen), [Err("t is not passed"), Err("no function h"), Err(none), Ok((0, "u"))]);
+    }
+
+    #[test]
+    fn each_family_has_its_own_places() {
+        let stages = stages();
+        let candidates = Candidates::of(&stages, true);
+        assert_eq!(candidates.probes(true), Vec::<Vec<Probe>>::new());
+        assert!(candidates.choose(true, Vec::new()).iter().all(|stage| stage.seen.is_err()));
+    }
+}

@@ -1,0 +1,148 @@
+//! The programs that stamp packets, as clang compiled them (`bpf/path.bpf.c`), made ready for a
+//! kernel.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+
+use aya_obj::generated::bpf_insn;
+use aya_obj::{Object, btf};
+use host::bpf::{Instruction, Map, MapKind};
+use thiserror::Error;
+
+/// What clang compiled. `cargo xtask bpf` compiles it again.
+#[repr(align(8))]
+struct Aligned<T: ?Sized>(T);
+static COMPILED: &Aligned<[u8]> = &Aligned(*include_bytes!("../bpf/path.o"));
+
+/// The programs with one kernel's offsets of fields, and that kernel's types.
+pub(crate) struct Fitted {
+    object: Object,
+    types: btf::Btf,
+}
+
+/// The programs with maps of their own.
+pub(crate) struct Programs {
+    pub(crate) maps: BTreeMap<String, Map>,
+    object: Object,
+}
+
+/// The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/path.bpf.c`).
+const MARK: u64 = 0x6e65_7461_7373_6100;
+
+/// What differs from copy to copy of a program.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Constants {
+    /// The number of the point.
+    pub(crate) point: u64,
+    /// That of the last point of the path.
+    pub(crate) last: u64,
+    /// The number of the system call that is followed.
+    pub(crate) call: u64,
+    /// Not 0: hits are only counted.
+    pub(crate) trying: u64,
+}
+
+/// Why the programs cannot be made ready.
+#[derive(Debug, Error)]
+#[error("the programs for tracing do not fit this kernel: {0}")]
+pub struct ObjectError(String);
+
+impl ObjectError {
+    fn of(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl Fitted {
+    /// Puts the offsets of fields into the programs. `types`: the bytes of
+    /// `/sys/kernel/btf/vmlinux`.
+    pub(crate) fn to(types: &[u8]) -> Result<Self, ObjectError> {
+        let mut object = Object::parse(&COMPILED.0).map_err(ObjectError::of)?;
+        let types = btf::Btf::parse(types, object.endianness).map_err(ObjectError::of)?;
+        object.relocate_btf(&types).map_err(ObjectError::of)?;
+        Ok(Self { object, types })
+    }
+
+    /// The number of a function in the kernel's own types, without those of modules.
+    pub(crate) fn function(&self, name: &str) -> Option<u32> {
+        self.types.id_by_type_name_kind(name, btf::BtfKind::Func).ok()
+    }
+
+    /// Makes the maps.
+    pub(crate) fn programs(&self) -> Result<Programs, ObjectError> {
+        let mut object = self.object.clone();
+        let mut maps = BTreeMap::new();
+        for (name, map) in &object.maps {
+            let made = made(map).map_err(|error| ObjectError(format!("map {name}: {error}")))?;
+            maps.insert(name.clone(), made);
+        }
+        let described = self.object.maps.iter();
+        let named = described.map(|(name, map)| (name.as_str(), maps[name].number(), map));
+        object.relocate_maps(named, &HashSet::new()).map_err(ObjectError::of)?;
+        Ok(Programs { maps, object })
+    }
+}
+
+impl Programs {
+    /// The instructions of a copy of this program.
+    ///
+    /// # Panics
+    /// If there is no program of this name.
+    pub(crate) fn copy(&self, name: &str, constants: Constants) -> Vec<Instruction> {
+        let Some(program) = self.object.programs.get(name) else {
+            unreachable!("bpf/path.bpf.c has no program {name}")
+        };
+        let code = &self.object.functions[&program.function_key()].instructions;
+        patched(code.iter().map(instruction).collect(), constants)
+    }
+}
+
+fn made(map: &aya_obj::Map) -> io::Result<Map> {
+    let kind = MapKind::of(map.map_type())
+        .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;
+    Map::new(kind, map.key_size() as usize, map.value_size() as usize, map.max_entries())
+}
+
+fn instruction(insn: &bpf_insn) -> Instruction {
+    Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm)
+}
+
+/// Puts the constants in the place of their marks: 64-bit numbers, in two instructions each.
+fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction> {
+    const LOAD_NUMBER: u8 = 0x18;
+    let numbers = [constants.point, constants.last, constants.call, constants.trying];
+    for at in 0..code.len().saturating_sub(1) {
+        if code[at].0 != LOAD_NUMBER || code[at].1 >> 4 != 0 {
+            continue;
+        }
+        let number = u64::from(code[at].3 as u32) | u64::from(code[at + 1].3 as u32) << 32;
+        let which = number.wrapping_sub(MARK + 1);
+        if let Some(constant) = usize::try_from(which).ok().and_then(|which| numbers.get(which)) {
+            code[at].3 = *constant as u32 as i32;
+            code[at + 1].3 = (*constant >> 32) as u32 as i32;
+        }
+    }
+    code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_replace_their_marks_and_nothing_else() {
+        let load = |register: u8, number: u64| {
+            [
+                Instruction(0x18, register, 0, number as u32 as i32),
+                Instruction(0, 0, 0, (number >> 32) as u32 as i32),
+            ]
+        };
+        let exit = Instruction(0x95, 0, 0, 0);
+        let code = [load(1, MARK + 1), load(2, MARK + 3), load(3, MARK + 5), load(4, 7), load(0x11, 5)];
+        let code: Vec<Instruction> = code.into_iter().flatten().chain([exit]).collect();
+        let constants = Constants { point: 9, last: 12, call: 5 << 40, trying: 0 };
+        let expected = [load(1, 9), load(2, 5 << 40), load(3, MARK + 5), load(4, 7), load(0x11, 5)];
+        let expected: Vec<Instruction> = expected.into_iter().flatten().chain([exit]).collect();
+        assert_eq!(patched(code, constants), expected);
+    }
+}

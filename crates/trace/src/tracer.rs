@@ -1,0 +1,292 @@
+//! The programs at their places, and the threads that they follow.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+
+use host::bpf::{
+    Attached, Map, Program, attach_to_function, attach_to_tracepoint, attach_trampoline, load,
+};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::object::{Constants, Fitted, ObjectError, Programs};
+use crate::offered::BTF;
+use crate::path::At;
+use crate::reading::{POINTS, Reading};
+use crate::resolve::{Kind, Point};
+
+/// A probe: where a point of a path is seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// The number of the point, from 0, below [`POINTS`].
+    pub number: u8,
+    /// The function or tracepoint.
+    pub place: Point,
+    /// Which end of a function.
+    pub at: At,
+}
+
+/// How a probe is attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mean {
+    /// fentry or fexit.
+    Trampoline,
+    /// kprobe or kretprobe.
+    Kprobe,
+    /// A raw tracepoint.
+    Tracepoint,
+}
+
+/// Why nothing is traced.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// The kernel's types cannot be read.
+    #[error("/{BTF} cannot be read: {0}: the kernel needs CONFIG_DEBUG_INFO_BTF")]
+    Types(io::Error),
+    /// The programs do not fit the kernel.
+    #[error(transparent)]
+    Object(#[from] ObjectError),
+    /// What tells interruptions from the packet's own time cannot be attached.
+    #[error("the scheduler's tracepoint cannot be used: {0}")]
+    Scheduler(String),
+    /// The counters cannot be read or written.
+    #[error("the counters of a trace cannot be used: {0}")]
+    Counters(#[from] io::Error),
+}
+
+/// What traces on one kernel: the programs that fit it.
+pub struct Kernel(Fitted);
+
+/// Programs that stamp the packets of some threads. Dropped, everything is detached; so it is when
+/// the process dies.
+#[derive(Debug)]
+pub struct Tracer {
+    journeys: Map,
+    counters: [Map; 4],
+    _attached: Vec<Attached>,
+}
+
+/// What became of each probe, in their order: its means, or why no means would do.
+pub type Means = Vec<Result<Mean, String>>;
+
+/// Tracepoints at which something else gets the CPU, and those at which it gives it back. Those of
+/// the timer are x86's: it is no interrupt of the table.
+const INTERRUPTS: [(&str, &str); 3] = [
+    ("irq_handler_entry", "irq_handler_exit"),
+    ("softirq_entry", "softirq_exit"),
+    ("local_timer_entry", "local_timer_exit"),
+];
+
+impl Kernel {
+    /// Fits the programs to the running kernel.
+    ///
+    /// # Errors
+    /// [`TraceError`].
+    pub fn running() -> Result<Self, TraceError> {
+        let types = fs::read(format!("/{BTF}")).map_err(TraceError::Types)?;
+        Ok(Self(Fitted::to(&types)?))
+    }
+
+    /// Attaches probes that only count how often each is hit ([`Reading::hits`]), to learn which of
+    /// them packets pass.
+    ///
+    /// # Errors
+    /// As [`Kernel::attach`].
+    pub fn attach_to_try(&self, probes: &[Probe], call: u64) -> Result<(Tracer, Means), TraceError> {
+        self.attach_all(probes, Constants { call, trying: 1, ..Constants::default() })
+    }
+
+    /// Attaches probes. The probe with the highest number ends a journey. `call`: the number of the
+    /// system call that `sys_enter` and `sys_exit` stand for.
+    ///
+    /// # Errors
+    /// [`TraceError`]; then nothing stays attached. A probe that cannot be attached is no error: it
+    /// is told beside the tracer.
+    ///
+    /// # Panics
+    /// If a probe has a number of [`POINTS`] or more.
+    pub fn attach(&self, probes: &[Probe], call: u64) -> Result<(Tracer, Means), TraceError> {
+        self.attach_all(probes, Constants { call, ..Constants::default() })
+    }
+
+    fn attach_all(&self, probes: &[Probe], constants: Constants) -> Result<(Tracer, Means), TraceError> {
+        let mut programs = self.0.programs()?;
+        let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
+        assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
+        let mut attached = Vec::new();
+        for (begin, end) in INTERRUPTS {
+            // An end without its begin is ignored by the programs, so these come first.
+            for (tracepoint, program) in [(end, "end"), (begin, "begin")] {
+                // A kernel without one of them has no such interruptions.
+                attached.extend(raw(&programs, tracepoint, program, Constants::default()).ok());
+            }
+        }
+        let scheduler = raw(&programs, "sched_switch", "sched_switch", Constants::default());
+        attached.push(scheduler.map_err(TraceError::Scheduler)?);
+        let means = probes.iter().map(|probe| {
+            let constants = Constants { point: probe.number.into(), last: last.into(), ..constants };
+            let (mean, place) = self.probe(&programs, probe, constants)?;
+            attached.push(place);
+            Ok(mean)
+        });
+        let means = means.collect();
+        let mut map = |name: &str| {
+            programs.maps.remove(name).unwrap_or_else(|| unreachable!("bpf/path.bpf.c has no map {name}"))
+        };
+        let counters = ["ways", "cells", "tallies", "hits"].map(&mut map);
+        Ok((Tracer { journeys: map("journeys"), counters, _attached: attached }, means))
+    }
+
+    fn probe(
+        &self,
+        programs: &Programs,
+        probe: &Probe,
+        constants: Constants,
+    ) -> Result<(Mean, Attached), String> {
+        let (name, at) = (probe.place.name.as_str(), probe.at);
+        if probe.place.kind == Kind::Tracepoint {
+            let program = if matches!(name, "sys_enter" | "sys_exit") { name } else { "tracepoint" };
+            return Ok((Mean::Tracepoint, raw(programs, name, program, constants)?));
+        }
+        let first = match self.trampoline(programs, name, at, constants) {
+            Ok(attached) => return Ok((Mean::Trampoline, attached)),
+            Err(reason) => reason,
+        };
+        match kprobe(programs, name, at, constants) {
+            Ok(attached) => Ok((Mean::Kprobe, attached)),
+            Err(reason) => Err(format!("fentry: {first}; kprobe: {reason}")),
+        }
+    }
+
+    fn trampoline(
+        &self,
+        programs: &Programs,
+        name: &str,
+        at: At,
+        constants: Constants,
+    ) -> Result<Attached, String> {
+        let function = self.0.function(name).ok_or("not among the kernel's own types")?;
+        let (kind, program) = match at {
+            At::Entry => (Program::Entry(function), "fentry"),
+            At::Return => (Program::Return(function), "fexit"),
+        };
+        let program = load(kind, &programs.copy(program, constants)).map_err(said)?;
+        attach_trampoline(&program).map_err(said)
+    }
+}
+
+impl Tracer {
+    /// Follows a thread of this process, or of another one: by its number in the first namespace of
+    /// processes.
+    ///
+    /// # Errors
+    /// The kernel's error: `E2BIG` for more than 64 threads.
+    pub fn follow(&self, thread: u32) -> io::Result<()> {
+        self.journeys.write(&thread.to_ne_bytes(), &vec![0; self.journeys.stride()])
+    }
+
+    /// Everything that was counted since the beginning.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn read(&self) -> io::Result<Reading> {
+        let [ways, cells, tallies, hits] = &self.counters;
+        Reading::of(ways, cells, tallies, hits)
+    }
+}
+
+fn raw(programs: &Programs, name: &str, program: &str, constants: Constants) -> Result<Attached, String> {
+    let program = load(Program::RawTracepoint, &programs.copy(program, constants)).map_err(said)?;
+    attach_to_tracepoint(&c_name(name)?, &program).map_err(said)
+}
+
+fn kprobe(programs: &Programs, name: &str, at: At, constants: Constants) -> Result<Attached, String> {
+    let program = match at {
+        At::Entry => "kprobe",
+        At::Return => "kretprobe",
+    };
+    let program = load(Program::Kprobe, &programs.copy(program, constants)).map_err(said)?;
+    attach_to_function(&c_name(name)?, at == At::Return, &program).map_err(said)
+}
+
+fn c_name(name: &str) -> Result<CString, String> {
+    CString::new(name).map_err(said)
+}
+
+fn said(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+    use crate::reading::Journeys;
+
+    fn probe(number: u8, name: &str) -> Probe {
+        let place = Point { kind: Kind::Tracepoint, name: name.to_owned(), arguments: None };
+        Probe { number, place, at: At::Entry }
+    }
+
+    fn capable() -> bool {
+        matches!(crate::Capabilities::probe().raw_tracepoints.verdict, crate::Verdict::Yes)
+    }
+
+    /// The calling thread's number, as the kernel counts in the first namespace.
+    fn thread() -> u32 {
+        nix::unistd::gettid().as_raw().unsigned_abs()
+    }
+
+    /// Tracepoints in which nothing preempts a program: the kernel runs each for every packet.
+    /// (`sys_enter` and `sys_exit` are not such: a program that is preempted is left out for others.)
+    #[test]
+    fn each_datagram_of_a_followed_thread_is_counted_once_and_no_other() {
+        assert!(capable(), "root may load raw tracepoints here");
+        let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
+        let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
+        let (tracer, means) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+        assert_eq!(means, vec![Ok(Mean::Tracepoint); names.len()]);
+        tracer.follow(thread()).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let here = socket.local_addr().unwrap();
+        let send = move |socket: &UdpSocket| {
+            for _ in 0..100 {
+                socket.send_to(&[0; 100], here).unwrap();
+            }
+        };
+        send(&socket);
+        let other = std::thread::spawn(move || send(&UdpSocket::bind("127.0.0.1:0").unwrap()));
+        other.join().unwrap();
+        let reading = tracer.read().unwrap();
+        assert_eq!(reading.journeys, Journeys { arrived: 100, ..Journeys::default() });
+        let way = &reading.ways[0];
+        assert_eq!((reading.ways.len(), way.whole.count, way.segments.len()), (1, 100, 2));
+        let parts: u64 = way.segments.iter().map(|segment| segment.sum).sum();
+        assert_eq!(parts, way.whole.sum, "the parts are the whole");
+        drop(tracer);
+    }
+
+    #[test]
+    fn places_are_tried_without_a_journey() {
+        let probes = [probe(0, "net_dev_queue"), probe(1, "qdisc_dequeue")];
+        let (tracer, _) = Kernel::running().unwrap().attach_to_try(&probes, 0).unwrap();
+        tracer.follow(thread()).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+        let reading = tracer.read().unwrap();
+        // Loopback has no queue.
+        assert_eq!(reading.hits[..2], [1, 0]);
+        assert_eq!((reading.journeys, reading.ways.len()), (Journeys::default(), 0));
+    }
+
+    #[test]
+    fn a_tracepoint_that_no_kernel_has_is_told_and_the_others_stay() {
+        let probes = [probe(0, "net_dev_queue"), probe(1, "no_such_tracepoint")];
+        let (_, means) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+        assert_eq!(means[0], Ok(Mean::Tracepoint));
+        assert!(means[1].as_ref().unwrap_err().contains("No such file"), "{means:?}");
+    }
+}

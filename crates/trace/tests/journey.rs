@@ -1,0 +1,183 @@
+//! What turns hits into stages (`bpf/journey.h`), compiled for this machine: the same lines run in
+//! the kernel.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use netassay_trace::Segment;
+
+/// The last point of every path here.
+const LAST: u64 = 7;
+
+/// `enum came_to`.
+const PASSED: u64 = 0;
+const BEGUN: u64 = 1;
+const DONE: u64 = 2;
+const LOST: u64 = 3;
+const STRAY: u64 = 4;
+const REPEATED: u64 = 5;
+const INSIDE: u64 = 6;
+
+struct Journey {
+    process: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    _directory: tempfile::TempDir,
+}
+
+impl Journey {
+    fn compiled() -> Self {
+        let room = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("journey");
+        let mut cc = Command::new("cc");
+        cc.args(["-Wall", "-Wextra", "-Werror", "-O1", "-I"]).arg(room.join("bpf"));
+        cc.arg(room.join("tests/journey.c")).arg("-o").arg(&program);
+        assert!(cc.status().unwrap().success());
+        let mut process =
+            Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (to, from) = (process.stdin.take().unwrap(), process.stdout.take().unwrap());
+        Self { process, to, from: BufReader::new(from), _directory: directory }
+    }
+
+    fn ask(&mut self, what: char, first: u64, second: u64) -> String {
+        writeln!(self.to, "{what} {first} {second}").unwrap();
+        let mut line = String::new();
+        self.from.read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// What a hit came to, and of a journey that arrived: point, own time and time aside of each
+    /// segment.
+    fn hit(&mut self, point: u64, now: u64) -> (u64, Vec<[u64; 3]>) {
+        let line = self.ask('h', point, now);
+        let mut words = line.split(' ');
+        let came_to = words.next().unwrap().parse().unwrap();
+        let segment = |word: &str| {
+            let numbers: Vec<u64> = word.split(':').map(|number| number.parse().unwrap()).collect();
+            numbers.try_into().unwrap()
+        };
+        (came_to, words.map(segment).collect())
+    }
+}
+
+impl Drop for Journey {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_packet_that_passes_in_order_is_divided_without_a_rest() {
+    let journey = RefCell::new(Journey::compiled());
+    // Which points of the middle are passed; the time to each and an interruption before it.
+    let steps = prop::collection::vec((any::<bool>(), 1u64..1000, 0u64..50), LAST as usize);
+    let mut runner = TestRunner::default();
+    let test = |steps: Vec<(bool, u64, u64)>| {
+        let mut journey = journey.borrow_mut();
+        journey.ask('n', 0, 0);
+        let mut now = 1000;
+        assert_eq!(journey.hit(0, now).0, BEGUN);
+        let (mut expected, mut own, mut aside) = (Vec::new(), 0, 0);
+        for (point, (passed, time, interruption)) in (1..=LAST).zip(steps) {
+            now += time;
+            own += time;
+            if interruption > 0 {
+                journey.ask('i', now, 0);
+                // One in the other, with another packet's hit inside.
+                journey.ask('i', now + interruption / 2, 0);
+                assert_eq!(journey.hit(point, now + interruption / 2).0, INSIDE);
+                journey.ask('r', now + interruption / 2, 0);
+                now += interruption;
+                aside += interruption;
+                journey.ask('r', now, 0);
+            }
+            if passed || point == LAST {
+                expected.push([point, own, aside]);
+                (own, aside) = (0, 0);
+                let (came_to, segments) = journey.hit(point, now);
+                if point == LAST {
+                    prop_assert_eq!(came_to, DONE);
+                    prop_assert_eq!(&segments, &expected);
+                } else {
+                    prop_assert_eq!(came_to, PASSED);
+                }
+            }
+        }
+        Ok(())
+    };
+    runner.run(&steps, test).unwrap();
+}
+
+#[test]
+fn lost_hits_lose_packets_and_never_make_up_a_time() {
+    let journey = RefCell::new(Journey::compiled());
+    // Packets one after the other; of each hit whether it was seen, or seen twice.
+    let packets = prop::collection::vec(prop::collection::vec(0u8..6, LAST as usize + 1), 1..8);
+    let mut runner = TestRunner::default();
+    runner
+        .run(&packets, |packets| {
+            let mut journey = journey.borrow_mut();
+            journey.ask('n', 0, 0);
+            let mut now = 1;
+            let mut came: [u64; 7] = [0; 7];
+            let mut under_way = false;
+            for seen in packets {
+                let whole = seen.iter().all(|how| *how > 0);
+                for (point, how) in (0..=LAST).zip(&seen) {
+                    let times = match how {
+                        0 => 0,
+                        1 => 2,
+                        _ => 1,
+                    };
+                    for _ in 0..times {
+                        now += 10;
+                        let (came_to, segments) = journey.hit(point, now);
+                        came[came_to as usize] += 1;
+                        let begins = came_to == BEGUN || came_to == LOST;
+                        prop_assert_eq!(begins, point == 0);
+                        prop_assert_eq!(came_to == LOST, point == 0 && under_way);
+                        prop_assert_eq!(came_to == STRAY, point != 0 && !under_way);
+                        under_way = match came_to {
+                            BEGUN | LOST => true,
+                            DONE | REPEATED => false,
+                            _ => under_way,
+                        };
+                        // Hits are 10 apart, so a segment is as long as it has hits, and none is
+                        // longer than its packet.
+                        for [_, own, aside] in segments {
+                            prop_assert!(own >= 10 && own <= 10 * 2 * (LAST + 1) && aside == 0);
+                        }
+                    }
+                }
+                let once = seen.iter().all(|how| *how > 1);
+                prop_assert!(!whole || !once || !under_way, "a packet seen whole arrives");
+            }
+            let begun = came[BEGUN as usize] + came[LOST as usize];
+            let ended = came[DONE as usize] + came[REPEATED as usize] + came[LOST as usize];
+            prop_assert_eq!(begun, ended + u64::from(under_way));
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn every_time_falls_into_the_bucket_that_holds_it() {
+    let journey = RefCell::new(Journey::compiled());
+    let mut runner = TestRunner::default();
+    let times = (any::<u64>(), 0u32..64).prop_map(|(time, shift)| time >> shift);
+    runner
+        .run(&times, |time| {
+            let number: u16 = journey.borrow_mut().ask('b', time, 0).parse().unwrap();
+            let (least, most) = Segment::bucket(number);
+            prop_assert!((least..=most).contains(&time), "{time} in bucket {number}");
+            Ok(())
+        })
+        .unwrap();
+}
