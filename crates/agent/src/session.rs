@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use host::{DeviceSettings, Features, Impairment, Links};
 
 use crate::exact::exact;
-use crate::trace::trace;
 use crate::interfaces::Interfaces;
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::refusal::{Refusal, Reply, done};
+use crate::trace::trace;
 use crate::traffic::Traffic;
 use crate::watch::Watch;
 use words::{DeviceSetting, Settled};

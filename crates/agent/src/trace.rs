@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use ::trace::{Account, At, Candidates, Chosen, Kernel, Mean, Offered, Path, Probe, Round, Tracer, resolve};
 use load::Spec;
 use load::exact::{Repeat, lend};
-use ::trace::{Account, At, Candidates, Chosen, Kernel, Mean, Offered, Path, Probe, Round, Tracer, resolve};
 
 use crate::exact::open_in;
 use crate::message::{Answer, ExactReceiver, Traced};
@@ -115,9 +115,9 @@ fn repeat(work: &mut dyn Repeat, turns: u32) -> Result<u64, String> {
 }
 
 fn missing(stages: &[Chosen]) -> String {
-    let reasons = stages.iter().filter_map(|stage| {
-        stage.seen.as_ref().err().map(|reason| format!("{}: {reason}", stage.label))
-    });
+    let reasons = stages
+        .iter()
+        .filter_map(|stage| stage.seen.as_ref().err().map(|reason| format!("{}: {reason}", stage.label)));
     reasons.collect::<Vec<_>>().join("; ")
 }
 

@@ -34,7 +34,9 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     let text = trace(&bench, &["--batch=500", "--rounds=1"]);
     expect(&text, 0);
     let text = stdout(&text);
-    for words in ["sendto return", "closure: the stages add up to", "a probe costs", "not seen: sock_sendmsg,"] {
+    for words in
+        ["sendto return", "closure: the stages add up to", "a probe costs", "not seen: sock_sendmsg,"]
+    {
         assert!(text.contains(words), "{words}: {text}");
     }
     let mut child = bench.netassay(&[&LOOPBACK[..], &["--rounds=64"]].concat()).spawn().unwrap();

@@ -22,10 +22,8 @@ impl Testbed {
     /// # Errors
     /// A workload that is not a sequence of single messages; and as [`Testbed::run`].
     pub fn exact(&mut self, order: &RunOrder) -> Result<Account, Error> {
-        let request = Request::Exact {
-            spec: spec(&self.transmitter, order)?,
-            receiver: self.exact_receiver(order)?,
-        };
+        let request =
+            Request::Exact { spec: spec(&self.transmitter, order)?, receiver: self.exact_receiver(order)? };
         match self.long(&request)? {
             Answer::Exact(account) => Ok(*account),
             other => Err(self.transmitter.agent.client.unexpected(&other).into()),

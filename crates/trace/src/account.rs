@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::chosen::Chosen;
-use crate::reading::Reading;
 use crate::path::At;
+use crate::reading::Reading;
 use crate::tracer::Mean;
 
 /// The account of a trace.
@@ -174,11 +174,15 @@ mod tests {
             outside: 50,
             buckets: vec![(20, 10)],
         };
-        let segments: Vec<Segment> = points.iter().zip(each).map(|(point, ns)| segment(*point, *ns)).collect();
+        let segments: Vec<Segment> =
+            points.iter().zip(each).map(|(point, ns)| segment(*point, *ns)).collect();
         let sum: u64 = segments.iter().map(|segment| segment.sum).sum();
         let whole = Segment { point: 0, sum, ..segment(0, 0) };
         let journeys = Journeys { arrived: 10, ..Journeys::default() };
-        Round { batch_ns: 1000, reading: Reading { ways: vec![Way { whole, segments }], journeys, hits: vec![10; 4] } }
+        Round {
+            batch_ns: 1000,
+            reading: Reading { ways: vec![Way { whole, segments }], journeys, hits: vec![10; 4] },
+        }
     }
 
     fn stage(label: &str, point: u8) -> Chosen {

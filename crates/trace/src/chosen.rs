@@ -86,11 +86,17 @@ impl<'s> Candidates<'s> {
                 true => "only functions stand for it, and they are not probed here".to_owned(),
                 false => reasons.join("; "),
             });
-                    let seen = seen.map(|seen| {
+            let seen = seen.map(|seen| {
                 point += 1;
                 Seen { point: point - 1, ..seen }
             });
-            Chosen { label: stage.label.clone(), lane: stage.lane, at: stage.at, optional: stage.optional, seen }
+            Chosen {
+                label: stage.label.clone(),
+                lane: stage.lane,
+                at: stage.at,
+                optional: stage.optional,
+                seen,
+            }
         });
         chosen.collect()
     }
@@ -131,7 +137,8 @@ mod tests {
             ipv4: found,
             ipv6: Found::Missing("not for IPv6".to_owned()),
         };
-        let functions = vec![place("f", Kind::Function), place("g", Kind::Function), place("t", Kind::Tracepoint)];
+        let functions =
+            vec![place("f", Kind::Function), place("g", Kind::Function), place("t", Kind::Tracepoint)];
         vec![
             stage("a", Found::Points(functions)),
             stage("b", Found::Missing("no function h".to_owned())),

@@ -254,7 +254,12 @@ mod tests {
             assert!(error.starts_with(place) && error.contains(words), "{to}: {error}");
         }
         assert!(Path::parse("p", &" ".repeat(MOST_BYTES + 1)).unwrap_err().problem.contains("at most"));
-        assert!(Path::parse("p", "about = \"x\"\nworkload = \"udp_rr\"\nstage = []").unwrap_err().problem.contains("0 stages"));
+        assert!(
+            Path::parse("p", "about = \"x\"\nworkload = \"udp_rr\"\nstage = []")
+                .unwrap_err()
+                .problem
+                .contains("0 stages")
+        );
     }
 
     proptest! {

@@ -4,9 +4,7 @@ use std::ffi::CString;
 use std::fs;
 use std::io;
 
-use host::bpf::{
-    Attached, Map, Program, attach_to_function, attach_to_tracepoint, attach_trampoline, load,
-};
+use host::bpf::{Attached, Map, Program, attach_to_function, attach_to_tracepoint, attach_trampoline, load};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

@@ -7,9 +7,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use netassay_trace::Segment;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use netassay_trace::Segment;
 
 /// The last point of every path here.
 const LAST: u64 = 7;

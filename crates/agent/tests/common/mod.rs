@@ -134,8 +134,15 @@ pub(crate) fn answers() -> Vec<Answer> {
 
 fn traced() -> trace::Account {
     use trace::{At, Chosen, Journeys, Lane, Mean, Reading, Round, Seen, Segment, Way};
-    let segment =
-        |point: u8| Segment { point, count: 1, sum: 20, least: 20, most: 20, outside: 0, buckets: vec![(18, 1)] };
+    let segment = |point: u8| Segment {
+        point,
+        count: 1,
+        sum: 20,
+        least: 20,
+        most: 20,
+        outside: 0,
+        buckets: vec![(18, 1)],
+    };
     let way = Way { whole: segment(0), segments: vec![segment(1)] };
     let reading =
         Reading { ways: vec![way], journeys: Journeys { arrived: 1, ..Journeys::default() }, hits: vec![0] };

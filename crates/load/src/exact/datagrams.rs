@@ -61,9 +61,7 @@ fn received<U: User>(
             let reader = receive::Many::new(message);
             user.has(Carrying { sending, sink, message, calls, flags, reader })
         }
-        Reader::Gro => {
-            user.has(Carrying { sending, sink, message, calls, flags, reader: Merged::new() })
-        }
+        Reader::Gro => user.has(Carrying { sending, sink, message, calls, flags, reader: Merged::new() }),
         _ => {
             let reader = receive::One::new(message);
             user.has(Carrying { sending, sink, message, calls, flags, reader })

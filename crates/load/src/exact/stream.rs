@@ -27,9 +27,7 @@ pub(super) fn give<U: User>(
     // One byte more than a message, to detect a larger one.
     let (room, flags) = (Buffer::room(len + 1), flags(traffic.reader));
     Ok(match traffic.sender {
-        Sender::Sendfile => {
-            user.has(Streamed { source, sink, writer: FromFile::new(len, 0)?, room, flags })
-        }
+        Sender::Sendfile => user.has(Streamed { source, sink, writer: FromFile::new(len, 0)?, room, flags }),
         Sender::Splice => {
             user.has(Streamed { source, sink, writer: ThroughPipe::new(message, 0)?, room, flags })
         }

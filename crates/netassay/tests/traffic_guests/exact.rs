@@ -97,7 +97,10 @@ impl World {
             let nobody = (DISCARD[1].parse::<std::net::IpAddr>().unwrap(), 9).into();
             (spec(DISCARD[0]), ExactReceiver::Nobody(nobody))
         } else {
-            (spec(ADDRESSES[0]), ExactReceiver::In { process: self.receiver, spec: Box::new(spec(ADDRESSES[1])) })
+            (
+                spec(ADDRESSES[0]),
+                ExactReceiver::In { process: self.receiver, spec: Box::new(spec(ADDRESSES[1])) },
+            )
         }
     }
 

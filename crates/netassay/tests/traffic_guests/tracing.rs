@@ -37,7 +37,11 @@ fn all_arrived(account: &Account, packets: u32) {
 /// What the row that ends at this stage takes.
 fn takes(account: &Account, ends_at: usize) -> f64 {
     let row = |row: &Row| (row.to == ends_at).then_some(row.corrected);
-    account.rows().iter().find_map(row).unwrap_or_else(|| panic!("no row ends at {ends_at}: {:?}", account.rows()))
+    account
+        .rows()
+        .iter()
+        .find_map(row)
+        .unwrap_or_else(|| panic!("no row ends at {ends_at}: {:?}", account.rows()))
 }
 
 fn stage(account: &Account, label: &str, at: trace::At) -> usize {

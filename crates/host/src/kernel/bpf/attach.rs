@@ -89,7 +89,8 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
             CLOSE_ON_EXEC,
         )
     };
-    let event = RawFd::try_from(event).ok().filter(|event| *event >= 0).ok_or_else(io::Error::last_os_error)?;
+    let event =
+        RawFd::try_from(event).ok().filter(|event| *event >= 0).ok_or_else(io::Error::last_os_error)?;
     // SAFETY: the kernel has just made this descriptor for us and no other code has it.
     let event = unsafe { OwnedFd::from_raw_fd(event) };
     // A program of a kprobe runs on every CPU, whichever the event was opened for.

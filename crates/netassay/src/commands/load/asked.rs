@@ -40,11 +40,7 @@ impl Asked {
         }
         let step = flags.step.unwrap_or(asked.order.step);
         let step = flags.interval.map_or(step, |interval| step.min(interval));
-        Ok(Self {
-            order: RunOrder { step, ..asked.order },
-            discard_device: flags.discard_device,
-            ..asked
-        })
+        Ok(Self { order: RunOrder { step, ..asked.order }, discard_device: flags.discard_device, ..asked })
     }
 
     /// Reads options as a study of this kind of traffic, in this scenario unless they name another.
@@ -80,7 +76,11 @@ impl Asked {
         traffic.kind.is_tcp() && traffic.congestion_control == CongestionControl::Unpaced
     }
 
-    pub(in crate::commands) fn options(&self, rootless: bool, interrupt: &Interrupt) -> Result<Options, Failure> {
+    pub(in crate::commands) fn options(
+        &self,
+        rootless: bool,
+        interrupt: &Interrupt,
+    ) -> Result<Options, Failure> {
         Ok(Options {
             discard_device: self.discard_device,
             state: self.condition.boot.clone(),

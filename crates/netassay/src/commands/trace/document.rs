@@ -63,10 +63,17 @@ impl Document {
 
     pub(super) fn text(&self, layout: Layout) -> String {
         let mut text = layout.hang(&format!("{}: {}\n", self.path, self.about), 2);
-        let say = |text: &mut String, sentence: &str| text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
+        let say =
+            |text: &mut String, sentence: &str| text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
         let place = if self.inside_guest { " inside a virtual machine" } else { "" };
         let (kind, family, scenario) = (self.asked.kind, self.family, self.scenario);
-        say(&mut text, &format!("{kind}, {}, {family}, over {scenario}{place}", counted(self.asked.message as usize, "byte")));
+        say(
+            &mut text,
+            &format!(
+                "{kind}, {}, {family}, over {scenario}{place}",
+                counted(self.asked.message as usize, "byte")
+            ),
+        );
         text.push('\n');
         text.push_str(&self.table().fit(layout));
         text.push('\n');
@@ -112,8 +119,11 @@ impl Document {
                 figure(whole)
             ));
         }
-        let costs: Vec<String> =
-            self.probes.iter().map(|(kind, cost)| format!("{} {unit} ({})", figure(*cost), means(*kind))).collect();
+        let costs: Vec<String> = self
+            .probes
+            .iter()
+            .map(|(kind, cost)| format!("{} {unit} ({})", figure(*cost), means(*kind)))
+            .collect();
         if !costs.is_empty() {
             said.push(format!("a probe costs {}", costs.join(", ")));
         }
@@ -130,7 +140,10 @@ impl Document {
             (lost, "lost on the way"),
             (repeated, "became several or passed a stage twice"),
             (crowded, "took rare ways"),
-            (stray, "stages passed without a beginning: the kernel left out a probe, because a program of it was interrupted"),
+            (
+                stray,
+                "stages passed without a beginning: the kernel left out a probe, because a program of it was interrupted",
+            ),
         ] {
             if count > 0 {
                 packets.push_str(&format!(", {count} {what}"));
@@ -164,9 +177,8 @@ impl Document {
                 None => reasons.push((reason, vec![name(stage)])),
             }
         }
-        let sentence = |(reason, stages): (&str, Vec<String>)| {
-            format!("not seen: {} ({reason})", stages.join(", "))
-        };
+        let sentence =
+            |(reason, stages): (&str, Vec<String>)| format!("not seen: {} ({reason})", stages.join(", "));
         reasons.into_iter().map(sentence).collect()
     }
 
