@@ -21,8 +21,8 @@ pub struct Intended {
 }
 
 impl Intended {
-    /// The changes on the machine of a side in a scenario, each once. `located`: its interface; `now`:
-    /// as it is; `own`: whether it gets addresses of netassay's.
+    /// The changes on the machine of a side in a scenario, each once. `located`: its interface;
+    /// `now`: as it is; `own`: whether it gets addresses of netassay's.
     #[must_use]
     pub fn on(
         side: Side,

@@ -81,8 +81,8 @@ impl Account {
         sum
     }
 
-    /// The segments of the way that most packets took, less half of what the probes at both of their
-    /// ends cost.
+    /// The segments of the way that most packets took, less half of what the probes at both of
+    /// their ends cost.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let reading = self.reading();

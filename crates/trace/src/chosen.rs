@@ -63,8 +63,8 @@ impl<'s> Candidates<'s> {
         groups.collect()
     }
 
-    /// Chooses. `tried`: of each probe in the order of [`Candidates::probes`] what became of it, and
-    /// how often it was hit while packets passed.
+    /// Chooses. `tried`: of each probe in the order of [`Candidates::probes`] what became of it,
+    /// and how often it was hit while packets passed.
     pub fn choose(&self, functions: bool, tried: Vec<(Result<Mean, String>, u64)>) -> Vec<Chosen> {
         let mut tried = self.each(functions).zip(tried).peekable();
         let mut point = 0;

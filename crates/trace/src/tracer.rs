@@ -239,7 +239,8 @@ mod tests {
     }
 
     /// Tracepoints in which nothing preempts a program: the kernel runs each for every packet.
-    /// (`sys_enter` and `sys_exit` are not such: a program that is preempted is left out for others.)
+    /// (`sys_enter` and `sys_exit` are not such: a program that is preempted is left out for
+    /// others.)
     #[test]
     fn each_datagram_of_a_followed_thread_is_counted_once_and_no_other() {
         assert!(capable(), "root may load raw tracepoints here");

@@ -31,8 +31,8 @@ pub(super) fn on_the_way(traffic: &Traffic) -> u64 {
     (calls(traffic) * count * each) as u64
 }
 
-/// Gives the datagrams to their user. Each combination of a sender and a reader is compiled separately, without
-/// branches on them.
+/// Gives the datagrams to their user. Each combination of a sender and a reader is compiled
+/// separately, without branches on them.
 pub(super) fn give<U: User>(
     traffic: &Traffic,
     sockets: (RawFd, Option<RawFd>),

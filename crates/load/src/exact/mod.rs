@@ -74,8 +74,8 @@ pub fn run(
     Ok(Account { applied: ends.applied, ..account })
 }
 
-/// Lends the same work to a borrower, who repeats it as often as he likes. Returns what the borrower
-/// made, and what the sockets read back.
+/// Lends the same work to a borrower, who repeats it as often as he likes. Returns what the
+/// borrower made, and what the sockets read back.
 ///
 /// # Errors
 /// As [`run`].
