@@ -1,5 +1,7 @@
 //! Paths of packets in the running kernel, by tracepoints; `traffic_guests` has functions.
 
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
 mod common;
 
 use common::{Bench, expect, expect_no_agents_of, is_root, skip, stderr, stdout};

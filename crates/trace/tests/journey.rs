@@ -152,7 +152,7 @@ fn lost_hits_lose_packets_and_never_make_up_a_time() {
                         // Hits are 10 apart, so a segment is as long as it has hits, and none is
                         // longer than its packet.
                         for [_, own, aside] in segments {
-                            prop_assert!(own >= 10 && own <= 10 * 2 * (LAST + 1) && aside == 0);
+                            prop_assert!((10..=10 * 2 * (LAST + 1)).contains(&own) && aside == 0);
                         }
                     }
                 }
