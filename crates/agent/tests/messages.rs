@@ -87,7 +87,7 @@ fn requests() -> Vec<Request> {
         Request::Exact { spec: spec(), receiver: ExactReceiver::In { process: 1, spec: Box::new(spec()) } },
         Request::Trace {
             spec: spec(),
-            receiver: ExactReceiver::Nobody((ADDRESS.parse::<std::net::IpAddr>().unwrap(), 9).into()),
+            receiver: ExactReceiver::Nobody(ADDRESS.parse().unwrap()),
             wanted: Traced { path: text(), functions: true, batch: 1, rounds: 1 },
         },
         Request::Finish,
