@@ -106,7 +106,7 @@ fn opened() -> (usize, usize) {
 /// What is asked. `far` are the sockets that the other end told of.
 fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
     let own = std::process::id();
-    match choice % 26 {
+    match choice % 28 {
         0 => Request::Listen { spec: bytes.spec(), interface: bytes.name(), underlay: None },
         1 => Request::Connect {
             spec: bytes.spec(),
@@ -181,6 +181,8 @@ fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
             features: bytes.features(),
         },
         24 => Request::Keep { why: bytes.of(&["", "advice", "\u{1b}[2J"]).to_owned() },
+        25 => Request::Card { interface: bytes.name() },
+        26 => Request::Reload { interface: bytes.name() },
         _ => Request::UndoMachine,
     }
 }

@@ -140,7 +140,9 @@ impl Bounded for Request {
                 name("interface", interface)?;
                 most("mtu", *mtu, MTU)
             }
-            Self::AwaitRunning { interface } => name("interface", interface),
+            Self::AwaitRunning { interface } | Self::Card { interface } | Self::Reload { interface } => {
+                name("interface", interface)
+            }
             Self::Steer { interface, cpus: wanted } => {
                 name("interface", interface)?;
                 cpus(wanted)
@@ -255,6 +257,9 @@ impl Bounded for Answer {
                 name("interface", &located.interface)?;
                 addresses(&located.addresses)?;
                 cpus(&located.near)
+            }
+            Self::Card(host::Card { bus, device, driver }) => {
+                texts("card", [bus, device, driver].into_iter())
             }
             Self::Interface { name: one } => name("name", one),
             Self::Watched(watched) => guests(watched),

@@ -89,6 +89,16 @@ pub enum Request {
         /// machine's.
         connection: Option<(IpAddr, IpAddr)>,
     },
+    /// Tell the card of an interface whose driver can be taken down and up. Nothing is changed.
+    Card {
+        /// The interface.
+        interface: String,
+    },
+    /// Take the driver of an interface down and up, and put everything back that went with it.
+    Reload {
+        /// The interface.
+        interface: String,
+    },
     /// Find the interface with this link-layer address.
     FindInterface {
         /// The address, as `02:00:5e:00:53:01`.
@@ -332,6 +342,8 @@ pub enum Answer {
     Measured(Box<Measured>),
     /// To [`Request::Locate`].
     Located(host::Located),
+    /// To [`Request::Card`].
+    Card(host::Card),
     /// To [`Request::FindInterface`].
     Interface {
         /// Its name.

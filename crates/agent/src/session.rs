@@ -86,6 +86,8 @@ impl Session {
             Request::Locate { interface, towards, connection } => {
                 Ok(Answer::Located(host::Located::find(interface.as_deref(), towards, connection)?))
             }
+            Request::Card { interface } => Ok(Answer::Card(self.interfaces.card(&interface)?)),
+            Request::Reload { interface } => done(self.interfaces.reload(&interface)),
             Request::FindInterface { address } => {
                 let name = self.interfaces.links.find_by_address(&address)?.name;
                 Ok(Answer::Interface { name })

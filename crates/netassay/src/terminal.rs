@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
 use runner::{Event, Invalid};
-use study::{Dropped, LooksDropped};
+use study::{BootKind, Dropped, LooksDropped};
 
 use crate::cli::ProgressStyle;
 use crate::failure::say;
@@ -106,7 +106,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
             bar.set_position(*done as u64);
         }
         Event::Tick if own_cpu => bar.tick(),
-        Event::Rebooting { .. }
+        Event::Restarting { .. }
         | Event::BootStarted { .. }
         | Event::BootLost { .. }
         | Event::Looked { .. } => {
@@ -147,9 +147,15 @@ fn line(event: &Event) -> Option<String> {
             }
             text
         }
-        Event::Rebooting { boot, of } => format!(
-            "boot {boot} of {of}: both machines restart; waiting until each answers over ssh from another boot, with its addresses"
-        ),
+        Event::Restarting { boot, of, how } => {
+            let what = match how {
+                BootKind::Reload => "the drivers of both interfaces are taken down and up",
+                _ => {
+                    "both machines restart; waiting until each answers over ssh from another boot, with its addresses"
+                }
+            };
+            format!("boot {boot} of {of}: {what}")
+        }
         Event::BootStarted { boot, of, build_ms, notes } => {
             let mut text = format!("boot {boot} of {of}: testbed built in {build_ms:.0} ms");
             for note in notes {

@@ -45,7 +45,7 @@ impl Campaign<'_> {
             return Ok(BootEnd::Interrupted);
         }
         let begun = Instant::now();
-        match self.reboot(session, number) {
+        match self.restart(session, number) {
             Ok(()) => {}
             Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
             Err(error) => return Err(error.into()),
@@ -100,17 +100,22 @@ impl Campaign<'_> {
         Ok(BootEnd::Through)
     }
 
-    /// Restarts the machines, where the study asks for it. That is between two boots, so machines
-    /// in which no other boot was measured go on: those of the first boot, of a boot that is
-    /// resumed, and those whose controller was stopped while they restarted.
-    fn reboot(&mut self, session: &Session<'_>, boot: u32) -> Result<(), testbed::Error> {
-        if session.plan.how_of_boots() != Some(BootKind::Reboot)
-            || !session.machines.are_of_another(boot, &self.lab.boot_ids()?)
-        {
+    /// Restarts the machines, or the drivers of their interfaces, where the study asks for it. That
+    /// is between two boots, so machines in which no other boot was measured go on: those of the
+    /// first boot, of a boot that is resumed, and those whose controller was stopped while they
+    /// restarted. Of a driver nobody tells whether it was taken down meanwhile.
+    fn restart(&mut self, session: &Session<'_>, boot: u32) -> Result<(), testbed::Error> {
+        let Some(how) = session.plan.how_of_boots() else { return Ok(()) };
+        let is_due = match how {
+            BootKind::Reset => false,
+            BootKind::Reload => session.machines.have_another(boot),
+            BootKind::Reboot => session.machines.are_of_another(boot, &self.lab.boot_ids()?),
+        };
+        if !is_due {
             return Ok(());
         }
-        self.tell(Event::Rebooting { boot, of: session.boots });
-        self.lab.reboot()
+        self.tell(Event::Restarting { boot, of: session.boots, how });
+        self.lab.restart(how)
     }
 
     /// An environment with what was changed of the machine for the study.

@@ -1,7 +1,7 @@
 //! The events of a running study.
 
 use serde::Serialize;
-use study::{Dropped, LooksDropped, PlannedRun};
+use study::{BootKind, Dropped, LooksDropped, PlannedRun};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,12 +25,14 @@ pub enum Event {
         /// How long that should take, in seconds.
         expected_s: f64,
     },
-    /// Both machines restart, which may take minutes.
-    Rebooting {
+    /// Both machines restart, which may take minutes, or only the drivers of their interfaces.
+    Restarting {
         /// The number of the boot that begins thereby, from 1.
         boot: u32,
         /// Boots in the schedule.
         of: u32,
+        /// What starts afresh.
+        how: BootKind,
     },
     /// A testbed is built.
     BootStarted {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use record::{Detail, Disturbance, Environment, Limit, Note, Series};
-use study::{BootState, BySide, Condition, Effective};
+use study::{BootKind, BootState, BySide, Condition, Effective};
 use testbed::{RunOrder, Switches};
 
 /// Builds the testbed of each boot.
@@ -32,11 +32,12 @@ pub trait Lab {
         Ok(Vec::new())
     }
 
-    /// Restarts the user's machines. No testbed stands meanwhile.
+    /// Restarts the user's machines, or the drivers of their interfaces. No testbed stands
+    /// meanwhile.
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
-    fn reboot(&mut self) -> Result<(), testbed::Error> {
+    fn restart(&mut self, _how: BootKind) -> Result<(), testbed::Error> {
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use agent::Interrupt;
 use guest::Memory;
 use record::{Detail, Disturbance, Environment, ExactRun, Note};
 use serde_json::{Value, json};
-use study::{BootState, BySide, Condition, Effective};
+use study::{BootKind, BootState, BySide, Condition, Effective};
 use testbed::{Restarter, RunOrder, Switches, Testbed};
 
 use crate::arrival::nothing_arrived;
@@ -91,7 +91,11 @@ impl Lab for LocalLab {
         self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boot_ids(&self.interrupt))
     }
 
-    fn reboot(&mut self) -> Result<(), testbed::Error> {
+    fn restart(&mut self, how: BootKind) -> Result<(), testbed::Error> {
+        if how == BootKind::Reload {
+            let hosts = self.options.hosts.as_ref();
+            return hosts.map_or(Ok(()), |hosts| hosts.reload(&self.options.program, &self.interrupt));
+        }
         let Some(restarter) = self.restarter.clone() else { return Ok(()) };
         // Machines that did not come back are not used again.
         let hosts = self.options.hosts.take().ok_or(testbed::Error::NoHosts(self.options.state.scenario))?;

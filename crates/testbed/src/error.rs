@@ -100,6 +100,16 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// The driver of a machine's interface cannot be taken down and up between boots.
+    #[error(
+        "{host} cannot have its driver taken down between boots: {why}; name another interface, or use boots.how = \"reboot\" or \"reset\""
+    )]
+    NoReload {
+        /// The machine.
+        host: String,
+        /// Why not.
+        why: String,
+    },
     /// The machines are back, but not the addresses of their interfaces.
     #[error(
         "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)"
@@ -163,6 +173,14 @@ impl Error {
         )
     }
 
+    /// The reason of a refusal of an agent; any other error as it is.
+    pub(crate) fn refusal(self) -> Result<String, Self> {
+        match self {
+            Self::Call(CallError::Refused { why, .. }) => Ok(why),
+            other => Err(other),
+        }
+    }
+
     /// Whether its text says what to do; other errors are about what this machine supports.
     #[must_use]
     pub fn names_its_way_out(&self) -> bool {
@@ -175,6 +193,7 @@ impl Error {
                 | Self::NoGuest { .. }
                 | Self::BridgeCutsOff { .. }
                 | Self::NoRestart { .. }
+                | Self::NoReload { .. }
                 | Self::OtherAddresses
                 | Self::NoSuchInterface { .. }
                 | Self::NotApplied { .. }

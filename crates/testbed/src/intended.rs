@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use host::{InterfaceEnvironment, LEAST_IPV6_MTU, Located};
+use host::{Card, InterfaceEnvironment, LEAST_IPV6_MTU, Located};
 use study::{DeviceSetting, EthtoolOption, Scenario, Side};
 
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
@@ -87,6 +87,13 @@ impl Intended {
             all.push(one(port(&format!("master {BRIDGE}")), port("nomaster")));
         }
         all
+    }
+
+    /// A driver that is taken down and up between boots.
+    #[must_use]
+    pub fn driver(card: &Card) -> Self {
+        let tell = |action| format!("echo {} > {}", card.device, card.file(action));
+        Self { change: format!("{}; {}", tell("unbind"), tell("bind")), undo: tell("bind") }
     }
 
     /// A feature that is switched.

@@ -269,6 +269,11 @@ impl Launched {
         self.client.order(request, self.patience()).map_err(|error| self.explain(error))
     }
 
+    /// The same for a request that takes its time.
+    pub(crate) fn order_within(&mut self, request: &Request, patience: Duration) -> Result<(), Error> {
+        self.client.order(request, patience).map_err(|error| self.explain(error))
+    }
+
     pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Error> {
         self.client.call(request, self.patience()).map_err(|error| self.explain(error))
     }

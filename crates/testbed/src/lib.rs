@@ -22,6 +22,7 @@ mod lodged;
 mod machines;
 mod options;
 mod path;
+mod reload;
 mod restart;
 mod run;
 mod scenario;

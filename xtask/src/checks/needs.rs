@@ -32,6 +32,11 @@ const NEEDS: &[Need] = &[
         program: "clang-14",
         purpose: "the check that the checked-in programs for the kernel are what their source says",
     },
+    Need {
+        package: "e2fsprogs",
+        program: "mke2fs",
+        purpose: "the disks of the machines of tests that restart",
+    },
     Need { package: "ethtool", program: "ethtool", purpose: "second opinion on offload features in tests" },
     Need { package: "g++", program: "c++", purpose: "libFuzzer, for the fuzz targets" },
     Need { package: "iperf", program: "iperf", purpose: "a peer in the bench, and in its smoke test" },

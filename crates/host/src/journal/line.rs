@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::machine::{Target, Value, check_value};
 
 /// The version of the format.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`],
-/// and names interfaces only. Version 3 has no [`Record::Applied`].
+/// and names interfaces only. Version 3 has no [`Record::Applied`],
+/// version 4 no [`Target::Driver`] and no interface with its card.
 const OLDEST: u32 = 2;
 
 /// One line.

@@ -1,12 +1,12 @@
-//! The IPv6 state of an interface: all that Linux removes when the MTU becomes too small for IPv6,
-//! recorded so that it can be put back.
+//! What an interface has of IPv6 and of IPv4: all that Linux removes when the MTU becomes too small
+//! for IPv6, or when the interface ends, recorded so that it can be put back.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::link::entry::{Entry, IPV6, Sort};
+use crate::link::entry::{Entry, IPV4, IPV6, Sort};
 use crate::link::interface::Link;
 use crate::link::links::Links;
 
@@ -17,8 +17,10 @@ pub const LEAST_IPV6_MTU: u32 = 1_280;
 /// The part of the state that a change affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// All of it.
+    /// All of IPv6.
     All,
+    /// All of IPv4.
+    AllOfIpv4,
     /// The addresses, which an interface loses when it is set down.
     Addresses,
     /// What follows the interface's MTU: its sysctl `mtu`, and the routes that have one of their
@@ -27,24 +29,37 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
+    /// The family's number, and its directory of sysctls.
+    fn family(self) -> (u8, &'static str) {
+        match self {
+            Self::AllOfIpv4 => (IPV4, "ipv4"),
+            Self::All | Self::Addresses | Self::Mtu => (IPV6, "ipv6"),
+        }
+    }
+
     fn has(self, entry: &Entry) -> bool {
         match self {
-            Self::All => true,
+            Self::All | Self::AllOfIpv4 => true,
             Self::Addresses => entry.sort == Sort::Address,
             Self::Mtu => entry.has_mtu(),
         }
     }
 
+    /// A directory of the interface's sysctls.
+    fn directory(self, root: &Path, directory: &str, link: &Link) -> PathBuf {
+        root.join("proc/sys/net").join(self.family().1).join(directory).join(&link.name)
+    }
+
     fn has_sysctl(self, directory: &str, name: &str) -> bool {
         match self {
-            Self::All => true,
+            Self::All | Self::AllOfIpv4 => true,
             Self::Addresses => false,
             Self::Mtu => (directory, name) == ("conf", "mtu"),
         }
     }
 }
 
-/// The directories of an interface's sysctls, below `net/ipv6`.
+/// The directories of an interface's sysctls, below `net/ipv6` and `net/ipv4`.
 const DIRECTORIES: [&str; 2] = ["conf", "neigh"];
 
 /// A sysctl of the interface.
@@ -65,12 +80,12 @@ pub(crate) struct State {
 impl State {
     /// Reads it. `root` has `proc` in it.
     pub(crate) fn read(links: &mut Links, root: &Path, link: &Link, scope: Scope) -> Result<Self, Error> {
-        if !directory(root, "conf", link).is_dir() {
+        if !scope.directory(root, "conf", link).is_dir() {
             return Ok(Self::default());
         }
         let mut state = Self { sysctls: sysctls(root, link, scope), entries: Vec::new() };
         for sort in Sort::ALL {
-            state.entries.extend(links.entries(sort, IPV6, link.index)?);
+            state.entries.extend(links.entries(sort, scope.family().0, link.index)?);
         }
         state.entries.retain(|entry| scope.has(entry));
         Ok(state)
@@ -92,7 +107,7 @@ impl State {
         if *self == Self::default() {
             return Ok(());
         }
-        if !directory(root, "conf", link).is_dir() {
+        if !scope.directory(root, "conf", link).is_dir() {
             return Err(format!(
                 "IPv6 is off on interface {name:?}, because its MTU is below {LEAST_IPV6_MTU} bytes: raise it, then restore again"
             )
@@ -103,7 +118,7 @@ impl State {
         let (secret, others): (Vec<&Sysctl>, Vec<&Sysctl>) =
             self.sysctls.iter().partition(|one| one.name == "stable_secret");
         for sysctl in secret.into_iter().chain(others) {
-            let path = directory(root, &sysctl.directory, link).join(&sysctl.name);
+            let path = scope.directory(root, &sysctl.directory, link).join(&sysctl.name);
             if value(&path).as_ref() != Some(&sysctl.value) {
                 let written = std::fs::write(&path, &sysctl.value);
                 written
@@ -116,7 +131,8 @@ impl State {
             let unsettled = links.entries(Sort::Address, IPV6, link.index)?;
             unsettled.iter().filter(|one| one.is_tentative).try_for_each(|one| one.delete(links, name))?;
         }
-        links.make_so(&self.entries, |entry| scope.has(entry), IPV6, (link.index, name))
+        let entries: Vec<Entry> = self.entries.iter().map(|entry| entry.at(link.index)).collect();
+        links.make_so(&entries, |entry| scope.has(entry), scope.family().0, (link.index, name))
     }
 
     /// As text: a line for each sysctl and each entry.
@@ -172,11 +188,11 @@ impl State {
         Some(state)
     }
 
-    /// Whether both are the same, whatever the time that is left to an address or route, and in
-    /// whatever order the kernel lists them.
+    /// Whether both are the same, whatever the time that is left to an address or route, whatever
+    /// the interface's index, and in whatever order the kernel lists them.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let entries = |state: &Self| {
-            let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, one.message.clone())).collect();
+            let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, one.at(0).message)).collect();
             all.sort_unstable();
             all
         };
@@ -200,15 +216,11 @@ impl State {
 /// Before the seconds for which an entry is preferred, and valid.
 const LIFETIME: &str = " for ";
 
-fn directory(root: &Path, directory: &str, link: &Link) -> PathBuf {
-    root.join("proc/sys/net/ipv6").join(directory).join(&link.name)
-}
-
 /// Those that can be written, by their names. One that cannot be read has no value.
 fn sysctls(root: &Path, link: &Link, scope: Scope) -> Vec<Sysctl> {
     let mut all = Vec::new();
     for directory_name in DIRECTORIES {
-        let Ok(entries) = std::fs::read_dir(directory(root, directory_name, link)) else { continue };
+        let Ok(entries) = std::fs::read_dir(scope.directory(root, directory_name, link)) else { continue };
         let mut found: Vec<Sysctl> = entries
             .filter_map(|entry| {
                 let entry = entry.ok()?;

@@ -82,9 +82,9 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         true => machine::of_sides(study, flags.change_machine || flags.dry_run)?,
         false => BySide::default(),
     };
-    let reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest(), &interrupt)?;
-    if let Some(reached) = &reached {
-        reached.check(study)?;
+    let mut reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest(), &interrupt)?;
+    if let Some(reached) = &mut reached {
+        reached.check(study, &interrupt)?;
     }
     if let (true, Some(reached)) = (flags.dry_run, &reached) {
         return dry_run_between(study, reached, flags).map(|()| None);

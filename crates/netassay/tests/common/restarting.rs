@@ -1,10 +1,12 @@
 //! Two machines for tests that really restart: virtual machines with a Debian kernel and an sshd of
 //! their own.
 //!
-//! Their root file system is an initramfs of files of this machine: busybox, sshd, and the
-//! libraries that `ldd` names. Management goes over QEMU's user-mode network with a forwarded port,
-//! the traffic over a link of datagrams between the two. Machine 1 has a command `reboot`; machine
-//! 2 has none, so that only the kernel's own request restarts it. Each start has a new boot id.
+//! Their root file system is an initramfs of files of this machine: busybox, sshd, ip, ethtool,
+//! and the libraries that `ldd` names. Management goes over QEMU's user-mode network with a
+//! forwarded port, the traffic over a link of datagrams between the two. Machine 1 has a command
+//! `reboot`; machine 2 has none, so that only the kernel's own request restarts it. Each start has
+//! a new boot id. What netassay keeps on a machine outlives its end, on a small disk: its undo
+//! journal among it.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,28 +14,36 @@ use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a machine may take to start and answer over ssh: some 8 s on an idle machine.
 const TO_START: Duration = Duration::from_secs(90);
 
 /// What it is made of.
-const PROGRAMS: [&str; 4] = ["/usr/sbin/sshd", "/bin/busybox", "/usr/bin/qemu-system-x86_64", "/usr/bin/ldd"];
+const PROGRAMS: [&str; 7] = [
+    "/usr/sbin/sshd",
+    "/usr/sbin/ethtool",
+    "/bin/ip",
+    "/bin/busybox",
+    "/usr/bin/qemu-system-x86_64",
+    "/usr/bin/ldd",
+    "/usr/sbin/mke2fs",
+];
 
 /// Makes the initramfs. `$1`: the directory with the keys; `$2`: the kernel's; `$3`: netassay.
 const MAKE: &str = r#"
 cd "$1"
 mkdir -p root/bin root/dev root/proc root/sys root/tmp root/admin/.ssh root/etc/ssh root/run/sshd root/var/lib root/modules
 cp /bin/busybox root/bin/busybox
-for applet in $(busybox --list); do case $applet in reboot|busybox) ;; *) ln -sf busybox root/bin/$applet;; esac; done
-for program in /usr/sbin/sshd $(ls /usr/lib/openssh/sshd-* 2>/dev/null); do
+for applet in $(busybox --list); do case $applet in reboot|ip|busybox) ;; *) ln -sf busybox root/bin/$applet;; esac; done
+for program in /usr/sbin/sshd /usr/sbin/ethtool /bin/ip $(ls /usr/lib/openssh/sshd-* 2>/dev/null); do
   mkdir -p root$(dirname $program); cp $program root$program
 done
-{ ldd /usr/sbin/sshd; ldd "$3" || true; } | grep -o '/[^ ]*' | sort -u | while read -r file; do
+{ ldd /usr/sbin/sshd; ldd /usr/sbin/ethtool; ldd /bin/ip; ldd "$3" || true; } | grep -o '/[^ ]*' | sort -u | while read -r file; do
   mkdir -p root$(dirname $file); cp -L $file root$file
 done
-for module in virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net; do
+for module in virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net virtio_blk; do
   find "$2"/lib/modules/ -name $module.ko\* -exec cp {} root/modules/ \;
 done
 cp init root/init; chmod 755 root/init
@@ -55,7 +65,9 @@ machine=$(sed 's/.*machine=\([12]\).*/\1/' /proc/cmdline)
 if [ $machine = 1 ]; then printf '#!/bin/sh\nexec busybox reboot -f\n' > /bin/reboot; chmod 755 /bin/reboot; fi
 ip link set lo up
 ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up
-ip addr add 10.78.0.$machine/24 dev eth1; ip link set eth1 up
+mount /dev/vda /var/lib
+if [ $machine = 2 ]; then ip link set eth1 name data0; data=data0; else data=eth1; fi
+ip addr add 10.78.0.$machine/24 dev $data; ip link set $data up
 exec /usr/sbin/sshd -D -e -f /etc/ssh/sshd_config
 "#;
 
@@ -90,6 +102,9 @@ impl Machines {
         fs::write(at("init"), INIT).unwrap();
         let place = directory.path().display().to_string();
         sh(MAKE, &[&place, &kernel.display().to_string(), &netassay.display().to_string()]);
+        for disk in ["disk1", "disk2"] {
+            sh("truncate -s 4M \"$1\" && mke2fs -q -t ext4 -O ^has_journal \"$1\"", &[&at(disk)]);
+        }
         // Both are held until both are known.
         let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let ports = listeners.each_ref().map(|listener| listener.local_addr().unwrap().port());
@@ -119,10 +134,21 @@ impl Machines {
 
     /// What a machine says to a command, if it answers.
     pub(crate) fn ask(&self, name: &str, script: &str) -> Option<String> {
-        let options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "-F"];
-        let done =
-            Command::new("ssh").args(options).args([&self.ssh_config(), name, script]).output().unwrap();
+        let done = self.said(name, script);
         done.status.success().then(|| String::from_utf8(done.stdout).unwrap())
+    }
+
+    /// What a machine says to commands that all succeed.
+    #[track_caller]
+    pub(crate) fn tell(&self, name: &str, script: &str) -> String {
+        let done = self.said(name, &format!("set -ex; {script}"));
+        assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    }
+
+    fn said(&self, name: &str, script: &str) -> Output {
+        let options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "-F"];
+        Command::new("ssh").args(options).args([&self.ssh_config(), name, script]).output().unwrap()
     }
 
     fn await_ssh(&self, name: &str) {
@@ -136,6 +162,11 @@ impl Machines {
     fn console(&self, name: &str) -> String {
         let number = if name == "a" { 1 } else { 2 };
         fs::read_to_string(self.directory.path().join(format!("console{number}"))).unwrap_or_default()
+    }
+
+    /// Everything that is set on the traffic's interface of a machine, but for its index.
+    pub(crate) fn state(&self, name: &str) -> Option<String> {
+        self.ask(name, &STATE.replace("DATA", data_of(name)))
     }
 
     /// From now on, machine `b` goes off when it should restart.
@@ -154,6 +185,11 @@ impl Machines {
         }
     }
 
+    /// Switches machine `b` off, as when its power fails.
+    pub(crate) fn switch_b_off(&mut self) {
+        self.b.0.kill().unwrap();
+    }
+
     /// Waits until machine `b` went off.
     pub(crate) fn await_b_off(&mut self) {
         let deadline = Instant::now() + TO_START;
@@ -170,6 +206,22 @@ impl Machines {
         self.await_ssh("b");
     }
 }
+
+/// The traffic's interface of a machine.
+pub(crate) fn data_of(name: &str) -> &'static str {
+    if name == "a" { "eth1" } else { "data0" }
+}
+
+const STATE: &str = r#"
+cd /sys/class/net/DATA && for f in address mtu flags tx_queue_len ifalias queues/rx-0/rps_cpus; do echo "$f $(cat $f)"; done
+/bin/ip -d addr show dev DATA | sed 's/^[0-9]*: //'
+/bin/ip route show table all dev DATA | sort
+/bin/ip -6 route show table all dev DATA | sort
+/bin/ip neigh show dev DATA nud permanent | sort
+ethtool -k DATA
+ethtool -g DATA
+cd /proc/sys/net && for f in ipv4/conf/DATA/* ipv4/neigh/DATA/* ipv6/conf/DATA/* ipv6/neigh/DATA/*; do [ ! -f $f ] || echo "$f $(cat $f 2>/dev/null)"; done
+"#;
 
 impl Drop for Guest {
     fn drop(&mut self) {
@@ -201,6 +253,7 @@ fn start(directory: &Path, kernel: &Path, number: usize, port: u16) -> Guest {
             at("link", other)
         )])
         .args(["-device", &format!("virtio-net-pci,netdev=data,mac=52:54:00:00:02:0{number},romfile=")])
+        .args(["-drive", &format!("if=virtio,format=raw,file={}", at("disk", number))])
         .args(["-qmp", &format!("unix:{},server=on,wait=off", at("monitor", number))])
         .stdin(Stdio::null())
         .stdout(Stdio::null())

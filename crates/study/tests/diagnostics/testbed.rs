@@ -159,7 +159,7 @@ fn a_study_of_several_states_does_not_stop_early() {
 #[test]
 fn only_machines_are_restarted() {
     let boots = |value: &str| format!("[protocol]\nboots = {value}");
-    for kind in ["reset", "reboot"] {
+    for kind in ["reset", "reload", "reboot"] {
         assert_eq!(of_guests("ssh", "", &boots(&format!("{{ how = \"{kind}\", count = 2 }}"))), "no problem");
     }
     assert_eq!(of_guests("veth", "", &boots("{ how = \"reset\" }")), "no problem");

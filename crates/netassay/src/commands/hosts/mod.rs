@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::Interrupt;
+use host::Card;
 use reach::{Binary, Launcher, Reached, Said, Stay};
 use study::{Assignment, BootKind, BySide, Condition, Scenario, Side, Study};
 use testbed::{Found, HostPlace, Hosts, Intended, Restarter};
@@ -81,14 +82,14 @@ pub(crate) fn reach(
             Side::Transmitter,
             sent(place)
         ));
-        return Ok(Some(ReachedHosts { hosts, found: None, binary, stay }));
+        return Ok(Some(ReachedHosts { hosts, found: None, cards: None, binary, stay }));
     }
     let found = hosts.locate(PROGRAM.as_ref(), interrupt)?;
     for (side, place) in hosts.places.each_ref() {
         say(&format!("netassay: {side}: {}", words(place, &found[side].located, hosts.own_addresses)));
     }
     let found = Some(found);
-    Ok(Some(ReachedHosts { hosts, found, binary, stay }))
+    Ok(Some(ReachedHosts { hosts, found, cards: None, binary, stay }))
 }
 
 /// The machines of a study, and what was found on them.
@@ -96,6 +97,8 @@ pub(crate) struct ReachedHosts {
     pub(crate) hosts: Hosts,
     /// `None`: they are used in namespaces of netassay's own only.
     found: Option<BySide<Found>>,
+    /// Those whose drivers are taken down and up.
+    cards: Option<BySide<Card>>,
     binary: Binary,
     stay: Stay,
 }
@@ -104,10 +107,15 @@ pub(crate) struct ReachedHosts {
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
-    /// Refuses a study that restarts its machines, if these cannot be restarted.
-    pub(crate) fn check(&self, study: &Study) -> Result<(), Failure> {
+    /// Refuses a study that restarts its machines, or the drivers of their interfaces, if these
+    /// cannot be restarted.
+    pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
         match (study.protocol().how, &self.found) {
             (BootKind::Reboot, Some(found)) => Ok(self.hosts.check(found)?),
+            (BootKind::Reload, Some(found)) => {
+                self.cards = Some(self.hosts.cards(found, PROGRAM.as_ref(), interrupt)?);
+                Ok(())
+            }
             (_, None) if !study.machine().is_empty() => Err(Failure::Usage(format!(
                 "the study {:?} has one host, in namespaces of netassay's own on another machine, and changes settings of a machine: \
                  remove [machine]",
@@ -140,6 +148,9 @@ impl ReachedHosts {
                 let of_it = |condition: &&Condition| condition.boot.scenario == scenario;
                 let wanted: Vec<_> = conditions.iter().filter(of_it).map(runner::switches_of).collect();
                 all.extend(Intended::on(side, (located, now), &wanted, (self.hosts.own_addresses, scenario)));
+            }
+            if let Some(cards) = &self.cards {
+                all.push(Intended::driver(&cards[side]));
             }
             let mut told = BTreeSet::new();
             all.retain(|one| told.insert(one.clone()));

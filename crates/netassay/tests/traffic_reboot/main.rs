@@ -2,10 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "common/kernel.rs"]
+#[path = "../common/kernel.rs"]
 mod kernel;
-#[path = "common/restarting.rs"]
+mod reload;
+#[path = "../common/restarting.rs"]
 mod restarting;
 
 use std::collections::BTreeSet;
@@ -19,22 +21,55 @@ const STUDY: &str = "name = \"restarts\"\nquestion = \"Does it last over restart
     [[workload]]\nkind = \"tcp_stream\"\nduration = \"500ms\"\nramp = \"100ms\"\nflows = 1\n\
     [factors]\nmtu = [1500, 1400]\n[protocol]\nboots = 2\nruns = 1\nwarmup = 0\n";
 
+const REBOOT: &[&str] = &["--set", "boots.how=reboot"];
+
 struct World {
     bench: Bench,
     machines: Machines,
 }
 
 impl World {
+    fn make(test: &str) -> Option<Self> {
+        let bench = Bench::new();
+        bench.write("restarts.toml", STUDY);
+        let (program, agent) = (bench.path("netassay"), bench.path("agent"));
+        let stripped = Command::new("strip").arg("-o").arg(&agent).arg(&program).status();
+        if !stripped.is_ok_and(|status| status.success()) {
+            std::fs::copy(&program, &agent).unwrap();
+        }
+        let Some(machines) = Machines::make(&program, &kernel::directory()) else {
+            skip(
+                test,
+                "it needs QEMU and the Debian packages openssh-server, busybox-static, ethtool and e2fsprogs",
+            );
+            return None;
+        };
+        Some(Self { bench, machines })
+    }
+
     fn netassay(&self, more: &[&str]) -> Command {
+        self.netassay_by("a:eth1", more)
+    }
+
+    fn netassay_by(&self, transmitter: &str, more: &[&str]) -> Command {
         let mut command = Command::new(self.bench.path("netassay"));
         command.args(["run", "restarts.toml", "--keep-disturbed", "--progress", "plain", "--no-report"]);
-        command.args(["--transmitter", "a:eth1", "--receiver", "b:eth1"]);
+        command.args(["--transmitter", transmitter, "--receiver", "b:data0"]);
         command.args(["--ssh-config", &self.machines.ssh_config()]);
         // The program as it is sent is smaller without what debuggers read.
         command.args(["--agent-binary", &self.bench.path("agent").display().to_string()]);
-        command.args(["--set", "boots.how=reboot"]).args(more);
+        command.args(more);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         command
+    }
+
+    /// What a command of netassay's says of machine `b`.
+    fn on_b(&self, command: &str) -> String {
+        let mut netassay = Command::new(self.bench.path("netassay"));
+        netassay.args([command, "--host", "b", "--ssh-config", &self.machines.ssh_config()]);
+        netassay.args(["--agent-binary", &self.bench.path("agent").display().to_string()]);
+        let done = netassay.output().unwrap();
+        stdout(&done) + &stderr(&done)
     }
 
     /// Each boot of the newest study that has runs: its number and the boot ids of both machines.
@@ -58,23 +93,22 @@ fn distinct(boots: &[(u32, String, String)]) -> usize {
 }
 
 #[test]
-fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
-    let test = "machines_restart_between_boots_and_one_that_stays_away_is_named";
-    let bench = Bench::new();
-    bench.write("restarts.toml", STUDY);
-    let (program, agent) = (bench.path("netassay"), bench.path("agent"));
-    let stripped = Command::new("strip").arg("-o").arg(&agent).arg(&program).status();
-    if !stripped.is_ok_and(|status| status.success()) {
-        std::fs::copy(&program, &agent).unwrap();
+fn drivers_are_taken_down_and_up_between_boots_whatever_is_killed() {
+    let test = "drivers_are_taken_down_and_up_between_boots_whatever_is_killed";
+    if let Some(mut world) = World::make(test) {
+        reload::drivers_are_taken_down_and_up(&mut world);
     }
-    let Some(machines) = Machines::make(&program, &kernel::directory()) else {
-        skip(test, "it needs QEMU and the Debian packages openssh-server and busybox-static");
+}
+
+#[test]
+fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
+    let Some(mut world) = World::make("machines_restart_between_boots_and_one_that_stays_away_is_named")
+    else {
         return;
     };
-    let mut world = World { bench, machines };
 
     // Two boots, with one restart of each machine between them.
-    let done = world.netassay(&[]).output().unwrap();
+    let done = world.netassay(REBOOT).output().unwrap();
     expect(&done, 0);
     let said = stderr(&done);
     assert!(said.contains("boot 2 of 2: both machines restart"), "{said}");
@@ -90,7 +124,7 @@ fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
     // The controller is killed while the machines restart, one of which goes off. Once that one is
     // back, the study goes on in the boots that both machines are in.
     world.machines.let_b_go_off();
-    let mut controller = Watched::start(world.netassay(&[]));
+    let mut controller = Watched::start(world.netassay(REBOOT));
     controller.wait_for("boot 2 of 2: both machines restart");
     world.machines.await_b_off();
     let killed = Command::new("kill").args(["-9", &controller.id().to_string()]).status().unwrap();
@@ -99,7 +133,7 @@ fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
     let first = world.boots();
     assert_eq!(first.len(), 1, "{first:?}");
     world.machines.switch_b_on();
-    let done = world.netassay(&["--resume"]).output().unwrap();
+    let done = world.netassay(&[REBOOT, &["--resume"]].concat()).output().unwrap();
     expect(&done, 0);
     assert!(!stderr(&done).contains("both machines restart"), "{}", stderr(&done));
     let boots = world.boots();
@@ -108,7 +142,7 @@ fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
 
     // A machine that stays away is named within the bound, and what was recorded stays.
     world.machines.let_b_go_off();
-    let done = world.netassay(&["--reboot-within", "25s"]).output().unwrap();
+    let done = world.netassay(&[REBOOT, &["--reboot-within", "25s"]].concat()).output().unwrap();
     let said = stderr(&done);
     expect(&done, 3);
     assert!(said.contains("b did not come back within 25 s after its reboot"), "{said}");

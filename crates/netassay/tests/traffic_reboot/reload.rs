@@ -1,0 +1,158 @@
+//! Drivers that are taken down and up between boots, whatever is killed meanwhile.
+
+use std::process::Command;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::common::{Watched, children_of, expect, stderr, stdout};
+use super::restarting::data_of;
+use super::{World, distinct};
+
+const RELOAD: &[&str] = &["--set", "boots.how=reload"];
+
+/// Enough boots to be hit in one of them.
+const LONG: &[&str] = &["--set", "boots.how=reload", "--set", "boots.count=6"];
+
+/// What no driver and no start of the machine sets.
+const BY_HAND: &str = r#"
+cd /sys/class/net/DATA && echo 700 > tx_queue_len && echo 'the rack below' > ifalias && echo 1 > queues/rx-0/rps_cpus
+/bin/ip link set DATA address 02:00:5e:00:53:0N && /bin/ip link set DATA mtu 1450
+/bin/ip addr add 10.78.0.10N/24 dev DATA && /bin/ip addr add 10.79.0.N/16 dev DATA && /bin/ip -6 addr add 2001:db8:78::N/64 dev DATA
+/bin/ip route add 192.0.2.0/24 via 10.78.0.9 dev DATA && /bin/ip -6 route add 2001:db8:99::/48 via 2001:db8:78::9 dev DATA
+/bin/ip neigh add 10.78.0.9 lladdr 02:00:5e:00:53:09 nud permanent dev DATA
+cd /proc/sys/net && echo 1 > ipv4/conf/DATA/arp_ignore && echo 7 > ipv6/conf/DATA/hop_limit
+ethtool -K DATA tso off gro off && ethtool -k DATA | grep -q 'generic-receive-offload: off'
+"#;
+
+/// An agent that hears nothing undoes after 15 s; the rest is for slow machines.
+const AS_BEFORE: Duration = Duration::from_secs(45);
+
+fn by_hand(world: &World, name: &str) {
+    let number = if name == "a" { "1" } else { "2" };
+    let script = BY_HAND.replace("DATA", data_of(name)).replace('N', number);
+    world.machines.tell(name, &script);
+}
+
+fn states(world: &World) -> [String; 2] {
+    ["a", "b"].map(|name| world.machines.state(name).unwrap_or_default())
+}
+
+fn indices(world: &World) -> [u32; 2] {
+    ["a", "b"].map(|name| {
+        let said = world.machines.tell(name, &format!("cat /sys/class/net/{}/ifindex", data_of(name)));
+        said.trim().parse().unwrap()
+    })
+}
+
+#[track_caller]
+fn expect_as_before(world: &World, before: &[String; 2], context: &str) {
+    let deadline = Instant::now() + AS_BEFORE;
+    loop {
+        let now = states(world);
+        if now == *before {
+            break;
+        }
+        if Instant::now() > deadline {
+            let of = |all: &str, other: &str| -> Vec<String> {
+                all.lines().filter(|line| !other.lines().any(|one| one == *line)).map(str::to_owned).collect()
+            };
+            let differ = |(now, before): (&String, &String)| (of(now, before), of(before, now));
+            let differ: Vec<_> = now.iter().zip(before).map(differ).collect();
+            panic!("{context}: not as before; of each what is new, and what is missing: {differ:#?}");
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let journals = ["a", "b"].map(|name| world.machines.tell(name, "ls /var/lib/netassay/undo"));
+    assert!(journals.iter().all(|list| !list.contains("journal")), "{context}: {journals:?}");
+}
+
+/// Some moment of the next second and a half.
+fn some_moment() -> Duration {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_nanos();
+    Duration::from_millis(u64::from(now) % 1500)
+}
+
+/// What the kernel calls the program of a process.
+fn is_ssh(process: &u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == "ssh")
+}
+
+/// Kills these, of which one may end with another.
+fn kill(processes: &[u32]) {
+    let kill = |process: &u32| Command::new("kill").args(["-9", &process.to_string()]).output().unwrap();
+    let killed = processes.iter().filter(|process| kill(process).status.success()).count();
+    assert!(killed > 0, "{processes:?}");
+}
+
+pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
+    let fresh = states(world);
+    let first = indices(world);
+    let bare = [&fresh[0], &fresh[1]].map(|state| state.contains("mtu 1450"));
+    assert_eq!(bare, [false; 2]);
+    ["a", "b"].into_iter().for_each(|name| by_hand(world, name));
+    let before = states(world);
+    assert!(before.iter().zip(&fresh).all(|(set, fresh)| set != fresh));
+
+    let plan = world.netassay(&[RELOAD, &["--dry-run"]].concat()).output().unwrap();
+    expect(&plan, 0);
+    let told = stdout(&plan);
+    assert!(told.contains("the drivers of both interfaces taken down and up between boots"), "{told}");
+    assert!(told.contains("/sys/bus/virtio/drivers/virtio_net/unbind"), "{told}");
+    assert_eq!(indices(world), first);
+
+    // Two boots, and between them each driver is down and up once.
+    let done = world.netassay(RELOAD).output().unwrap();
+    expect(&done, 0);
+    let said = stderr(&done);
+    assert!(said.contains("boot 2 of 2: the drivers of both interfaces are taken down and up"), "{said}");
+    assert!(!said.contains("boot 1 of 2: the drivers"), "{said}");
+    assert!(stdout(&done).contains("Boots: the drivers of both interfaces taken down"), "{}", stdout(&done));
+    assert_eq!(distinct(&world.boots()), 2, "the machines go on");
+    let second = indices(world);
+    assert!(second[0] > first[0] && second[1] > first[1], "{first:?} {second:?}");
+    expect_as_before(world, &before, "after a study");
+
+    // The interface of the connection is refused before anything is changed.
+    let refused = world.netassay_by("a:eth0", RELOAD).output().unwrap();
+    expect(&refused, 3);
+    assert!(stderr(&refused).contains("eth0 carries netassay's own connection"), "{}", stderr(&refused));
+    assert_eq!(indices(world), second);
+
+    // Whatever is killed at whatever moment, both are as before, by themselves.
+    for victim in ["the controller", "ssh", "sshd"] {
+        let mut controller = Watched::start(world.netassay(LONG));
+        controller.wait_for("boot 2 of 6: the drivers");
+        let moment = some_moment();
+        std::thread::sleep(moment);
+        match victim {
+            "the controller" => kill(&[controller.id()]),
+            "ssh" => {
+                let all = children_of(controller.id());
+                kill(&all.into_iter().filter(is_ssh).collect::<Vec<_>>());
+            }
+            _ => {
+                // All but the one that listens, and that of this command.
+                let sessions = "for d in /proc/[0-9]*; do p=${d#/proc/}; case $(cat $d/comm) in sshd*) \
+                     [ $p = 1 ] || [ $p = $PPID ] || { kill -9 $p; echo $p; };; esac; done";
+                let killed = world.machines.tell("b", sessions);
+                assert_ne!(killed.trim(), "");
+            }
+        }
+        let (code, said) = controller.finish();
+        assert_ne!(code, Some(0), "{victim}: {said}");
+        expect_as_before(world, &before, &format!("{victim} killed {moment:?} after the drivers: {said}"));
+    }
+
+    // A machine whose power fails starts with its own settings, and its journal says nothing more.
+    let mut controller = Watched::start(world.netassay(LONG));
+    controller.wait_for("boot 2 of 6: the drivers");
+    let moment = some_moment();
+    std::thread::sleep(moment);
+    world.machines.switch_b_off();
+    let (code, said) = controller.finish();
+    assert!(code.is_some_and(|code| code != 0), "{code:?}: {said}");
+    world.machines.switch_b_on();
+    let restored = world.on_b("restore");
+    assert!(!restored.contains("cannot"), "{restored}");
+    let expected = [before[0].clone(), fresh[1].clone()];
+    expect_as_before(world, &expected, &format!("power failed {moment:?} after the drivers: {said}"));
+}
