@@ -73,6 +73,8 @@ impl Machines {
             directory.path().display(),
             at("authorized"),
         ));
+        let users = fs::read_to_string("/etc/passwd").unwrap() + "plain:x:4711:4711::/tmp:/bin/sh\n";
+        fs::write(at("passwd"), users).unwrap();
         let controller = holder();
         let [first, second] = [holder(), holder()];
         let (c, a, b) = (controller.id(), first.id(), second.id());
@@ -134,8 +136,7 @@ impl Machines {
             // Its own places for journals, caches and temporary files.
             let kept = directory.path().display().to_string();
             let script = format!(
-                "cp /etc/passwd {kept}/passwd; echo 'plain:x:4711:4711::/tmp:/bin/sh' >> {kept}/passwd; mount --bind {kept}/passwd /etc/passwd; \
-                 mkdir -p /mnt/kept && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib ~ /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib ~; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
+                "mount --bind {kept}/passwd /etc/passwd; mkdir -p /mnt/kept && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib ~ /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib ~; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
                 at("sshd_config")
             );
             let sshd = inside(&holder, &["sh", "-ec", &script]).stderr(Stdio::null()).spawn().unwrap();
