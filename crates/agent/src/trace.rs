@@ -53,7 +53,9 @@ impl Watched<'_> {
                 && probe != ends[0]
                 && probe != ends[1]
             {
-                kinds.entry((seen.mean, stage.at)).or_insert(probe);
+                // A tracepoint is one place, whichever end of a stage it stands for.
+                let at = if seen.mean == Mean::Tracepoint { At::Entry } else { stage.at };
+                kinds.entry((seen.mean, at)).or_insert(probe);
             }
         }
         let messages = work.messages();

@@ -60,7 +60,7 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     };
     refused(&["trace", "no-such"], 2, &["no-such", "bundled: udp-tx"]);
     refused(&["trace", "udp-rx"], 2, &["udp-rx begins in an interrupt", "sender"]);
-    refused(&["trace", "./none.toml"], 2, &["none.toml"]);
+    refused(&["trace", "./none.toml"], 3, &["cannot read ./none.toml"]);
     refused(&["trace", "udp-tx", "--rounds=65"], 2, &["1..=64"]);
     let broken = bench.write("broken.toml", "about = \"x\"\nworkload = \"udp_rx\"\n");
     refused(&["trace", broken.to_str().unwrap()], 2, &["broken.toml:"]);
