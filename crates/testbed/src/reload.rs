@@ -43,11 +43,10 @@ impl Hosts {
                 return Err(refused(side, "its login is not root, and sudo asks for a password".to_owned()));
             }
             // Where this machine is one end, its own address is where the connection comes from.
-            let own = place.connection().map(|own| own.host);
             let from = place.by.is_none().then(|| self.places[side.other()].connection()).flatten();
-            let ends = [own, from.map(|other| other.controller)];
+            let from = from.map(|other| other.controller);
             let located = &found[side].located;
-            if located.addresses.iter().any(|(address, _)| ends.contains(&Some(*address))) {
+            if located.carries || located.addresses.iter().any(|(address, _)| Some(*address) == from) {
                 let why = format!("interface {} carries netassay's own connection", located.interface);
                 return Err(refused(side, why));
             }
