@@ -15,8 +15,8 @@ fn bundled(name: &str) -> String {
 }
 
 impl World {
-    fn trace(&mut self, path: &str, traffic: &Traffic) -> Result<Account, String> {
-        let wanted = Traced { path: path.to_owned(), functions: true, batch: BATCH, rounds: ROUNDS };
+    fn trace(&mut self, path: &str, traffic: &Traffic, rounds: u32) -> Result<Account, String> {
+        let wanted = Traced { path: path.to_owned(), functions: true, batch: BATCH, rounds };
         let (spec, receiver) = self.ends(traffic);
         match self.answer(&Request::Trace { spec, receiver, wanted }) {
             Ok(Answer::Traced(account)) => Ok(*account),
@@ -28,7 +28,7 @@ impl World {
 
 /// Packets that arrived, all of them in order and none twice.
 fn all_arrived(account: &Account, packets: u32) {
-    let arrived = u64::from(packets * BATCH * ROUNDS);
+    let arrived = u64::from(packets * BATCH) * account.all.len() as u64;
     // A tick of the timer may send an acknowledgement: that is another packet, and told as such.
     let journeys = Journeys { inside: 0, ..account.reading().journeys };
     assert_eq!(journeys, Journeys { arrived, ..Journeys::default() }, "{:?}", account.stages);
@@ -61,7 +61,7 @@ fn each_packet_is_followed_and_its_stages_add_up() {
         // To an interface that discards.
         ("udp-tx", Traffic::new(Kind::Pps), 1),
     ] {
-        let account = world.trace(&bundled(path), &traffic).unwrap();
+        let account = world.trace(&bundled(path), &traffic, ROUNDS).unwrap();
         let name = format!("{path}, {}, {} bytes", traffic.kind, traffic.message);
         all_arrived(&account, packets);
         for stage in &account.stages {
@@ -86,29 +86,29 @@ fn each_packet_is_followed_and_its_stages_add_up() {
     assert!(sent.abs() < 30.0, "1399 bytes more take {sent} instructions on the way to the device");
 
     // A datagram beyond the MTU becomes several packets: that is told, and no time is made up.
-    let fragments = world.trace(&bundled("udp-tx"), &datagram(4000)).unwrap();
+    let fragments = world.trace(&bundled("udp-tx"), &datagram(4000), 1).unwrap();
     let Journeys { arrived, repeated, .. } = fragments.reading().journeys;
-    assert_eq!((arrived, repeated), (0, u64::from(BATCH * ROUNDS)), "{:?}", fragments.stages);
+    assert_eq!((arrived, repeated), (0, u64::from(BATCH)), "{:?}", fragments.stages);
     assert_eq!((fragments.rows(), fragments.closure()), (Vec::new(), None));
 
     // One call of `sendmsg` for many datagrams passes none of the stages of `sendto`, and the rest
     // once.
     let gso = Traffic { sender: Sender::Gso, ..datagram(1000) };
-    let together = world.trace(&bundled("udp-tx"), &gso).unwrap();
+    let together = world.trace(&bundled("udp-tx"), &gso, 1).unwrap();
     assert!(together.stages[0].seen.as_ref().unwrap_err().contains("is not passed"), "{:?}", together.stages);
     let journeys = together.reading().journeys;
-    assert!(journeys.arrived > 0 && journeys.arrived < u64::from(BATCH * ROUNDS) / 8, "{journeys:?}");
+    assert!(journeys.arrived > 0 && journeys.arrived < u64::from(BATCH) / 8, "{journeys:?}");
 
     // A function that no kernel has leaves the others; a path without any is refused.
     let strange = bundled("udp-tx").replace("\"udp_sendmsg\"", "\"no_such_function\"");
-    let account = world.trace(&strange, &datagram(1)).unwrap();
+    let account = world.trace(&strange, &datagram(1), 1).unwrap();
     let reason = account.stages[2].seen.as_ref().unwrap_err();
     assert!(reason.contains("no function no_such_function"), "{reason}");
     all_arrived(&account, 1);
     let nowhere = "about = \"x\"\nworkload = \"udp_rr\"\n[[stage]]\nlabel = \"a\"\nlane = \"ip\"\nfunctions = [\"a_b\"]\n\
                    [[stage]]\nlabel = \"b\"\nlane = \"ip\"\nfunctions = [\"c_d\"]\n";
-    let error = world.trace(nowhere, &datagram(1)).unwrap_err();
+    let error = world.trace(nowhere, &datagram(1), 1).unwrap_err();
     assert!(error.contains("fewer than two stages are passed: a: no function a_b"), "{error}");
-    let error = world.trace("about = 7", &datagram(1)).unwrap_err();
+    let error = world.trace("about = 7", &datagram(1), 1).unwrap_err();
     assert!(error.contains("the path:1:"), "{error}");
 }

@@ -36,6 +36,19 @@ fn states(world: &World) -> [String; 2] {
     ["a", "b"].map(|name| world.machines.state(name).unwrap_or_default())
 }
 
+/// The states once the kernel has found that nobody else has an address of theirs.
+fn settled(world: &World) -> [String; 2] {
+    let deadline = Instant::now() + AS_BEFORE;
+    loop {
+        let now = states(world);
+        if now.iter().all(|state| !state.is_empty() && !state.contains("tentative")) {
+            return now;
+        }
+        assert!(Instant::now() < deadline, "addresses stay tentative: {now:?}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
 fn indices(world: &World) -> [u32; 2] {
     ["a", "b"].map(|name| {
         let said = world.machines.tell(name, &format!("cat /sys/class/net/{}/ifindex", data_of(name)));
@@ -84,12 +97,12 @@ fn kill(processes: &[u32]) {
 }
 
 pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
-    let fresh = states(world);
+    let fresh = settled(world);
     let first = indices(world);
     let bare = [&fresh[0], &fresh[1]].map(|state| state.contains("mtu 1450"));
     assert_eq!(bare, [false; 2]);
     ["a", "b"].into_iter().for_each(|name| by_hand(world, name));
-    let before = states(world);
+    let before = settled(world);
     assert!(before.iter().zip(&fresh).all(|(set, fresh)| set != fresh));
 
     let plan = world.netassay(&[RELOAD, &["--dry-run"]].concat()).output().unwrap();
