@@ -6,7 +6,8 @@ use trace::{Account, Journeys, PATHS, Row};
 
 use crate::exact::World;
 
-const BATCH: u32 = 256;
+/// A tick of the timer in one batch and not in the other counts for little then.
+const BATCH: u32 = 1024;
 /// Odd, so that a median is one of them.
 const ROUNDS: u32 = 3;
 
@@ -91,13 +92,10 @@ fn each_packet_is_followed_and_its_stages_add_up() {
     assert_eq!((arrived, repeated), (0, u64::from(BATCH)), "{:?}", fragments.stages);
     assert_eq!((fragments.rows(), fragments.closure()), (Vec::new(), None));
 
-    // One call of `sendmsg` for many datagrams passes none of the stages of `sendto`, and the rest
-    // once.
+    // One call for many datagrams, which the interface cuts apart: one packet passes the stages.
     let gso = Traffic { sender: Sender::Gso, ..datagram(1000) };
-    let together = world.trace(&bundled("udp-tx"), &gso, 1).unwrap();
-    assert!(together.stages[0].seen.as_ref().unwrap_err().contains("is not passed"), "{:?}", together.stages);
-    let journeys = together.reading().journeys;
-    assert!(journeys.arrived > 0 && journeys.arrived < u64::from(BATCH) / 8, "{journeys:?}");
+    let together = world.trace(&bundled("udp-tx"), &gso, 1).unwrap().reading().journeys;
+    assert_eq!((together.arrived, together.repeated), (u64::from(BATCH) / 64, 0), "{together:?}");
 
     // A function that no kernel has leaves the others; a path without any is refused.
     let strange = bundled("udp-tx").replace("\"udp_sendmsg\"", "\"no_such_function\"");
