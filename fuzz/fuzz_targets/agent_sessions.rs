@@ -272,9 +272,10 @@ impl Bytes<'_> {
                 .collect(),
             governor: None,
             cpu_latency: None,
-            placement: self
-                .is_set()
-                .then(|| PlacementRequest { interface: self.name(), cpu: self.cpus().first().copied().unwrap_or(0) }),
+            placement: self.is_set().then(|| PlacementRequest {
+                interface: self.name(),
+                cpu: self.cpus().first().copied().unwrap_or(0),
+            }),
             irq_affinity: (0..self.few()).map(|_| (self.name(), self.cpus())).collect(),
             features: (0..self.few())
                 .map(|_| FeatureRequest {
@@ -296,7 +297,7 @@ impl Bytes<'_> {
     }
 
     fn spec(&mut self) -> Spec {
-        Spec { traffic: self.traffic(), local: self.address(), cpus: self.cpus() , interface: None}
+        Spec { traffic: self.traffic(), local: self.address(), cpus: self.cpus(), interface: None }
     }
 
     /// The plain traffic of a kind, and up to seven things that are not plain.
