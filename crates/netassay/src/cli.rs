@@ -121,7 +121,7 @@ pub(crate) enum Command {
     Ministat(Ministat),
     /// Define a term of the output or the docs; without a word: list all terms
     Explain(Explain),
-    /// List the kernel's paths of a packet, with what this kernel offers to probe
+    /// Show what each stage of the kernel's path costs a packet
     Trace(Trace),
     /// Fetch and list kernels for guests
     Kernel(Kernel),
