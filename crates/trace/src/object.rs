@@ -107,7 +107,7 @@ fn instruction(insn: &bpf_insn) -> Instruction {
     Instruction(insn.code, insn.src_reg() << 4 | insn.dst_reg(), insn.off, insn.imm)
 }
 
-/// Puts the constants in the place of their marks: 64-bit numbers, in two instructions each.
+/// Replaces the marks by the constants: 64-bit numbers, in two instructions each.
 fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction> {
     const LOAD_NUMBER: u8 = 0x18;
     let numbers = [constants.point, constants.last, constants.call, constants.trying];
