@@ -6,7 +6,7 @@ mod common;
 
 use common::{Bench, expect, expect_no_agents_of, is_root, skip, stderr, stdout};
 
-const LOOPBACK: [&str; 3] = ["trace", "udp-tx", "--scenario=loopback"];
+const LOOPBACK: [&str; 2] = ["trace", "udp-tx"];
 
 fn trace(bench: &Bench, more: &[&str]) -> std::process::Output {
     bench.netassay(&[&LOOPBACK, more].concat()).output().unwrap()
@@ -62,6 +62,12 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "udp-rx"], 2, &["udp-rx begins in an interrupt", "sender"]);
     refused(&["trace", "./none.toml"], 3, &["cannot read ./none.toml"]);
     refused(&["trace", "udp-tx", "--rounds=65"], 2, &["1..=64"]);
+    refused(&["trace", "udp-tx", "--scenario=discard"], 2, &["needs a receiver", "`loopback`"]);
+    for scenario in ["veth", "vm", "ssh"] {
+        let asked = format!("--scenario={scenario}");
+        let words = [scenario, "only `loopback` is traced", "--inside guest"];
+        refused(&["trace", "udp-tx", &asked], 2, &words);
+    }
     let broken = bench.write("broken.toml", "about = \"x\"\nworkload = \"udp_rx\"\n");
     refused(&["trace", broken.to_str().unwrap()], 2, &["broken.toml:"]);
     if is_root() {

@@ -33,8 +33,19 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
             "{name} begins in an interrupt: so far only paths that begin with a system call of the sender are traced"
         )));
     }
-    let mut asked = Asked::of(path.workload, Scenario::Veth, &said(flags)?)?;
+    let said = said(flags)?;
+    // One thread holds the sockets of both ends. In a virtual machine it may enter the other end's
+    // namespace; here that needs a privilege that agents give up.
+    let inside = said.0.iter().any(|one| one.key() == INSIDE);
+    let default = if inside { Scenario::Veth } else { Scenario::Loopback };
+    let mut asked = Asked::of(path.workload, default, &said)?;
     if !asked.inside_guest {
+        if asked.scenario != Scenario::Loopback {
+            return Err(Failure::Usage(format!(
+                "--scenario {}: on this machine's own kernel only `loopback` is traced; use it, or --inside guest",
+                asked.scenario
+            )));
+        }
         let can = Capabilities::probe().raw_tracepoints;
         if can.verdict != Verdict::Yes {
             return Err(Failure::Environment(format!(
