@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use netassay_agent::message::{Answer, Request};
-use netassay_agent::{LineReader, decode, encode};
+use netassay_agent::{Asked, LineReader, answer_line, decode, encode, read_answer};
 
 fuzz_target!(|input: &[u8]| {
     let (cuts, bytes) = input.split_at(input.len().min(8));
@@ -25,6 +25,20 @@ fuzz_target!(|input: &[u8]| {
 
     for line in whole {
         // What was understood is said again in the same words.
+        if let Ok((asked, request)) = Asked::read(line)
+            && let Ok(request) = decode::<Request>(request)
+        {
+            let said = asked.line(&request).expect("what was read can be written");
+            let (again, request) = Asked::read(said.trim_ascii_end()).expect("and read again");
+            assert_eq!(again, asked);
+            decode::<Request>(request).expect("and read again");
+        }
+        if let Ok((id, answer)) = read_answer(line)
+            && let Ok(answer) = decode::<Answer>(answer)
+        {
+            let said = answer_line(id, &answer).expect("what was read can be written");
+            assert_eq!(read_answer(&said).expect("and read again").0, id);
+        }
         if let Ok(request) = decode::<Request>(line) {
             let said = encode(&request).expect("what was read can be written");
             assert_eq!(decode::<Request>(said.trim_ascii_end()).expect("and read again"), request);

@@ -58,7 +58,8 @@ fuzz_target!(
 fn converse(bytes: &mut Bytes) -> bool {
     let mut made = false;
     let mut agents = [Isolation::Machine, Isolation::None].map(Conversation::new);
-    agents[0].ask(Request::Configure { interface: "lo".to_owned(), addresses: Vec::new() });
+    let up = Request::Configure { interface: "lo".to_owned(), addresses: Vec::new() };
+    agents[0].ask(up, LONGEST);
     let mut sockets = [Vec::new(), Vec::new()];
     let begun = Instant::now();
     while let Some(choice) = bytes.next()
@@ -76,7 +77,13 @@ fn converse(bytes: &mut Bytes) -> bool {
                 | Request::CreateBridge { .. }
                 | Request::CreateTap { .. }
         );
-        let answer = agents[side].ask(request);
+        // The time of some is over before they begin, or in their middle.
+        let within = match choice & 0x7f {
+            ..84 => LONGEST,
+            84..112 => Duration::from_millis(10),
+            _ => Duration::ZERO,
+        };
+        let answer = agents[side].ask(request, within);
         let said = encode(&answer).expect("what is answered can be written");
         if let Err(error) = decode::<Answer>(&said) {
             panic!("{answer:?}: {error}");

@@ -57,8 +57,20 @@ pub enum CallError {
         /// What is wrong with it.
         source: FrameError,
     },
-    /// The answer is to another request.
-    #[error("the {host}'s agent sent an answer to another request: {got}")]
+    /// The answer has the id of another request, which nobody waits for.
+    #[error(
+        "the {host}'s agent answered request {got}, but request {asked} was asked; run the same version of netassay on both ends"
+    )]
+    WrongId {
+        /// Which host.
+        host: String,
+        /// The id of the answer.
+        got: u64,
+        /// The id of the last request.
+        asked: u64,
+    },
+    /// The answer is of another kind than the request's.
+    #[error("the {host}'s agent sent an answer to another kind of request: {got}")]
     Unexpected {
         /// Which host.
         host: String,

@@ -1,5 +1,6 @@
 //! The controller's end of the conversation with one agent.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,9 +13,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 
 use crate::call_error::CallError;
-use crate::frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
+use crate::envelope::{Asked, Deadline, NO_REQUEST, read_answer};
+use crate::frame::{FrameError, LineReader, MAX_FRAME, decode};
 use crate::interrupt::Interrupt;
 use crate::keeper::{Input, Keeper};
+use crate::launch::Launch;
 use crate::message::{Answer, Request};
 
 /// A conversation with one agent over two pipes.
@@ -27,9 +30,11 @@ pub struct Client {
     from: File,
     lines: LineReader,
     interrupt: Interrupt,
-    /// The patience that ended without an answer. That answer may still come, and is not that of a
-    /// later request.
-    silent: Option<Duration>,
+    /// The last request, by its id, and its deadline.
+    asked: (u64, Deadline),
+    /// The requests without an answer, the last one among them. A late answer is not that of a later
+    /// request.
+    open: BTreeSet<u64>,
     /// How long a sign of life may stay without an answer, where signs are given.
     answers_within: Option<Duration>,
 }
@@ -56,7 +61,8 @@ impl Client {
             from: from.into().into(),
             lines: LineReader::default(),
             interrupt,
-            silent: None,
+            asked: (NO_REQUEST, Deadline::of(Instant::now(), Duration::ZERO)),
+            open: BTreeSet::new(),
             answers_within: None,
         }
     }
@@ -99,13 +105,22 @@ impl Client {
         self.answers_within = Some(time);
     }
 
+    /// Sends the line by which the agent begins, before its first request.
+    ///
+    /// # Errors
+    /// As [`Client::send`].
+    pub fn launch(&self, launch: &Launch, patience: Duration) -> Result<(), CallError> {
+        let line = launch.line().map_err(|error| self.pipe(error.into()))?;
+        self.write(&line, Instant::now() + patience, patience)
+    }
+
     /// Sends a request, and waits for the answer.
     ///
     /// # Errors
     /// [`CallError`]; an answer of [`Answer::Failed`] becomes [`CallError::Refused`].
     pub fn call(&mut self, request: &Request, patience: Duration) -> Result<Answer, CallError> {
         self.send(request, patience)?;
-        self.receive(patience)
+        self.receive()
     }
 
     /// The same for a request whose answer has no content.
@@ -120,11 +135,11 @@ impl Client {
     }
 
     /// Sends without waiting for the answer, so that another agent can be asked meanwhile. The
-    /// agent must read it within `patience`.
+    /// agent must read it and answer within `patience`, and gives up then; this client a little
+    /// later. The answer to a request before is not waited for any more.
     ///
     /// # Errors
-    /// When the agent is gone, does not read or did not answer in time before, the pipe fails, or
-    /// the user asks to stop.
+    /// When the agent is gone or does not read, the pipe fails, or the user asks to stop.
     pub fn send(&mut self, request: &Request, patience: Duration) -> Result<(), CallError> {
         self.send_message(request, patience)
     }
@@ -134,15 +149,20 @@ impl Client {
     /// # Errors
     /// As [`Client::send`].
     pub fn send_message(&mut self, message: &impl Serialize, patience: Duration) -> Result<(), CallError> {
-        if let Some(patience) = self.silent {
-            return Err(CallError::Silent { host: self.host.clone(), patience });
-        }
-        let line = encode(message).map_err(|error| self.pipe(error.into()))?;
-        let deadline = Instant::now() + patience;
-        let mut rest = &line[..];
+        let asked = Asked { id: self.asked.0 + 1, within: patience };
+        let line = asked.line(message).map_err(|error| self.pipe(error.into()))?;
+        let begun = Instant::now();
+        self.asked = (asked.id, Deadline::of(begun, patience));
+        self.open.insert(asked.id);
+        self.write(&line, begun + patience, patience)
+    }
+
+    /// Writes a whole line until `limit`.
+    fn write(&self, line: &[u8], limit: Instant, patience: Duration) -> Result<(), CallError> {
+        let mut rest = line;
         let _message = self.to.message();
         while !rest.is_empty() {
-            match self.wait_for(&self.to.file, PollFlags::POLLOUT, deadline)? {
+            match self.wait_for(&self.to.file, PollFlags::POLLOUT, limit)? {
                 Wake::Ready => rest = &rest[self.give_bytes(rest)?..],
                 Wake::Timeout => return Err(CallError::NotReading { host: self.host.clone(), patience }),
                 Wake::Interrupted => return Err(CallError::Interrupted),
@@ -155,46 +175,45 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::call`].
-    pub fn receive(&mut self, patience: Duration) -> Result<Answer, CallError> {
-        self.receive_within(patience)?.ok_or_else(|| {
-            self.silent = Some(patience);
-            CallError::Silent { host: self.host.clone(), patience }
-        })
+    pub fn receive(&mut self) -> Result<Answer, CallError> {
+        self.receive_until(None)?.ok_or_else(|| self.silent())
     }
 
-    /// Waits for the answer; `None` if it has not come within `patience`: call again later.
+    /// Waits for the answer; `None` if it has not come within `time`: call again later.
     ///
     /// # Errors
-    /// As [`Client::call`], except for silence.
-    pub fn receive_within(&mut self, patience: Duration) -> Result<Option<Answer>, CallError> {
-        let deadline = Instant::now() + patience;
+    /// As [`Client::call`].
+    pub fn receive_within(&mut self, time: Duration) -> Result<Option<Answer>, CallError> {
+        self.receive_until(Some(Instant::now() + time))
+    }
+
+    fn receive_until(&mut self, limit: Option<Instant>) -> Result<Option<Answer>, CallError> {
+        let last = self.asked.1.of_controller();
+        let limit = limit.map_or(last, |limit| limit.min(last));
         let mut late = false;
         loop {
-            let line = self
-                .lines
-                .next_line()
-                .map_err(|source| CallError::Garbled { host: self.host.clone(), source })?;
-            match line {
-                // A sign of life.
-                Some(line) if line.is_empty() => continue,
-                Some(line) => return self.understand(&line).map(Some),
-                None => {}
+            while let Some(line) = self.lines.next_line().map_err(|source| self.garbled(source))? {
+                // An empty line is a sign of life.
+                if !line.is_empty()
+                    && let Some(answer) = self.understand(&line)?
+                {
+                    return Ok(Some(answer));
+                }
             }
             // An agent that sends bytes but never a line counts as silent.
             if late {
-                return Ok(None);
+                return if limit < last { Ok(None) } else { Err(self.silent()) };
             }
-            let until = self.lost_at().map_or(deadline, |lost| lost.min(deadline));
+            let until = self.lost_at().map_or(limit, |lost| lost.min(limit));
             match self.wait_for(&self.from, PollFlags::POLLIN, until)? {
                 Wake::Ready => self.take_bytes()?,
                 Wake::Timeout if self.lost_at().is_some_and(|lost| lost <= Instant::now()) => {
                     return Err(CallError::Lost { host: self.host.clone() });
                 }
-                Wake::Timeout if Instant::now() < deadline => {}
-                Wake::Timeout => return Ok(None),
+                Wake::Timeout => {}
                 Wake::Interrupted => return Err(CallError::Interrupted),
             }
-            late = Instant::now() >= deadline;
+            late = Instant::now() >= limit;
         }
     }
 
@@ -212,20 +231,31 @@ impl Client {
         CallError::Unexpected { host: self.host.clone(), got }
     }
 
-    /// Agents are not trusted: their text is made harmless before it is kept or printed.
-    fn understand(&self, line: &[u8]) -> Result<Answer, CallError> {
-        let plain = str::from_utf8(line).map(|line| text::plain_json(line, MAX_FRAME));
+    /// Agents are not trusted: their text is made harmless before it is kept or printed. `None`: it
+    /// answers a request whose answer is not waited for any more.
+    fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {
+        let (id, answer) = read_answer(line).map_err(|source| self.garbled(source))?;
+        let asked = self.asked.0;
+        let wrong = || CallError::WrongId { host: self.host.clone(), got: id, asked };
+        match self.open.remove(&id) {
+            true if id != asked => return Ok(None),
+            false if id != NO_REQUEST => return Err(wrong()),
+            _ => {}
+        }
+        let plain = str::from_utf8(answer).map(|answer| text::plain_json(answer, MAX_FRAME));
         let decoded = match &plain {
             Ok(Some(plain)) => decode(plain.as_bytes()),
             Ok(None) => Err(FrameError::TooLong),
-            Err(_) => decode(line),
+            Err(_) => decode(answer),
         };
         match decoded {
             Ok(Answer::Failed { why, broken }) => {
+                let broken = broken || id == NO_REQUEST;
                 Err(CallError::Refused { host: self.host.clone(), why: text::reason(&why), broken })
             }
-            Ok(answer) => Ok(answer),
-            Err(source) => Err(CallError::Garbled { host: self.host.clone(), source }),
+            Ok(_) if id == NO_REQUEST => Err(wrong()),
+            Ok(answer) => Ok(Some(answer)),
+            Err(source) => Err(self.garbled(source)),
         }
     }
 
@@ -272,6 +302,14 @@ impl Client {
         }
     }
 
+    fn garbled(&self, source: FrameError) -> CallError {
+        CallError::Garbled { host: self.host.clone(), source }
+    }
+
+    fn silent(&self) -> CallError {
+        CallError::Silent { host: self.host.clone(), patience: self.asked.1.within() }
+    }
+
     fn gone(&self) -> CallError {
         CallError::Gone { host: self.host.clone() }
     }
@@ -301,9 +339,12 @@ enum Wake {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::envelope::answer_line;
+    use crate::frame::encode;
     use std::os::unix::net::UnixStream;
 
     const A_MOMENT: Duration = Duration::from_millis(50);
+    const A_WHILE: Duration = Duration::from_secs(60);
 
     fn conversation() -> (Client, UnixStream, Interrupt) {
         let (ours, theirs) = UnixStream::pair().unwrap();
@@ -315,19 +356,20 @@ mod tests {
     #[test]
     fn an_answer_arrives_whole() {
         let (mut client, mut agent, _) = conversation();
-        agent.write_all(&encode(&Answer::Done).unwrap()).unwrap();
-        client.order(&Request::Start, Duration::from_secs(1)).unwrap();
+        agent.write_all(b"1 \"done\"\n").unwrap();
+        client.order(&Request::Start, A_WHILE).unwrap();
     }
 
     #[test]
     fn an_agent_that_dies_is_named_also_with_a_request_unread() {
         for unread in [false, true] {
-            let (mut client, agent, _) = conversation();
-            if unread {
-                client.send(&Request::Start, A_MOMENT).unwrap();
+            let (mut client, mut agent, _) = conversation();
+            client.send(&Request::Start, A_WHILE).unwrap();
+            if !unread {
+                io::Read::read(&mut agent, &mut [0; 100]).unwrap();
             }
             drop(agent);
-            let error = client.receive(Duration::from_secs(1)).unwrap_err();
+            let error = client.receive().unwrap_err();
             assert_eq!(error.to_string(), "the receiver's agent exited unexpectedly");
             assert!(!error.agent_is_well());
             assert!(matches!(client.send(&Request::Start, A_MOMENT), Err(CallError::Gone { .. })));
@@ -337,23 +379,59 @@ mod tests {
     #[test]
     fn a_silent_agent_is_not_waited_for_for_ever() {
         let (mut client, _agent, _) = conversation();
+        client.send(&Request::Start, 4 * A_MOMENT).unwrap();
         assert!(client.receive_within(Duration::from_millis(5)).unwrap().is_none());
-        let error = client.receive(Duration::from_millis(5)).unwrap_err();
-        assert_eq!(error.to_string(), "the receiver's agent did not answer within 0.005 s");
+        let error = client.receive().unwrap_err();
+        assert_eq!(error.to_string(), "the receiver's agent did not answer within 0.2 s");
+        assert!(!error.agent_is_well());
     }
 
     #[test]
     fn a_late_answer_is_not_taken_for_that_to_the_next_request() {
         let (mut client, mut agent, _) = conversation();
         assert!(matches!(client.call(&Request::Quiet, A_MOMENT), Err(CallError::Silent { .. })));
-        agent.write_all(&encode(&Answer::Done).unwrap()).unwrap();
+        let late = Answer::Told { what: vec!["late".to_owned()] };
+        agent.write_all(&answer_line(1, &late).unwrap()).unwrap();
         let error = client.order(&Request::Start, A_MOMENT).unwrap_err();
         assert_eq!(error.to_string(), "the receiver's agent did not answer within 0.05 s");
+        // The agent is asked again, and answers now.
+        agent.write_all(b"2 \"done\"\n3 \"done\"\n").unwrap();
+        client.order(&Request::Start, A_WHILE).unwrap();
+    }
+
+    #[test]
+    fn an_answer_that_nobody_waits_for_names_both_ids() {
+        for (unasked, got) in [("1 \"done\"\n1 \"done\"\n", 1), ("1 \"done\"\n3 \"done\"\n", 3)] {
+            let (mut client, mut agent, _) = conversation();
+            agent.write_all(unasked.as_bytes()).unwrap();
+            client.order(&Request::Start, A_WHILE).unwrap();
+            agent.write_all(b"2 \"done\"\n").unwrap();
+            let error = client.order(&Request::Quiet, A_WHILE).unwrap_err();
+            let said = format!("the receiver's agent answered request {got}, but request 2 was asked");
+            assert!(error.to_string().starts_with(&said), "{error}");
+            assert!(!error.agent_is_well());
+        }
+    }
+
+    #[test]
+    fn an_answer_to_no_request_can_only_refuse() {
+        let (mut client, mut agent, _) = conversation();
+        agent.write_all(b"0 {\"failed\":{\"why\":\"no\"}}\n0 \"done\"\n").unwrap();
+        let refused = client.call(&Request::Start, A_WHILE).unwrap_err();
+        assert_eq!(refused.to_string(), "receiver: no");
+        assert!(!refused.agent_is_well());
+        let error = client.call(&Request::Start, A_WHILE).unwrap_err();
+        assert!(matches!(error, CallError::WrongId { got: 0, asked: 2, .. }), "{error}");
     }
 
     /// More than any pipe or socket holds.
     fn long_request() -> Request {
         Request::Attach { locals: vec!["10.0.0.1:1".parse().unwrap(); 200_000] }
+    }
+
+    /// Its line, if it is the first.
+    fn long_line() -> Vec<u8> {
+        Asked { id: 1, within: A_WHILE }.line(&long_request()).unwrap()
     }
 
     #[test]
@@ -374,7 +452,7 @@ mod tests {
         let error = client.send(&long_request(), Duration::from_secs(600)).unwrap_err();
         assert!(matches!(error, CallError::Interrupted), "{error}");
         trips.join().unwrap();
-        assert!(matches!(client.receive(Duration::from_secs(60)), Err(CallError::Interrupted)));
+        assert!(matches!(client.receive(), Err(CallError::Interrupted)));
     }
 
     #[test]
@@ -388,8 +466,8 @@ mod tests {
             }
             got
         });
-        client.send(&long_request(), Duration::from_secs(60)).unwrap();
-        assert_eq!(reads.join().unwrap(), encode(&long_request()).unwrap());
+        client.send(&long_request(), A_WHILE).unwrap();
+        assert_eq!(reads.join().unwrap(), long_line());
     }
 
     #[test]
@@ -409,18 +487,19 @@ mod tests {
             }
         });
         std::thread::sleep(A_MOMENT);
-        client.send(&long_request(), Duration::from_secs(60)).unwrap();
+        client.send(&long_request(), A_WHILE).unwrap();
         std::thread::sleep(A_MOMENT);
         drop(client);
         let got = reads.join().unwrap();
         let lines: Vec<&[u8]> = got.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
-        assert_eq!(lines, [encode(&long_request()).unwrap().trim_ascii_end()]);
+        assert_eq!(lines, [long_line().trim_ascii_end()]);
         assert!(got.starts_with(b"\n\n") && got.ends_with(b"\n\n"), "signs before and after");
     }
 
     #[test]
     fn an_agent_that_answers_no_sign_of_life_is_lost_and_one_that_does_is_waited_for() {
         let (mut client, mut agent, _) = conversation();
+        client.send(&Request::Start, A_WHILE).unwrap();
         client.keep_alive_every(Duration::from_millis(1), A_MOMENT).unwrap();
         let mut theirs = agent.try_clone().unwrap();
         let answers = std::thread::spawn(move || {
@@ -435,7 +514,7 @@ mod tests {
         // It did answer while nobody read.
         assert!(client.receive_within(Duration::ZERO).unwrap().is_none());
         let begun = Instant::now();
-        let error = client.receive(Duration::from_secs(60)).unwrap_err();
+        let error = client.receive().unwrap_err();
         assert!(matches!(error, CallError::Lost { .. }), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(10));
         assert!(!error.agent_is_well());
@@ -454,7 +533,7 @@ mod tests {
     fn an_agent_that_never_ends_a_line_is_silent() {
         let (mut client, mut agent, _) = conversation();
         let dribbles = std::thread::spawn(move || while agent.write_all(b"x").is_ok() {});
-        let error = client.receive(A_MOMENT).unwrap_err();
+        let error = client.call(&Request::Start, A_MOMENT).unwrap_err();
         assert!(matches!(error, CallError::Silent { .. }), "{error}");
         drop(client);
         dribbles.join().unwrap();
@@ -465,10 +544,14 @@ mod tests {
         let (mut client, mut agent, _) = conversation();
         let hostile = "a\u{1b}]0;x\u{7}\u{9b}\u{7f}\u{202e}\u{200b}\nForged";
         let plain = "a\\u{1b}]0;x\\u{7}\\u{9b}\\u{7f}\\u{202e}\\u{200b} Forged";
-        let mut answer = |answer: &Answer| {
-            agent.write_all(&encode(answer).unwrap()).unwrap();
-            client.receive(Duration::from_secs(1))
+        let mut id = 0;
+        let mut hear = |before: &str, answer: &[u8]| {
+            id += 1;
+            let before = before.replace("ID", &id.to_string());
+            agent.write_all(&[before.as_bytes(), answer.trim_ascii_end(), b"\n"].concat()).unwrap();
+            client.call(&Request::Start, A_WHILE)
         };
+        let mut answer = |answer: &Answer| hear("ID ", &encode(answer).unwrap());
         let mut environment = host::Environment::read(&["lo"], hostile);
         environment.sysctls.insert(hostile.to_owned(), hostile.to_owned());
         let Ok(Answer::Environment(environment)) = answer(&Answer::Environment(Box::new(environment))) else {
@@ -489,13 +572,14 @@ mod tests {
         );
         // The decoder's message quotes the line.
         for line in [
-            "{\"answer\":\"\\u001b[31m\u{202e}\\n\"}\n",
-            "{\"answer\":\"done\u{202e}\"}\n",
-            "\u{1b}[2J\u{9b}\n",
+            "{\"answer\":\"\\u001b[31m\u{202e}\\n\"}",
+            "{\"answer\":\"done\u{202e}\"}",
+            "\u{1b}[2J\u{9b}\u{202e}\u{200b}",
         ] {
-            agent.write_all(line.as_bytes()).unwrap();
-            let error = client.receive(Duration::from_secs(1)).unwrap_err().to_string();
-            assert!(text::is_plain(&error), "{error:?}");
+            for before in ["ID ", "", "99 ", "0 "] {
+                let error = hear(before, line.as_bytes()).unwrap_err().to_string();
+                assert!(text::is_plain(&error), "{error:?}");
+            }
         }
     }
 
@@ -503,9 +587,9 @@ mod tests {
     fn rubbish_is_an_error_and_a_refusal_keeps_the_agent() {
         let (mut client, mut agent, _) = conversation();
         agent.write_all(b"login:\n").unwrap();
-        assert!(matches!(client.receive(Duration::from_secs(1)), Err(CallError::Garbled { .. })));
-        agent.write_all(&encode(&Answer::Failed { why: "no".into(), broken: false }).unwrap()).unwrap();
-        let refused = client.receive(Duration::from_secs(1)).unwrap_err();
+        assert!(matches!(client.call(&Request::Start, A_WHILE), Err(CallError::Garbled { .. })));
+        agent.write_all(b"2 {\"failed\":{\"why\":\"no\"}}\n").unwrap();
+        let refused = client.call(&Request::Start, A_WHILE).unwrap_err();
         assert_eq!(refused.to_string(), "receiver: no");
         assert!(refused.agent_is_well());
     }

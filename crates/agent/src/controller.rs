@@ -4,7 +4,7 @@
 //! the end of the controller, or its silence, is noticed in the middle of any request. The thread
 //! that answers, and those that send and receive, have nothing to do with this: they share no lock
 //! with the reader but those of the queue and of the output, which are taken between two requests,
-//! and read no clock for it. The reader sleeps in `poll`, which has the lease as its time limit. It
+//! and read no clock for it: when a request came the reader notes. The reader sleeps in `poll`, which has the lease as its time limit. It
 //! answers each sign of life of the controller by one of its own.
 //!
 //! When the controller is gone, the process ends. Nothing is undone here: what an agent makes in
@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 
+use crate::envelope::{Asked, Deadline};
 use crate::frame::{FrameError, LineReader};
 use crate::output;
 use crate::serve_error::ServeError;
@@ -40,12 +41,33 @@ pub(crate) enum Requests {
     /// Read by the thread that answers them.
     Read(LineReader),
     /// Read by a thread of their own.
-    Given(Receiver<Result<Vec<u8>, FrameError>>),
+    Given(Receiver<Result<Line, FrameError>>),
+}
+
+/// A line of the controller's.
+pub(crate) struct Line {
+    pub(crate) bytes: Vec<u8>,
+    came: Instant,
+}
+
+impl Line {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, came: Instant::now() }
+    }
+
+    /// The id of the request in it, its deadline, and the request.
+    ///
+    /// # Errors
+    /// It is not a request.
+    pub(crate) fn open(&self) -> Result<(u64, Deadline, &[u8]), FrameError> {
+        let (Asked { id, within }, request) = Asked::read(&self.bytes)?;
+        Ok((id, Deadline::of(self.came, within), request))
+    }
 }
 
 /// What comes next.
 pub(crate) enum Next {
-    Line(Vec<u8>),
+    Line(Line),
     /// Nothing, in time.
     Late,
     End,
@@ -78,13 +100,13 @@ impl Requests {
     ///
     /// # Errors
     /// Standard input failed; a line is too long.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>, ServeError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Line>, ServeError> {
         match self {
             Self::Given(given) => Ok(given.recv().ok().transpose()?),
             Self::Read(lines) => loop {
                 match lines.next_line()? {
                     Some(line) if line.is_empty() => {}
-                    Some(line) => return Ok(Some(line)),
+                    Some(line) => return Ok(Some(Line::new(line))),
                     None if read_piece(lines)? => {}
                     None => return Ok(None),
                 }
@@ -138,7 +160,7 @@ fn read_piece(lines: &mut LineReader) -> io::Result<bool> {
 /// The thread that reads.
 struct Reader {
     lines: LineReader,
-    give: SyncSender<Result<Vec<u8>, FrameError>>,
+    give: SyncSender<Result<Line, FrameError>>,
     lease: Option<Duration>,
 }
 
@@ -167,7 +189,7 @@ impl Reader {
                 Ok(None) => return true,
                 Ok(Some(line)) if line.is_empty() => output::sign_of_life(),
                 Ok(Some(line)) => {
-                    if !self.give(Ok(line)) {
+                    if !self.give(Ok(Line::new(line))) {
                         return false;
                     }
                 }
@@ -181,7 +203,7 @@ impl Reader {
 
     /// Hands a line over, or an error; `false` if the controller is gone, or nobody answers any
     /// more. Bytes behind a line that cannot be handed over are not read, and prolong no lease.
-    fn give(&self, mut line: Result<Vec<u8>, FrameError>) -> bool {
+    fn give(&self, mut line: Result<Line, FrameError>) -> bool {
         let mut waited = Duration::ZERO;
         loop {
             match self.give.try_send(line) {

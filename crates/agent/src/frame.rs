@@ -31,7 +31,7 @@ pub enum FrameError {
     /// The line is not a message.
     #[error("not a message of this protocol ({why}): {line:?}")]
     NotAMessage {
-        /// The decoder's message, which quotes the line, cut as by [`text::reason`].
+        /// The reason, which may quote the line, cut as by [`text::reason`].
         why: String,
         /// The line's beginning.
         line: String,
@@ -61,12 +61,15 @@ pub fn decode<T: DeserializeOwned + Bounded>(line: &[u8]) -> Result<T, FrameErro
     if values(line) > MAX_VALUES {
         return Err(FrameError::TooMany);
     }
-    let message: T = serde_json::from_slice(line).map_err(|error| FrameError::NotAMessage {
-        why: text::reason(&error.to_string()),
-        line: String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned(),
-    })?;
+    let message: T = serde_json::from_slice(line).map_err(|error| not_a_message(&error.to_string(), line))?;
     message.check()?;
     Ok(message)
+}
+
+/// The error of a line that is no message.
+pub(crate) fn not_a_message(why: &str, line: &[u8]) -> FrameError {
+    let line = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
+    FrameError::NotAMessage { why: text::reason(why), line }
 }
 
 /// An upper bound of the values in a line of JSON: each but the first follows an opening bracket or

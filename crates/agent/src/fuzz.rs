@@ -1,7 +1,9 @@
 //! (fuzzing) An agent's session without a process: it acts in the namespaces of the calling thread.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
+use crate::envelope::Deadline;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
 use crate::refusal::Refusal;
@@ -21,8 +23,9 @@ impl Conversation {
         Self(Session::open(launch, about).expect("netlink sockets can be opened"))
     }
 
-    /// What the agent answers.
-    pub fn ask(&mut self, request: Request) -> Answer {
-        self.0.answer(request).unwrap_or_else(Refusal::into_answer)
+    /// What the agent answers within this time.
+    pub fn ask(&mut self, request: Request, within: Duration) -> Answer {
+        let deadline = Deadline::of(Instant::now(), within);
+        self.0.answer(request, deadline).unwrap_or_else(Refusal::into_answer)
     }
 }

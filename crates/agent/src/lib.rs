@@ -2,8 +2,8 @@
 //! switches, drives its side of the traffic and counts the cost, on the controller's requests over
 //! standard input.
 //!
-//! [`message`] has the messages of the protocol, [`LineReader`] their frame; [`serve`] is the
-//! agent's side of the conversation and [`Client`] the controller's. There is no listening control
+//! [`message`] has the messages of the protocol, [`Asked`] what stands before them, [`LineReader`]
+//! their frame; [`serve`] is the agent's side of the conversation and [`Client`] the controller's. There is no listening control
 //! port: only the process that holds the agent's two pipes can be its controller.
 
 mod bounded;
@@ -11,6 +11,7 @@ mod bounds;
 mod call_error;
 mod client;
 mod controller;
+mod envelope;
 mod exact;
 mod frame;
 #[cfg(feature = "fuzz")]
@@ -38,6 +39,7 @@ mod watch;
 pub use bounded::{Bounded, Excess};
 pub use call_error::CallError;
 pub use client::Client;
+pub use envelope::{Asked, NO_REQUEST, answer_line, read_answer};
 pub use frame::{FrameError, LineReader, MAX_FRAME, decode, encode};
 pub use hold::hold;
 pub use interrupt::Interrupt;

@@ -1,8 +1,9 @@
 //! The messages of the protocol: requests of the controller, and answers of the agent.
 //!
-//! One request, one answer, in order. A request that fails is answered by [`Answer::Failed`] and
-//! leaves the agent ready for the next one. An empty line is no request, and has no answer: it says
-//! that the controller lives ([`crate::Client::keep_alive`]).
+//! One request, one answer, in order, each with the request's id; a request has a time for its
+//! answer ([`crate::Asked`]). A request that fails is answered by [`Answer::Failed`] and leaves the
+//! agent ready for the next one. An empty line is no request, and has no answer: it says that the
+//! controller lives ([`crate::Client::keep_alive`]).
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -16,7 +17,7 @@ pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 13;
+pub const PROTOCOL: u32 = 14;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,24 +1,47 @@
 //! The agent's standard output: answers, and between them signs of life.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::AsFd as _;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::serve_error::ServeError;
 
 /// Held while a line is written, so that no sign of life comes between its parts.
 static WHOLE: Mutex<()> = Mutex::new(());
 
-/// Writes a whole line.
+/// So many bytes are written without a wait where there is room for any: it is a page of a pipe, and
+/// sockets and a guest's port have room for more. Others use the same output, so that its flags
+/// cannot say that it must not wait.
+const PIECE: usize = 4096;
+
+/// Writes a whole line, until `limit`.
 ///
 /// # Errors
-/// Standard output failed: the controller is gone.
-pub(crate) fn write_line(line: &[u8]) -> io::Result<()> {
+/// The controller is gone, or does not read: then it may have a part of the line.
+pub(crate) fn write_line(line: &[u8], limit: Instant) -> Result<(), ServeError> {
     // A thread that panicked has written nothing since.
     let _whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut out = io::stdout().lock();
-    out.write_all(line)?;
-    out.flush()
+    let out = io::stdout();
+    let mut rest = line;
+    while !rest.is_empty() {
+        let left = limit.saturating_duration_since(Instant::now());
+        let left = PollTimeout::try_from(left.as_micros().div_ceil(1000)).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(out.as_fd(), PollFlags::POLLOUT)], left) {
+            Ok(0) => return Err(ServeError::NotReading),
+            Ok(_) => match nix::unistd::write(&out, &rest[..rest.len().min(PIECE)]) {
+                Ok(count) => rest = &rest[count..],
+                Err(Errno::EINTR | Errno::EAGAIN) => {}
+                Err(errno) => return Err(io::Error::from(errno).into()),
+            },
+            Err(Errno::EINTR) => {}
+            Err(errno) => return Err(io::Error::from(errno).into()),
+        }
+    }
+    Ok(())
 }
 
 /// Writes an empty line: this agent lives. Not while an answer is written, whose bytes say the

@@ -8,14 +8,15 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::bounded::Bounded;
-use crate::controller::Requests;
-use crate::frame::{LineReader, decode, encode};
+use crate::controller::{Line, Requests};
+use crate::envelope::{Deadline, NO_REQUEST};
+use crate::frame::{LineReader, decode};
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::output;
@@ -26,6 +27,8 @@ use crate::serve_error::ServeError;
 /// The controller's end.
 pub struct Relay {
     requests: Requests,
+    /// The last request, by its id, and its deadline.
+    asked: (u64, Deadline),
 }
 
 /// Which end of a relay ended first.
@@ -47,11 +50,12 @@ impl Relay {
         host::close_inherited()?;
         let mut requests = Requests::new();
         let Some(line) = requests.next()? else { return Ok(None) };
-        let launch: Launch = decode(&line)?;
+        let launch: Launch = decode(&line.bytes)?;
         crate::serve::ignore_signals();
-        let mut relay = Self { requests: requests.watched(launch.lease_ms.map(Duration::from_millis))? };
-        let Some(line) = relay.requests.next()? else { return Ok(None) };
-        let why = match (decode(&line)?, cannot) {
+        let requests = requests.watched(launch.lease_ms.map(Duration::from_millis))?;
+        let mut relay = Self { requests, asked: (NO_REQUEST, Deadline::of(Instant::now(), Duration::ZERO)) };
+        let Some(request) = relay.receive()? else { return Ok(None) };
+        let why = match (request, cannot) {
             (Request::Hello { protocol: PROTOCOL }, None) => {
                 let (pid, cpus) = (std::process::id(), host::affinity::usable());
                 let version = version.to_owned();
@@ -64,20 +68,24 @@ impl Relay {
         relay.answer(&Refusal::from(why).into_answer()).map(|()| None)
     }
 
-    /// The controller's next line as a message; `None`: the controller is gone.
+    /// The controller's next request, as a message of this type; `None`: the controller is gone.
     ///
     /// # Errors
     /// It is another message, or the pipe fails.
     pub fn receive<T: Bounded + serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, ServeError> {
-        Ok(self.requests.next()?.map(|line| decode(&line)).transpose()?)
+        let Some(line) = self.requests.next()? else { return Ok(None) };
+        let (id, deadline, request) = line.open()?;
+        self.asked = (id, deadline);
+        Ok(Some(decode(request)?))
     }
 
-    /// Answers by itself.
+    /// Answers the last request by itself.
     ///
     /// # Errors
-    /// The controller is gone.
+    /// The controller is gone, or does not read.
     pub fn answer(&self, answer: &Answer) -> Result<(), ServeError> {
-        reply(answer)
+        let (id, deadline) = self.asked;
+        reply(id, answer, deadline.of_controller())
     }
 
     /// Launches the agent at the other end of `port`, and passes lines both ways until an end is
@@ -89,36 +97,50 @@ impl Relay {
         let (to, from) = port;
         let launch = Launch { isolation: Isolation::None, cpus: Vec::new(), parent: None, lease_ms: None };
         let mut to = UnixStream::from(to);
-        to.write_all(&encode(&launch)?)?;
+        to.write_all(&launch.line()?)?;
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
+        let waits = Arc::new(Mutex::new(Instant::now()));
+        let until = Arc::clone(&waits);
         let mut requests = self.requests;
         let forward = move || {
-            while let Ok(Some(mut line)) = requests.next() {
-                line.push(b'\n');
-                if to.write_all(&line).is_err() {
-                    return;
+            loop {
+                match requests.next() {
+                    Ok(Some(line)) if pass_in(&mut to, &line, &until).is_ok() => {}
+                    Ok(Some(_)) => break,
+                    Ok(None) | Err(_) => break over.store(true, Ordering::Relaxed),
                 }
             }
-            over.store(true, Ordering::Relaxed);
             // The reader of the other way sees an end.
             let _ = to.shutdown(std::net::Shutdown::Both);
         };
         thread::Builder::new().name("to the agent".to_owned()).spawn(forward)?;
-        pass_on(from)?;
+        pass_on(from, &waits)?;
         Ok(if is_over.load(Ordering::Relaxed) { Ended::Controller } else { Ended::Agent })
     }
 }
 
-/// Passes whole lines on, so that no sign of life comes between the parts of one.
-fn pass_on(from: OwnedFd) -> Result<(), ServeError> {
+/// Passes a request on, and notes until when the controller waits for its answer.
+fn pass_in(to: &mut UnixStream, line: &Line, waits: &Mutex<Instant>) -> Result<(), ServeError> {
+    let until = line.open()?.1.of_controller();
+    *waits.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    let left = until.saturating_duration_since(Instant::now());
+    to.set_write_timeout(Some(left.max(Duration::from_millis(1))))?;
+    to.write_all(&line.bytes)?;
+    Ok(to.write_all(b"\n")?)
+}
+
+/// Passes whole lines on, so that no sign of life comes between the parts of one, as long as the
+/// controller waits for an answer.
+fn pass_on(from: OwnedFd, waits: &Mutex<Instant>) -> Result<(), ServeError> {
     let (mut from, mut lines) = (File::from(from), LineReader::default());
     let mut piece = [0; 16 << 10];
     loop {
         while let Some(mut line) = lines.next_line()? {
             line.push(b'\n');
-            match output::write_line(&line) {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            let until = *waits.lock().unwrap_or_else(PoisonError::into_inner);
+            match output::write_line(&line, until) {
+                Err(ServeError::Pipe(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
                 written => written?,
             }
         }

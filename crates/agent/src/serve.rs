@@ -1,12 +1,13 @@
 //! An agent's life: enter its namespaces, answer requests, end with the controller.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use host::namespace;
 
-use crate::controller::{Next, Requests};
-use crate::frame::{decode, encode};
+use crate::controller::{Line, Next, Requests};
+use crate::envelope::{NO_REQUEST, answer_line};
+use crate::frame::decode;
 use crate::guardian;
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Request};
@@ -27,9 +28,8 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     let mut requests = Requests::new();
     let Some(line) = requests.next()? else { return Ok(()) };
     // The controller waits for its first answer: that can be the failure.
-    let told =
-        |error: &dyn std::error::Error| reply(&Answer::Failed { why: error.to_string(), broken: true });
-    let launch: Launch = match decode(&line) {
+    let told = |error: &dyn std::error::Error| refuse(error.to_string());
+    let launch: Launch = match decode(&line.bytes) {
         Ok(launch) => launch,
         Err(error) => {
             told(&error)?;
@@ -68,16 +68,24 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
             }
             Next::End => return Ok(()),
         };
-        let answer = match decode::<Request>(&line) {
-            Ok(request) => session.answer(request).unwrap_or_else(Refusal::into_answer),
-            Err(error) => Refusal::from(error.to_string()).into_answer(),
-        };
-        match reply(&answer) {
+        match answer(&mut session, &line) {
             // The controller is gone.
             Err(ServeError::Pipe(error)) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             result => result?,
         }
     }
+}
+
+fn answer(session: &mut Session, line: &Line) -> Result<(), ServeError> {
+    let (id, deadline, request) = match line.open() {
+        Ok(opened) => opened,
+        Err(error) => return refuse(error.to_string()),
+    };
+    let answer = match decode::<Request>(request) {
+        Ok(request) => session.answer(request, deadline).unwrap_or_else(Refusal::into_answer),
+        Err(error) => Refusal::from(error.to_string()).into_answer(),
+    };
+    reply(id, &answer, deadline.of_controller())
 }
 
 /// The capabilities that an agent keeps in its namespaces, if it had them.
@@ -118,8 +126,20 @@ pub(crate) fn ignore_signals() {
     }
 }
 
-pub(crate) fn reply(answer: &Answer) -> Result<(), ServeError> {
-    Ok(output::write_line(&encode(answer)?)?)
+/// Answers the request with this id, until `limit`.
+///
+/// # Errors
+/// The controller is gone, or does not read: then it has no whole answer, and none can follow.
+pub(crate) fn reply(id: u64, answer: &Answer, limit: Instant) -> Result<(), ServeError> {
+    output::write_line(&answer_line(id, answer)?, limit)
+}
+
+/// How long a refusal may take that answers no request.
+const REFUSING: Duration = Duration::from_secs(10);
+
+/// Refuses what has no id.
+fn refuse(why: String) -> Result<(), ServeError> {
+    reply(NO_REQUEST, &Answer::Failed { why, broken: true }, Instant::now() + REFUSING)
 }
 
 fn enter(isolation: Isolation, parent: Option<u32>) -> Result<(), host::Error> {

@@ -15,6 +15,9 @@ pub enum ServeError {
     /// Standard input or output failed.
     #[error("cannot use the controller's pipe: {0}")]
     Pipe(#[from] io::Error),
+    /// An answer could not be written in time.
+    #[error("the controller does not read: the time for an answer is over")]
+    NotReading,
     /// Privileges that are not needed could not be dropped.
     #[error("cannot give up the privileges that an agent does not need: {0}")]
     Privileges(io::Error),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use host::{DeviceSettings, Features, Impairment, Links};
 
+use crate::envelope::Deadline;
 use crate::exact::exact;
 use crate::interfaces::Interfaces;
 use crate::launch::Launch;
@@ -50,7 +51,10 @@ impl Session {
         Ok(Self { interfaces, cpus, about, originals: BTreeMap::new(), traffic: None })
     }
 
-    pub(crate) fn answer(&mut self, request: Request) -> Reply {
+    /// Does what is asked. A request whose time is over is given up before anything is done for it;
+    /// one that only waits, or repeats its work, also later. Others have an end of their own.
+    pub(crate) fn answer(&mut self, request: Request, deadline: Deadline) -> Reply {
+        deadline.allows(Instant::now())?;
         match request {
             Request::Hello { protocol } => self.hello(protocol),
             Request::CreateVeth { name, peer, peer_pid } => {
@@ -128,12 +132,13 @@ impl Session {
                     &mut self.interfaces.links,
                     &self.cpus,
                     times,
+                    deadline,
                 )
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
                 let watched = Watch { processes, cpus, underlay };
-                watched.over(&mut self.interfaces.links, times)
+                watched.over(&mut self.interfaces.links, times, deadline)
             }
             Request::Exact { .. } if self.interfaces.machine.is_allowed() => Err(NO_EXACT.into()),
             Request::Exact { spec, receiver } => {
@@ -142,7 +147,7 @@ impl Session {
             }
             Request::Trace { spec, receiver, wanted } => {
                 self.traffic = None;
-                trace(&spec, receiver, &wanted)
+                trace(&spec, receiver, &wanted, deadline)
             }
             Request::Finish => {
                 let traffic = self.traffic.take().ok_or(NO_TRAFFIC)?;

@@ -1,11 +1,13 @@
 //! A trace: fixed work of one thread, watched by programs in the kernel.
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use ::trace::{Account, At, Candidates, Chosen, Kernel, Mean, Offered, Path, Probe, Round, Tracer, resolve};
 use load::Spec;
 use load::exact::{Repeat, lend};
 
+use crate::envelope::Deadline;
 use crate::exact::open_in;
 use crate::message::{Answer, ExactReceiver, Traced};
 use crate::refusal::{Refusal, Reply};
@@ -18,14 +20,14 @@ const WARM_UP: u32 = 2000;
 const TRIED: u32 = 64;
 
 /// Traces the work of a workload. Meanwhile the agent reads and writes nothing.
-pub(crate) fn trace(spec: &Spec, receiver: ExactReceiver, wanted: &Traced) -> Reply {
+pub(crate) fn trace(spec: &Spec, receiver: ExactReceiver, wanted: &Traced, deadline: Deadline) -> Reply {
     let path = Path::parse("the path", &wanted.path).map_err(|error| Refusal::from(error.to_string()))?;
     let kernel = Kernel::running().map_err(|error| Refusal::from(error.to_string()))?;
     let (receiver, nobody) = match receiver {
         ExactReceiver::In { process, spec } => (Some(open_in(process, *spec)?.0), None),
         ExactReceiver::Nobody(address) => (None, Some(address)),
     };
-    let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6() };
+    let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), deadline };
     let lent = lend(spec, receiver, nobody, &mut |turns| work.account(turns)).map_err(Refusal::passing)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
@@ -35,15 +37,16 @@ struct Watched<'w> {
     path: Path,
     wanted: &'w Traced,
     ipv6: bool,
+    deadline: Deadline,
 }
 
 impl Watched<'_> {
-    fn account(&self, work: &mut dyn Repeat) -> Result<Account, String> {
+    fn account(&self, work: &mut dyn Repeat) -> Result<Account, Refusal> {
         repeat(work, WARM_UP)?;
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
         let [first, .., last] = probes.as_slice() else {
-            return Err(format!("fewer than two stages are passed: {}", missing(&stages)));
+            return Err(format!("fewer than two stages are passed: {}", missing(&stages)).into());
         };
         let ends = [first.clone(), last.clone()];
         // For each kind of probe one in the middle shows what it costs.
@@ -70,6 +73,7 @@ impl Watched<'_> {
         };
         // All kinds of rounds in turn, so that a slow change of the machine meets each alike.
         for _ in 0..self.wanted.rounds {
+            self.deadline.allows(Instant::now())?;
             account.untraced.push(repeat(work, turns)?);
             account.ends.push(self.round(&ends, work, turns)?);
             for ((_, rounds), probe) in account.one_more.iter_mut().zip(kinds.values()) {

@@ -10,6 +10,7 @@ use host::{
 };
 use load::{Endpoint, Phase};
 
+use crate::envelope::Deadline;
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply, done};
 use crate::series::{self, Recorder, Row};
@@ -102,15 +103,28 @@ impl Traffic {
     /// Reads all counters at both edges of the window, and a few at each step. The edges are of
     /// this host's own clock: rates divide by its time, so the hosts need no common clock. The
     /// times: ramp, window, step of the series.
-    pub(crate) fn measure(&mut self, links: &mut Links, cpus: &[u32], times: [Duration; 3]) -> Reply {
-        let measured = self.over_window(links, cpus, times);
+    pub(crate) fn measure(
+        &mut self,
+        links: &mut Links,
+        cpus: &[u32],
+        times: [Duration; 3],
+        deadline: Deadline,
+    ) -> Reply {
+        let measured = self.over_window(links, cpus, times, deadline);
         self.closes = within(AFTER_WINDOW, self.flows);
         measured
     }
 
-    fn over_window(&self, links: &mut Links, cpus: &[u32], [ramp, window, step]: [Duration; 3]) -> Reply {
+    fn over_window(
+        &self,
+        links: &mut Links,
+        cpus: &[u32],
+        [ramp, window, step]: [Duration; 3],
+        deadline: Deadline,
+    ) -> Reply {
         let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
+        deadline.allows(closes)?;
         let step = series::step(step, window, self.flows);
 
         // Of a tunnel, the driver below it counts.

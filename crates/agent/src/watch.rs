@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use host::{CpuTimes, Interrupts, Links, ProcessThreads, WireCounters};
 
+use crate::envelope::Deadline;
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply};
 use crate::traffic::{TOO_LONG, since};
@@ -18,9 +19,10 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Counts for `window`, after `ramp`.
-    pub(crate) fn over(&self, links: &mut Links, [ramp, window]: [Duration; 2]) -> Reply {
+    pub(crate) fn over(&self, links: &mut Links, [ramp, window]: [Duration; 2], deadline: Deadline) -> Reply {
         let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
         let closes = opens.checked_add(window).ok_or(TOO_LONG)?;
+        deadline.allows(closes)?;
         thread::sleep(opens.saturating_duration_since(Instant::now()));
         let opened_ns = since(opens);
         let first = self.edge(links)?;

@@ -21,6 +21,8 @@ struct Agent {
     process: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
+    /// The id of the last request.
+    asked: u64,
     _bench: Bench,
 }
 
@@ -42,7 +44,7 @@ impl Agent {
             if ordinary { bench.netassay_as_nobody(&arguments) } else { bench.netassay(&arguments) };
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (to, from) = (process.stdin.take(), BufReader::new(process.stdout.take().unwrap()));
-        let mut agent = Self { process, to, from, _bench: bench };
+        let mut agent = Self { process, to, from, asked: 0, _bench: bench };
         agent.say(&format!(r#"{{"isolation":"user_and_network","cpus":[],"parent":{parent}}}"#));
         agent
     }
@@ -59,11 +61,18 @@ impl Agent {
         self.ask(&hello).contains("hello")
     }
 
-    fn ask(&mut self, line: &str) -> String {
-        self.say(line);
+    /// Asks with the next id, and has the answer with it.
+    fn ask(&mut self, request: &str) -> String {
+        self.begin(request);
         let mut answer = String::new();
         self.from.read_line(&mut answer).unwrap();
-        answer
+        answer.strip_prefix(&format!("{} ", self.asked)).expect(&answer).to_owned()
+    }
+
+    /// Asks without a wait.
+    fn begin(&mut self, request: &str) {
+        self.asked += 1;
+        self.say(&format!("{} 900000 {request}", self.asked));
     }
 
     /// The first word of a line of `/proc/PID/status`.
@@ -122,7 +131,8 @@ fn a_first_line_that_launches_nothing_is_refused_with_its_reason() {
         ),
     ] {
         let (answer, code) = told(&format!("{line}\n"));
-        assert!(answer.contains(r#""broken":true"#) && answer.contains(reason), "{line}: {answer}");
+        assert!(answer.starts_with("0 {") && answer.contains(r#""broken":true"#), "{line}: {answer}");
+        assert!(answer.contains(reason), "{line}: {answer}");
         assert_eq!(code, Some(3), "{line}");
     }
     assert_eq!(told(""), (String::new(), Some(0)), "a controller that says nothing wants nothing");
@@ -163,6 +173,49 @@ fn hostile_requests_cost_an_agent_little_memory() {
     }
 }
 
+#[test]
+fn a_request_is_given_up_at_the_end_of_its_time_with_nothing_done() {
+    let mut agent = Agent::start(false);
+    assert!(agent.greets());
+    let mut say = |lines: &str| agent.say(lines);
+    // The window is longer than the time for the answer.
+    let watch = |window_ns: u64| {
+        format!(
+            r#"{{"watch":{{"processes":[],"cpus":[0],"underlay":null,"ramp_ns":0,"window_ns":{window_ns}}}}}"#
+        )
+    };
+    say(&format!("2 500 {}", watch(600_000_000_000)));
+    // The time of the second is over before the first is done.
+    say(&format!("3 60000 {}\n4 50 {{\"create_bridge\":{{\"name\":\"b\"}}}}", watch(300_000_000)));
+    say(r#"5 60000 {"await_running":{"interface":"b"}}"#);
+    say("x 60000 \"abandon\"\n6 60000 \"abandon\"");
+    let answers: Vec<String> = (&mut agent.from).lines().take(6).collect::<Result<_, _>>().unwrap();
+    let begin =
+        ["2 {\"failed\"", "3 {\"watched\"", "4 {\"failed\"", "5 {\"failed\"", "0 {\"failed\"", "6 \"done\""];
+    for (answer, begin) in answers.iter().zip(begin) {
+        assert!(answer.starts_with(begin), "{answer}");
+    }
+    assert!(answers[0].contains("its time of 0.5 s"), "{}", answers[0]);
+    assert!(answers[2].contains("its time of 0.05 s"), "{}", answers[2]);
+    assert!(answers[3].contains("no interface"), "{}", answers[3]);
+}
+
+#[test]
+fn an_agent_whose_answers_nobody_reads_ends() {
+    for ordinary in [false, true] {
+        let mut agent = Agent::start(ordinary);
+        assert!(agent.greets());
+        for id in 2..100 {
+            agent.say(&format!(r#"{id} 200 {{"environment":{{"interfaces":["lo"]}}}}"#));
+        }
+        let begun = Instant::now();
+        while agent.process.try_wait().unwrap().is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(10), "it waits for a reader");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
 /// A transmitter's side of one flow of datagrams.
 fn spec(kind: &str, message: u32) -> String {
     format!(
@@ -195,7 +248,7 @@ fn an_agent_ends_with_its_controller_in_every_state() {
     // What is asked and answered before, and what the agent is busy with when the controller goes.
     let states: [(&str, Vec<&str>, &str); 7] = [
         ("idle", vec![], ""),
-        ("half a request", vec![], r#"{"hello""#),
+        ("half a request", vec![], r#"1 60000 {"hello""#),
         (
             "waiting for an interface",
             vec![r#"{"create_veth":{"name":"a","peer":"b","peer_pid":PID}}"#],
@@ -216,7 +269,7 @@ fn an_agent_ends_with_its_controller_in_every_state() {
                 assert!(!answer.contains("failed"), "{state}: {answer}");
             }
             if busy.ends_with('}') {
-                agent.say(&busy.replace("PID", &own));
+                agent.begin(&busy.replace("PID", &own));
                 std::thread::sleep(Duration::from_millis(100));
             } else {
                 agent.to.as_mut().unwrap().write_all(busy.as_bytes()).unwrap();

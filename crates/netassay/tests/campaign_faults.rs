@@ -102,11 +102,14 @@ fn campaign_names_a_port_in_use() {
         interface: None,
     };
     let listen = agent::message::Request::Listen { spec, interface: "lo".to_owned(), underlay: None };
-    let listen = serde_json::to_string(&listen).unwrap();
+    let within = std::time::Duration::from_secs(60);
     let mut answer = String::new();
-    while !answer.contains("sockets") {
+    for id in 1.. {
+        if answer.contains("sockets") {
+            break;
+        }
         answer.clear();
-        writeln!(orders, "{listen}").unwrap();
+        orders.write_all(&agent::Asked { id, within }.line(&listen).unwrap()).unwrap();
         assert!(answers.read_line(&mut answer).unwrap() > 0, "the squatter died");
         assert!(answer.contains("sockets") || answer.contains("in use"), "{answer}");
     }

@@ -392,7 +392,7 @@ fn a_signal_to_the_whole_group_of_processes_leaves_nothing_changed() {
 fn an_agent_of_the_machine_undoes_when_its_input_ends_or_leaves_it_all_if_it_dies_with_its_controller() {
     let world = World::new();
     let before = world.state();
-    let wanted = r#"{"change_machine":{"sysctls":{"net.ipv4.ip_default_ttl":"77"},"governor":null,"irq_affinity":{},"features":[]}}"#;
+    let wanted = r#"1 60000 {"change_machine":{"sysctls":{"net.ipv4.ip_default_ttl":"77"},"governor":null,"irq_affinity":{},"features":[]}}"#;
     let own = std::process::id().to_string();
     for (isolation, parent, answer, now, then) in [
         ("none", "null", "was not launched to change", "64", "64"),

@@ -1,8 +1,6 @@
 //! A launched agent, wherever it runs, and the conversation with it.
 
 use std::cell::RefCell;
-use std::fs::File;
-use std::io::Write as _;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -189,8 +187,6 @@ impl Launched {
         (pid, life): (u32, Life),
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let mut to = File::from(to);
-        let told = launch.line().map_err(std::io::Error::from).and_then(|line| to.write_all(&line));
         let client = Client::new(name, to, from, interrupt.clone());
         let is_guest = matches!(life, Life::Guest(_));
         let mut launched = Self {
@@ -204,14 +200,9 @@ impl Launched {
             is_on_machine: false,
             is_lost: false,
         };
-        match told {
-            Ok(()) => Ok(launched),
-            // An agent that is gone has a better error.
-            Err(source) if source.kind() == std::io::ErrorKind::BrokenPipe => {
-                Err(launched.explain(CallError::Gone { host: name.to_owned() }))
-            }
-            Err(source) => Err(CallError::Pipe { host: name.to_owned(), source }.into()),
-        }
+        let told = launched.client.launch(&launch, launched.patience);
+        told.map_err(|error| launched.explain(error))?;
+        Ok(launched)
     }
 
     /// The usable CPUs of its machine, each with its core; empty before [`Launched::greet`].
@@ -246,12 +237,12 @@ impl Launched {
 
     /// (of a lodging) Orders the guest; [`Launched::booted`] waits for it.
     pub(crate) fn boot(&mut self, order: &Order) -> Result<(), Error> {
-        self.client.send_message(order, self.patience()).map_err(|error| self.explain(error))
+        self.client.send_message(order, BOOT).map_err(|error| self.explain(error))
     }
 
     /// Waits for the guest, whose agent answers from then on.
     pub(crate) fn booted(&mut self) -> Result<Booted, Error> {
-        match self.client.receive(BOOT) {
+        match self.client.receive() {
             Ok(Answer::Booted(booted)) => {
                 self.patience = PATIENCE_WITH_A_GUEST;
                 Ok(*booted)
@@ -402,7 +393,7 @@ mod tests {
     #[test]
     fn an_agent_that_writes_much_to_its_standard_error_goes_on() {
         let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
-        let hello = String::from_utf8(agent::encode(&hello).unwrap()).unwrap();
+        let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
         let (mut agent, _directory) = started(&format!(
             "yes 'more and more' | head -c 1048576 >&2\necho >&2\nread launch\nread request\nprintf '%s' '{hello}'\necho done >&2\nexit 3"
         ));

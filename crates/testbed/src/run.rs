@@ -1,7 +1,7 @@
 //! One run: both ends open their sockets, the traffic flows, both count and report.
 
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agent::CallError;
 use agent::message::{Answer, Request};
@@ -138,13 +138,13 @@ impl Testbed {
         let apart = self.named.is_some();
         let tasks = if apart { None } else { host::Tasks::read().ok() };
         for end in &mut ends {
-            let patience = end.agent.patience();
+            let patience = traffic + end.agent.patience();
             end.agent.client.send(&measure, patience)?;
         }
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
-        let windows = measured(&mut ends, traffic, tick)?;
+        let windows = measured(&mut ends, tick)?;
         let others = tasks
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
         let watched = self.path.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
@@ -228,22 +228,12 @@ fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>
     }
 }
 
-/// Waits for the ends' windows. A lost end ends the wait at once. A failed one does not: an answer
-/// left in the other's pipe would be mistaken for that to the next request.
-fn measured(
-    ends: &mut [&mut End],
-    traffic: Duration,
-    tick: &mut dyn FnMut(),
-) -> Result<Vec<Measured>, Error> {
+/// Waits for the ends' windows. A lost end ends the wait at once. A failed one does not: the other
+/// is busy until its own window is over.
+fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Measured>, Error> {
     let mut windows: Vec<Option<Result<Measured, CallError>>> = ends.iter().map(|_| None).collect();
-    let begun = Instant::now();
     while windows.iter().any(Option::is_none) {
         for (end, slot) in ends.iter_mut().zip(&mut windows).filter(|(_, slot)| slot.is_none()) {
-            let patience = traffic + end.agent.patience();
-            if begun.elapsed() >= patience {
-                let silent = CallError::Silent { host: end.side.to_string(), patience };
-                return Err(end.agent.explain(silent));
-            }
             match end.agent.client.receive_within(GLANCE) {
                 Ok(Some(Answer::Measured(measured))) => *slot = Some(Ok(*measured)),
                 Ok(Some(other)) => return Err(end.agent.client.unexpected(&other).into()),

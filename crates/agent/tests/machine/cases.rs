@@ -15,6 +15,7 @@ pub(crate) const ALL: &[Case] = &[
     ("a_silent_controller_ends_a_measurement_and_all_is_undone", silent_while_measuring),
     ("a_silent_controller_ends_a_settling_at_any_moment_and_all_is_undone", silent_while_settling),
     ("a_controller_that_is_gone_ends_a_measurement_and_all_is_undone", gone_while_measuring),
+    ("a_controller_that_does_not_read_ends_its_agent_and_all_is_undone", not_read),
     ("what_a_killed_agent_leaves_is_undone_by_its_guardian", killed),
     ("a_workload_is_closed_ten_seconds_after_its_window", closed),
     ("signs_of_life_keep_an_agent_through_a_long_request", kept_alive),
@@ -79,7 +80,8 @@ fn measure(agent: &mut Agent, window: Duration) {
     let listen = Request::Listen { spec, interface: WIRE.to_owned(), underlay: None };
     agent.ask(&listen).unwrap();
     let window_ns = u64::try_from(window.as_nanos()).unwrap();
-    agent.client().send(&Request::Measure { ramp_ns: 0, window_ns, step_ns: 0 }, PATIENCE).unwrap();
+    let measure = Request::Measure { ramp_ns: 0, window_ns, step_ns: 0 };
+    agent.client().send(&measure, window + PATIENCE).unwrap();
 }
 
 fn silent_while_measuring(world: &World) {
@@ -127,6 +129,16 @@ fn gone_while_measuring(world: &World) {
     assert!(gone.elapsed() < SOON, "{:?}", gone.elapsed());
 }
 
+/// The answers fill the pipe. The agent has no lease, and its input stays open.
+fn not_read(world: &World) {
+    let mut agent = world.agent(Isolation::Machine, None).greeted();
+    change(&mut agent);
+    let ask = Request::Environment { interfaces: vec![WIRE.to_owned()] };
+    while agent.client().send(&ask, Duration::from_millis(300)).is_ok() {}
+    agent.await_end();
+    world.await_undone();
+}
+
 fn killed(world: &World) {
     let mut agent = world.agent(Isolation::Machine, None).greeted();
     change(&mut agent);
@@ -143,7 +155,7 @@ fn closed(world: &World) {
     let mut agent = world.agent(Isolation::Machine, None).greeted();
     change(&mut agent);
     measure(&mut agent, Duration::from_millis(20));
-    let measured = agent.client().receive(PATIENCE).unwrap();
+    let measured = agent.client().receive().unwrap();
     assert!(matches!(measured, Answer::Measured(_)), "{measured:?}");
     let window = Instant::now();
     let is_open =
@@ -158,7 +170,7 @@ fn closed(world: &World) {
     assert!(refused.contains("10 s after its window"), "{refused}");
     // It goes on with the next.
     measure(&mut agent, Duration::from_millis(20));
-    agent.client().receive(PATIENCE).unwrap();
+    agent.client().receive().unwrap();
     assert!(matches!(agent.ask(&Request::Abandon), Ok(Answer::Done)));
     agent.client = None;
     agent.await_end();
@@ -171,7 +183,7 @@ fn kept_alive(world: &World) {
     let mut agent = agent.greeted();
     change(&mut agent);
     measure(&mut agent, Duration::from_millis(4 * LEASE));
-    let measured = agent.client().receive(PATIENCE).unwrap();
+    let measured = agent.client().receive().unwrap();
     assert!(matches!(measured, Answer::Measured(_)), "{measured:?}");
     // Idle, too.
     std::thread::sleep(Duration::from_millis(2 * LEASE));

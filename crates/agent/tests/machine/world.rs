@@ -118,10 +118,9 @@ impl World {
         command.env("SSH_CONNECTION", "192.0.2.7 4711 192.0.2.1 22");
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let launch = Launch { isolation, cpus: Vec::new(), parent: None, lease_ms };
-        let mut to = process.stdin.take().unwrap();
-        std::io::Write::write_all(&mut to, &launch.line().unwrap()).unwrap();
-        let (to, from): (OwnedFd, OwnedFd) = (to.into(), process.stdout.take().unwrap().into());
-        let client = Client::new("host", to, from, Interrupt::new().unwrap());
+        let to: OwnedFd = process.stdin.take().unwrap().into();
+        let client = Client::new("host", to, process.stdout.take().unwrap(), Interrupt::new().unwrap());
+        client.launch(&launch, PATIENCE).unwrap();
         Agent { process, client: Some(client) }
     }
 

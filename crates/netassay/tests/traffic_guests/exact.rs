@@ -1,7 +1,6 @@
 //! Instructions counted twice, the second time on a machine that has other things to do; and
 //! through a study.
 
-use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
 use std::time::Duration;
 
@@ -39,11 +38,11 @@ impl World {
         let mut guest = Guest::start(&exact).unwrap();
         let mut clients = [0, 1].map(|port| {
             let (to, from) = guest.port(port).unwrap();
-            let mut to: std::fs::File = to.into();
             let launch =
                 Launch { isolation: Isolation::Network, cpus: Vec::new(), parent: None, lease_ms: None };
-            std::io::Write::write_all(&mut to, &launch.line().unwrap()).unwrap();
-            Client::new("agent", OwnedFd::from(to), from, interrupt.clone())
+            let client = Client::new("agent", to, from, interrupt.clone());
+            client.launch(&launch, PATIENCE).unwrap();
+            client
         });
         guest.await_life(&interrupt).unwrap();
         let pids = clients.each_mut().map(|client| {

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::BufRead as _;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,21 +14,20 @@ use guest::{Accelerated, Guest, Order};
 use crate::order;
 
 const PATIENCE: Duration = Duration::from_secs(60);
+/// For what is sent before the guest is there.
+const PATIENCE_WITH_BOOT: Duration = Duration::from_secs(300);
 
 /// Writes the launch before anything else, as a testbed does; it waits in the socket.
 fn agent_at(guest: &mut Guest, port: usize, isolation: Isolation, interrupt: &Interrupt) -> Client {
     let (to, from) = guest.port(port).unwrap();
-    let mut to: fs::File = to.into();
-    std::io::Write::write_all(
-        &mut to,
-        &Launch { isolation, cpus: Vec::new(), parent: None, lease_ms: None }.line().unwrap(),
-    )
-    .unwrap();
-    Client::new("agent", OwnedFd::from(to), from, interrupt.clone())
+    let client = Client::new("agent", to, from, interrupt.clone());
+    let launch = Launch { isolation, cpus: Vec::new(), parent: None, lease_ms: None };
+    client.launch(&launch, PATIENCE).unwrap();
+    client
 }
 
 fn greet(client: &mut Client) -> u32 {
-    match client.receive(PATIENCE).unwrap() {
+    match client.receive().unwrap() {
         Answer::Hello { protocol: PROTOCOL, pid, .. } => pid,
         other => panic!("{other:?}"),
     }
@@ -46,7 +44,7 @@ fn each_port_has_an_agent_and_the_guest_ends_with_the_last() {
     // Both launches and greetings are there before the guest is.
     let mut clients = [0, 1].map(|port| agent_at(&mut guest, port, Isolation::Network, &interrupt));
     for client in &mut clients {
-        client.send(&Request::Hello { protocol: PROTOCOL }, PATIENCE).unwrap();
+        client.send(&Request::Hello { protocol: PROTOCOL }, PATIENCE_WITH_BOOT).unwrap();
     }
     assert!(guest.port(0).is_none(), "a port is given once");
     guest.await_life(&interrupt).unwrap();
@@ -175,7 +173,7 @@ fn an_exact_guest_lives_with_one_virtual_cpu_only() {
     let mut guest = Guest::start(&exact).unwrap();
     assert!(matches!(&guest.accelerated, Accelerated::Emulation { why } if why.contains("exact mode")));
     let mut client = agent_at(&mut guest, 0, Isolation::Network, &interrupt);
-    client.send(&Request::Hello { protocol: PROTOCOL }, PATIENCE).unwrap();
+    client.send(&Request::Hello { protocol: PROTOCOL }, PATIENCE_WITH_BOOT).unwrap();
     guest.await_life(&interrupt).unwrap();
     assert!(greet(&mut client) > 1);
 }

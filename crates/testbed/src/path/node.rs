@@ -88,7 +88,7 @@ impl Node {
     }
 
     pub(crate) fn watched(&mut self) -> Result<Watched, Error> {
-        match self.agent.client.receive(self.agent.patience()) {
+        match self.agent.client.receive() {
             Ok(Answer::Watched(watched)) => Ok(*watched),
             Ok(other) => Err(self.agent.client.unexpected(&other).into()),
             Err(error) => Err(self.agent.explain(error)),
