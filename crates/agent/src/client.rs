@@ -32,8 +32,8 @@ pub struct Client {
     interrupt: Interrupt,
     /// The last request, by its id, and its deadline.
     asked: (u64, Deadline),
-    /// The requests without an answer, the last one among them. A late answer is not that of a later
-    /// request.
+    /// The requests without an answer, the last one among them. A late answer is not that of a
+    /// later request.
     open: BTreeSet<u64>,
     /// How long a sign of life may stay without an answer, where signs are given.
     answers_within: Option<Duration>,

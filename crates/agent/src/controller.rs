@@ -4,8 +4,9 @@
 //! the end of the controller, or its silence, is noticed in the middle of any request. The thread
 //! that answers, and those that send and receive, have nothing to do with this: they share no lock
 //! with the reader but those of the queue and of the output, which are taken between two requests,
-//! and read no clock for it: when a request came the reader notes. The reader sleeps in `poll`, which has the lease as its time limit. It
-//! answers each sign of life of the controller by one of its own.
+//! and read no clock for it: the reader notes when a request came. The reader sleeps in `poll`,
+//! which has the lease as its time limit. It answers each sign of life of the controller by one of
+//! its own.
 //!
 //! When the controller is gone, the process ends. Nothing is undone here: what an agent makes in
 //! its namespaces ends with it, and what it changed on its machine is undone by its

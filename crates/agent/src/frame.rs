@@ -92,13 +92,18 @@ fn values(line: &[u8]) -> usize {
 #[derive(Debug, Default)]
 pub struct LineReader {
     pending: Vec<u8>,
-    /// How much of `pending` is known to hold no newline, so that a long line is searched once.
+    /// Where the next line begins.
+    begin: usize,
+    /// How much of `pending` was searched for its end, so that a long line is searched once.
     searched: usize,
 }
 
 impl LineReader {
     /// Adds a piece.
     pub fn push(&mut self, piece: &[u8]) {
+        self.pending.drain(..self.begin);
+        self.searched -= self.begin;
+        self.begin = 0;
         self.pending.extend_from_slice(piece);
     }
 
@@ -107,21 +112,23 @@ impl LineReader {
     /// # Errors
     /// [`FrameError::TooLong`] when more than [`MAX_FRAME`] bytes came without a newline.
     pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
-        match self.pending[self.searched..].iter().position(|&byte| byte == b'\n') {
-            Some(offset) => {
-                // The rest is short or empty; the line may be long and is not copied.
-                let rest = self.pending.split_off(self.searched + offset + 1);
-                let mut line = std::mem::replace(&mut self.pending, rest);
-                line.pop();
-                self.searched = 0;
-                Ok(Some(line))
-            }
-            None if self.pending.len() > MAX_FRAME => Err(FrameError::TooLong),
-            None => {
-                self.searched = self.pending.len();
-                Ok(None)
-            }
+        let Some(offset) = self.pending[self.searched..].iter().position(|&byte| byte == b'\n') else {
+            self.searched = self.pending.len();
+            let is_long = self.pending.len() - self.begin > MAX_FRAME;
+            return if is_long { Err(FrameError::TooLong) } else { Ok(None) };
+        };
+        let (end, rest) = (self.searched + offset, self.searched + offset + 1);
+        // Of a long line and a short rest the rest is copied, and of many short lines each is.
+        if self.begin == 0 && rest > self.pending.len() - rest {
+            let rest = self.pending.split_off(rest);
+            let mut line = std::mem::replace(&mut self.pending, rest);
+            line.pop();
+            self.searched = 0;
+            return Ok(Some(line));
         }
+        let line = self.pending[self.begin..end].to_vec();
+        (self.begin, self.searched) = (rest, rest);
+        Ok(Some(line))
     }
 }
 

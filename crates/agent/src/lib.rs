@@ -3,8 +3,9 @@
 //! standard input.
 //!
 //! [`message`] has the messages of the protocol, [`Asked`] what stands before them, [`LineReader`]
-//! their frame; [`serve`] is the agent's side of the conversation and [`Client`] the controller's. There is no listening control
-//! port: only the process that holds the agent's two pipes can be its controller.
+//! their frame; [`serve`] is the agent's side of the conversation and [`Client`] the controller's.
+//! There is no listening control port: only the process that holds the agent's two pipes can be its
+//! controller.
 
 mod bounded;
 mod bounds;

@@ -13,8 +13,8 @@ use crate::serve_error::ServeError;
 /// Held while a line is written, so that no sign of life comes between its parts.
 static WHOLE: Mutex<()> = Mutex::new(());
 
-/// So many bytes are written without a wait where there is room for any: it is a page of a pipe, and
-/// sockets and a guest's port have room for more. Others use the same output, so that its flags
+/// So many bytes are written without a wait where there is room for any: it is a page of a pipe,
+/// and sockets and a guest's port have room for more. Others use the same output, so its flags
 /// cannot say that it must not wait.
 const PIECE: usize = 4096;
 

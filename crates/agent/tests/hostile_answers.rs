@@ -1,5 +1,5 @@
-//! An agent that answers with as much as it can: it costs its controller a bounded amount of
-//! memory, whatever it says.
+//! An agent that answers with as much as it can, or what nobody asked: it costs its controller a
+//! bounded amount of memory and time, whatever it says.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 #![expect(clippy::print_stderr, reason = "a controller tells its test so what became of it")]
@@ -14,8 +14,8 @@ use std::thread;
 use std::time::Duration;
 
 use common::answers;
-use netassay_agent::message::Answer;
-use netassay_agent::{CallError, Client, FrameError, Interrupt, MAX_FRAME, encode};
+use netassay_agent::message::Request;
+use netassay_agent::{CallError, Client, FrameError, Interrupt, MAX_FRAME};
 use serde_json::Value;
 
 /// The most that a line may hold, less a little for what it begins and ends with. The longest lines
@@ -23,7 +23,7 @@ use serde_json::Value;
 const MOST_VALUES: usize = 299_000;
 const MOST_BYTES: usize = MAX_FRAME - 1000;
 
-const TEST: &str = "a_hostile_answer_costs_a_controller_little_memory";
+const TEST: &str = "a_hostile_answer_costs_a_controller_little_memory_and_time";
 
 /// What makes this test's program a controller.
 const CONTROLLER: &str = "NETASSAY_TEST_CONTROLLER";
@@ -32,32 +32,50 @@ const CONTROLLER: &str = "NETASSAY_TEST_CONTROLLER";
 struct Heard {
     /// The most memory that it ever had, in KiB.
     memory: u64,
+    /// The CPU time that this answer took, in ms.
+    time: u64,
     error: String,
 }
 
-/// Hears answers from standard input until it ends, and tells what became of each.
+/// Asks, and hears answers from standard input until it ends, and tells what became of each. Before
+/// each request it gives one up.
 fn be_controller() {
     let nowhere = File::options().write(true).open("/dev/null").unwrap();
     let from = io::stdin().as_fd().try_clone_to_owned().unwrap();
     let mut client = Client::new("receiver", nowhere, from, Interrupt::new().unwrap());
     loop {
-        let error = match client.receive(Duration::from_secs(60)) {
-            // Nobody asked.
-            Ok(answer) => client.unexpected(&answer),
+        client.send(&Request::Quiet, Duration::from_secs(60)).unwrap();
+        let before = host::ProcessTimes::read();
+        let error = match client.order(&Request::Start, Duration::from_secs(60)) {
+            Ok(()) => None,
             Err(CallError::Gone { .. }) => return,
-            Err(error) => error,
+            Err(error) => Some(error),
         };
+        let spent = host::ProcessTimes::read().since(&before);
+        let time = (spent.user_ns + spent.system_ns) / 1_000_000;
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let memory = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        eprintln!("HEARD {} {error}", memory.trim().trim_end_matches(" kB"));
-        if matches!(error, CallError::Garbled { source: FrameError::TooLong, .. }) {
+        let said = error.as_ref().map_or(String::new(), CallError::to_string);
+        eprintln!("HEARD {} {time} {said}", memory.trim().trim_end_matches(" kB"));
+        if matches!(error, Some(CallError::Garbled { source: FrameError::TooLong, .. })) {
             return;
         }
     }
 }
 
+/// The id of the request that is answered by the line of this number, from 0; the one before was
+/// given up.
+fn id(number: usize) -> usize {
+    2 * number + 2
+}
+
+/// The line by which a request is answered.
+fn answering(id: usize, answer: &[u8]) -> Vec<u8> {
+    [format!("{id} ").as_bytes(), answer].concat()
+}
+
 /// A controller of its own hears the lines.
-fn hear(lines: &[&[u8]]) -> Vec<Heard> {
+fn hear(lines: &[Vec<u8>]) -> Vec<Heard> {
     let mut controller = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", TEST, "--nocapture"])
         .env(CONTROLLER, "1")
@@ -78,10 +96,12 @@ fn hear(lines: &[&[u8]]) -> Vec<Heard> {
         });
         String::from_utf8(controller.wait_with_output().unwrap().stderr).unwrap()
     });
-    let heard = said.lines().filter_map(|line| line.strip_prefix("HEARD ")?.split_once(' '));
-    heard
-        .map(|(memory, error)| Heard { memory: memory.parse().unwrap(), error: error.trim_end().to_owned() })
-        .collect()
+    let heard = said.lines().filter_map(|line| line.strip_prefix("HEARD "));
+    let read = |line: &str| {
+        let [memory, time, error] = line.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        Heard { memory: memory.parse().unwrap(), time: time.parse().unwrap(), error: error.to_owned() }
+    };
+    heard.map(read).collect()
 }
 
 /// Every copy of `value` in which one list or map has about `left` bytes, or as many values as a
@@ -130,11 +150,12 @@ fn values(value: &Value) -> usize {
 }
 
 #[test]
-fn a_hostile_answer_costs_a_controller_little_memory() {
+fn a_hostile_answer_costs_a_controller_little_memory_and_time() {
     if std::env::var_os(CONTROLLER).is_some() {
         return be_controller();
     }
-    let honest = hear(&[encode(&Answer::Done).unwrap().trim_ascii_end()])[0].memory;
+    let honest = hear(&[answering(id(0), b"\"done\"")]).remove(0);
+    assert_eq!(honest.error, "");
     let mut hostile: Vec<(String, Vec<u8>)> = vec![
         ("deep".into(), format!("{{\"settled\":{}", "[".repeat(4 << 20)).into()),
         (
@@ -159,32 +180,70 @@ fn a_hostile_answer_costs_a_controller_little_memory() {
         ));
         hostile.push((format!("{letter:?} in a name"), format!("{{\"{why}\":0}}").into()));
     }
-    let judge = |name: &str, Heard { memory, error }: Heard| {
-        let grown = memory - honest;
+    let judge = |name: &str, Heard { memory, time, error }: &Heard| {
+        let grown = memory.saturating_sub(honest.memory);
         assert!(grown < 64 << 10, "{name}: {grown} KiB more than an honest answer");
-        assert!(
-            error.contains("receiver") && error.len() < 1500,
-            "{name}: {} bytes: {error:.200}",
-            error.len()
-        );
-        assert!(
-            error.ends_with("run the same version of netassay on both ends")
-                || error.contains("answered another question")
-                || error.starts_with("receiver: "),
-            "{name}: {error}"
-        );
+        assert!(*time < 1000, "{name}: {time} ms");
+        assert!(error.len() < 1500 && text::is_plain(error), "{name}: {} bytes: {error:.200}", error.len());
+        (grown, *time)
     };
-    for (name, line) in hostile {
-        let heard = hear(&[&line]);
-        judge(&name, heard.into_iter().next().unwrap());
+    let mut most = (0, 0);
+    let mut count = |name: &str, heard: &Heard| {
+        let (grown, time) = judge(name, heard);
+        most = (most.0.max(grown), most.1.max(time));
+    };
+    let refused = |name: &str, error: &str| {
+        let is_refused = error.contains("the receiver's agent: ") && error.ends_with("on both ends");
+        assert!(is_refused || error.starts_with("receiver: "), "{name}: {error}");
+    };
+    for (name, answer) in hostile {
+        let heard = hear(&[answering(id(0), &answer)]).remove(0);
+        count(&name, &heard);
+        refused(&name, &heard.error);
+    }
+    for (name, line, said) in unasked() {
+        let heard = hear(&[line]).remove(0);
+        count(name, &heard);
+        let is_so = if said.is_empty() { heard.error.is_empty() } else { heard.error.contains(said) };
+        assert!(is_so, "{name}: {}", heard.error);
     }
     for answer in answers() {
         let filled = filled(&serde_json::to_value(&answer).unwrap(), 4 << 20);
-        let lines: Vec<String> = filled.iter().map(Value::to_string).collect();
-        let heard = hear(&lines.iter().map(String::as_bytes).collect::<Vec<_>>());
+        let lines = filled.iter().enumerate();
+        let lines: Vec<_> =
+            lines.map(|(number, line)| answering(id(number), line.to_string().as_bytes())).collect();
+        let heard = hear(&lines);
         assert_eq!(heard.len(), lines.len(), "{answer:?}");
-        for (number, heard) in heard.into_iter().enumerate() {
-            judge(&format!("{number} of {:.40}", format!("{answer:?}")), heard);
+        for (number, heard) in heard.iter().enumerate() {
+            let name = format!("{number} of {:.40}", format!("{answer:?}"));
+            count(&name, heard);
+            refused(&name, &heard.error);
         }
     }
+    eprintln!("at most {} KiB and {} ms", most.0, most.1);
+}
+
+/// What an agent may say beside an answer to what was asked, and what becomes of it; nothing: the
+/// answer behind it is heard.
+fn unasked() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+    let long = "x".repeat(MOST_BYTES);
+    let line = |text: String| text.into_bytes();
+    vec![
+        ("another request's id", line(format!("77 {long}")), "answered request 77, but request 2 was asked"),
+        ("no request's id", line("0 \"done\"".to_owned()), "answered request 0, but request 2 was asked"),
+        ("a late answer", line(format!("1 {long}\n2 \"done\"")), ""),
+        (
+            "a late answer, twice",
+            line("1 \"done\"\n1 \"done\"".to_owned()),
+            "answered request 1, but request 2 was asked",
+        ),
+        ("an answer before, without an id", line("\"done\"\n2 \"done\"".to_owned()), "no id of a request"),
+        ("an endless id", line("7".repeat(MOST_BYTES)), "no id of a request"),
+        ("signs of life", line(format!("{}2 \"done\"", "\n".repeat(4 << 20))), ""),
+        (
+            "another kind",
+            line("2 {\"told\":{\"what\":[\"\u{1b}]0;x\u{7}\u{202e}\"]}}".to_owned()),
+            "sent an answer to another kind of request: Told",
+        ),
+    ]
 }
