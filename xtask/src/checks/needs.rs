@@ -51,6 +51,7 @@ const NEEDS: &[Need] = &[
     Need { package: "nodejs", program: "node", purpose: "the program that steers the browser" },
     Need { package: "npm", program: "npm", purpose: "the libraries of the program that steers the browser" },
     Need { package: "openssh-server", program: "sshd", purpose: "the machines of tests, reached over ssh" },
+    Need { package: "nftables", program: "nft", purpose: "a machine of tests with a filter" },
     Need { package: "nuttcp", program: "nuttcp", purpose: "a peer in the bench, and in its smoke test" },
     Need {
         package: "qemu-system-x86",

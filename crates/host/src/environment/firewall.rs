@@ -38,14 +38,23 @@ impl Firewall {
             .collect();
         tables.sort_unstable();
         tables.dedup();
-        // A question would load the module.
-        let is_there = files.is_there("sys/module/nf_tables");
         Self {
-            rules: if is_there { rules() } else { Some(0) },
+            rules: if has_nftables(files) { rules() } else { Some(0) },
             tables,
             tracked: files.number("proc/sys/net/netfilter/nf_conntrack_count"),
         }
     }
+}
+
+/// Whether the kernel has nftables now: a question to one that has it as a module would load that.
+fn has_nftables(files: &Files) -> bool {
+    let is_built_in = || {
+        let release = files.text("proc/sys/kernel/osrelease").unwrap_or_default();
+        let list = files.text(&format!("lib/modules/{release}/modules.builtin")).unwrap_or_default();
+        list.lines().any(|module| module.ends_with("/nf_tables.ko"))
+    };
+    // Without the list of modules the kernel can load none.
+    files.is_there("sys/module/nf_tables") || !files.is_there("proc/modules") || is_built_in()
 }
 
 fn rules() -> Option<usize> {
@@ -65,11 +74,24 @@ mod tests {
             ("proc/net/ip_tables_names", "nat\nfilter\n"),
             ("proc/net/ip6_tables_names", "filter\n"),
             ("proc/sys/net/netfilter/nf_conntrack_count", "12\n"),
+            ("proc/modules", ""),
         ]);
         let found = Firewall::read_from(&machine, || panic!("it would load the module"));
         let tables = vec!["filter".to_owned(), "nat".to_owned()];
         assert_eq!(found, Firewall { rules: Some(0), tables, tracked: Some(12) });
-        let (_keep, machine) = files(&[("sys/module/nf_tables/refcnt", "1\n")]);
-        assert_eq!(Firewall::read_from(&machine, || Some(3)).rules, Some(3));
+        // Loaded, in a kernel that loads no modules, or built in.
+        let list = "kernel/net/netfilter/nf_tables.ko\n";
+        for tree in [
+            &[("proc/modules", ""), ("sys/module/nf_tables/refcnt", "1\n")][..],
+            &[],
+            &[
+                ("proc/modules", ""),
+                ("proc/sys/kernel/osrelease", "6.1\n"),
+                ("lib/modules/6.1/modules.builtin", list),
+            ],
+        ] {
+            let (_keep, machine) = files(tree);
+            assert_eq!(Firewall::read_from(&machine, || Some(3)).rules, Some(3));
+        }
     }
 }

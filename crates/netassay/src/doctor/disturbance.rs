@@ -79,7 +79,9 @@ fn filters(found: &Firewall) -> Vec<Finding> {
         (None, []) => warn("firewall", "its rules can be seen by root only", "sudo netassay doctor"),
         (Some(0), []) => ok("firewall", "no rules"),
         (rules, tables) => {
-            let rules = rules.filter(|rules| *rules > 0).map(|rules| format!("{rules} rules of nftables"));
+            let rules = rules.filter(|rules| *rules > 0);
+            let rules =
+                rules.map(|rules| format!("{rules} rule{} of nftables", if rules == 1 { "" } else { "s" }));
             let tables = Some(tables.join(", ")).filter(|names| !names.is_empty());
             let tables = tables.map(|names| format!("tables of iptables ({names})"));
             let what = [rules, tables].into_iter().flatten().collect::<Vec<_>>().join(", ");

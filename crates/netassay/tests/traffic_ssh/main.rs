@@ -18,7 +18,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{Bench, Watched, expect, skip, stderr, stdout};
-use machines::Machines;
+use machines::{Machines, first_difference};
 
 const STUDY: &str = "name = \"tso\"\nquestion = \"Does TSO make TCP faster between two machines?\"\nscenario = \"veth\"\n\
     [[workload]]\nkind = \"tcp_stream\"\nduration = \"200ms\"\nramp = \"50ms\"\nflows = 1\n\
@@ -94,20 +94,6 @@ impl World {
                 panic!("a: {}\nb: {}", first_difference(&a, &before[0]), first_difference(&b, &before[1]));
             }
             std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-}
-
-/// Where two states begin to differ.
-fn first_difference(now: &str, before: &str) -> String {
-    let (here, there): (Vec<&str>, Vec<&str>) = (now.lines().collect(), before.lines().collect());
-    match (0..here.len().max(there.len())).find(|line| here.get(*line) != there.get(*line)) {
-        None => "as before".to_owned(),
-        Some(line) => {
-            let around = |lines: &[&str]| {
-                lines.iter().skip(line.saturating_sub(2)).take(6).copied().collect::<Vec<_>>().join("\n")
-            };
-            format!("line {line}, before:\n{}\nnow:\n{}", around(&there), around(&here))
         }
     }
 }
@@ -383,6 +369,23 @@ fn a_machine_may_be_any_command_that_runs_a_shell() {
     assert!(doctor.contains("packets in a second, both ways"), "{doctor}");
     assert!(doctor.contains("by default in drivers") == (doctor.contains("rx-gro")), "{doctor}");
     assert!(doctor.contains("firewall  ") && doctor.contains("conntrack  "), "{doctor}");
+    // A filter is seen by its rules.
+    for (script, expected) in [
+        ("nft add table inet t", "no rules"),
+        (
+            "nft 'add chain inet t c { type filter hook input priority 0; }; add rule inet t c tcp dport 9 drop'",
+            "1 rule of nftables: each packet",
+        ),
+        (
+            "nft 'add rule inet t c ct state invalid drop; add rule inet t c udp dport 9 drop'",
+            "3 rules of nftables",
+        ),
+    ] {
+        b.sh(script);
+        let doctor = world.on("root@b:data0", &["doctor"]);
+        assert!(doctor.contains(expected), "{expected}: {doctor}");
+    }
+    b.sh("nft delete table inet t");
     assert_eq!(world.on("root@b", &["restore"]), "nothing to undo\n");
     assert!(fs::exists(world.bench.path("netassay.db")).unwrap());
 }
