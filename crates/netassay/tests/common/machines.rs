@@ -239,15 +239,34 @@ impl Machine {
         String::from_utf8(done.stdout).unwrap()
     }
 
-    /// All that a study may change of its network: links, addresses, routes, offloads, steering and
-    /// settings of IPv6, without counters. Equal routes over several interfaces have the order in
-    /// which they came, which is not one interface's to restore.
+    /// All that a study may change of its network: links, addresses, routes, neighbours, offloads,
+    /// settings of devices, queues and their CPUs, sysctls; without counters. Equal routes over
+    /// several interfaces have the order in which they came, which is not one interface's to
+    /// restore.
     pub(crate) fn state(&self) -> String {
-        self.sh(
-            "ip -d link; ip addr; ip route; ip -6 route | sort; for i in data0 mgmt; do ethtool -k $i; ethtool -g $i 2>&1 || true; \
-             for f in /sys/class/net/$i/queues/*/rps_cpus /sys/class/net/$i/queues/*/xps_cpus /sys/class/net/$i/mtu; do printf '%s ' $f; cat $f 2>/dev/null || echo none; done; \
-             done; sysctl -a 2>/dev/null | grep -E '^net.(ipv4|ipv6).(conf|ip_default_ttl|tcp_rmem)' | grep -v stable_secret; ls /sys/class/net",
+        self.state_of("ls /sys/class/net; ip -d link; ip -d addr; ip route show table all; ip -6 route show table all | sort", "data0 mgmt")
+    }
+
+    /// The same of the interface for the traffic alone.
+    pub(crate) fn state_of_data(&self) -> String {
+        let of = "dev data0";
+        self.state_of(
+            &format!("ip -d link show {of}; ip -d addr show {of}; ip route show table all {of}; ip -6 route show table all {of} | sort"),
+            "data0",
         )
+    }
+
+    fn state_of(&self, network: &str, interfaces: &str) -> String {
+        self.sh(&format!(
+            "{network}; for i in {interfaces}; do ip neigh show dev $i nud permanent | sort; for o in k g c l a; do ethtool -$o $i 2>&1 || true; done; \
+             for f in /sys/class/net/$i/queues/*/*; do [ -f $f ] && printf '%s ' $f && {{ cat $f 2>/dev/null || echo none; }}; done; done; \
+             sysctl -a 2>/dev/null | grep '^net' | grep -v -e stable_secret -e conntrack_count",
+        ))
+    }
+
+    /// Its file system, as seen from the machine of the tests.
+    pub(crate) fn root(&self) -> PathBuf {
+        format!("/proc/{}/root", self.holder.id()).into()
     }
 
     /// What is left in the places where a program could be.
@@ -272,5 +291,19 @@ impl Drop for Machines {
     fn drop(&mut self) {
         let _ = self.controller.kill();
         let _ = self.controller.wait();
+    }
+}
+
+/// Where two states begin to differ.
+pub(crate) fn first_difference(now: &str, before: &str) -> String {
+    let (here, there): (Vec<&str>, Vec<&str>) = (now.lines().collect(), before.lines().collect());
+    match (0..here.len().max(there.len())).find(|line| here.get(*line) != there.get(*line)) {
+        None => "as before".to_owned(),
+        Some(line) => {
+            let around = |lines: &[&str]| {
+                lines.iter().skip(line.saturating_sub(2)).take(6).copied().collect::<Vec<_>>().join("\n")
+            };
+            format!("line {line}, before:\n{}\nnow:\n{}", around(&there), around(&here))
+        }
     }
 }
