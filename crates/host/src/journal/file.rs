@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
-use super::line::{Record, write};
+use super::line::{Record, unfinished, write};
 use super::{JournalError, place};
 
 /// More than any study changes: a larger file is not our journal, and none is made.
@@ -18,8 +18,18 @@ const LARGEST: u64 = 16 << 20;
 pub(super) struct JournalFile {
     pub(super) path: PathBuf,
     file: File,
-    /// Whether the last line is incomplete.
-    torn: bool,
+    end: End,
+}
+
+/// How a journal ends.
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    /// With a whole line.
+    Whole,
+    /// At this place begins a line whose writer was stopped, or had no room: it counts for nothing.
+    Begun(u64),
+    /// With a damaged line, which stays.
+    Damaged,
 }
 
 impl JournalFile {
@@ -36,7 +46,7 @@ impl JournalFile {
         let written = file.write_all(&write(first)).and_then(|()| file.sync_all());
         written.map_err(JournalError::file("write", &unfinished))?;
         std::fs::rename(&unfinished, path).map_err(JournalError::file("name", path))?;
-        let file = Self { path: path.to_owned(), file, torn: false };
+        let file = Self { path: path.to_owned(), file, end: End::Whole };
         file.sync_place()?;
         Ok(file)
     }
@@ -67,29 +77,42 @@ impl JournalFile {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(JournalError::file("read", path))?;
-        let torn = bytes.last().is_some_and(|byte| *byte != b'\n');
-        Ok(Some((Self { path: path.to_owned(), file, torn }, bytes)))
+        let end = match unfinished(&bytes) {
+            Some(place) => End::Begun(place as u64),
+            None if bytes.last().is_some_and(|byte| *byte != b'\n') => End::Damaged,
+            None => End::Whole,
+        };
+        Ok(Some((Self { path: path.to_owned(), file, end }, bytes)))
     }
 
-    /// Adds lines, and returns when they are on disk.
+    /// Adds lines, and returns when they are on disk. If that fails there are none of them.
     pub(super) fn add(&mut self, records: &[Record]) -> Result<(), JournalError> {
         if records.is_empty() {
             return Ok(());
         }
-        // A half-written line stays a separate line.
-        let mut text = if self.torn { b"\n".to_vec() } else { Vec::new() };
-        text.extend(records.iter().flat_map(write));
-        let written = self
-            .file
-            .seek(SeekFrom::End(0))
-            .and_then(|end| match end + text.len() as u64 {
-                0..=LARGEST => self.file.write_all(&text),
-                _ => Err(io::Error::new(io::ErrorKind::FileTooLarge, "it would be too long to be read back")),
-            })
-            .and_then(|()| self.file.sync_all());
-        // After a partial write the next line must not be appended to it.
-        self.torn = written.is_err();
-        written.map_err(JournalError::file("write", &self.path))
+        let lines: Vec<u8> = records.iter().flat_map(write).collect();
+        self.append(&lines).map_err(JournalError::file("write", &self.path))
+    }
+
+    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        let end = match self.end {
+            End::Begun(place) => place,
+            End::Whole | End::Damaged => self.file.metadata()?.len(),
+        };
+        let apart: &[u8] = if self.end == End::Damaged { b"\n" } else { b"" };
+        let text = [apart, lines].concat();
+        if end + text.len() as u64 > LARGEST {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it would be too long to be read back"));
+        }
+        self.file.set_len(end)?;
+        self.file.seek(SeekFrom::Start(end))?;
+        let written = self.file.write_all(&text).and_then(|()| self.file.sync_all());
+        if written.is_ok() {
+            self.end = End::Whole;
+        } else if self.file.set_len(end).is_err() && self.end == End::Whole {
+            self.end = End::Begun(end);
+        }
+        written
     }
 
     /// Removes the journal: nothing is left to undo.

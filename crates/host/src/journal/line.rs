@@ -143,9 +143,11 @@ impl Parsed {
     }
 }
 
-/// Reads a journal. Total: an invalid line counts as damage, and the others are read.
+/// Reads a journal. Total: an invalid line counts as damage, and the others are read. One whose
+/// writer was stopped is none: it is on disk before its action begins, so that never began.
 pub fn parse(bytes: &[u8]) -> Parsed {
     let mut parsed = Parsed::default();
+    let bytes = &bytes[..unfinished(bytes).unwrap_or(bytes.len())];
     let whole = bytes.strip_suffix(b"\n");
     let lines: Vec<&[u8]> = whole.unwrap_or(bytes).split(|byte| *byte == b'\n').collect();
     let last = lines.len();
@@ -157,6 +159,24 @@ pub fn parse(bytes: &[u8]) -> Parsed {
         }
     }
     parsed
+}
+
+/// Where the last line begins, if it is the beginning of one. The first line has its name only
+/// once it is whole.
+pub(super) fn unfinished(bytes: &[u8]) -> Option<usize> {
+    let place = bytes.iter().rposition(|byte| *byte == b'\n')? + 1;
+    let line = &bytes[place..];
+    let is_it = match line.split_at_checked(SUM) {
+        None => !line.is_empty() && line.iter().all(u8::is_ascii_hexdigit),
+        Some((sum, b"" | b" ")) => sum.iter().all(u8::is_ascii_hexdigit),
+        Some((sum, json)) => {
+            json.strip_prefix(b" ").is_some_and(|json| match serde_json::from_slice::<Record>(json) {
+                Ok(_) => sum == hex(json).as_bytes(),
+                Err(error) => error.is_eof(),
+            })
+        }
+    };
+    is_it.then_some(place)
 }
 
 impl Parsed {
@@ -321,9 +341,12 @@ mod tests {
     }
 
     #[test]
-    fn a_half_written_line_is_reported_and_the_others_count() {
+    fn a_line_whose_writer_was_stopped_is_none_and_the_others_count() {
         let mut text = journal(2);
         text.truncate(text.len() - 5);
+        let parsed = parse(&text);
+        assert_eq!((parsed.changes, parsed.damaged), (vec![change(1)], vec![]));
+        text.extend(b"}}}!");
         let parsed = parse(&text);
         assert_eq!(parsed.changes, [change(1)]);
         assert_eq!(parsed.damaged, [Damage { line: 3, why: "it is only half written".to_owned() }]);
@@ -411,8 +434,9 @@ mod tests {
             let whole = text[..cut].iter().filter(|byte| **byte == b'\n').count();
             let parsed = parse(&text[..cut]);
             prop_assert_eq!(parsed.changes.len(), whole.saturating_sub(1));
-            let at_an_end = cut > 0 && text[cut - 1] == b'\n';
-            prop_assert_eq!(parsed.damaged.is_empty(), at_an_end);
+            // The first line is whole before the journal has its name.
+            prop_assert_eq!(parsed.damaged.is_empty(), whole > 0);
+            prop_assert_eq!(unfinished(&text[..cut]).is_some(), whole > 0 && text[cut - 1] != b'\n');
         }
     }
 }

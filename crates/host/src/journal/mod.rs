@@ -13,6 +13,7 @@
 //! - A reboot has reset all such changes: nothing is undone.
 //! - Settings of another network namespace are invisible here: the journal is left for a session in
 //!   that namespace.
+//! - A last line that is incomplete counts for nothing: its action was not begun.
 //! - A damaged line is reported with its place, and the file is kept; without the first line
 //!   nothing is undone.
 //! - A foreign file is reported and left.

@@ -53,18 +53,43 @@ fn a_dry_run_tells_the_same_and_touches_nothing() {
 fn a_damaged_line_is_told_with_its_place_and_nothing_is_lost() {
     let world = World::new(&[("a", "2"), ("b", "2")]);
     let path = world.leave("1.journal", dead(), &[("a", "1", "2"), ("b", "1", "2")]);
-    let text = std::fs::read(&path).unwrap();
-    std::fs::write(&path, &text[..text.len() - 9]).unwrap();
+    let mut text = std::fs::read(&path).unwrap();
+    let place = text.len() - 9;
+    text[place] ^= 1;
+    text.pop();
+    std::fs::write(&path, &text).unwrap();
     let reports = world.restore(Manner::default());
     assert_eq!(reports[0].damaged[0].line, 5);
     assert_eq!(reports[0].fate, Fate::Kept);
     // What the value after was is lost, so that any is set back.
     assert_eq!((world.value("a"), world.value("b")), ("1".to_owned(), "1".to_owned()));
-    // What was noted meanwhile stands behind the half line, and is read.
+    // What was noted meanwhile stands behind the damaged line, and is read.
     let again = world.restore(Manner::default());
     assert_eq!((again[0].changes.len(), again[0].damaged.len()), (0, 1));
     assert_eq!(again[0].damaged[0].line, 5);
     assert!(matches!(world.restore(FORGET)[0].fate, Fate::SetAside { .. }));
+}
+
+/// By a kill in the middle of a write, at any byte: the change that it announces was not begun.
+#[test]
+fn a_line_whose_writer_was_stopped_keeps_nobody_from_undoing_everything() {
+    let world = World::new(&[("a", "2"), ("b", "2")]);
+    let path = world.leave("1.journal", dead(), &[("a", "1", "2"), ("b", "1", "2")]);
+    let text = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let first = text.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for cut in first..text.len() {
+        // Announced in the second line, and in the fourth.
+        let whole = text[..cut].iter().filter(|byte| **byte == b'\n').count();
+        let is_made = [whole >= 2, whole >= 4];
+        let set = |is_made| if is_made { "2" } else { "1" };
+        world.set("a", set(is_made[0]));
+        world.set("b", set(is_made[1]));
+        std::fs::write(&path, &text[..cut]).unwrap();
+        assert_eq!(fates(&world.restore(Manner::default())), [&Fate::Undone], "cut at {cut}");
+        assert_eq!((world.value("a"), world.value("b")), ("1".to_owned(), "1".to_owned()), "cut at {cut}");
+        assert_eq!(world.journals(), 0, "cut at {cut}");
+    }
 }
 
 #[test]
