@@ -319,19 +319,39 @@ impl Links {
         (index, name): (u32, &str),
     ) -> Result<(), Error> {
         let mut failed = Ok(());
+        // Linux lists a new address of IPv6 before others (`ipv6_link_dev_addr`). Which of them is
+        // the source of a packet may depend on their order.
+        let mut newest_first = family == IPV6;
+        let mut added = 0;
         // A route may need another one, which the kernel lists behind it.
-        for _ in 0..ROUNDS {
+        'rounds: for round in 1..=ROUNDS {
             failed = Ok(());
             let mut is_so = true;
             for sort in Sort::ALL {
                 let now: Vec<Entry> = self.entries(sort, family, index)?.into_iter().filter(&of).collect();
-                let wanted = wanted.iter().filter(|entry| entry.sort == sort);
-                let is_in =
-                    |list: &[Entry], entry: &Entry| list.iter().any(|one| one.message == entry.message);
-                let missing: Vec<&Entry> = wanted.clone().filter(|entry| !is_in(&now, entry)).collect();
-                let wanted: Vec<Entry> = wanted.cloned().collect();
-                let extra: Vec<&Entry> = now.iter().filter(|entry| !is_in(&wanted, entry)).collect();
-                is_so &= missing.is_empty() && extra.is_empty();
+                let wanted = || wanted.iter().filter(|entry| entry.sort == sort);
+                let is_same = |one: &Entry, other: &Entry| one.message == other.message;
+                let is_there = |entry: &Entry| now.iter().any(|one| is_same(one, entry));
+                let mut missing: Vec<&Entry> = wanted().filter(|entry| !is_there(entry)).collect();
+                let is_wanted = |entry: &Entry| wanted().any(|one| is_same(one, entry));
+                let extra: Vec<&Entry> = now.iter().filter(|entry| !is_wanted(entry)).collect();
+                let is_complete = missing.is_empty() && extra.is_empty();
+                is_so &= is_complete;
+                if sort == Sort::Address && family == IPV6 {
+                    let in_order = wanted().zip(&now).all(|(one, other)| is_same(one, other));
+                    if is_complete && !in_order && round + 2 < ROUNDS {
+                        // Once more, all of them; the other way round, if this was their order.
+                        newest_first ^= added == now.len();
+                        for entry in &now {
+                            entry.delete(self, name)?;
+                        }
+                        continue 'rounds;
+                    }
+                    added = missing.len();
+                    if newest_first {
+                        missing.reverse();
+                    }
+                }
                 for entry in extra {
                     failed = failed.and(entry.delete(self, name));
                 }
@@ -347,8 +367,9 @@ impl Links {
     }
 }
 
-/// How often the lists are compared: an address brings routes, and a route may need another.
-const ROUNDS: usize = 4;
+/// How often the lists are compared: an address brings routes, a route may need another, and
+/// addresses may be added twice for their order.
+const ROUNDS: usize = 8;
 
 #[cfg(test)]
 mod tests {

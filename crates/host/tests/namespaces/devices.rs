@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use netassay_host::journal::{Fate, Journal, Manner, Outcome, Process, restore, restore_of};
 use netassay_host::machine::{Interface, Machine, Target};
@@ -190,7 +191,7 @@ fn prepare(stage: &mut Stage) -> String {
 /// an effect; then undoes what it left.
 fn kill_each(name: &str, act: Act) {
     let directory = tempfile::tempdir().unwrap();
-    let before = snapshot(name);
+    let before = settled(name);
     for steps in 0.. {
         let child = traced(|| {
             let mut journal = Journal::new(&directory.path().join("undo"), Machine::system());
@@ -221,8 +222,22 @@ fn difference(before: &str, after: &str) -> String {
     lost.chain(new).collect()
 }
 
-/// All that is known of the namespace's interfaces. An interface's IPv6 addresses and routes are
-/// listed in the order in which they came, which is not kept.
+/// The same, once the kernel has noticed a carrier and begun to use an address: a moment later, on a
+/// busy machine.
+fn settled(name: &str) -> String {
+    let deadline = Instant::now() + Duration::from_secs(2);
+    loop {
+        let now = snapshot(name);
+        let is_settled = !now.contains("tentative") && !now.contains("NO-CARRIER");
+        if is_settled || Instant::now() >= deadline {
+            return now;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// All that is known of the namespace's interfaces. Equal routes of IPv6 over several interfaces
+/// are listed in the order in which they came, which is not kept.
 fn snapshot(name: &str) -> String {
     let sorted = |text: String| {
         let mut lines: Vec<&str> = text.lines().collect();
@@ -232,7 +247,7 @@ fn snapshot(name: &str) -> String {
     let mut all = vec![
         ip(&["-d", "link"]),
         ip(&["-4", "-d", "address"]),
-        sorted(ip(&["-6", "-d", "-o", "address"])),
+        ip(&["-6", "-d", "-o", "address"]),
         ip(&["-4", "-d", "route", "show", "table", "all"]),
         sorted(ip(&["-6", "-d", "route", "show", "table", "all"])),
         ip(&["neighbour", "show", "nud", "permanent"]),
