@@ -244,14 +244,14 @@ impl Machine {
     /// several interfaces have the order in which they came, which is not one interface's to
     /// restore.
     pub(crate) fn state(&self) -> String {
-        self.state_of("ls /sys/class/net; ip -d link; ip -d addr; ip route show table all; ip -6 route show table all | sort", "data0 mgmt")
+        self.state_of("ls /sys/class/net; ip -d link; ip -d addr; ip -4 route show table all; ip -6 route show table all | sort", "data0 mgmt")
     }
 
     /// The same of the interface for the traffic alone.
     pub(crate) fn state_of_data(&self) -> String {
         let of = "dev data0";
         self.state_of(
-            &format!("ip -d link show {of}; ip -d addr show {of}; ip route show table all {of}; ip -6 route show table all {of} | sort"),
+            &format!("ip -d link show {of}; ip -d addr show {of}; ip -4 route show table all {of}; ip -6 route show table all {of} | sort"),
             "data0",
         )
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use serde_json::Value;
 use words::DeviceSetting;
-use words::feature::GROUPS;
+use words::feature::{GROUPS, Group};
 
 use crate::machines::Machine;
 
@@ -25,8 +25,10 @@ struct Setting {
 /// Sorts of settings, so that few are not lost among many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
+    Sysctl,
     Switch,
     Device,
+    Mtu,
     Other,
 }
 
@@ -84,7 +86,7 @@ impl Settings {
                 "DeviceLevels" => (has.device(name), Sort::Device, texts(&["1", "2", "64"])),
                 "MtuLevels" => {
                     let sizes = ["68", "576", "1000", "1279", "1280", "1400", "1500", "9000"];
-                    (true, Sort::Other, texts(&sizes))
+                    (true, Sort::Mtu, texts(&sizes))
                 }
                 "FamilyLevels" => (true, Sort::Other, texts(&["\"ipv4\"", "\"ipv6\""])),
                 _ => continue,
@@ -96,7 +98,8 @@ impl Settings {
     fn add_machine(&mut self, schema: &Value, of: &str, table: &str, has: &Has) {
         for (name, about) in schema["$defs"][of]["properties"].as_object().unwrap() {
             let mut add = |is_present: bool, key: &str, values: Vec<String>| {
-                self.add(is_present, Sort::Other, table, [key, key], values);
+                let sort = if name == "sysctl" { Sort::Sysctl } else { Sort::Other };
+                self.add(is_present, sort, table, [key, key], values);
             };
             match name.as_str() {
                 "sysctl" => {
@@ -109,10 +112,12 @@ impl Settings {
                     add(has.cpus > 1, name, texts(&values));
                 }
                 "features" => {
-                    for group in GROUPS.iter().filter(|group| has.feature(group.short)) {
+                    let groups = GROUPS.iter().filter(|group| has.feature(group.short));
+                    let switch = |group: &Group| {
                         let value = |on| format!("{{ {INTERFACE} = {{ {:?} = {on} }} }}", group.short);
-                        add(true, name, vec![value(true), value(false)]);
-                    }
+                        [value(true), value(false)]
+                    };
+                    add(true, name, groups.flat_map(switch).collect());
                 }
                 // The CPUs of the machine of the tests: as they are, or refused.
                 "governor" => add(has.governor.is_some(), name, vec![format!("{:?}", has.governor())]),
@@ -129,25 +134,27 @@ impl Settings {
 
     /// Studies of some settings of each sort, of which few have two levels.
     pub(crate) fn study(&self) -> impl Strategy<Value = String> + use<> {
-        let of = |is_of: fn(&Setting) -> bool, most: usize| {
-            let all: Vec<Setting> = self.present.iter().filter(|one| is_of(one)).cloned().collect();
-            let most = most.min(all.len());
+        let of = |sort: Sort| {
+            let all = of_sort(&self.present, sort);
+            let most = all.len().min(3);
             subsequence(all, 0..=most)
         };
         let sorts = (
-            of(|one| one.key.starts_with("sysctl"), 3),
-            of(|one| one.sort == Sort::Switch, 3),
-            of(|one| one.sort == Sort::Device, 3),
-            of(|one| one.sort == Sort::Other && !one.key.starts_with("sysctl"), 3),
+            of(Sort::Sysctl),
+            of(Sort::Switch),
+            of(Sort::Device),
+            of(Sort::Other),
+            // It takes IPv6 with it.
+            prop::option::weighted(0.3, select(of_sort(&self.present, Sort::Mtu))),
             prop::option::weighted(0.1, select(self.absent.clone())),
         );
         let scenario = prop_oneof![3 => Just("ssh"), 1 => Just("ssh-vxlan")];
         let kind = select(vec!["tcp_stream", "udp_stream", "tcp_rr"]);
-        let values = prop::collection::vec(any::<Index>(), 13);
+        let values = prop::collection::vec(any::<Index>(), 14);
         (sorts, scenario, kind, values, 0..3usize).prop_map(
-            |((sysctls, switches, devices, others, absent), scenario, kind, values, doubles)| {
+            |((sysctls, switches, devices, others, mtu, absent), scenario, kind, values, doubles)| {
                 let mut settings = [sysctls, switches, devices, others].concat();
-                settings.extend(absent);
+                settings.extend(mtu.into_iter().chain(absent));
                 let mut subjects = BTreeSet::new();
                 settings.retain(|one| subjects.insert(one.subject.clone()));
                 if scenario == "ssh-vxlan" {
@@ -157,6 +164,10 @@ impl Settings {
             },
         )
     }
+}
+
+fn of_sort(settings: &[Setting], sort: Sort) -> Vec<Setting> {
+    settings.iter().filter(|one| one.sort == sort).cloned().collect()
 }
 
 impl Setting {
