@@ -222,8 +222,7 @@ fn difference(before: &str, after: &str) -> String {
     lost.chain(new).collect()
 }
 
-/// The same, once the kernel has noticed a carrier and begun to use an address: a moment later, on a
-/// busy machine.
+/// The same, once the kernel has noticed a carrier and begun to use an address, a moment later.
 fn settled(name: &str) -> String {
     let deadline = Instant::now() + Duration::from_secs(2);
     loop {
