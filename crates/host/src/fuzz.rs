@@ -2,11 +2,12 @@
 
 use netlink_packet_core::{NlasIterator, Parseable};
 use netlink_packet_route::neighbour::NeighbourMessage;
+use words::{format_cpu_list, parse_cpu_list};
 
 use crate::SoftnetCounters;
 use crate::counters::snmp::Table;
 use crate::cpu::interrupts::{self, Interrupts};
-use crate::cpu::list::{format_cpu_list, parse_cpu_list, parse_cpu_mask};
+use crate::cpu::mask::parse_cpu_mask;
 use crate::cpu::tasks::Task;
 #[cfg(test)]
 use crate::cpu::thread_times::ThreadTimes;

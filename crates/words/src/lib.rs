@@ -11,6 +11,7 @@ pub mod suggest;
 
 mod answers;
 mod congestion_control;
+mod cpu_list;
 mod device;
 mod family;
 mod guest;
@@ -36,6 +37,7 @@ mod workload;
 pub const DEFAULT: &str = "default";
 
 pub use congestion_control::CongestionControl;
+pub use cpu_list::{CpuListError, HIGHEST_CPU, format_cpu_list, parse_cpu_list};
 pub use device::{DeviceSetting, EthtoolOption};
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::Family;

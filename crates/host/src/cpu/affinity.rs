@@ -3,8 +3,8 @@
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
+pub use words::{CpuListError, format_cpu_list, parse_cpu_list};
 
-pub use crate::cpu::list::{CpuListError, format_cpu_list, parse_cpu_list};
 use crate::error::Error;
 use crate::kernel::files::Files;
 

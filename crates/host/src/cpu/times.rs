@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use words::format_cpu_list;
 
-use crate::cpu::list::format_cpu_list;
 use crate::error::Error;
 use crate::kernel::counted::counted;
 

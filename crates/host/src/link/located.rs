@@ -5,8 +5,8 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::sys::socket::SockaddrStorage;
 use serde::{Deserialize, Serialize};
+use words::parse_cpu_list;
 
-use crate::cpu::list::parse_cpu_list;
 use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::links::{Links, check_name};

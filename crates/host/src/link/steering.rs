@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cpu::list::{format_cpu_list, format_cpu_mask, parse_cpu_mask};
+use words::format_cpu_list;
+
+use crate::cpu::mask::{format_cpu_mask, parse_cpu_mask};
 use crate::error::Error;
 use crate::kernel::files::Files;
 use crate::link::links::Links;

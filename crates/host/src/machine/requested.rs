@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use words::format_cpu_list;
 
 use crate::cpu::affinity::online_cpus;
-use crate::cpu::list::{format_cpu_list, format_cpu_mask};
+use crate::cpu::mask::format_cpu_mask;
 use crate::error::Error;
 use crate::link::ethtool::Ethtool;
 use crate::link::links::check_name;
@@ -145,7 +146,8 @@ impl FeatureRequest {
     }
 }
 
-const NO_GOVERNOR: &str = "no CPU here has a frequency governor (a virtual machine, or no cpufreq driver): remove `governor` from [machine]";
+const NO_GOVERNOR: &str =
+    "no CPU here has a frequency governor (a virtual machine, or no cpufreq driver): remove `governor`";
 
 /// The interrupts of an interface's device: its own list of message-signalled ones, or that of the
 /// device below it (virtio's devices hang on a PCI device that has them), or the one line that old

@@ -4,10 +4,10 @@ use std::fmt;
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use words::DeviceSetting;
+use words::{DeviceSetting, parse_cpu_list};
 
 use super::{Interface, Value, allowed};
-use crate::cpu::list::{parse_cpu_list, parse_cpu_mask};
+use crate::cpu::mask::parse_cpu_mask;
 use crate::link::card::Presence;
 use crate::link::ipv6::{Scope, State};
 use crate::link::links::check_name;
