@@ -1,6 +1,7 @@
 //! The settings of a network device beside its features: its rings, its interrupt coalescing, its
-//! queues, its pause frames.
+//! queues, its pause frames, what selects a receive queue.
 
+use crate::flow_hash;
 use crate::scenario::Scenario;
 use crate::value::Value;
 
@@ -36,7 +37,30 @@ crate::vocabulary! {
         PauseRx = "pause_rx";
         /// Whether pause frames are sent when the receive ring is full (`ethtool -A … tx`).
         PauseTx = "pause_tx";
+        /// Which fields of TCP over IPv4 select the receive queue (`ethtool -N … rx-flow-hash
+        /// tcp4`).
+        FlowHashTcp4 = "flow_hash_tcp4";
+        /// Which fields of UDP over IPv4 select the receive queue (`ethtool -N … rx-flow-hash
+        /// udp4`).
+        FlowHashUdp4 = "flow_hash_udp4";
+        /// Which fields of TCP over IPv6 select the receive queue (`ethtool -N … rx-flow-hash
+        /// tcp6`).
+        FlowHashTcp6 = "flow_hash_tcp6";
+        /// Which fields of UDP over IPv6 select the receive queue (`ethtool -N … rx-flow-hash
+        /// udp6`).
+        FlowHashUdp6 = "flow_hash_udp6";
     }
+}
+
+/// What the value of a setting is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceForm {
+    /// A number.
+    Number,
+    /// On (1) or off (0).
+    Switch,
+    /// Fields of a packet, as bits ([`flow_hash`]).
+    Fields,
 }
 
 impl DeviceSetting {
@@ -44,17 +68,25 @@ impl DeviceSetting {
     /// has so many of any.
     pub const MOST: u32 = 1_000_000;
 
+    /// What its value is.
+    #[must_use]
+    pub fn form(self) -> DeviceForm {
+        self.ethtool().form
+    }
+
     /// Whether it is on (1) or off (0), and no number.
     #[must_use]
     pub fn is_switch(self) -> bool {
-        self.ethtool().is_switch
+        self.form() == DeviceForm::Switch
     }
 
     /// How `ethtool` sets it.
     #[must_use]
     pub fn ethtool(self) -> EthtoolOption {
-        let number = |option, parameter| EthtoolOption { option, parameter, is_switch: false };
-        let switch = |option, parameter| EthtoolOption { option, parameter, is_switch: true };
+        let of = |option, parameter, form| EthtoolOption { option, parameter, form };
+        let number = |option, parameter| of(option, parameter, DeviceForm::Number);
+        let switch = |option, parameter| of(option, parameter, DeviceForm::Switch);
+        let fields = |parameter| of("-N", parameter, DeviceForm::Fields);
         match self {
             Self::RxRing => number("-G", "rx"),
             Self::TxRing => number("-G", "tx"),
@@ -70,6 +102,10 @@ impl DeviceSetting {
             Self::PauseAutoneg => switch("-A", "autoneg"),
             Self::PauseRx => switch("-A", "rx"),
             Self::PauseTx => switch("-A", "tx"),
+            Self::FlowHashTcp4 => fields("rx-flow-hash tcp4"),
+            Self::FlowHashUdp4 => fields("rx-flow-hash udp4"),
+            Self::FlowHashTcp6 => fields("rx-flow-hash tcp6"),
+            Self::FlowHashUdp6 => fields("rx-flow-hash udp6"),
         }
     }
 
@@ -89,24 +125,25 @@ impl DeviceSetting {
         self.ethtool().option == Self::Queues.ethtool().option
     }
 
-    /// A value of it as text: `256`, or `on`.
+    /// A value of it as text: `256`, `on`, or `sdfn`.
     #[must_use]
     pub fn text(self, value: u32) -> String {
-        match (self.is_switch(), value) {
-            (false, number) => number.to_string(),
-            (true, 0) => "off".to_owned(),
-            (true, _) => "on".to_owned(),
+        match self.form() {
+            DeviceForm::Number => value.to_string(),
+            DeviceForm::Switch => if value == 0 { "off" } else { "on" }.to_owned(),
+            DeviceForm::Fields => flow_hash::text(value),
         }
     }
 
     /// The value of a text as [`DeviceSetting::text`] writes it.
     #[must_use]
     pub fn of_text(self, text: &str) -> Option<u32> {
-        match (self.is_switch(), text) {
-            (true, "on") => Some(1),
-            (true, "off") => Some(0),
-            (true, _) => None,
-            (false, number) => number.parse().ok(),
+        match (self.form(), text) {
+            (DeviceForm::Number, number) => number.parse().ok(),
+            (DeviceForm::Switch, "on") => Some(1),
+            (DeviceForm::Switch, "off") => Some(0),
+            (DeviceForm::Switch, _) => None,
+            (DeviceForm::Fields, fields) => flow_hash::of_text(fields),
         }
     }
 
@@ -116,6 +153,7 @@ impl DeviceSetting {
         match level {
             Value::Switch(on) => Some(u32::from(*on)),
             Value::Number(number) => u32::try_from(*number).ok(),
+            Value::Text(fields) => flow_hash::mask(fields),
             _ => None,
         }
     }
@@ -144,7 +182,7 @@ pub struct EthtoolOption {
     pub option: &'static str,
     /// Its parameter, for example `rx`.
     pub parameter: &'static str,
-    is_switch: bool,
+    form: DeviceForm,
 }
 
 #[cfg(test)]
@@ -169,6 +207,7 @@ mod tests {
         assert_eq!(DeviceSetting::RxRing.of_level(&Value::Number(256)), Some(256));
         assert_eq!(DeviceSetting::RxRing.of_level(&Value::Default), None);
         assert_eq!(DeviceSetting::PauseRx.of_level(&Value::Switch(true)), Some(1));
+        assert_eq!(DeviceSetting::FlowHashUdp4.of_level(&Value::Text("sdfn".to_owned())), Some(0xf0));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod duration;
 pub mod feature;
+pub mod flow_hash;
 pub mod metric;
 pub mod suggest;
 
@@ -38,7 +39,7 @@ pub const DEFAULT: &str = "default";
 
 pub use congestion_control::CongestionControl;
 pub use cpu_list::{CpuListError, HIGHEST_CPU, format_cpu_list, parse_cpu_list};
-pub use device::{DeviceSetting, EthtoolOption};
+pub use device::{DeviceForm, DeviceSetting, EthtoolOption};
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::Family;
 pub use guest::{Accelerated, Acceleration, Copies, Nic};

@@ -1,10 +1,9 @@
 //! What the driver of an interface tells through ethtool's ioctl: its version, and its own
 //! counters.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use nix::libc;
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use crate::link::ioctl::{open, request};
 
 /// What a driver tells of itself. Empty texts are missing.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -40,7 +39,6 @@ const VALUES: u32 = 0x1d;
 const COUNT: u32 = 0x37;
 /// `ETH_SS_STATS`.
 const COUNTERS: u32 = 1;
-const SIOCETHTOOL: u64 = 0x8946;
 
 impl DriverInfo {
     /// Of an interface; everything is missing if its driver tells nothing.
@@ -48,8 +46,8 @@ impl DriverInfo {
         // `struct ethtool_drvinfo`: the command, five texts of 32 bytes, 12 bytes, five numbers.
         let mut buffer = vec![0u8; 4 + 5 * NAME + 12 + 5 * 4];
         buffer[..4].copy_from_slice(&DRIVER.to_ne_bytes());
-        let Some(socket) = open() else { return Self::default() };
-        if !request(&socket, interface, &mut buffer) {
+        let Ok(socket) = open() else { return Self::default() };
+        if request(&socket, interface, &mut buffer).is_err() {
             return Self::default();
         }
         let text = |index: usize| {
@@ -63,12 +61,12 @@ impl DriverInfo {
 impl DriverCounters {
     /// The counters of an interface's driver; `None` if it has none, or far too many.
     pub(crate) fn open(interface: &str) -> Option<Self> {
-        let socket = open()?;
+        let socket = open().ok()?;
         // `struct ethtool_sset_info`: the command, a reserved number, the mask of sets, a number
         // for each set.
         let mut count = Vec::new();
         [COUNT, 0, 1 << COUNTERS, 0, 0].iter().for_each(|word| count.extend(word.to_ne_bytes()));
-        if !request(&socket, interface, &mut count) || number(&count, 8) != Some(1 << COUNTERS) {
+        if request(&socket, interface, &mut count).is_err() || number(&count, 8) != Some(1 << COUNTERS) {
             return None;
         }
         let expected = number(&count, 16)? as usize;
@@ -81,7 +79,7 @@ impl DriverCounters {
             .iter()
             .enumerate()
             .for_each(|(at, word)| names[4 * at..4 * at + 4].copy_from_slice(&word.to_ne_bytes()));
-        if !request(&socket, interface, &mut names) {
+        if request(&socket, interface, &mut names).is_err() {
             return None;
         }
         let found = (number(&names, 8)? as usize).min(MOST);
@@ -100,7 +98,7 @@ impl DriverCounters {
         let mut buffer = vec![0u8; 8 + ROOM * 8];
         buffer[..4].copy_from_slice(&VALUES.to_ne_bytes());
         buffer[4..8].copy_from_slice(&u32::try_from(self.names.len()).ok()?.to_ne_bytes());
-        if !request(&self.socket, &self.interface, &mut buffer)
+        if request(&self.socket, &self.interface, &mut buffer).is_err()
             || number(&buffer, 4)? as usize != self.names.len()
         {
             return None;
@@ -118,33 +116,6 @@ fn name(bytes: &[u8]) -> String {
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
-fn open() -> Option<OwnedFd> {
-    socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None).ok()
-}
-
-/// Asks the driver; whether it answered. The buffer must have room for the longest answer to its
-/// command.
-fn request(socket: &OwnedFd, interface: &str, buffer: &mut [u8]) -> bool {
-    #[repr(C)]
-    struct Request {
-        name: [u8; libc::IFNAMSIZ],
-        data: *mut u8,
-        rest: [u8; 16],
-    }
-    let mut name = [0; libc::IFNAMSIZ];
-    let bytes = interface.as_bytes();
-    if bytes.len() >= name.len() {
-        return false;
-    }
-    name[..bytes.len()].copy_from_slice(bytes);
-    let mut request = Request { name, data: buffer.as_mut_ptr(), rest: [0; 16] };
-    // SAFETY: `request` begins as `struct ifreq` with a pointer as its data, and is at least as
-    // long; the buffer lives until the call returns, and has room for more than the kernel writes:
-    // for counters four times as many as are read at most.
-    let answered = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) };
-    answered == 0
 }
 
 #[cfg(test)]

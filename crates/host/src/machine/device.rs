@@ -7,7 +7,7 @@ use std::path::Path;
 use super::error::{forbidden, no_feature, not_taken};
 use super::value::switch;
 use super::{Interface, Target, Value};
-use words::DeviceSetting;
+use words::{DeviceForm, DeviceSetting};
 
 use super::target::CHOSEN;
 use crate::error::Error;
@@ -240,7 +240,11 @@ fn device_value(all: &DeviceSettings, interface: &Interface, setting: DeviceSett
 fn write_device(target: &Target, interface: &str, setting: DeviceSetting, text: &str) -> Result<(), Error> {
     let number = text.strip_suffix(CHOSEN).unwrap_or(text);
     let Some(value) = setting.of_text(number) else {
-        let expected = if setting.is_switch() { "on or off" } else { "a number" };
+        let expected = match setting.form() {
+            DeviceForm::Number => "a number",
+            DeviceForm::Switch => "on or off",
+            DeviceForm::Fields => "letters of fields",
+        };
         return Err(forbidden(target, &format!("it is {expected}, not {text:?}")));
     };
     let change = Ethtool::open()?.set_device(interface, &BTreeMap::from([(setting, value)]))?;
