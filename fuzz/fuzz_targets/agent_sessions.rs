@@ -23,7 +23,7 @@ use netassay_host::journal::{Manner, restore};
 use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, PlacementRequest};
 use netassay_host::{DiscardDevice, Vxlan, namespace};
 use netassay_load::{CongestionControl, Direction, Kind, Pacing, Reader, Sender, Spec, Traffic};
-use netassay_study::DeviceSetting;
+use netassay_study::{DeviceSetting, Placement, Tuning, TuningKey};
 
 /// No conversation goes on for longer: some requests wait for the other end.
 const LONGEST: Duration = Duration::from_secs(1);
@@ -113,7 +113,7 @@ fn opened() -> (usize, usize) {
 /// What is asked. `far` are the sockets that the other end told of.
 fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
     let own = std::process::id();
-    match choice % 28 {
+    match choice % 29 {
         0 => Request::Listen { spec: bytes.spec(), interface: bytes.name(), underlay: None },
         1 => Request::Connect {
             spec: bytes.spec(),
@@ -136,6 +136,7 @@ fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
             mtu: bytes.is_set().then(|| bytes.mtu()),
             features: bytes.features(),
             device: bytes.device(),
+            tuning: bytes.is_set().then(|| bytes.tuning()),
         },
         9 => Request::Configure { interface: bytes.name(), addresses: bytes.addresses() },
         10 => Request::SetMtu { interface: bytes.name(), mtu: bytes.mtu() },
@@ -190,6 +191,7 @@ fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
         24 => Request::Keep { why: bytes.of(&["", "advice", "\u{1b}[2J"]).to_owned() },
         25 => Request::Card { interface: bytes.name() },
         26 => Request::Reload { interface: bytes.name() },
+        27 => Request::PreviewMachine(bytes.machine()),
         _ => Request::UndoMachine,
     }
 }
@@ -263,6 +265,18 @@ impl Bytes<'_> {
     }
 
     /// Settings of a network namespace, good and bad values of them, and what may not be changed.
+    fn tuning(&mut self) -> Tuning {
+        let irq = self.of(&[0, 1, u32::MAX]);
+        Tuning {
+            varied: (0..self.few()).map(|_| self.of(&TuningKey::ALL)).collect(),
+            governor: self.is_set().then(|| self.name()),
+            // A bound would hold for the whole machine.
+            cpu_latency: None,
+            placement: self.is_set().then_some(Placement { irq, traffic: 0 }),
+            irq_affinity: self.is_set().then(|| self.cpus()),
+        }
+    }
+
     fn machine(&mut self) -> MachineRequest {
         let names = [
             "net.ipv4.ip_default_ttl",

@@ -15,7 +15,7 @@ use host::journal::{Change, Difference, Now};
 use host::machine::{MachineRequest, Value};
 use record::{Finished, Measured, Watched};
 use trace::Round;
-use words::{Accelerated, Settled};
+use words::{Accelerated, Settled, Tuning};
 
 /// CPUs, by count and by number: what the largest kernel is built for (`NR_CPUS`).
 pub(crate) const CPUS: u32 = 8_192;
@@ -149,8 +149,13 @@ impl Bounded for Request {
             }
             Self::SteerNew { cpus: wanted } => cpus(wanted),
             // Each of a device's settings at most once.
-            Self::Settle { interface, mtu, features: wanted, device: _ }
-            | Self::Apply { interface, mtu, features: wanted } => {
+            Self::Settle { interface, mtu, features: wanted, device: _, tuning } => {
+                name("interface", interface)?;
+                most("mtu", mtu.unwrap_or(0), MTU)?;
+                tuning.as_ref().map_or(Ok(()), tuned)?;
+                features("features", wanted)
+            }
+            Self::Apply { interface, mtu, features: wanted } => {
                 name("interface", interface)?;
                 most("mtu", mtu.unwrap_or(0), MTU)?;
                 features("features", wanted)
@@ -190,10 +195,15 @@ impl Bounded for Request {
                 most("batch", wanted.batch, BATCH)?;
                 most("rounds", wanted.rounds as usize, ROUNDS)
             }
-            Self::ChangeMachine(wanted) => machine(wanted),
+            Self::ChangeMachine(wanted) | Self::PreviewMachine(wanted) => machine(wanted),
             Self::Keep { why } => most("why", why.len(), TEXT),
         }
     }
+}
+
+fn tuned(tuning: &Tuning) -> Checked {
+    texts("governor", tuning.governor.iter())?;
+    tuning.irq_affinity.as_deref().map_or(Ok(()), cpus)
 }
 
 fn machine(wanted: &MachineRequest) -> Checked {
@@ -322,6 +332,7 @@ fn settled(settled: &Settled) -> Checked {
     features("active", &settled.active)?;
     features("refused", &settled.refused)?;
     texts("refused", settled.refused.values())?;
+    texts("tuning", settled.tuning.values())?;
     features("follow_on", &settled.follow_on)
 }
 

@@ -7,12 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use host::machine::{Interface, Machine, MachineRequest, Target};
+use host::journal::Change;
+use host::machine::{Interface, Machine, MachineRequest, PlacementRequest, Target};
 use host::{DeviceChange, Ethtool, FeatureChange, Impairment, LEAST_IPV6_MTU, Links};
-use words::DeviceSetting;
+use words::{DeviceSetting, Tuning, TuningKey};
 
 use crate::launch::Launch;
 use crate::machine::MachineSettings;
+use crate::message::Answer;
 use crate::refusal::{Refusal, Reply};
 
 /// The interfaces, and the journal of the machine's settings.
@@ -229,20 +231,45 @@ impl Interfaces {
     /// driver lets that be chosen.
     pub(crate) fn change_machine(&mut self, wanted: &MachineRequest) -> Reply {
         self.machine.check_allowed()?;
-        if let Some(placement) = &wanted.placement {
-            let name = &placement.interface;
-            let device = self.ethtool.device(name)?;
-            if device.get(&DeviceSetting::Queues).is_some_and(|queues| queues.now > 1) {
-                let change = self.set_device(name, &BTreeMap::from([(DeviceSetting::Queues, 1)]))?;
-                if let Some(why) = change.refused.get(&DeviceSetting::Queues) {
-                    return Err(format!(
-                        "interface {name:?} cannot have one queue, which `placement` needs: {why}"
-                    )
-                    .into());
-                }
-            }
+        if let Some(PlacementRequest { interface, .. }) = &wanted.placement
+            && self.queues(interface)?.is_some_and(|queues| queues > 1)
+        {
+            let change = self.set_device(interface, &ONE_QUEUE.into())?;
+            check_one_queue(interface, &change)?;
         }
         self.machine.change(wanted)
+    }
+
+    /// The number of queues of an interface, where its driver lets that be chosen.
+    fn queues(&mut self, name: &str) -> Result<Option<u32>, Refusal> {
+        Ok(self.ethtool.device(name)?.get(&DeviceSetting::Queues).map(|queues| queues.now))
+    }
+
+    /// The changes that [`Interfaces::change_machine`] would make.
+    pub(crate) fn preview_machine(&mut self, wanted: &MachineRequest) -> Reply {
+        let mut changes = self.machine.preview(wanted)?;
+        if let Some(PlacementRequest { interface, .. }) = &wanted.placement
+            && let Some(queues) = self.queues(interface)?.filter(|queues| *queues > 1)
+        {
+            let target = Target::Device {
+                interface: Interface::find(interface).map_err(Refusal::passing)?,
+                setting: DeviceSetting::Queues,
+            };
+            let (before, after) = (queues.to_string().as_str().into(), Some("1".into()));
+            changes.insert(0, Change { number: 0, target, before, after });
+        }
+        Ok(Answer::MachineChanged { changes })
+    }
+
+    /// Sets what a condition asks for on the machine of an interface, and tells what is so.
+    pub(crate) fn tune(
+        &mut self,
+        name: &str,
+        tuning: &Tuning,
+    ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
+        self.machine.tune(tuning, name)?;
+        let machine = Machine::system();
+        Ok(tuning.varied.iter().map(|key| (*key, machine.tuned(*key, name))).collect())
     }
 
     /// Which features of an interface may be switched, or why not: on the machine itself those
@@ -299,5 +326,19 @@ impl Interfaces {
              is made on tunnels and in namespaces only"
         )
         .into())
+    }
+}
+
+/// What a placement needs of a device that has queues.
+pub(crate) const ONE_QUEUE: [(DeviceSetting, u32); 1] = [(DeviceSetting::Queues, 1)];
+
+/// Refuses a placement on a device that keeps its queues.
+pub(crate) fn check_one_queue(interface: &str, change: &DeviceChange) -> Result<(), Refusal> {
+    match change.refused.get(&DeviceSetting::Queues) {
+        Some(why) => {
+            Err(format!("interface {interface:?} cannot have one queue, which `placement` needs: {why}")
+                .into())
+        }
+        None => Ok(()),
     }
 }

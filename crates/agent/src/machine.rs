@@ -1,9 +1,12 @@
 //! Changes of the machine itself, by an agent that was launched for it. It keeps the undo journal
 //! on the machine's own disk.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use host::HeldLatency;
-use host::journal::{self, Journal};
-use host::machine::{Machine, MachineRequest, Target};
+use host::journal::{self, Change, Journal};
+use host::machine::{Machine, MachineRequest, Target, Value};
+use words::Tuning;
 
 use crate::launch::{Isolation, Launch};
 use crate::message::{Answer, Undone};
@@ -17,8 +20,14 @@ pub(crate) struct MachineSettings {
     journal: Option<Journal>,
     /// Ends with the agent, so that it needs no journal.
     latency: Option<HeldLatency>,
+    /// The bound of the whole session, in µs.
+    session_latency: Option<u32>,
     /// The CPUs of interrupts and queues that were asked for.
     placed: Vec<(Target, String)>,
+    /// Settings that conditions changed, each as it was before the first of them.
+    tuned: BTreeMap<Target, String>,
+    /// The interfaces whose receiving CPUs are among those.
+    remembered: BTreeSet<String>,
 }
 
 impl MachineSettings {
@@ -29,7 +38,10 @@ impl MachineSettings {
             dies_with_controller: launch.parent.is_some(),
             journal: None,
             latency: None,
+            session_latency: None,
             placed: Vec::new(),
+            tuned: BTreeMap::new(),
+            remembered: BTreeSet::new(),
         }
     }
 
@@ -43,9 +55,8 @@ impl MachineSettings {
         self.check_allowed()?;
         let machine = Machine::system();
         let settings = wanted.settings(&machine).map_err(Refusal::passing)?;
-        if let Some(microseconds) = wanted.cpu_latency {
-            self.latency = Some(HeldLatency::hold(microseconds).map_err(Refusal::passing)?);
-        }
+        self.session_latency = wanted.cpu_latency;
+        self.hold(wanted.cpu_latency)?;
         let is_placement = |(target, _): &&(Target, String)| target.is_placement();
         self.placed = settings.iter().filter(is_placement).cloned().collect();
         let journal = self.journal()?;
@@ -54,11 +65,78 @@ impl MachineSettings {
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
 
+    fn hold(&mut self, microseconds: Option<u32>) -> Result<(), Refusal> {
+        if self.latency.as_ref().map(HeldLatency::microseconds) != microseconds {
+            // The old bound holds until the new one does.
+            self.latency = microseconds.map(HeldLatency::hold).transpose().map_err(Refusal::passing)?;
+        }
+        Ok(())
+    }
+
+    /// The changes that [`MachineSettings::change`] would make.
+    pub(crate) fn preview(&self, wanted: &MachineRequest) -> Result<Vec<Change>, Refusal> {
+        self.check_allowed()?;
+        let machine = Machine::system();
+        let mut changes = Vec::new();
+        for (number, (target, value)) in (1..).zip(wanted.settings(&machine).map_err(Refusal::passing)?) {
+            let before = machine.read(&target).map_err(Refusal::passing)?;
+            if !machine.has(&target, &value) {
+                changes.push(Change { number, target, before, after: Some(value.as_str().into()) });
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Notes which CPUs receive for an interface, before a condition changes that for the first
+    /// time: another number of queues changes it too.
+    pub(crate) fn remember(&mut self, tuning: &Tuning, interface: &str) {
+        let is_varied = tuning.placement.is_some() || tuning.irq_affinity.is_some();
+        if is_varied && self.remembered.insert(interface.to_owned()) {
+            let machine = Machine::system();
+            for target in machine.receiving(interface) {
+                if let Ok(before) = machine.read(&target) {
+                    self.tuned.entry(target).or_insert_with(|| as_written(&before));
+                }
+            }
+        }
+    }
+
+    /// Sets what a condition asks for on the machine of this interface; what conditions before it
+    /// changed, and it does not ask for, is set back.
+    pub(crate) fn tune(&mut self, tuning: &Tuning, interface: &str) -> Result<(), Refusal> {
+        let wanted = MachineRequest::of_condition(tuning, interface);
+        if wanted.is_empty() && self.tuned.is_empty() && self.latency.is_none() {
+            return Ok(());
+        }
+        self.check_allowed()?;
+        self.hold(wanted.cpu_latency.or(self.session_latency))?;
+        let machine = Machine::system();
+        let settings = wanted.settings(&machine).map_err(Refusal::passing)?;
+        let is_wanted = |target: &Target| settings.iter().any(|(wanted, _)| wanted == target);
+        // An interrupt may be gone with its queue.
+        let back = self.tuned.iter().filter(|(target, _)| !is_wanted(target) && machine.read(target).is_ok());
+        let back = back.map(|(target, value)| (target.clone(), value.clone()));
+        let all: Vec<(Target, String)> = back
+            .chain(settings.iter().cloned())
+            .filter(|(target, value)| !machine.has(target, value))
+            .collect();
+        for (target, _) in settings {
+            let before = machine.read(&target).map_err(Refusal::passing)?;
+            self.tuned.entry(target).or_insert_with(|| as_written(&before));
+        }
+        if all.is_empty() {
+            return Ok(());
+        }
+        self.journal()?.switch(&all).map_err(Refusal::passing)
+    }
+
     /// Sets the CPUs of interrupts and queues again that a driver has chosen anew.
     pub(crate) fn place_again(&mut self) -> Result<(), Refusal> {
         let machine = Machine::system();
-        let is_so = |(target, value): &&(Target, String)| machine.has(target, value);
-        let again: Vec<_> = self.placed.iter().filter(|one| !is_so(one)).cloned().collect();
+        let is_so =
+            |target: &Target, value: &str| self.tuned.contains_key(target) || machine.has(target, value);
+        let again = self.placed.iter().filter(|(target, value)| !is_so(target, value));
+        let again: Vec<_> = again.cloned().collect();
         if again.is_empty() {
             return Ok(());
         }
@@ -121,10 +199,18 @@ impl MachineSettings {
     /// Undoes every change; then other sessions may change the machine.
     pub(crate) fn undo(&mut self) -> Reply {
         self.latency = None;
+        self.session_latency = None;
         self.placed.clear();
+        self.tuned.clear();
+        self.remembered.clear();
         let undone = self.journal.take().map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::passing)?;
         Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::of).collect() })
     }
+}
+
+/// A value as a request has it: the kernel ends it with a line.
+fn as_written(value: &Value) -> String {
+    String::from_utf8_lossy(value.bytes()).trim().to_owned()
 }
 
 const NO_ROOT: &str = "this would change the machine, and its login is not root: log in as root (root@HOST), let the login run sudo without a \

@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr};
 use host::journal::{Change, Difference, Outcome, Undoing};
 use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
-use words::{Accelerated, DeviceSetting, Settled};
+use words::{Accelerated, DeviceSetting, Settled, Tuning};
 
 pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
 
@@ -150,6 +150,9 @@ pub enum Request {
         /// Settings of its device. Others return to what they were when the agent first saw the
         /// interface.
         device: BTreeMap<DeviceSetting, u32>,
+        /// Settings of the machine of this interface; the others return to what they were. `None`
+        /// leaves the machine as it is.
+        tuning: Option<Tuning>,
     },
     /// Describe this host and these interfaces.
     Environment {
@@ -240,6 +243,8 @@ pub enum Request {
     /// [`Request::UndoMachine`] or, for an agent that does not die with its controller, when its
     /// input ends.
     ChangeMachine(MachineRequest),
+    /// List what [`Request::ChangeMachine`] would change, and change nothing.
+    PreviewMachine(MachineRequest),
     /// Set switches of the machine's own interface that are to stay, and read them back. They stay
     /// once [`Request::Keep`] is answered, and are undone otherwise.
     Apply {
@@ -319,9 +324,9 @@ pub enum Answer {
         /// What is lacking, each in words; empty if nothing.
         what: Vec<String>,
     },
-    /// To [`Request::ChangeMachine`] and [`Request::Keep`].
+    /// To [`Request::ChangeMachine`], [`Request::PreviewMachine`] and [`Request::Keep`].
     MachineChanged {
-        /// What is not as it was before.
+        /// What is not as it was before, or would not be.
         changes: Vec<Change>,
     },
     /// To [`Request::MachineDifferences`].

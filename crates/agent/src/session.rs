@@ -8,14 +8,14 @@ use host::{DeviceSettings, Features, Impairment, Links};
 
 use crate::envelope::Deadline;
 use crate::exact::exact;
-use crate::interfaces::Interfaces;
+use crate::interfaces::{Interfaces, ONE_QUEUE, check_one_queue};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::refusal::{Refusal, Reply, done};
 use crate::trace::trace;
 use crate::traffic::Traffic;
 use crate::watch::Watch;
-use words::{DeviceSetting, Settled};
+use words::{DeviceSetting, Settled, Tuning};
 
 /// One controller's conversation with this host.
 pub(crate) struct Session {
@@ -101,8 +101,8 @@ impl Session {
             Request::AwaitRunning { interface } => done(self.interfaces.links.await_running(&interface)),
             Request::Steer { interface, cpus } => done(self.interfaces.steer(&interface, &cpus)),
             Request::SteerNew { cpus } => done(self.interfaces.steer_new(&cpus)),
-            Request::Settle { interface, mtu, features, device } => {
-                self.settle(&interface, mtu, &features, &device).map(Answer::Settled)
+            Request::Settle { interface, mtu, features, device, tuning } => {
+                self.settle(&interface, mtu, &features, &device, tuning.as_ref()).map(Answer::Settled)
             }
             Request::Environment { interfaces } => self.environment(&interfaces),
             Request::Lacking { traffic, family } => {
@@ -164,9 +164,10 @@ impl Session {
                 known.iter().try_for_each(|interface| self.original(interface).map(drop))?;
                 Ok(changed)
             }
+            Request::PreviewMachine(wanted) => self.interfaces.preview_machine(&wanted),
             Request::Apply { interface, mtu, features } => {
                 self.interfaces.machine.go_over_applied()?;
-                self.settle(&interface, mtu, &features, &BTreeMap::new()).map(Answer::Settled)
+                self.settle(&interface, mtu, &features, &BTreeMap::new(), None).map(Answer::Settled)
             }
             Request::Keep { why } => self.interfaces.machine.keep(&why),
             Request::MachineDifferences => Ok(self.interfaces.machine.differences()),
@@ -220,6 +221,7 @@ impl Session {
         mtu: Option<u32>,
         asked: &BTreeMap<String, bool>,
         asked_of_device: &BTreeMap<DeviceSetting, u32>,
+        tuning: Option<&Tuning>,
     ) -> Result<Settled, Refusal> {
         let original = self.original(interface)?;
         let target_mtu = mtu.unwrap_or(original.mtu);
@@ -235,15 +237,26 @@ impl Session {
             return Err(no_setting(interface, *absent, &original.device).into());
         }
         device.extend(asked_of_device);
+        let is_placed = tuning.is_some_and(|tuning| tuning.placement.is_some());
+        if is_placed && device.contains_key(&DeviceSetting::Queues) {
+            device.extend(ONE_QUEUE);
+        }
         let switchable = self.interfaces.switchable(interface)?;
         wanted.retain(|name, _| switchable(name).is_ok());
         asked.keys().try_for_each(|name| switchable(name))?;
         wanted.extend(asked.iter().map(|(name, on)| (name.clone(), *on)));
 
+        if let Some(tuning) = tuning {
+            self.interfaces.machine.remember(tuning, interface);
+        }
         let ran = self.interfaces.links.find(interface)?.running;
         self.interfaces.set_mtu(interface, target_mtu)?;
         let device = self.interfaces.set_device(interface, &device)?;
+        if is_placed {
+            check_one_queue(interface, &device)?;
+        }
         let change = self.interfaces.switch(interface, &wanted)?;
+        let tuning = tuning.map(|tuning| self.interfaces.tune(interface, tuning)).transpose()?;
         self.interfaces.machine.place_again()?;
         // Some drivers (e1000e) restart their device, and drop packets until the link is back.
         if ran {
@@ -278,7 +291,7 @@ impl Session {
         let mtu = self.interfaces.links.find(interface)?.mtu;
         // Read again: a switch of a feature may change them too.
         let device = now_of(&self.interfaces.ethtool.device(interface)?);
-        Ok(Settled { mtu, active, refused, follow_on, device })
+        Ok(Settled { mtu, active, refused, follow_on, device, tuning: tuning.unwrap_or_default() })
     }
 
     fn original(&mut self, interface: &str) -> Result<&Original, Refusal> {

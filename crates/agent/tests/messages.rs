@@ -65,6 +65,7 @@ fn requests() -> Vec<Request> {
             mtu: Some(1500),
             features: [(text(), true)].into(),
             device: [(words::DeviceSetting::RxRing, 256)].into(),
+            tuning: Some(words::Tuning { governor: Some(text()), ..words::Tuning::default() }),
         },
         Request::Environment { interfaces: vec![text()] },
         Request::Lacking { traffic: Traffic::new(Kind::TcpRr), family: load::Family::Ipv6 },

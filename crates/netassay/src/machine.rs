@@ -109,7 +109,7 @@ pub(crate) fn during<T>(
 
 /// What a study sets on the machines that it runs between, if that is allowed.
 pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<SideSettings>, Failure> {
-    if !study.machine().is_empty() {
+    if !study.machine().is_empty() || study.machine_factors().next().is_some() {
         check_allowed(study, allowed)?;
     }
     Ok(BySide::of(|side| {
@@ -123,10 +123,10 @@ fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Usage(format!(
-        "the study {:?} changes settings of the machine itself ([machine]: {}): allow it with --change-machine (netassay undoes it \
-         at the end), or remove [machine] from the file",
+        "the study {:?} changes settings of the machine itself ({}): allow it with --change-machine (netassay undoes it at the end), \
+         or remove them from the file",
         study.name(),
-        outline(study.machine())
+        outline(study)
     )))
 }
 
@@ -177,7 +177,20 @@ fn requested(wanted: &study::Machine) -> MachineRequest {
     }
 }
 
-fn outline(wanted: &study::Machines) -> String {
+/// What a study sets, and what it varies.
+fn outline(study: &Study) -> String {
+    let machine = Some(parts(study.machine())).filter(|parts| !parts.is_empty());
+    let factors: Vec<&str> = study.machine_factors().collect();
+    let factors = Some(factors.join(", ")).filter(|factors| !factors.is_empty());
+    let machine = machine.map(|parts| format!("[machine]: {}", parts.join(", ")));
+    machine
+        .into_iter()
+        .chain(factors.map(|factors| format!("[factors]: {factors}")))
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn parts(wanted: &study::Machines) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let own = wanted.own.each_ref().into_iter().map(|(side, own)| (format!("{side}: "), own));
     for (of, wanted) in std::iter::once((String::new(), &wanted.both)).chain(own) {
@@ -189,7 +202,7 @@ fn outline(wanted: &study::Machines) -> String {
         wanted.irq_affinity.keys().for_each(|interface| add(format!("interrupts of {interface}")));
         wanted.features.keys().for_each(|interface| add(format!("features of {interface}")));
     }
-    parts.join(", ")
+    parts
 }
 
 /// The findings in a journal, and what was done.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use agent::Interrupt;
 use common::Bench;
-use study::{Scenario, feature};
+use study::{BySide, Placement, Scenario, Tuning, TuningKey, feature};
 use testbed::{Options, RunOrder, Switches, Testbed, UnderlaySwitches};
 
 fn build(bench: &Bench, scenario: Scenario) -> Testbed {
@@ -88,4 +88,37 @@ fn loopback_has_ipv6_again_after_an_mtu_too_small_for_it() {
     let order =
         RunOrder { traffic, family: study::Family::Ipv6, ramp, window, step: RunOrder::step_of(window) };
     testbed.run(&order, &mut || {}).unwrap();
+}
+
+/// In namespaces each end has the CPUs of its side to choose from.
+#[test]
+fn veth_places_the_work_of_an_end_and_takes_it_back() {
+    if !common::is_root() {
+        return common::skip("veth_places_the_work_of_an_end_and_takes_it_back", "not root");
+    }
+    for scenario in [Scenario::Veth, Scenario::Vxlan] {
+        let bench = Bench::new();
+        let mut testbed = build(&bench, scenario);
+        let home = testbed.transmitter.cpus.clone();
+        let placed = |placement: Option<Placement>| {
+            let varied = [TuningKey::Placement].into();
+            let transmitter = Tuning { varied, placement, ..Tuning::default() };
+            Switches { tuning: BySide { transmitter, receiver: Tuning::default() }, ..Switches::default() }
+        };
+        let [first, last] = [home[0], home[home.len() - 1]];
+        let mut settle = |placement| {
+            let effective = testbed.settle(&placed(placement)).map_err(|error| error.to_string())?;
+            let read = effective.underlay.map_or(effective.transmitter, |under| under.transmitter).tuning;
+            Ok::<_, String>((read[&TuningKey::Placement].clone(), testbed.transmitter.cpus.clone()))
+        };
+        let all = host::affinity::format_cpu_list(&home);
+        let untouched = (format!("irq {all} traffic {all}"), home.clone());
+        assert_eq!(settle(None), Ok(untouched.clone()));
+        let one = Some(Placement { irq: first, traffic: last });
+        assert_eq!(settle(one), Ok((format!("irq {first} traffic {last}"), vec![last])));
+        assert_eq!(settle(None), Ok(untouched));
+        let refused = settle(Some(Placement { irq: first, traffic: 60_000 })).unwrap_err();
+        let why = format!("the traffic cannot run on CPU 60000: it may use the CPUs {all}");
+        assert!(refused.contains("the transmitter") && refused.contains(&why), "{refused}");
+    }
 }

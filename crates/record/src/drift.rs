@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use words::{DeviceSetting, Side, feature};
+use words::{DeviceSetting, Side, TuningKey, feature};
 
 /// Every difference between two states of a testbed that should be the same. It prints as one short
 /// sentence.
@@ -54,6 +54,15 @@ pub enum Setting {
         before: Option<u32>,
         /// Now; `None`: it does not have it.
         after: Option<u32>,
+    },
+    /// A setting of the interface's machine.
+    Machine {
+        /// Its word.
+        key: TuningKey,
+        /// Before, in words; `None`: it was not read.
+        before: Option<String>,
+        /// Now.
+        after: Option<String>,
     },
     /// A feature of the interface.
     Feature {
@@ -111,6 +120,10 @@ impl fmt::Display for Difference {
                 let requested = requested(asked.map(text));
                 write!(f, "{setting} ({requested}) was {} and is {}", value(before), value(after))
             }
+            Setting::Machine { key, before, after } => {
+                let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "absent".to_owned());
+                write!(f, "machine's {key} was {} and is {}", value(before), value(after))
+            }
             Setting::Feature { name, asked, before, after } => {
                 let requested = requested(asked.map(|on| word(Some(on)).to_owned()));
                 write!(f, "{name} ({requested}) was {} and is {}", word(*before), word(*after))
@@ -122,7 +135,7 @@ impl fmt::Display for Difference {
 impl Setting {
     fn rank(&self) -> u8 {
         match self {
-            Self::Mtu { .. } => 0,
+            Self::Mtu { .. } | Self::Machine { .. } => 0,
             Self::Feature { asked: Some(_), .. } | Self::Device { asked: Some(_), .. } => 1,
             Self::Feature { name, .. } if feature::OFFLOADS.contains(&name.as_str()) => 2,
             Self::Feature { .. } | Self::Device { .. } => 3,

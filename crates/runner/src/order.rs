@@ -13,6 +13,7 @@ pub fn switches_of(condition: &Condition) -> Switches {
         transmitter: features(&condition.transmitter),
         receiver: features(&condition.receiver),
         devices: BySide::of(|side| condition.side(side).device.clone()),
+        tuning: BySide::of(|side| condition.side(side).tuning.clone()),
         underlay: UnderlaySwitches {
             mtu: condition.underlay.mtu,
             transmitter: features(&condition.underlay.transmitter),

@@ -153,8 +153,14 @@ mod tests {
         fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
             self.count(1);
             let (mtu, [active, follow_on]) = (switches.mtu.unwrap_or(0), Default::default());
-            let transmitter =
-                Settled { mtu, active, refused: BTreeMap::new(), follow_on, device: BTreeMap::new() };
+            let transmitter = Settled {
+                mtu,
+                active,
+                refused: BTreeMap::new(),
+                follow_on,
+                device: BTreeMap::new(),
+                tuning: BTreeMap::new(),
+            };
             Ok(Effective { transmitter, receiver: None, underlay: None, fragments: None })
         }
 

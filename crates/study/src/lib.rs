@@ -34,7 +34,7 @@ pub use model::design::{Design, DesignKind, Offload, Unreachable};
 pub use model::dropped::Dropped;
 pub use model::factor::Factor;
 pub use model::guest::Guest;
-pub use model::machine::{Machine, Machines, Placement};
+pub use model::machine::{Machine, Machines};
 pub use model::name::{Name, NameWord};
 pub use model::offloads::Offloads;
 pub use model::protocol::{BootKind, Order, Protocol};
@@ -53,8 +53,8 @@ pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use words::{
     Acceleration, BySide, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption, Family, KEYS,
-    Key, Kind, Nic, Pacing, Percent, Reader, Scenario, Sender, Settled, Side, Traffic, Workload, feature,
-    format_duration, metric, parse_duration,
+    Key, Kind, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled, Side, Traffic, Tuning,
+    TuningKey, Workload, feature, format_duration, metric, parse_duration,
 };
 pub use write::starter::starter;
 pub use write::twins::twins;

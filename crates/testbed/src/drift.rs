@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use record::{Difference, Drift, Interface, Setting};
-use study::{BySide, DeviceSetting, Effective, Settled, Side};
+use study::{BySide, DeviceSetting, Effective, Settled, Side, TuningKey};
 
 use crate::switches::{Device, Switches};
 
@@ -70,7 +70,12 @@ impl ReadBack<'_> {
             let asked = self.device.get(&setting).copied();
             (before != after).then(|| of(Setting::Device { setting, asked, before, after }))
         });
-        mtu.into_iter().chain(features).chain(device).collect()
+        let keys: BTreeSet<TuningKey> = now.tuning.keys().chain(then.tuning.keys()).copied().collect();
+        let machine = keys.into_iter().filter_map(|key| {
+            let (before, after) = (then.tuning.get(&key).cloned(), now.tuning.get(&key).cloned());
+            (before != after).then(|| of(Setting::Machine { key, before, after }))
+        });
+        mtu.into_iter().chain(features).chain(device).chain(machine).collect()
     }
 }
 
@@ -129,12 +134,14 @@ mod tests {
         let features = prop::collection::btree_map("[a-d]", any::<bool>(), 0..4);
         let setting = prop::sample::select(&DeviceSetting::ALL[4..8]);
         let device = prop::collection::btree_map(setting, 0_u32..2, 0..4);
-        (features, 1500_u32..1502, device).prop_map(|(active, mtu, device)| Settled {
+        let tuning = prop::collection::btree_map(Just(TuningKey::Governor), "[ab]", 0..2);
+        (features, 1500_u32..1502, device, tuning).prop_map(|(active, mtu, device, tuning)| Settled {
             mtu,
             active,
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
             device,
+            tuning,
         })
     }
 

@@ -22,6 +22,8 @@ pub struct End {
     pub ipv6: IpAddr,
     /// The CPUs it runs on, by number.
     pub cpus: Vec<u32>,
+    /// Those that it has where no condition says another.
+    pub(crate) home: Vec<u32>,
     pub(crate) agent: Launched,
 }
 
@@ -41,6 +43,7 @@ impl End {
             ipv4: addresses.ipv4,
             ipv6: addresses.ipv6,
             cpus: cpus.to_vec(),
+            home: cpus.to_vec(),
             agent,
         }
     }

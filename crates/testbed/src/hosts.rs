@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::Interrupt;
-use host::machine::MachineRequest;
+use host::machine::{MachineRequest, PlacementRequest};
 use reach::{Connection, Reached};
 use study::{BySide, Placement};
 
@@ -30,6 +30,16 @@ pub struct SideSettings {
     pub wanted: MachineRequest,
     /// Where the work of this end runs.
     pub placement: Option<Placement>,
+}
+
+impl SideSettings {
+    /// What the machine is asked for, whose traffic uses this interface.
+    #[must_use]
+    pub fn request(&self, interface: &str) -> MachineRequest {
+        let placement =
+            self.placement.map(|both| PlacementRequest { interface: interface.to_owned(), cpu: both.irq });
+        MachineRequest { placement, ..self.wanted.clone() }
+    }
 }
 
 /// A machine, and its interface for the traffic.

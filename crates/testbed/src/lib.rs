@@ -22,6 +22,8 @@ mod lodged;
 mod machines;
 mod options;
 mod path;
+mod placed;
+mod preview;
 mod reload;
 mod restart;
 mod run;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use agent::message::{Answer, Request};
 use serde::{Deserialize, Serialize};
 
-use study::{BySide, DeviceSetting, Effective, Settled, Side};
+use study::{BySide, DeviceSetting, Effective, Settled, Side, Tuning};
 
 use crate::end::End;
 use crate::error::Error;
@@ -27,6 +27,8 @@ pub struct Switches {
     pub receiver: BTreeMap<String, bool>,
     /// Settings of the devices.
     pub devices: BySide<BTreeMap<DeviceSetting, u32>>,
+    /// Settings of the machines.
+    pub tuning: BySide<Tuning>,
     /// Those of the interfaces under a tunnel, where there is one.
     pub underlay: UnderlaySwitches,
 }
@@ -49,20 +51,27 @@ impl Testbed {
     /// Ignores switches of a missing receiver.
     ///
     /// # Errors
-    /// When an end is gone, its interface vanished, the MTU is out of its range, or (loopback,
-    /// where both ends are one interface) the two ends are asked for different states.
+    /// When an end is gone, its interface vanished, the MTU is out of its range, a machine refuses
+    /// a setting of its own, or (loopback, where both ends are one interface) the two ends are
+    /// asked for different states.
     pub fn settle(&mut self, switches: &Switches) -> Result<Effective, Error> {
+        let mut effective = self.settle_all(switches)?;
+        self.place(&switches.tuning, &mut effective)?;
+        Ok(effective)
+    }
+
+    fn settle_all(&mut self, switches: &Switches) -> Result<Effective, Error> {
         let Some(family) = self.path.tunnel else {
             self.set_bridged_mtu(switches.mtu.unwrap_or(self.path.scenario.default_mtu()))?;
             let (transmitter, receiver) = self.settle_ends(switches, switches.mtu)?;
             return Ok(Effective { transmitter, receiver, underlay: None, fragments: None });
         };
         let mtu = TunnelMtu::of(switches.mtu, switches.underlay.mtu, family);
-        let mut underlay = self.settle_underlay(&switches.underlay, mtu.roomy())?;
+        let mut underlay = self.settle_underlay(switches, mtu.roomy())?;
         self.set_bridged_mtu(mtu.inner)?;
         let (transmitter, receiver) = self.settle_ends(switches, Some(mtu.inner))?;
         if mtu.roomy() > mtu.outer {
-            underlay = self.settle_underlay(&switches.underlay, mtu.outer)?;
+            underlay = self.settle_underlay(switches, mtu.outer)?;
         }
         Ok(Effective { transmitter, receiver, underlay: Some(underlay), fragments: mtu.fragments() })
     }
@@ -78,7 +87,10 @@ impl Testbed {
     ) -> Result<(Settled, Option<Settled>), Error> {
         let set = |end: &mut End, features: &BTreeMap<String, bool>, device: &Device| {
             let interface = end.interface.clone();
-            settle_one(&mut end.agent, interface, mtu, features, device)
+            // Below a tunnel lies the machine's own.
+            let is_own = end.underlay.is_none() && end.agent.is_on_machine();
+            let tuning = is_own.then(|| switches.tuning[end.side].clone());
+            settle_one(&mut end.agent, interface, mtu, features, (device, tuning))
         };
         let devices = &switches.devices;
         if self.path.is_one_interface() {
@@ -98,14 +110,16 @@ impl Testbed {
         Ok((transmitter, receiver))
     }
 
-    fn settle_underlay(&mut self, switches: &UnderlaySwitches, mtu: u32) -> Result<BySide<Settled>, Error> {
+    fn settle_underlay(&mut self, switches: &Switches, mtu: u32) -> Result<BySide<Settled>, Error> {
+        let under = &switches.underlay;
         let mut set = |side: Side, features: &BTreeMap<String, bool>| {
             let (agent, interface) = self.underlay(side);
-            settle_one(agent, interface, Some(mtu), features, &switches.devices[side])
+            let tuning = agent.is_on_machine().then(|| switches.tuning[side].clone());
+            settle_one(agent, interface, Some(mtu), features, (&under.devices[side], tuning))
         };
-        set(Side::Receiver, &switches.receiver)?;
-        let transmitter = set(Side::Transmitter, &switches.transmitter)?;
-        Ok(BySide { transmitter, receiver: set(Side::Receiver, &switches.receiver)? })
+        set(Side::Receiver, &under.receiver)?;
+        let transmitter = set(Side::Transmitter, &under.transmitter)?;
+        Ok(BySide { transmitter, receiver: set(Side::Receiver, &under.receiver)? })
     }
 }
 
@@ -114,9 +128,10 @@ fn settle_one(
     interface: String,
     mtu: Option<u32>,
     features: &BTreeMap<String, bool>,
-    device: &Device,
+    (device, tuning): (&Device, Option<Tuning>),
 ) -> Result<Settled, Error> {
-    let request = Request::Settle { interface, mtu, features: features.clone(), device: device.clone() };
+    let (features, device) = (features.clone(), device.clone());
+    let request = Request::Settle { interface, mtu, features, device, tuning };
     match agent.call(&request)? {
         Answer::Settled(settled) => Ok(settled),
         other => Err(agent.client.unexpected(&other).into()),
@@ -145,6 +160,7 @@ pub(crate) mod tests {
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
             device: BTreeMap::new(),
+            tuning: BTreeMap::new(),
         }
     }
 

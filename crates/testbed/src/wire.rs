@@ -8,14 +8,13 @@ use agent::message::{Answer, Request};
 use agent::{CallError, Interrupt, Isolation};
 use host::Located;
 use host::journal::Change;
-use host::machine::PlacementRequest;
 use record::NamedMachine;
 use study::{BySide, Family, Placement, Scenario, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
 use crate::error::Error;
-use crate::hosts::{HostPlace, Hosts, SideSettings};
+use crate::hosts::{HostPlace, Hosts};
 use crate::launched::Launched;
 use crate::options::Options;
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
@@ -239,9 +238,10 @@ pub(crate) fn set(
     let mut set_one = |side: Side| {
         let Machine { agent, located, .. } = &mut machines[side];
         let refused = |why: String| Error::NotSet { side, host: hosts.places[side].to_string(), why };
-        let SideSettings { mut wanted, placement } = builder.options.machine[side].clone();
+        let settings = &builder.options.machine[side];
+        let wanted = settings.request(&located.interface);
         let mut cpus = cpus(agent, located);
-        if let Some(Placement { irq, traffic }) = placement {
+        if let Some(Placement { traffic, .. }) = settings.placement {
             let all: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
             if !all.contains(&traffic) {
                 let all = host::affinity::format_cpu_list(&all);
@@ -250,8 +250,6 @@ pub(crate) fn set(
                 )));
             }
             cpus = vec![traffic];
-            let interface = located.interface.clone();
-            wanted.placement = Some(PlacementRequest { interface, cpu: irq });
         }
         if wanted.is_empty() {
             return Ok(Set { cpus, changes: Vec::new() });

@@ -30,6 +30,7 @@ mod settled;
 mod shape;
 mod side;
 mod traffic;
+mod tuning;
 mod value;
 mod word;
 mod workload;
@@ -58,6 +59,7 @@ pub use side::{BySide, Side};
 pub use traffic::{
     LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,
 };
+pub use tuning::{Placement, Tuning, TuningKey};
 pub use value::{Field, Plain, Value};
 pub use word::{Vocabulary, Word};
 pub use workload::Workload;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceSetting;
 use crate::feature;
+use crate::tuning::TuningKey;
 
 /// The state of an interface after its switches were set, as the kernel reported it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +23,9 @@ pub struct Settled {
     /// Each setting that its device has. Studies of earlier versions have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub device: BTreeMap<DeviceSetting, u32>,
+    /// What its machine has of the settings that the study varies, in words.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tuning: BTreeMap<TuningKey, String>,
 }
 
 impl Settled {
@@ -73,6 +77,7 @@ mod tests {
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
             device: BTreeMap::new(),
+            tuning: BTreeMap::new(),
         };
         state.refused.insert("tx-checksum-ipv4".into(), "fixed".into());
         state.refused.insert("rx-lro".into(), "fixed".into());
@@ -94,6 +99,7 @@ mod tests {
                 (DeviceSetting::TxUsecs, 3),
             ]
             .into(),
+            tuning: BTreeMap::new(),
         };
         assert_eq!(state.steady(), [(DeviceSetting::AdaptiveRx, 1), (DeviceSetting::TxUsecs, 3)].into());
         state.device.insert(DeviceSetting::AdaptiveRx, 0);

@@ -82,6 +82,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         refused: [("rx-gro".to_owned(), "fixed".to_owned())].into(),
         follow_on: [("rx-gro".to_owned(), true)].into(),
         device: [(words::DeviceSetting::AdaptiveRx, 1)].into(),
+        tuning: [(words::TuningKey::Governor, "performance".to_owned())].into(),
     };
     let watched = Watched {
         elapsed_ns: 1,

@@ -64,7 +64,13 @@ fn settling(interface: &str, mtu: u32, on: bool) -> Request {
     let queues = if interface == WIRE { host::affinity::online_cpus().len().min(2) } else { 0 };
     let device = (queues > 1).then_some((words::DeviceSetting::RxQueues, if on { 1 } else { 2 }));
     let device = device.into_iter().collect();
-    Request::Settle { interface: interface.to_owned(), mtu: Some(mtu), features: features.into(), device }
+    Request::Settle {
+        interface: interface.to_owned(),
+        mtu: Some(mtu),
+        features: features.into(),
+        device,
+        tuning: None,
+    }
 }
 
 fn settle(agent: &mut Agent, mtu: u32, on: bool) -> Result<(), CallError> {
@@ -312,14 +318,15 @@ fn refused(world: &World) {
     );
     let features = [("hw-tc-offload".to_owned(), true)].into();
     let device = std::collections::BTreeMap::new();
-    let settle = Request::Settle { interface: interface(), mtu: None, features, device };
+    let settle = Request::Settle { interface: interface(), mtu: None, features, device, tuning: None };
     assert!(
         refusal(&settle).contains("hw-tc-offload of wire: it also removes rules"),
         "{}",
         refusal(&settle)
     );
     let device = [(words::DeviceSetting::RxRing, 256)].into();
-    let settle = Request::Settle { interface: interface(), mtu: None, features: [].into(), device };
+    let settle =
+        Request::Settle { interface: interface(), mtu: None, features: [].into(), device, tuning: None };
     assert_eq!(
         refusal(&settle),
         "host: interface \"wire\" has no `rx_ring`: its driver, in this kernel, has rx_queues, tx_queues; remove this factor, or name \

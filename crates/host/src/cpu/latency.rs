@@ -18,6 +18,7 @@ const UNBOUND: i32 = 2_000_000_000;
 /// A bound that ends when this is dropped.
 #[derive(Debug)]
 pub struct HeldLatency {
+    microseconds: u32,
     _file: File,
 }
 
@@ -32,13 +33,19 @@ impl HeldLatency {
         Self::hold_in(&Files::system(), microseconds)
     }
 
+    /// The bound, in µs.
+    #[must_use]
+    pub fn microseconds(&self) -> u32 {
+        self.microseconds
+    }
+
     fn hold_in(files: &Files, microseconds: u32) -> Result<Self, Error> {
         let what = format!("cannot hold the wake-up time of the CPUs at {microseconds} µs");
         let driver = files.text("sys/devices/system/cpu/cpuidle/current_driver");
         if driver.is_none_or(|driver| driver == "none") {
             return Err(format!(
                 "{what}: this kernel has no driver of idle states (in a virtual machine its host decides how deep the CPUs sleep); \
-                 remove `cpu_latency` from [machine]"
+                 remove `cpu_latency`"
             )
             .into());
         }
@@ -48,7 +55,7 @@ impl HeldLatency {
         file.write_all(&asked.to_ne_bytes()).map_err(failed)?;
         // The least of all programs counts.
         match bound(&mut file) {
-            Some(now) if now <= asked => Ok(Self { _file: file }),
+            Some(now) if now <= asked => Ok(Self { microseconds, _file: file }),
             now => Err(format!("{what}: it reads back {now:?}").into()),
         }
     }

@@ -6,8 +6,8 @@ use words::HIGHEST_CPU;
 /// commas.
 ///
 /// # Errors
-/// The first CPU beyond [`HIGHEST_CPU`]: the size of a mask grows with its highest number, so a hostile
-/// one would fill the memory.
+/// The first CPU beyond [`HIGHEST_CPU`]: the size of a mask grows with its highest number, so a
+/// hostile one would fill the memory.
 pub(crate) fn format_cpu_mask(cpus: &[u32]) -> Result<String, u32> {
     let mut words = vec![0u32];
     for &cpu in cpus {

@@ -193,6 +193,22 @@ impl Journal {
         Ok(done?)
     }
 
+    /// Changes settings that are changed again and again, from one condition to the next: each is
+    /// announced once, as by [`Journal::cover`], and is read back now.
+    ///
+    /// # Errors
+    /// [`JournalError`] as with [`Journal::change`].
+    pub fn switch(&mut self, settings: &[(Target, String)]) -> Result<(), JournalError> {
+        let targets: Vec<Target> = settings.iter().map(|(target, _)| target.clone()).collect();
+        let machine = self.machine.clone();
+        self.cover(&targets, || {
+            settings.iter().try_for_each(|(target, value)| {
+                machine.set(target, value)?;
+                machine.check(target, value, &machine.read(target)?)
+            })
+        })
+    }
+
     /// Announces changes, and returns when they are on disk.
     fn begin(&mut self, targets: &[Target]) -> Result<Vec<u32>, JournalError> {
         let (mut announced, mut again, mut numbers) = (Vec::new(), Vec::new(), Vec::new());

@@ -2,12 +2,14 @@
 //! Nothing is undone here: changes go through [`crate::journal`].
 
 mod allowed;
+mod command;
 mod device;
 mod effects;
 mod error;
 mod interface;
 mod requested;
 mod target;
+mod tuned;
 mod value;
 
 use std::fs::{File, OpenOptions};
@@ -15,6 +17,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 pub use allowed::SYSCTLS;
+pub use command::governor;
 use error::{forbidden, no_feature, not_taken, unreadable, unwritable};
 pub use interface::Interface;
 pub use requested::{FeatureRequest, MachineRequest, PlacementRequest};
@@ -26,7 +29,7 @@ use crate::error::Error;
 use crate::kernel::files::Files;
 
 /// The machine whose settings are changed: this one, or a made-up tree of files.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Machine {
     root: PathBuf,
 }

@@ -86,7 +86,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     if let Some(reached) = &mut reached {
         reached.check(study, &interrupt)?;
     }
-    if let (true, Some(reached)) = (flags.dry_run, &reached) {
+    if let (true, Some(reached)) = (flags.dry_run, &mut reached) {
+        reached.preview(study, &of_sides, &interrupt)?;
         return dry_run_between(study, reached, flags).map(|()| None);
     }
     let mut lab = lab(study, flags, reached, &interrupt)?;

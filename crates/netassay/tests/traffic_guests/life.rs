@@ -140,7 +140,13 @@ fn a_tap_of_another_process_becomes_the_guests_network_card() {
     // The card agrees with the tap on segments and checksums, which is what the tap's header is
     // for.
     let on = [("tx-tcp-segmentation".to_owned(), true)].into();
-    let settle = Request::Settle { interface: "eth0".into(), mtu: None, features: on, device: [].into() };
+    let settle = Request::Settle {
+        interface: "eth0".into(),
+        mtu: None,
+        features: on,
+        device: [].into(),
+        tuning: None,
+    };
     let Answer::Settled(settled) = client.call(&settle, PATIENCE).unwrap() else { panic!("another answer") };
     assert!(settled.refused.is_empty() && settled.active["tx-tcp-segmentation"], "{settled:?}");
     let Answer::Environment(about) =

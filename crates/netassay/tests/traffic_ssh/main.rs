@@ -5,6 +5,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod conditions;
 mod guests;
 #[path = "../common/kernel.rs"]
 mod kernel;

@@ -22,6 +22,7 @@ fn said(kind: &str, message: u32) -> Option<String> {
         refused: BTreeMap::new(),
         follow_on: BTreeMap::new(),
         device: BTreeMap::new(),
+        tuning: BTreeMap::new(),
     };
     let effective = Effective { transmitter, receiver: None, underlay: None, fragments: None };
     plan.effective = vec![effective; plan.conditions.len()];

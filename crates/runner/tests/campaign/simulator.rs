@@ -232,6 +232,7 @@ impl SimulatedBench {
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
             device: BTreeMap::new(),
+            tuning: BTreeMap::new(),
         }
     }
 }

@@ -49,7 +49,14 @@ impl Interface {
         let unfulfilled = |(name, want): &(&String, &bool)| active.get(*name).is_some_and(|is| is != *want);
         let refused =
             asked.iter().filter(unfulfilled).map(|(name, _)| (name.clone(), "fixed".to_owned())).collect();
-        Settled { mtu: 1500, active, refused, follow_on: BTreeMap::new(), device: BTreeMap::new() }
+        Settled {
+            mtu: 1500,
+            active,
+            refused,
+            follow_on: BTreeMap::new(),
+            device: BTreeMap::new(),
+            tuning: BTreeMap::new(),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! a design that it fixes.
 
 use toml::de::{DeTable, DeValue};
-use words::{Scenario, Word as _};
+use words::{Placement, Scenario, Word as _, format_cpu_list};
 
 use crate::edit::document::{Base, Document};
 use crate::edit::file::File;
@@ -108,6 +108,15 @@ fn text(value: &DeValue<'_>) -> Option<String> {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Integer(number) => Some(number.to_string()),
         DeValue::Boolean(on) => Some(on.to_string()),
+        // A placement, in its one word.
+        DeValue::Table(table) => {
+            let cpu = |key: &str| text(table.get(key)?.get_ref())?.parse().ok();
+            Some(Placement { irq: cpu("irq")?, traffic: cpu("traffic")? }.to_string())
+        }
+        DeValue::Array(cpus) => {
+            let cpus = cpus.iter().map(|cpu| text(cpu.get_ref())?.parse().ok());
+            Some(format_cpu_list(&cpus.collect::<Option<Vec<u32>>>()?))
+        }
         _ => None,
     }
 }

@@ -1,9 +1,12 @@
 //! What a study varies, and the values it takes.
 
-use words::{DeviceSetting, KEYS, Key, Scenario, Side, Value, Word, feature};
+use words::{
+    DeviceForm, DeviceSetting, KEYS, Key, Scenario, Side, TuningKey, Value, Word, feature, format_cpu_list,
+    parse_cpu_list,
+};
 
 use crate::model::scope::Scope;
-use crate::model::tables::{AMOUNT, FAMILY, GUEST, MTU, OFFLOADS, Part, SCENARIO, UNDERLAY};
+use crate::model::tables::{AMOUNT, FAMILY, GUEST, MACHINE, MTU, OFFLOADS, Part, SCENARIO, UNDERLAY};
 
 /// A factor with its levels, as the file has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +88,8 @@ pub(crate) enum Subject {
     Offloads(Scope),
     /// A setting of the devices of some interfaces.
     Device(Scope, DeviceSetting),
+    /// A setting of the machines.
+    Tuning(Scope, TuningKey),
     /// Some features of some interfaces by their kernel names.
     Feature(Scope, Vec<&'static str>),
 }
@@ -101,6 +106,9 @@ impl Subject {
         }
         if let Some(setting) = DeviceSetting::from_word(name) {
             return Some(Self::Device(scope, setting));
+        }
+        if let Some(key) = TuningKey::from_word(name) {
+            return (!scope.underlay).then_some(Self::Tuning(scope, key));
         }
         if let Some(features) = feature::expand(name) {
             return Some(Self::Feature(scope, features));
@@ -126,7 +134,11 @@ impl Subject {
     /// Every name that a factor can have, without the sides.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         let of_device = DeviceSetting::ALL.into_iter().map(DeviceSetting::word);
-        Self::whole_names().chain(["offloads"]).chain(of_device).chain(feature::names())
+        Self::whole_names()
+            .chain(["offloads"])
+            .chain(of_device)
+            .chain(MACHINE.factors())
+            .chain(feature::names())
     }
 
     pub(crate) fn whole_names() -> impl Iterator<Item = &'static str> {
@@ -150,8 +162,16 @@ impl Subject {
             Self::Guest(key) => GUEST.row(key).map(|row| &row.part),
             Self::Underlay(key) => UNDERLAY.row(key).map(|row| &row.part),
             Self::Offloads(_) => Some(&OFFLOADS),
-            Self::Device(_, setting) if !setting.is_switch() => Some(&AMOUNT),
-            Self::Feature(..) | Self::Device(..) => Some(&Part::Switch),
+            Self::Device(_, setting) => Some(match setting.form() {
+                DeviceForm::Number => &AMOUNT,
+                DeviceForm::Switch => &Part::Switch,
+                DeviceForm::Fields => &Part::Fields,
+            }),
+            Self::Tuning(_, key) => MACHINE.row(key.word()).map(|row| match &row.part {
+                Part::Interfaces(part) => *part,
+                part => part,
+            }),
+            Self::Feature(..) => Some(&Part::Switch),
         }
     }
 
@@ -159,6 +179,12 @@ impl Subject {
     pub(crate) fn spelling(&self, level: String) -> String {
         match self {
             Self::Key(key) => key.parse(&level).map_or(level, |value| value.to_string()),
+            Self::Tuning(_, TuningKey::IrqAffinity) => {
+                parse_cpu_list(&level).map_or(level, |cpus| format_cpu_list(&cpus))
+            }
+            Self::Device(_, setting) if setting.form() == DeviceForm::Fields => {
+                setting.of_text(&level).map_or(level, |fields| setting.text(fields))
+            }
             _ => level,
         }
     }
@@ -175,7 +201,10 @@ impl Subject {
     /// The interfaces that it is about.
     pub(crate) fn scope(&self) -> Scope {
         match self {
-            Self::Offloads(scope) | Self::Feature(scope, _) | Self::Device(scope, _) => *scope,
+            Self::Offloads(scope)
+            | Self::Feature(scope, _)
+            | Self::Device(scope, _)
+            | Self::Tuning(scope, _) => *scope,
             Self::Underlay(_) => Scope { side: None, underlay: true },
             _ => Scope::default(),
         }
@@ -194,6 +223,7 @@ impl Subject {
             Self::Offloads(scope) => Self::Offloads(Scope { side, ..*scope }),
             Self::Feature(scope, features) => Self::Feature(Scope { side, ..*scope }, features.clone()),
             Self::Device(scope, setting) => Self::Device(Scope { side, ..*scope }, *setting),
+            Self::Tuning(scope, key) => Self::Tuning(Scope { side, ..*scope }, *key),
             whole => whole.clone(),
         }
     }
@@ -262,6 +292,11 @@ mod tests {
         for name in ["family", "mtu"] {
             assert_eq!(Subject::of(&format!("underlay.{name}")), Some(Subject::Underlay(name)));
             assert_eq!(Subject::of(&format!("transmitter.underlay.{name}")), None, "{name}");
+        }
+        assert!(MACHINE.factors().eq(TuningKey::ALL.map(TuningKey::word)));
+        for key in TuningKey::ALL {
+            assert!(Subject::of(&format!("receiver.{key}")).unwrap().part().is_some());
+            assert_eq!(Subject::of(&format!("underlay.{key}")), None);
         }
         assert_eq!(Subject::of("underlay.kernel"), None);
         assert_eq!(Subject::of("verify"), None, "a precaution is no question");

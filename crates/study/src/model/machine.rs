@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use toml_edit::{InlineTable, Item, Table, Value, value};
-use words::{BySide, Side, feature};
+use words::{BySide, Placement, Side, feature};
 
 /// The table `[machine]`: settings of the machine itself, or of both machines that a study runs
 /// between. They are changed only if the command line allows it, and undone at the end.
@@ -30,15 +30,6 @@ pub struct Machine {
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
     /// Features by interface: the file's name (`tso`), on or off.
     pub features: BTreeMap<String, BTreeMap<String, bool>>,
-}
-
-/// One queue with its interrupt on one CPU, and the traffic's threads on another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Placement {
-    /// The CPU that handles the interrupts of the interface.
-    pub irq: u32,
-    /// The CPU of the threads that send and receive.
-    pub traffic: u32,
 }
 
 impl Machines {

@@ -111,6 +111,12 @@ impl Study {
         self.factors.len() - self.design.as_ref().map_or(0, |design| design.factors.len())
     }
 
+    /// The factors that are settings of the machines themselves.
+    pub fn machine_factors(&self) -> impl Iterator<Item = &str> {
+        let of_machine = |factor: &&Factor| matches!(factor.subject(), Subject::Tuning(..));
+        self.factors.iter().filter(of_machine).map(Factor::name)
+    }
+
     /// What it changes of the machine itself, or of those that it runs between, if that is allowed.
     pub fn machine(&self) -> &Machines {
         &self.machine

@@ -39,6 +39,8 @@ pub(crate) enum Part {
     /// One line of text.
     Sentence,
     Switch,
+    /// Fields of a packet whose hash selects a queue, as letters, or `default`.
+    Fields,
     /// A share in percent.
     Share,
     /// A metric: its full key, or for one of a side the bare one.
@@ -69,8 +71,12 @@ pub(crate) enum Part {
     Offloads,
     /// Sysctls with their values.
     Sysctls,
-    /// CPUs by interface.
+    /// CPUs, as a list or as the kernel writes them.
     Cpus,
+    /// A table by interface.
+    Interfaces(&'static Part),
+    /// Two CPUs, as a table or in one word.
+    Placement(&'static Table),
     /// Switches of features by interface.
     Features,
 }
@@ -339,19 +345,22 @@ const SYSCTL: Row = may(
     Part::Sysctls,
     "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes.",
 );
-const GOVERNOR: Row = may("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`.");
-const CPU_LATENCY: Row = may(
+const GOVERNOR: Row = vary("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`.");
+const CPU_LATENCY: Row = vary(
     "cpu_latency",
     Part::Number("CpuLatency", limit::CPU_LATENCY),
     "How long a CPU may take to wake up, in µs: idle states that take longer are not entered. 0: it does not sleep.",
 );
-const PLACEMENT_KEY: Row = may(
+const PLACEMENT_KEY: Row = vary(
     "placement",
-    Part::Table(&PLACEMENT),
-    "Where the work of its end of the traffic runs: `{ irq = 0, traffic = 1 }`. Only between machines.",
+    Part::Placement(&PLACEMENT),
+    "Where the work of its end of the traffic runs: `{ irq = 0, traffic = 1 }`. In `[machine]` only between machines.",
 );
-const IRQ_AFFINITY: Row =
-    may("irq_affinity", Part::Cpus, "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`.");
+const IRQ_AFFINITY: Row = vary(
+    "irq_affinity",
+    Part::Interfaces(&Part::Cpus),
+    "The CPUs that handle all interrupts of an interface: `\"eth0\" = [0]`. As a factor those of the traffic's interface: `[\"0\", \"0-3\"]`.",
+);
 const FEATURES: Row =
     may("features", Part::Features, "Features of an interface: `\"eth0\" = { tso = false }`.");
 

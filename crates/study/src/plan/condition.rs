@@ -119,6 +119,7 @@ impl Condition {
             | Subject::Twin
             | Subject::Offloads(_)
             | Subject::Device(..)
+            | Subject::Tuning(..)
             | Subject::Feature(..) => {}
         }
     }

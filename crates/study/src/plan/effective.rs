@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use words::{BySide, DeviceSetting, Settled, Side};
+use words::{BySide, DeviceSetting, Settled, Side, TuningKey};
 
 /// The state that both ends read back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,19 +71,20 @@ pub struct State {
     underlay: Option<BySide<InterfaceState>>,
 }
 
-/// An interface's MTU, its active features, and the settings of its device. A missing feature
-/// counts as off.
+/// An interface's MTU, its active features, and the settings of its device and of its machine. A
+/// missing feature counts as off.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct InterfaceState {
     mtu: u32,
     on: BTreeSet<String>,
     device: BTreeMap<DeviceSetting, u32>,
+    tuning: BTreeMap<TuningKey, String>,
 }
 
 impl InterfaceState {
     fn of(settled: &Settled) -> Self {
         let on = settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.clone());
-        Self { mtu: settled.mtu, on: on.collect(), device: settled.steady() }
+        Self { mtu: settled.mtu, on: on.collect(), device: settled.steady(), tuning: settled.tuning.clone() }
     }
 }
 
@@ -93,7 +94,8 @@ impl fmt::Display for State {
             let on: Vec<&str> = state.on.iter().map(String::as_str).collect();
             let device =
                 state.device.iter().map(|(setting, value)| format!(" {setting} {}", setting.text(*value)));
-            format!("mtu {} {}{}", state.mtu, on.join(" "), device.collect::<String>())
+            let tuning = state.tuning.iter().map(|(key, value)| format!(" {key} {value}"));
+            format!("mtu {} {}{}", state.mtu, on.join(" "), device.chain(tuning).collect::<String>())
         };
         write!(out, "{}", side(&self.transmitter))?;
         if let Some(receiver) = &self.receiver {
@@ -151,6 +153,8 @@ fn differences(here: &Settled, base: &Settled) -> String {
     let (device, before) = (here.steady(), base.steady());
     let changed = device.iter().filter(|(setting, value)| before.get(setting) != Some(value));
     words.extend(changed.map(|(setting, value)| format!("{setting} {}", setting.text(*value))));
+    let changed = here.tuning.iter().filter(|(key, value)| base.tuning.get(key) != Some(value));
+    words.extend(changed.map(|(key, value)| format!("{key} {value}")));
     let changes = here.changes(base);
     for (state, word) in [(false, "off"), (true, "on")] {
         let names: Vec<&str> =
@@ -173,6 +177,7 @@ mod tests {
             refused: BTreeMap::new(),
             follow_on: BTreeMap::new(),
             device: BTreeMap::new(),
+            tuning: BTreeMap::new(),
         }
     }
 
@@ -220,6 +225,16 @@ mod tests {
         };
         assert_ne!(ring(256).state(), ring(512).state());
         assert_eq!(ring(512).against(&ring(256)), "transmitter: rx_ring 512");
+        let governor = |name: &str| {
+            let mut state = base.clone();
+            state.transmitter.tuning.insert(TuningKey::Governor, name.to_owned());
+            state
+        };
+        assert_ne!(governor("performance").state(), governor("powersave").state());
+        assert_eq!(
+            governor("performance").against(&governor("powersave")),
+            "transmitter: governor performance"
+        );
         // A feature that is off, or was refused, counts like a missing one.
         let mut same = effective([A, NOT_A], 1500, Some([&[("a", true), ("b", false)], &[]]));
         same.transmitter.refused.insert("b".into(), "fixed".into());

@@ -93,6 +93,7 @@ fn other(factor: &Factor, level: &Value) -> Option<String> {
         Subject::Offloads(_) => format!("{scope}{}", offloads_slug(level)),
         Subject::Feature(..) => format!("{scope}{name}-{level}"),
         Subject::Device(..) => format!("{scope}{}-{level}", name.replace('_', "-")),
+        Subject::Tuning(..) => format!("{scope}{}-{}", name.replace('_', "-"), plain(&level.to_string())),
         Subject::Twin => format!("twin-{}", level.to_string().to_lowercase()),
         Subject::Scenario => level.to_string(),
         Subject::Underlay("family") => format!("{scope}{level}"),

@@ -1,7 +1,7 @@
 //! Combinations that no testbed can reach, and why. The kernel's own rules (TSO needs
 //! scatter-gather) are not here: reading back shows them.
 
-use words::{Family, KEYS, Kind, Scenario, Traffic, VXLAN_OVERHEAD};
+use words::{DeviceSetting, Family, KEYS, Kind, Scenario, Side, Traffic, VXLAN_OVERHEAD};
 
 use crate::plan::condition::Condition;
 
@@ -37,6 +37,9 @@ pub(crate) fn forbids(condition: &Condition, is_exact: bool) -> Option<String> {
     if let Some(misfit) = of_keys.or_else(|| traffic.conflict(condition.family)) {
         return Some(misfit.why);
     }
+    if let Some(why) = Side::BOTH.into_iter().find_map(|side| misplaced(condition, side)) {
+        return Some(why);
+    }
     let (scenario, mtu) = (condition.boot.scenario, mtu(condition));
     if condition.family == Family::Ipv6 && mtu < LEAST_IPV6_MTU {
         return Some(format!(
@@ -54,6 +57,27 @@ pub(crate) fn forbids(condition: &Condition, is_exact: bool) -> Option<String> {
         format!(
             "`{}` makes no fragments: with an MTU of {mtu} a datagram over {} carries at most {most} bytes, not {}",
             traffic.sender, condition.family, traffic.message
+        )
+    })
+}
+
+/// Why a placement of a side contradicts its other settings.
+fn misplaced(condition: &Condition, side: Side) -> Option<String> {
+    let settings = condition.side(side);
+    let placement = settings.tuning.placement?;
+    let under = match side {
+        Side::Transmitter => &condition.underlay.transmitter,
+        Side::Receiver => &condition.underlay.receiver,
+    };
+    let card = if condition.boot.scenario.has_tunnel() { under } else { settings };
+    if let Some(queues) = card.device.get(&DeviceSetting::Queues).filter(|queues| **queues != 1) {
+        return Some(format!("`placement` leaves the {side}'s interface one queue, not {queues}"));
+    }
+    let irq = Some(vec![placement.irq]);
+    (settings.tuning.irq_affinity.is_some() && settings.tuning.irq_affinity != irq).then(|| {
+        format!(
+            "`placement` has the interrupts of the {side} on CPU {}, and `irq_affinity` elsewhere",
+            placement.irq
         )
     })
 }
@@ -100,6 +124,23 @@ mod tests {
             under[0].starts_with("an underlay of IPv6 needs") && under[0].contains("not 1200"),
             "{under:?}"
         );
+    }
+
+    #[test]
+    fn a_placement_leaves_one_queue_and_says_where_the_interrupts_are() {
+        let of_ssh = |factors: &str| {
+            let text = format!(
+                "name = \"x\"\nquestion = \"q\"\nscenario = \"ssh\"\n[[workload]]\nkind = \"udp_stream\"\n[factors]\n{factors}\n"
+            );
+            let study = Study::parse("x.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+            study.plan().excluded.iter().map(|dropped| dropped.why.clone()).collect::<Vec<_>>()
+        };
+        let placement = "placement = [{ irq = 0, traffic = 1 }, \"default\"]";
+        let why = of_ssh(&format!("{placement}\nreceiver.queues = [1, 4]"));
+        assert_eq!(why, ["`placement` leaves the receiver's interface one queue, not 4"]);
+        let why = of_ssh(&format!("{placement}\nirq_affinity = [0, \"0-1\"]"));
+        assert_eq!(why.len(), 1, "{why:?}");
+        assert!(why[0].contains("of the transmitter on CPU 0, and `irq_affinity` elsewhere"), "{why:?}");
     }
 
     #[test]

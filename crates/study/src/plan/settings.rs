@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use words::{DeviceSetting, Field, Side, Value, feature};
+use words::{DeviceSetting, Field, Side, Tuning, TuningKey, Value, feature};
 
 use crate::model::factor::{Factor, Subject};
 use crate::model::offloads::Offloads;
@@ -19,6 +19,9 @@ pub struct SideSettings {
     /// Settings of its device; the others stay as they are. Studies of earlier versions have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub device: BTreeMap<DeviceSetting, u32>,
+    /// Settings of its machine; the others stay as they are.
+    #[serde(default, skip_serializing_if = "Tuning::is_empty")]
+    pub tuning: Tuning,
 }
 
 /// The settings of the interfaces that carry a tunnel.
@@ -50,6 +53,7 @@ impl SideSettings {
         let mut settings = Self::default();
         let mut offloads_by_side = false;
         let mut device: BTreeMap<DeviceSetting, (bool, Option<u32>)> = BTreeMap::new();
+        let mut tuned: BTreeMap<TuningKey, (bool, &Value)> = BTreeMap::new();
         let mut switches: Vec<(bool, usize, &[&'static str], bool)> = Vec::new();
         for (factor, level) in levels {
             match (factor.subject(), level) {
@@ -66,6 +70,13 @@ impl SideSettings {
                         *known = (by_side, setting.of_level(level));
                     }
                 }
+                (Subject::Tuning(scope, key), level) if concerns(*scope) => {
+                    let own = (scope.side.is_some(), *level);
+                    let known = tuned.entry(*key).or_insert(own);
+                    if own.0 >= known.0 {
+                        *known = own;
+                    }
+                }
                 (Subject::Feature(scope, names), Value::Switch(on)) if concerns(*scope) => {
                     switches.push((scope.side.is_some(), names.len(), names.as_slice(), *on));
                 }
@@ -74,6 +85,7 @@ impl SideSettings {
         }
         settings.device =
             device.into_iter().filter_map(|(setting, (_, value))| Some((setting, value?))).collect();
+        tuned.into_iter().for_each(|(key, (_, level))| settings.tuning.set(key, level));
         switches.sort_by_key(|(by_side, names, ..)| (*by_side, std::cmp::Reverse(*names)));
         for (_, _, names, on) in switches {
             settings.features.extend(names.iter().map(|name| ((*name).to_owned(), on)));
@@ -157,6 +169,18 @@ mod tests {
             let [transmitter, receiver] = settings(&order.map(|index| levels[index]));
             assert_eq!(transmitter.device, [(DeviceSetting::AdaptiveRx, 0)].into());
             assert_eq!(receiver.device[&DeviceSetting::RxRing], 256);
+        }
+    }
+
+    #[test]
+    fn a_side_wins_over_both_for_a_machine_too() {
+        for order in [[0, 1, 2], [2, 1, 0]] {
+            let levels =
+                [("governor", None, "powersave"), ("governor", TX, DEFAULT), ("cpu_latency", TX, "0")];
+            let [transmitter, receiver] = settings(&order.map(|index| levels[index])).map(|one| one.tuning);
+            assert_eq!((transmitter.governor, transmitter.cpu_latency), (None, Some(0)));
+            assert_eq!(receiver.governor.as_deref(), Some("powersave"));
+            assert_eq!((transmitter.varied.len(), receiver.varied.len()), (2, 1));
         }
     }
 

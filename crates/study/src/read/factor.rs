@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 use words::{
-    DeviceSetting, Scenario, Side, Value as Level,
+    DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level,
     suggest::{self, quoted},
 };
 
@@ -136,7 +136,7 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
     let problem = match scope.side {
         Some(side) if whole.is_some() => {
             Problem::new(at, format!("`{both}{name}` cannot differ between the two sides"))
-                .help(format!("write `{both}{name}` without `{side}`; features, settings of devices and `offloads` have sides"))
+                .help(format!("write `{both}{name}` without `{side}`; features, settings of devices and of machines, and `offloads` have sides"))
         }
         None if scope.underlay && Subject::named(Scope::default(), named.name).is_some() => {
             Problem::new(at, format!("`{name}` is not a setting of the underlay")).help(format!(
@@ -156,9 +156,10 @@ pub(crate) fn subject(named: &Named<'_>, problems: &mut Problems) -> Option<Subj
                 || {
                     let whole: Vec<&str> = Subject::whole_names().collect();
                     format!(
-                        "factors are {}, `offloads`, settings of a device ({}) and the features of `ethtool -k`",
+                        "factors are {}, `offloads`, settings of a device ({}) or of a machine ({}) and the features of `ethtool -k`",
                         suggest::list(&whole),
-                        DeviceSetting::ALL.map(|setting| format!("`{setting}`")).join(", ")
+                        suggest::list(&DeviceSetting::ALL.map(DeviceSetting::word)),
+                        suggest::list(&TuningKey::ALL.map(TuningKey::word))
                     )
                 },
                 |near| format!("did you mean `{near}`?"),
@@ -198,8 +199,11 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
     (levels, places)
 }
 
-fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
+pub(crate) fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
     match subject {
+        Subject::Tuning(..) if matches!(value.value.get_ref(), DeValue::String(text) if text == DEFAULT) => {
+            Some(Level::Default)
+        }
         Subject::Key(key) => value.of_key(key, problems),
         whole => part::read(value, whole.part()?, problems),
     }
@@ -243,6 +247,15 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
                 continue;
             }
         }
+        if let Subject::Tuning(_, key) = subject {
+            let absent = |scenario: &Scenario| Some((*scenario, key.absent(*scenario)?));
+            if let Some((scenario, why)) = scenarios.iter().find_map(absent) {
+                let message = format!("`{}` cannot be a factor of `{scenario}`, {why}", factor.name());
+                let help = "use the scenario `ssh` between machines, of which one may be this one; for all conditions `[machine]` has it";
+                problems.report(name.clone(), message, help);
+                continue;
+            }
+        }
         if let Some(side) = subject.scope().side.filter(|_| scenarios.contains(&Scenario::Loopback)) {
             let message =
                 format!("`{}` cannot be set on `loopback`: both ends are one interface", factor.name());
@@ -257,8 +270,10 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
             problems.report(name.clone(), message, help);
         }
         let of_side = |side| factors.iter().any(|other| *other.factor.subject() == subject.on(Some(side)));
-        let has_sides = matches!(subject, Subject::Offloads(_) | Subject::Device(..) | Subject::Feature(..))
-            && subject.scope().side.is_none();
+        let has_sides = matches!(
+            subject,
+            Subject::Offloads(_) | Subject::Device(..) | Subject::Tuning(..) | Subject::Feature(..)
+        ) && subject.scope().side.is_none();
         let sides: &[Side] = if discards { &[Side::Transmitter] } else { &Side::BOTH };
         if has_sides && sides.iter().copied().all(of_side) {
             let message = format!("`{}` has no effect: each side has its own", factor.name());

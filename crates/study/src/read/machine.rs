@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use toml::de::DeValue;
-use words::{BySide, feature, suggest::quoted};
+use words::{BySide, Placement, feature, parse_cpu_list, suggest::quoted};
 
 use crate::model::limit;
-use crate::model::machine::{Machine, Machines, Placement};
+use crate::model::machine::{Machine, Machines};
 use crate::model::tables::{MACHINE, PLACEMENT};
 use crate::read::diagnostic::Problem;
 use crate::read::problems::Problems;
@@ -32,10 +32,11 @@ fn one(mut table: Table<'_>, problems: &mut Problems) -> Machine {
     machine.governor = table.take("governor").and_then(|entry| Value::of(&entry).identifier(problems));
     machine.cpu_latency =
         table.take("cpu_latency").and_then(|entry| Value::of(&entry).small(limit::CPU_LATENCY, problems));
-    machine.placement = table.take("placement").and_then(|entry| placement(&entry, problems));
+    machine.placement = table.take("placement").and_then(|entry| placement(Value::of(&entry), problems));
     if let Some(entry) = table.take("irq_affinity") {
         const NAME: &str = "irq_affinity = { \"eth0\" = [0] }";
-        machine.irq_affinity = by_interface(NAME, &entry, problems, cpus);
+        machine.irq_affinity =
+            by_interface(NAME, &entry, problems, |entry, problems| cpus(Value::of(entry), problems));
     }
     if let Some(entry) = table.take("features") {
         const NAME: &str = "features = { \"eth0\" = { tso = false } }";
@@ -45,9 +46,18 @@ fn one(mut table: Table<'_>, problems: &mut Problems) -> Machine {
     machine
 }
 
-fn placement(entry: &Entry<'_>, problems: &mut Problems) -> Option<Placement> {
+/// Two CPUs: a table, or in the one word that labels have.
+pub(crate) fn placement(value: Value<'_>, problems: &mut Problems) -> Option<Placement> {
     const NAME: &str = "placement = { irq = 0, traffic = 1 }";
-    let mut table = Table::of(NAME, entry, problems)?;
+    if let DeValue::String(text) = value.value.get_ref() {
+        let read = text.parse();
+        if let Err(why) = read {
+            let message = format!("`{}` is not a placement: {why}", quoted(text));
+            problems.report(value.span(), message, format!("write it as `{NAME}`"));
+        }
+        return read.ok();
+    }
+    let mut table = Table::of(NAME, &value.entry(), problems)?;
     let mut cpu = |key| {
         let entry = table.require(key, NAME, problems)?;
         Value::of(&entry).small(limit::CPU, problems)
@@ -137,17 +147,31 @@ fn is_interface(name: &str) -> bool {
     (1..=15).contains(&name.len()) && !matches!(name, "." | "..") && !name.contains(forbidden)
 }
 
-fn cpus(entry: &Entry<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
-    let DeValue::Array(array) = entry.value.get_ref() else {
-        return Value::of(entry).wrong_type("a list of CPUs such as [0]", problems);
+/// CPUs: one, a list, or as the kernel writes them.
+pub(crate) fn cpus(value: Value<'_>, problems: &mut Problems) -> Option<Vec<u32>> {
+    let mut cpus = match value.value.get_ref() {
+        DeValue::Array(array) if array.len() <= limit::LEVELS => {
+            let one = |one| Value { name: value.name, value: one }.small(limit::CPU, problems);
+            array.iter().map(one).collect::<Option<Vec<u32>>>()?
+        }
+        DeValue::Array(_) => Vec::new(),
+        DeValue::Integer(_) => vec![value.small(limit::CPU, problems)?],
+        DeValue::String(text) => match parse_cpu_list(text) {
+            Ok(cpus) if cpus.len() <= limit::LEVELS => cpus,
+            Ok(_) => Vec::new(),
+            Err(error) => {
+                let message = format!("`{}` does not list CPUs: {}", quoted(value.name), error.why);
+                problems.report(value.span(), message, "write it as `[0, 1]` or \"0-1\"");
+                return None;
+            }
+        },
+        _ => return value.wrong_type("a list of CPUs such as [0]", problems),
     };
-    if array.is_empty() || array.len() > limit::LEVELS {
-        let message = format!("`{}` must list 1 to {} CPUs", quoted(entry.key), limit::LEVELS);
-        problems.push(Problem::new(entry.span(), message));
+    if cpus.is_empty() {
+        let message = format!("`{}` must list 1 to {} CPUs", quoted(value.name), limit::LEVELS);
+        problems.push(Problem::new(value.span(), message));
         return None;
     }
-    let cpus = array.iter().map(|value| Value { name: entry.key, value }.small(limit::CPU, problems));
-    let mut cpus = cpus.collect::<Option<Vec<u32>>>()?;
     cpus.sort_unstable();
     cpus.dedup();
     Some(cpus)
@@ -171,10 +195,10 @@ fn features(entry: &Entry<'_>, problems: &mut Problems) -> Option<BTreeMap<Strin
 
 #[cfg(test)]
 mod tests {
-    use words::Side;
+    use words::{Placement, Side};
 
     use crate::Study;
-    use crate::model::machine::{Machine, Machines, Placement};
+    use crate::model::machine::{Machine, Machines};
 
     const STUDY: &str =
         "name = \"x\"\nquestion = \"y\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\n";

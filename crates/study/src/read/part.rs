@@ -3,11 +3,12 @@
 use std::ops::{Range, RangeInclusive};
 
 use toml::de::DeValue;
-use words::{DEFAULT, Value as Read, suggest::quoted};
+use words::{DEFAULT, Value as Read, flow_hash, suggest::quoted};
 
 use crate::model::limit;
 use crate::model::tables::{self, Part};
 use crate::read::diagnostic::Problem;
+use crate::read::machine;
 use crate::read::problems::Problems;
 use crate::read::table::Table;
 use crate::read::value::Value;
@@ -50,7 +51,10 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         Part::Kernel => kernel(value, problems),
         Part::CommandLine => command_line(value, problems),
         Part::Memory => memory(value, problems),
+        Part::Fields => fields(value, problems),
         Part::OrDefault(_, range) => number_or_default(value, range, problems),
+        Part::Cpus => machine::cpus(value, problems).map(|cpus| Read::Text(words::format_cpu_list(&cpus))),
+        Part::Placement(_) => machine::placement(value, problems).map(|both| Read::Text(both.to_string())),
         Part::Share
         | Part::Metric
         | Part::Table(_)
@@ -62,7 +66,7 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         | Part::Levels
         | Part::Offloads
         | Part::Sysctls
-        | Part::Cpus
+        | Part::Interfaces(_)
         | Part::Features => None,
     }
 }
@@ -76,6 +80,26 @@ fn number_or_default(value: Value<'_>, range: &RangeInclusive<u64>, problems: &m
         }
         _ => value.number(range.clone(), problems).map(Read::Number),
     }
+}
+
+/// Fields of a packet, each once; their order has no meaning.
+fn fields(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
+    let text = value.text(problems)?;
+    if text == DEFAULT {
+        return Some(Read::Default);
+    }
+    let order = || flow_hash::letters();
+    let is_known = text.chars().all(|one| order().any(|known| known == one));
+    if is_known && flow_hash::mask(text).is_some() {
+        return Some(Read::Text(order().filter(|letter| text.contains(*letter)).collect()));
+    }
+    let message = format!("`{}` does not name fields of a packet", quoted(text));
+    let letters: String = order().collect();
+    let help = format!(
+        "write letters of `{letters}`, each once, as `ethtool -N` has them: `sd` for the addresses, `sdfn` for the ports too"
+    );
+    problems.report(value.span(), message, help);
+    None
 }
 
 /// A kernel. A boot shows whether it exists.

@@ -9,7 +9,7 @@ use words::suggest::quoted;
 use crate::model::factor::{Factor, Subject};
 use crate::model::selection::{Exclusion, Selection};
 use crate::read::diagnostic::Problem;
-use crate::read::factor::{Named, flatten};
+use crate::read::factor::{Named, flatten, level};
 use crate::read::problems::Problems;
 use crate::read::table::{Entry, Table, entries, kind};
 use crate::read::value::Value;
@@ -108,7 +108,13 @@ fn levels(
 ) -> Option<Vec<usize>> {
     let known: Vec<String> = factor.levels().collect();
     let mut one = |value: &Spanned<DeValue<'_>>| {
-        let text = factor.subject().spelling(text(value, named, problems)?);
+        let text = match factor.subject() {
+            // Its levels may be tables or lists.
+            Subject::Tuning(..) if scope.whole => {
+                level(Value { name: named.name, value }, factor.subject(), problems)?.to_string()
+            }
+            subject => subject.spelling(text(value, named, problems)?),
+        };
         // A kernel may be named by its release, as in labels.
         let level = known.iter().position(|level| *level == text).or_else(|| factor.called(&text));
         if level.is_none() && scope.whole {

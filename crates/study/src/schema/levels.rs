@@ -1,13 +1,13 @@
 //! The tables of a study file whose keys are factors.
 
 use serde_json::{Value, json};
-use words::{DeviceSetting, Side};
+use words::{DEFAULT, DeviceForm, DeviceSetting, Side, TuningKey};
 
 use super::part::of_key;
 use super::{Parts, object};
 use crate::model::factor::Subject;
 use crate::model::scope::{Scope, UNDERLAY as UNDER};
-use crate::model::tables::{GUEST, Table, UNDERLAY};
+use crate::model::tables::{GUEST, MACHINE, Table, UNDERLAY};
 
 /// A side; the other one has the same factors.
 const SIDE: Scope = Scope { side: Some(Side::Transmitter), underlay: false };
@@ -68,13 +68,17 @@ impl Parts {
             quoted("offloads"): self.of_subject(&Subject::Offloads(SIDE)),
             quoted(&features().join("|")): self.of_subject(&Subject::Feature(SIDE, Vec::new())),
         });
-        let numbers = |is_switch: bool| {
-            let chosen = DeviceSetting::ALL.into_iter().filter(|setting| setting.is_switch() == is_switch);
+        let all_like = |one: DeviceSetting| {
+            let chosen = DeviceSetting::ALL.into_iter().filter(|setting| setting.form() == one.form());
             quoted(&chosen.map(DeviceSetting::word).collect::<Vec<_>>().join("|"))
         };
-        for one in [DeviceSetting::RxRing, DeviceSetting::AdaptiveRx] {
+        for one in [DeviceSetting::RxRing, DeviceSetting::AdaptiveRx, DeviceSetting::FlowHashUdp4] {
             let levels = self.of_subject(&Subject::Device(SIDE, one));
-            schema["patternProperties"][numbers(one.is_switch())] = levels;
+            schema["patternProperties"][all_like(one)] = levels;
+        }
+        for key in TuningKey::ALL {
+            let levels = self.of_subject(&Subject::Tuning(SIDE, key));
+            schema["patternProperties"][format!("^({sides})\\.{key}$")] = levels;
         }
         for key in UNDERLAY.factors() {
             let levels = self.of_subject(&Subject::Underlay(key));
@@ -103,13 +107,20 @@ impl Parts {
             Subject::Offloads(_) => {
                 ("OffloadsLevels".to_owned(), "All offloads at once; a feature named by itself wins over it.")
             }
-            Subject::Device(_, setting) if setting.is_switch() => {
-                ("DeviceSwitchLevels".to_owned(), "A switch of a network device: on or off.")
-            }
-            Subject::Device(..) => (
-                "DeviceLevels".to_owned(),
-                "A setting of a network device: descriptors, µs, frames or queues; `default` leaves it as it is.",
-            ),
+            Subject::Device(_, setting) => match setting.form() {
+                DeviceForm::Number => (
+                    "DeviceLevels".to_owned(),
+                    "A setting of a network device: descriptors, µs, frames or queues; `default` leaves it as it is.",
+                ),
+                DeviceForm::Switch => {
+                    ("DeviceSwitchLevels".to_owned(), "A switch of a network device: on or off.")
+                }
+                DeviceForm::Fields => (
+                    "DeviceFieldsLevels".to_owned(),
+                    "The fields of a packet whose hash selects its receive queue, as letters of `ethtool -N`; `default` leaves them as they are.",
+                ),
+            },
+            Subject::Tuning(_, key) => of_table(&MACHINE, key.word()),
             Subject::Feature(..) => ("SwitchLevels".to_owned(), "On or off."),
             Subject::Mtu => ("MtuLevels".to_owned(), "The MTU in bytes."),
             Subject::Twin => {
@@ -118,8 +129,11 @@ impl Parts {
             Subject::Guest(key) => of_table(&GUEST, key),
             Subject::Underlay(key) => of_table(&UNDERLAY, key),
         };
-        let one = subject.part().map(|part| self.part(part));
-        self.named(&name, one_or_list(help, one.unwrap_or_default()))
+        let mut one = subject.part().map(|part| self.part(part)).unwrap_or_default();
+        if matches!(subject, Subject::Tuning(..)) {
+            one = json!({ "anyOf": [one, { "const": DEFAULT }] });
+        }
+        self.named(&name, one_or_list(help, one))
     }
 }
 

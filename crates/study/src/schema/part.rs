@@ -14,6 +14,12 @@ impl Parts {
             }
             Part::Sentence => json!({ "type": "string" }),
             Part::Switch => self.named("Switch", switch()),
+            Part::Fields => {
+                let letters: String = words::flow_hash::letters().collect();
+                let most = letters.len();
+                let pattern = format!("^([{letters}]{{1,{most}}}|default)$");
+                self.named("Fields", json!({ "type": "string", "pattern": pattern }))
+            }
             Part::Share => self.named("Share", share("")),
             Part::Metric => self.named("MetricKey", json!({ "enum": metric::keys().collect::<Vec<_>>() })),
             Part::Kernel => {
@@ -53,7 +59,14 @@ impl Parts {
             }
             Part::Cpus => {
                 let cpu = number(*limit::CPU.start(), *limit::CPU.end());
-                by_name(self.named("Cpus", several(cpu, limit::LEVELS)))
+                let list = json!({ "type": "string", "pattern": "^[0-9]+([,-][0-9]+)*$" });
+                self.named("Cpus", json!({ "anyOf": [cpu, several(cpu, limit::LEVELS), list] }))
+            }
+            Part::Interfaces(part) => by_name(self.part(part)),
+            Part::Placement(table) => {
+                let word = json!({ "type": "string", "pattern": "^irq[0-9]+-traffic[0-9]+$" });
+                let table = self.table_named(table);
+                json!({ "anyOf": [table, word] })
             }
             Part::Features => by_name(by_name(self.part(&Part::Switch))),
         }

@@ -75,6 +75,27 @@ fn a_setting_of_a_device_needs_a_device() {
 }
 
 #[test]
+fn settings_of_machines_are_factors_between_machines() {
+    let levels = "[factors]\nreceiver.placement = [{ irq = 0, traffic = 0 }, \"irq0-traffic1\", \"default\"]\n\
+        governor = [\"performance\", \"default\"]\ncpu_latency = [0, \"default\"]\n\
+        transmitter.irq_affinity = [\"0-1\", [3, 2], 0]\nreceiver.flow_hash_udp4 = [\"sd\", \"fnds\", \"default\"]\n\
+        [[comparison]]\nbaseline = { receiver.placement = { irq = 0, traffic = 1 }, governor = \"default\", cpu_latency = 0, \
+        transmitter.irq_affinity = [[2, 3]], receiver.flow_hash_udp4 = \"sdfn\" }";
+    assert_eq!(of_guests("ssh", "", levels), "no problem");
+    assert_eq!(
+        of_guests("veth", "", "[factors]\nreceiver.placement = { irq = 0, traffic = 1 }"),
+        "no problem"
+    );
+    shows!(of_guests("veth", "", "[factors]\ngovernor = \"performance\"\nunderlay.placement = \"default\""));
+    shows!(of_guests(
+        "ssh",
+        "",
+        "[factors]\nplacement = [{ irq = 0 }, \"0:1\", 1]\nirq_affinity = [\"a\", [], -1]\nflow_hash_tcp6 = [\"sx\", \"ss\", 1]\n\
+         cpu_latency = \"none\"\ngovernor = \"../x\""
+    ));
+}
+
+#[test]
 fn exact_mode_has_one_cpu_and_one_guest() {
     shows!(of_guests("veth", "exact = true", "[guest]\nvcpus = 2\nacceleration = \"kvm\""));
     shows!(of_guests("veth", "exact = true", "[factors]\nvcpus = [1, 2]"));

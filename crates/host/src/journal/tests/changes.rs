@@ -19,6 +19,29 @@ fn changes_are_undone_in_reverse_order_and_nothing_is_left() {
 }
 
 #[test]
+fn what_conditions_switch_again_and_again_is_announced_once() {
+    let world = World::new(&[("a", "1\n"), ("b", "7\n")]);
+    let mut journal = world.journal();
+    for value in ["2", "3", "1", "2"] {
+        journal.switch(&to("a", value)).unwrap();
+        assert_eq!(world.value("a"), value);
+    }
+    let journals: Vec<_> =
+        std::fs::read_dir(world.undo()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let text = journals.iter().find(|path| path.extension().is_some_and(|end| end == "journal")).unwrap();
+    let announced = std::fs::read_to_string(text).unwrap().matches("rmem_max").count();
+    assert_eq!(announced, 1, "a study of many runs has a short journal");
+    // The kernel makes something else of it.
+    let there = world.root.path().join("proc/sys/net/ipv4/tcp_rmem");
+    std::fs::remove_file(&there).unwrap();
+    symlink("/dev/null", &there).unwrap();
+    let refused = journal.switch(&to("b", "8")).unwrap_err().to_string();
+    assert!(refused.contains("reads back"), "{refused}");
+    drop(journal);
+    assert_eq!(world.value("a"), "1");
+}
+
+#[test]
 fn a_journal_that_is_dropped_undoes_its_changes() {
     let world = World::new(&[("a", "1")]);
     let mut journal = world.journal();

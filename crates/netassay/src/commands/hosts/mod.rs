@@ -13,8 +13,8 @@ use std::time::Duration;
 use agent::Interrupt;
 use host::Card;
 use reach::{Binary, Launcher, Reached, Said, Stay};
-use study::{Assignment, BootKind, BySide, Condition, Scenario, Side, Study};
-use testbed::{Found, HostPlace, Hosts, Intended, Restarter};
+use study::{Assignment, BootKind, BySide, Condition, Scenario, Side, Study, format_duration};
+use testbed::{Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
 
 use crate::cli::{AddressesOf, HostFlags, OneHost};
 use crate::exit;
@@ -82,14 +82,14 @@ pub(crate) fn reach(
             Side::Transmitter,
             sent(place)
         ));
-        return Ok(Some(ReachedHosts { hosts, found: None, cards: None, binary, stay }));
+        return Ok(Some(ReachedHosts { hosts, found: None, cards: None, of_machines: None, binary, stay }));
     }
     let found = hosts.locate(PROGRAM.as_ref(), interrupt)?;
     for (side, place) in hosts.places.each_ref() {
         say(&format!("netassay: {side}: {}", words(place, &found[side].located, hosts.own_addresses)));
     }
     let found = Some(found);
-    Ok(Some(ReachedHosts { hosts, found, cards: None, binary, stay }))
+    Ok(Some(ReachedHosts { hosts, found, cards: None, of_machines: None, binary, stay }))
 }
 
 /// The machines of a study, and what was found on them.
@@ -99,6 +99,8 @@ pub(crate) struct ReachedHosts {
     found: Option<BySide<Found>>,
     /// Those whose drivers are taken down and up.
     cards: Option<BySide<Card>>,
+    /// What would be set on the machines themselves.
+    of_machines: Option<BySide<Vec<Intended>>>,
     binary: Binary,
     stay: Stay,
 }
@@ -131,6 +133,23 @@ impl ReachedHosts {
         (hosts, Arc::new(Restarter { binary, stay, within: within.unwrap_or(TO_RESTART) }))
     }
 
+    /// Finds out what a study would set on the machines themselves. `settings`: for all conditions.
+    pub(crate) fn preview(
+        &mut self,
+        study: &Study,
+        settings: &BySide<SideSettings>,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
+        let is_asked = !study.machine().is_empty() || study.machine_factors().next().is_some();
+        if self.found.is_some() && is_asked {
+            let of_conditions: Vec<_> =
+                study.plan().conditions.iter().map(|one| runner::switches_of(one).tuning).collect();
+            self.of_machines =
+                Some(self.hosts.preview(settings, &of_conditions, PROGRAM.as_ref(), interrupt)?);
+        }
+        Ok(())
+    }
+
     /// What a study would change on the machines, each change with the command that undoes it by
     /// hand.
     pub(crate) fn intended(&self, study: &Study) -> String {
@@ -152,6 +171,7 @@ impl ReachedHosts {
             if let Some(cards) = &self.cards {
                 all.push(Intended::driver(&cards[side]));
             }
+            all.extend(self.of_machines.iter().flat_map(|both| both[side].iter().cloned()));
             let mut told = BTreeSet::new();
             all.retain(|one| told.insert(one.clone()));
             text +=
@@ -161,6 +181,13 @@ impl ReachedHosts {
             }
             for Intended { change, undo } in all {
                 text += &format!("  {change}\n    undo by hand: {undo}\n");
+            }
+            if located.carries {
+                text += &format!(
+                    "  {} carries netassay's own connection: if that is lost, the agent there undoes all of this {} after the last byte\n",
+                    located.interface,
+                    format_duration(place.lease)
+                );
             }
         }
         text

@@ -1,0 +1,115 @@
+//! What a study varies of a machine from one condition to the next: as a request, and as read back.
+
+use std::collections::BTreeSet;
+
+use words::{Tuning, TuningKey, format_cpu_list};
+
+use super::requested::interrupts;
+use super::{Interface, Machine, MachineRequest, PlacementRequest, Target};
+use crate::cpu::affinity::online_cpus;
+use crate::cpu::latency::latency_bound;
+use crate::cpu::mask::parse_cpu_mask;
+
+impl MachineRequest {
+    /// What a condition asks for on a machine whose traffic uses this interface.
+    #[must_use]
+    pub fn of_condition(tuning: &Tuning, interface: &str) -> Self {
+        let placement = tuning.placement;
+        // A placement says the same of the interrupts.
+        let irq_affinity = tuning.irq_affinity.iter().filter(|_| placement.is_none());
+        Self {
+            governor: tuning.governor.clone(),
+            cpu_latency: tuning.cpu_latency,
+            placement: placement
+                .map(|both| PlacementRequest { interface: interface.to_owned(), cpu: both.irq }),
+            irq_affinity: irq_affinity.map(|cpus| (interface.to_owned(), cpus.clone())).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Machine {
+    /// What this machine has of a setting, in words; several where CPUs or interrupts differ.
+    #[must_use]
+    pub fn tuned(&self, key: TuningKey, interface: &str) -> String {
+        let values: BTreeSet<String> = match key {
+            TuningKey::Governor => {
+                let of = |cpu| self.read(&Target::Governor { cpu }).ok();
+                online_cpus().into_iter().filter_map(of).map(|value| value.to_string()).collect()
+            }
+            TuningKey::CpuLatency => {
+                latency_bound(&self.files()).map(|bound| format!("{bound} µs")).into_iter().collect()
+            }
+            TuningKey::Placement | TuningKey::IrqAffinity => {
+                self.receiving(interface).iter().filter_map(|target| self.cpus_of(target)).collect()
+            }
+        };
+        if values.is_empty() {
+            return NONE.to_owned();
+        }
+        values.into_iter().collect::<Vec<_>>().join(" and ")
+    }
+
+    /// What says which CPUs receive for an interface: its interrupts, or without any its queues.
+    #[must_use]
+    pub fn receiving(&self, interface: &str) -> Vec<Target> {
+        if let Ok(interrupts) = interrupts(self, interface) {
+            return interrupts.into_iter().map(|irq| Target::IrqAffinity { irq }).collect();
+        }
+        Interface::find(interface).and_then(|found| self.around_steering(&found)).unwrap_or_default()
+    }
+
+    /// The CPUs that one of these names; `None` for none.
+    fn cpus_of(&self, target: &Target) -> Option<String> {
+        let value = self.read(target).ok()?;
+        if let Target::IrqAffinity { .. } = target {
+            return Some(value.to_string());
+        }
+        let mask = parse_cpu_mask(&value.words().concat())?;
+        (!mask.is_empty()).then(|| format_cpu_list(&mask))
+    }
+}
+
+/// Of a setting that nobody has set, or that this machine does not have.
+const NONE: &str = "none";
+
+#[cfg(test)]
+mod tests {
+    use words::Placement;
+
+    use super::*;
+    use crate::kernel::files::fixture::files;
+
+    #[test]
+    fn a_condition_is_a_request_for_the_interface_of_its_traffic() {
+        let mut tuning = Tuning {
+            governor: Some("performance".to_owned()),
+            irq_affinity: Some(vec![1]),
+            ..Tuning::default()
+        };
+        let wanted = MachineRequest::of_condition(&tuning, "eth0");
+        assert_eq!(wanted.irq_affinity, [("eth0".to_owned(), vec![1])].into());
+        assert_eq!(wanted.governor.as_deref(), Some("performance"));
+        tuning.placement = Some(Placement { irq: 1, traffic: 0 });
+        let wanted = MachineRequest::of_condition(&tuning, "eth0");
+        assert_eq!(wanted.placement, Some(PlacementRequest { interface: "eth0".to_owned(), cpu: 1 }));
+        assert!(wanted.irq_affinity.is_empty());
+        assert!(MachineRequest::of_condition(&Tuning::default(), "eth0").is_empty());
+    }
+
+    #[test]
+    fn what_a_machine_has_is_read_in_words() {
+        let (keep, _) = files(&[
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
+            ("sys/class/net/eth0/device/msi_irqs/31", "msix"),
+            ("sys/class/net/eth0/device/msi_irqs/30", "msix"),
+            ("proc/irq/30/smp_affinity_list", "0\n"),
+            ("proc/irq/31/smp_affinity_list", "1-3\n"),
+        ]);
+        let machine = Machine::below(keep.path());
+        assert_eq!(machine.tuned(TuningKey::Governor, "eth0"), "powersave");
+        assert_eq!(machine.tuned(TuningKey::IrqAffinity, "eth0"), "0 and 1-3");
+        assert_eq!(machine.tuned(TuningKey::CpuLatency, "eth0"), "none");
+        assert_eq!(machine.tuned(TuningKey::Placement, "no-such-thing"), "none");
+    }
+}
