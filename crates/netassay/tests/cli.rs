@@ -231,3 +231,17 @@ fn the_doctor_examines_every_area() {
         findings.iter().all(|finding| ["ok", "warn", "fail"].contains(&finding["status"].as_str().unwrap()))
     );
 }
+
+/// `ssh` connects, and the shell there never answers.
+#[test]
+fn a_host_that_never_answers_is_named() {
+    let bench = Bench::new();
+    let ssh = bench.write("ssh", "#!/bin/sh\necho welcome >&2\nexec sleep 600\n");
+    std::fs::set_permissions(&ssh, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", bench.path("").display(), std::env::var("PATH").unwrap());
+    let mut doctor = bench.netassay(&["doctor", "--host", "root@192.0.2.1"]);
+    let output = doctor.env("PATH", path).output().unwrap();
+    expect(&output, 3);
+    let said = stderr(&output);
+    assert!(said.contains("root@192.0.2.1 did not answer within 20 s; it said: welcome"), "{said}");
+}

@@ -20,7 +20,7 @@ mod spec;
 pub use binary::Binary;
 pub use error::Error;
 pub use launcher::Launcher;
-pub use reached::{Connection, Reached, Stay};
+pub use reached::{Connection, Ran, Reached, Stay};
 pub use reboot::reboot_all;
 pub use said::Said;
 pub use spec::{HostSpec, SpecError};

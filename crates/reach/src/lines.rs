@@ -44,30 +44,53 @@ impl Lines {
             if self.pending.len() > LONGEST {
                 return Err(NoLine::Endless);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(NoLine::Late);
-            }
-            let wait = PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX);
-            let mut watched = [
-                PollFd::new(self.from.as_fd(), PollFlags::POLLIN),
-                PollFd::new(interrupt.as_fd(), PollFlags::POLLIN),
-            ];
-            // A signal is no answer: the loop looks again.
-            let _ = poll(&mut watched, wait);
-            let [ready, stop] = watched.map(|one| one.any().unwrap_or(false));
-            if stop {
-                return Err(NoLine::Interrupted);
-            }
-            if ready {
-                let mut piece = [0; 1024];
-                match self.from.read(&mut piece) {
-                    Ok(0) => return Err(NoLine::Ended),
-                    Ok(count) => self.pending.extend_from_slice(&piece[..count]),
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(_) => return Err(NoLine::Ended),
-                }
+            self.take_more(deadline, interrupt)?;
+        }
+    }
+
+    /// All of it to its end, at most so many bytes, as it is.
+    pub(crate) fn rest(
+        &mut self,
+        most: usize,
+        deadline: Instant,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<u8>, NoLine> {
+        loop {
+            match self.take_more(deadline, interrupt) {
+                Ok(()) if self.pending.len() > most => return Err(NoLine::Endless),
+                Ok(()) => {}
+                Err(NoLine::Ended) => return Ok(std::mem::take(&mut self.pending)),
+                Err(other) => return Err(other),
             }
         }
+    }
+
+    /// Waits for more, and takes it.
+    fn take_more(&mut self, deadline: Instant, interrupt: &Interrupt) -> Result<(), NoLine> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(NoLine::Late);
+        }
+        let wait = PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX);
+        let mut watched = [
+            PollFd::new(self.from.as_fd(), PollFlags::POLLIN),
+            PollFd::new(interrupt.as_fd(), PollFlags::POLLIN),
+        ];
+        // A signal is no answer: the caller looks again.
+        let _ = poll(&mut watched, wait);
+        let [ready, stop] = watched.map(|one| one.any().unwrap_or(false));
+        if stop {
+            return Err(NoLine::Interrupted);
+        }
+        if ready {
+            let mut piece = [0; 1024];
+            match self.from.read(&mut piece) {
+                Ok(0) => return Err(NoLine::Ended),
+                Ok(count) => self.pending.extend_from_slice(&piece[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Err(NoLine::Ended),
+            }
+        }
+        Ok(())
     }
 }

@@ -22,6 +22,9 @@ use crate::session::{Session, strange};
 /// How long a host may take to answer: ssh's own 10 s for the connection, and as long for a login.
 const TO_ANSWER: Duration = Duration::from_secs(20);
 
+/// The most that the program may print there, in bytes.
+const LONGEST: usize = 1 << 20;
+
 /// How long a file may take to arrive: 10 MB over 1 Mbit/s.
 const TO_ARRIVE: Duration = Duration::from_secs(120);
 
@@ -67,6 +70,17 @@ impl Default for Stay {
     fn default() -> Self {
         Self { keep: false, lease: Launch::LEASE }
     }
+}
+
+/// What became of the program on a host.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its exit code; `None`: it did not exit by itself.
+    pub code: Option<i32>,
+    /// What it printed, as it is.
+    pub printed: Vec<u8>,
+    /// The end of its standard error, made harmless.
+    pub said: String,
 }
 
 /// The addresses of a connection, as the host sees it.
@@ -212,6 +226,16 @@ impl Reached {
         if line == "taken" { Ok(sent) } else { Err(strange(&host, &line)) }
     }
 
+    /// Runs the program there with these arguments to its end, which must come `within` this time.
+    ///
+    /// # Errors
+    /// [`Error::Silent`] if it does not; the program is left there, and its connection closed.
+    pub fn run(&self, arguments: &[&str], within: Duration, interrupt: &Interrupt) -> Result<Ran, Error> {
+        let mut session = Session::start(&self.launcher.to_string(), self.program(arguments))?;
+        let (printed, status) = session.rest(LONGEST, Instant::now() + within, within, interrupt)?;
+        Ok(Ran { code: status.and_then(|status| status.code()), printed, said: session.said() })
+    }
+
     /// The command that runs the program there with these arguments: `agent` for an agent.
     #[must_use]
     pub fn program(&self, arguments: &[&str]) -> Command {
@@ -310,6 +334,8 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     /// A program that, called with the word `hold` and a time, reads its input to the end.
@@ -343,6 +369,36 @@ mod tests {
         assert_eq!(reached.bring(b"a kernel".to_vec(), &interrupt).unwrap(), brought);
         drop(reached);
         assert!(!directory.exists());
+    }
+
+    #[test]
+    fn a_host_that_hangs_is_waited_for_as_long_as_was_said() {
+        // It answers, and then hangs once the program is run there: `$3` is the script.
+        let hangs = "case \"$3\" in *'exec \"$p\"'*) echo here >&2; exec sleep 600;; *) exec \"$@\";; esac";
+        let words = ["sh", "-c", hangs, "the-host"].map(str::to_owned).to_vec();
+        let reached = connected(&Launcher::Words(words), false).unwrap();
+        let begun = Instant::now();
+        let error = reached.run(&["doctor"], Duration::from_secs(1), &Interrupt::new().unwrap()).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains("the-host did not answer within 1 s; it said: here"), "{said}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+        // One that closes its output, and goes on.
+        let goes_on = "exec sh -c 'exec >&- 2>&-; sleep 600'";
+        let words = ["sh", "-c", goes_on].map(str::to_owned).to_vec();
+        let mut session =
+            Session::start("the-host", Launcher::Words(words).command("", &[], Path::new("s"))).unwrap();
+        let (soon, second) = (Instant::now() + Duration::from_secs(1), Duration::from_secs(1));
+        let error = session.line(soon, second, &Interrupt::new().unwrap()).unwrap_err();
+        assert!(error.to_string().contains("cannot reach the-host: it closed its output"), "{error}");
+    }
+
+    #[test]
+    fn what_the_program_prints_and_its_exit_code_come_back() {
+        let reached = connected(&words(), false).unwrap();
+        let ran = reached.run(&["a", "b"], Duration::from_secs(20), &Interrupt::new().unwrap()).unwrap();
+        assert_eq!((ran.code, ran.printed), (Some(0), Vec::new()));
+        let ran = reached.run(&[], Duration::from_secs(20), &Interrupt::new().unwrap()).unwrap();
+        assert!(ran.code == Some(1) && ran.said.contains("missing operand"), "{ran:?}");
     }
 
     #[test]
@@ -394,7 +450,7 @@ mod tests {
         let text = said(&["/nowhere/kubectl"]);
         assert!(text.contains("cannot start /nowhere/kubectl"), "{text}");
         let text = said(&["sh", "-c", "head -c 100000 /dev/zero | tr '\\0' x; cat", "x"]);
-        assert!(text.contains("a line without an end"), "{text}");
+        assert!(text.contains("what has no end"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One script that runs on a host, and the lines that it answers.
 
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
@@ -49,33 +50,64 @@ impl Session {
         patience: Duration,
         interrupt: &Interrupt,
     ) -> Result<String, Error> {
-        let no_line = match self.lines.next(deadline, interrupt) {
-            Ok(line) => return Ok(line),
-            Err(no_line) => no_line,
-        };
+        let line = self.lines.next(deadline, interrupt);
+        line.map_err(|no_line| self.failed(no_line, deadline, patience))
+    }
+
+    /// All that it prints, at most so many bytes, as it is; and its exit status, where it exited in
+    /// time.
+    pub(crate) fn rest(
+        &mut self,
+        most: usize,
+        deadline: Instant,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(Vec<u8>, Option<ExitStatus>), Error> {
+        self.input = None;
+        let rest = self.lines.rest(most, deadline, interrupt);
+        let rest = rest.map_err(|no_line| self.failed(no_line, deadline, patience))?;
+        let status = self.exit(deadline);
+        self.end();
+        Ok((rest, status))
+    }
+
+    /// Its last words.
+    pub(crate) fn said(&self) -> String {
+        self.said.last_words()
+    }
+
+    fn failed(&mut self, no_line: NoLine, deadline: Instant, patience: Duration) -> Error {
         let host = self.host.clone();
         self.input = None;
         let status = match no_line {
-            NoLine::Ended => {
-                self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
-            }
-            _ => String::new(),
+            NoLine::Ended => self.exit(deadline).map(|status| status.to_string()),
+            _ => None,
         };
         self.end();
         let said = Some(self.said.last_words()).filter(|said| !said.is_empty());
-        Err(match no_line {
+        match no_line {
             NoLine::Interrupted => Error::Interrupted,
-            NoLine::Endless => strange(&host, "a line without an end"),
+            NoLine::Endless => strange(&host, "what has no end"),
             NoLine::Late => Error::Silent {
                 host,
                 seconds: patience.as_secs(),
                 said: said.unwrap_or_else(|| "nothing".to_owned()),
             },
             NoLine::Ended => {
-                let said = said.unwrap_or(status);
+                let said = said.or(status).unwrap_or_else(|| "it closed its output".to_owned());
                 Error::Unreachable { hint: hint(&said).to_owned(), host, said }
             }
-        })
+        }
+    }
+
+    /// Its exit status. A process that has closed its output may go on.
+    fn exit(&mut self, deadline: Instant) -> Option<ExitStatus> {
+        loop {
+            match self.process.try_wait() {
+                Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
+                exited => return exited.ok().flatten(),
+            }
+        }
     }
 
     pub(crate) fn end(&mut self) {

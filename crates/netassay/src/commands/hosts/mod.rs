@@ -4,15 +4,14 @@
 mod wanted;
 
 use std::collections::BTreeSet;
-use std::io::{self, Read as _};
 use std::path::Path;
-use std::process::{ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agent::Interrupt;
 use host::Card;
-use reach::{Binary, Launcher, Reached, Said, Stay};
+use reach::{Binary, Launcher, Ran, Reached, Stay};
 use study::{Assignment, BootKind, BySide, Condition, Scenario, Side, Study, format_duration};
 use testbed::{Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
 
@@ -24,8 +23,9 @@ use crate::output::print;
 use crate::signals;
 use wanted::Wanted;
 
-/// The most that a command on another machine may say, in bytes.
-const LONGEST_SAID: u64 = 1 << 20;
+/// How long a command may take on another machine: one that boots a guest to try KVM, or waits for a
+/// session there that is just ending.
+const TO_END: Duration = Duration::from_secs(120);
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
 /// were named.
@@ -208,26 +208,15 @@ pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Re
 /// Runs a command of netassay's on another machine, and prints what it says there. `None`: no
 /// machine is named.
 pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>, Failure> {
-    let Some(reached) = reach_one(on, &signals::interrupt()?)? else { return Ok(None) };
-    let launcher = reached.launcher();
-    let failed = |error: io::Error| Failure::Environment(format!("{launcher}: {error}"));
-    let mut command = reached.program(words);
-    let mut process =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(failed)?;
-    let said = process.stderr.take().map(Said::read).transpose().map_err(failed)?;
-    let mut text = Vec::new();
-    if let Some(output) = process.stdout.take() {
-        output.take(LONGEST_SAID).read_to_end(&mut text).map_err(failed)?;
-    }
-    let status = process.wait().map_err(failed)?;
+    let interrupt = signals::interrupt()?;
+    let Some(reached) = reach_one(on, &interrupt)? else { return Ok(None) };
+    let Ran { code, printed, said } = reached.run(words, TO_END, &interrupt)?;
     // Text of another machine.
-    print(&text::lines(&String::from_utf8_lossy(&text)))?;
-    if let Some(said) = said.map(|said| said.last_words()).filter(|said| !said.is_empty()) {
-        say(&format!("{launcher}: {said}"));
+    print(&text::lines(&String::from_utf8_lossy(&printed)))?;
+    if !said.is_empty() {
+        say(&format!("{}: {said}", reached.launcher()));
     }
-    Ok(Some(ExitCode::from(
-        status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT),
-    )))
+    Ok(Some(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
 }
 
 fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
