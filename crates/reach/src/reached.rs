@@ -393,6 +393,15 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_is_gone_is_told_with_the_way_out() {
+        let reached = connected(&words(), false).unwrap();
+        std::fs::remove_dir_all(&reached.directory).unwrap();
+        let ran = reached.run(&["agent"], Duration::from_secs(20), &Interrupt::new().unwrap()).unwrap();
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.said.contains("no longer on this machine") && ran.said.contains("--resume"), "{ran:?}");
+    }
+
+    #[test]
     fn what_the_program_prints_and_its_exit_code_come_back() {
         let reached = connected(&words(), false).unwrap();
         let ran = reached.run(&["a", "b"], Duration::from_secs(20), &Interrupt::new().unwrap()).unwrap();

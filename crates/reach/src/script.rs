@@ -31,7 +31,7 @@ printf 'netassay %s %s %s %s %s %s\n' "$(uname -m)" "$(id -u)" $has $packed $sud
 printf 'connection %s\n' "$SSH_CONNECTION"
 printf 'files %s\n' "$f"
 read -r word
-[ "$word" = hold ] && "$d/netassay" hold "$3" </dev/stdin
+[ "$word" = hold ] && "$d/netassay" hold "$3"
 exit 0
 "#;
 
@@ -49,8 +49,12 @@ chmod 700 "$p" && mv -f "$p" "$1/$4" && echo taken
 "#;
 
 /// Becomes the program. `$1`: the directory; `$2`: `yes` if by sudo; then the program's arguments.
+///
+/// Where the connection that keeps the program has ended, ssh makes another one by itself, and finds
+/// no program.
 pub(crate) const RUN: &str = r#"
 p=$1/netassay; s=$2; shift 2
+[ -x "$p" ] || { echo "netassay is no longer on this machine: it restarted, or the connection that kept netassay there ended; start again (--resume goes on)" >&2; exit 1; }
 if [ "$s" = yes ]; then exec sudo -n -- "$p" "$@"; fi
 exec "$p" "$@"
 "#;

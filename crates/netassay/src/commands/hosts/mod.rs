@@ -23,8 +23,8 @@ use crate::output::print;
 use crate::signals;
 use wanted::Wanted;
 
-/// How long a command may take on another machine: one that boots a guest to try KVM, or waits for a
-/// session there that is just ending.
+/// How long a command may take on another machine: one that boots a guest to try KVM, or waits for
+/// a session there that is just ending.
 const TO_END: Duration = Duration::from_secs(120);
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
