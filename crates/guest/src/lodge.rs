@@ -3,6 +3,7 @@
 
 use agent::message::{Answer, Booted};
 use agent::{Ended, Interrupt, Relay, ServeError};
+use host::Capability::{self, DacOverride, Kill, NetAdmin, SetGid, SetPcap, SetUid, SysNice};
 use thiserror::Error as ThisError;
 
 use crate::error::Error;
@@ -10,6 +11,13 @@ use crate::guest::Guest;
 use crate::memory::Memory;
 use crate::order::Order;
 use crate::tools::Tools;
+
+/// What the start of QEMU needs: files that a login brought which is not root, QEMU's user in place
+/// of root and no capability for it, its tap, the CPUs of its threads, and an end of a failed one.
+const TO_START: [Capability; 7] = [DacOverride, SetGid, SetUid, SetPcap, NetAdmin, SysNice, Kill];
+
+/// What is left once the guest runs: the right to end it.
+const TO_END: [Capability; 1] = [Kill];
 
 /// Why a guest does not run here any more.
 #[derive(Debug, ThisError)]
@@ -29,6 +37,10 @@ pub enum LodgeError {
 /// # Errors
 /// [`LodgeError`]. What the controller was told is none.
 pub fn lodge(version: &str) -> Result<(), LodgeError> {
+    let keep =
+        |capabilities: &[Capability]| host::keep_capabilities(capabilities).map_err(ServeError::Privileges);
+    // While this is the only thread: those that it starts inherit what is left.
+    keep(&TO_START)?;
     let mut tools = Tools::here();
     let cannot = tools.qemu().err().map(|error| error.to_string());
     let Some(mut relay) = Relay::open(version, cannot)? else { return Ok(()) };
@@ -47,6 +59,7 @@ pub fn lodge(version: &str) -> Result<(), LodgeError> {
     let Some(port) = guest.port(0) else {
         return Err(Error::from(format!("the {} has no port for its agent", order.name)).into());
     };
+    keep(&TO_END)?;
     let booted = Booted { kvm_tried: None, ..guest.booted(boot, first.as_ref()) };
     relay.answer(&Answer::Booted(Box::new(booted)))?;
     match relay.join(port)? {

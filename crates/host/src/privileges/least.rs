@@ -12,6 +12,16 @@ use crate::kernel::files::numbers;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Capability {
+    /// Files of others.
+    DacOverride = 1,
+    /// Signals to processes of others.
+    Kill = 5,
+    /// Another group.
+    SetGid = 6,
+    /// Another user.
+    SetUid = 7,
+    /// Lower bounds of capabilities.
+    SetPcap = 8,
     /// Ports below 1024.
     NetBindService = 10,
     /// The network's configuration.
@@ -20,6 +30,8 @@ pub enum Capability {
     IpcLock = 14,
     /// Namespaces, mounts, and much else.
     SysAdmin = 21,
+    /// CPUs of processes of others.
+    SysNice = 23,
     /// Beyond resource limits.
     SysResource = 24,
     /// Tracing (Linux 5.8).
@@ -67,7 +79,7 @@ pub fn keep_capabilities(needed: &[Capability]) -> io::Result<()> {
     let had = u64::from(halves[0].effective) | u64::from(halves[1].effective) << 32;
     // The bounds first: lowering them needs a capability. A thread without it gains none either,
     // because of NO_NEW_PRIVS.
-    if had & 1 << CAP_SETPCAP != 0 {
+    if had & 1 << Capability::SetPcap as u8 != 0 {
         lower_bounds(kept)?;
     }
     let (low, high) = (kept as u32, (kept >> 32) as u32);
@@ -122,8 +134,6 @@ pub fn lower_bounds(kept: u64) -> io::Result<()> {
 pub fn gain_no_privileges() -> io::Result<()> {
     Ok(nix::sys::prctl::set_no_new_privs()?)
 }
-
-const CAP_SETPCAP: u32 = 8;
 
 /// Closes all but standard input, output and error, at the start of a process that owns nothing
 /// yet.
@@ -182,7 +192,7 @@ mod tests {
             keep_capabilities(&[Capability::NetAdmin]).unwrap();
             let kept = before & 1 << Capability::NetAdmin as u8;
             assert_eq!((set("CapEff"), set("CapPrm"), set("CapInh")), (kept, kept, 0));
-            if before & 1 << CAP_SETPCAP != 0 {
+            if before & 1 << Capability::SetPcap as u8 != 0 {
                 assert_eq!(set("CapBnd") & !kept, 0);
             }
             assert_eq!(status("NoNewPrivs"), "1");

@@ -131,6 +131,13 @@ fn guests_on_two_machines_leave_them_as_they_were() {
         assert!(Instant::now() < deadline, "{}", world.machines.a.sh("ip link"));
         std::thread::sleep(Duration::from_millis(20));
     }
+    // What started QEMU may end it, and nothing else: CAP_KILL.
+    let status = world.machines.b.sh(
+        r"own=$(readlink /proc/self/ns/net); for p in /proc/[0-9]*; do
+            if [ $(readlink $p/ns/net) = $own ] && tr '\0' ' ' < $p/cmdline | grep -q '^[^ ]*netassay guest'; then
+                grep -E '^(CapPrm|CapBnd|NoNewPrivs):' $p/status | cut -f 2; fi; done 2>/dev/null; true",
+    );
+    assert_eq!(status.split_whitespace().collect::<Vec<_>>(), ["0000000000000020", "0000000000000020", "1"]);
     let killed = Command::new("kill").args(["-9", &controller.id().to_string()]).status().unwrap();
     assert!(killed.success());
     world.expect_as_before(&before, Duration::from_secs(5));
