@@ -50,8 +50,8 @@ chmod 700 "$p" && mv -f "$p" "$1/$4" && echo taken
 
 /// Becomes the program. `$1`: the directory; `$2`: `yes` if by sudo; then the program's arguments.
 ///
-/// Where the connection that keeps the program has ended, ssh makes another one by itself, and finds
-/// no program.
+/// Where the connection that keeps the program has ended, ssh makes another one by itself, and
+/// finds no program.
 pub(crate) const RUN: &str = r#"
 p=$1/netassay; s=$2; shift 2
 [ -x "$p" ] || { echo "netassay is no longer on this machine: it restarted, or the connection that kept netassay there ended; start again (--resume goes on)" >&2; exit 1; }

@@ -223,7 +223,12 @@ impl Launched {
     pub(crate) fn greet(&mut self) -> Result<(), Error> {
         match self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience()) {
             Ok(Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ }) => {
-                (self.pid, self.cpus) = (pid, cpus);
+                self.cpus = cpus;
+                // A process of this machine is known, whatever it says. Elsewhere the number means
+                // something to that host's agents only.
+                if self.is_on_machine || matches!(self.life, Life::Guest(_)) {
+                    self.pid = pid;
+                }
                 if self.is_on_machine {
                     // Before, a login may take its time.
                     self.client.wait_for_answers_within(SIGN_OF_LIFE);
@@ -398,7 +403,8 @@ mod tests {
             "yes 'more and more' | head -c 1048576 >&2\necho >&2\nread launch\nread request\nprintf '%s' '{hello}'\necho done >&2\nexit 3"
         ));
         agent.greet().unwrap();
-        assert_eq!(agent.pid(), 7);
+        let Life::Process(process, _) = &agent.life else { panic!("it is a process") };
+        assert_eq!(agent.pid(), process.id(), "not the 7 that it says");
         let error = agent.order(&Request::Hello { protocol: PROTOCOL }).unwrap_err().to_string();
         assert!(error.contains("exit status: 3; it said: (cut) …") && error.ends_with(" done"), "{error}");
         assert!(error.len() < 1200, "{} bytes", error.len());
