@@ -114,7 +114,7 @@ fn traffic_vm_study_over_two_boots() {
         "vm.toml",
         &small(
             "vm",
-            "transmitter.tso = [\"on\", \"off\"]\nmtu = [1500]\nqueues = [1]\nrx_ring = [\"default\"]",
+            "transmitter.tso = [\"on\", \"off\"]\nmtu = [1500]\nqueues = [1]\nrx_ring = [\"default\"]\nreceiver.rx-gro-hw = [\"off\"]",
         ),
     );
     let output = bench.run(&["run", study.to_str().unwrap()]);
@@ -126,6 +126,12 @@ fn traffic_vm_study_over_two_boots() {
     let tso = |state: &Value| state["transmitter"]["active"]["tx-tcp-segmentation"] == true;
     assert!(tso(&states[0]) && !tso(&states[1]), "{states:#?}");
     assert!(states.iter().all(|state| state["receiver"]["active"]["tx-tcp-segmentation"] == true));
+    // The card's own batches are switched off at one end only.
+    let batches = |state: &Value, side: &str| state[side]["active"]["rx-gro-hw"] == true;
+    assert!(
+        states.iter().all(|state| batches(state, "transmitter") && !batches(state, "receiver")),
+        "{states:#?}"
+    );
     // virtio-net has rings and queues of its own.
     for state in &states {
         for side in ["transmitter", "receiver"] {
