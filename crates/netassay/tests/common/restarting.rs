@@ -252,7 +252,7 @@ fn start(directory: &Path, kernel: &Path, number: usize, port: u16) -> Guest {
             at("link", number),
             at("link", other)
         )])
-        .args(["-device", &format!("virtio-net-pci,netdev=data,mac=52:54:00:00:02:0{number},romfile=")])
+        .args(["-device", &format!("virtio-net-pci,netdev=data,rss=on,hash=on,mac=52:54:00:00:02:0{number},romfile=")])
         .args(["-drive", &format!("if=virtio,format=raw,file={}", at("disk", number))])
         .args(["-qmp", &format!("unix:{},server=on,wait=off", at("monitor", number))])
         .stdin(Stdio::null())

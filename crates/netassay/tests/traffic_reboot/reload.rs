@@ -96,6 +96,27 @@ fn kill(processes: &[u32]) {
     assert!(killed > 0, "{processes:?}");
 }
 
+/// Whether a machine's card hashes the source address and the source port of UDP over IPv4.
+fn hashed(world: &World, name: &str) -> [bool; 2] {
+    let said = world.machines.tell(name, &format!("ethtool -n {} rx-flow-hash udp4", data_of(name)));
+    ["IP SA", "L4 bytes 0 & 1"].map(|field| said.contains(field))
+}
+
+/// What the receiver's card hashed in each condition of the newest study, and where its interrupts
+/// and the traffic were.
+fn hashes(world: &World) -> Vec<(String, String)> {
+    let text = "SELECT plan FROM study ORDER BY id DESC LIMIT 1";
+    let plan: String = world.bench.database().query_row(text, [], |row| row.get(0)).unwrap();
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let of = |state: &serde_json::Value| {
+        let read = &state["receiver"];
+        let mask = read["device"]["flow_hash_udp4"].as_u64().unwrap().try_into().unwrap();
+        let placement = read["tuning"]["placement"].as_str().unwrap().to_owned();
+        (words::DeviceSetting::FlowHashUdp4.text(mask), placement)
+    };
+    plan["effective"].as_array().unwrap().iter().map(of).collect()
+}
+
 pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
     let fresh = settled(world);
     let first = indices(world);
@@ -123,6 +144,18 @@ pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
     let second = indices(world);
     assert!(second[0] > first[0] && second[1] > first[1], "{first:?} {second:?}");
     expect_as_before(world, &before, "after a study");
+
+    // Of a card that hashes, the fields that select a queue are a factor, and put back too; so are
+    // the CPUs of a card's own interrupts.
+    let hash = "receiver.flow_hash_udp4=sd,sdfn";
+    let set = ["scenario=ssh", "boots=1", hash, "placement=irq0-traffic0"];
+    let own: Vec<&str> = set.iter().flat_map(|one| ["--set", *one]).chain(["--change-machine"]).collect();
+    assert_eq!(["a", "b"].map(|name| hashed(world, name)), [[true, true]; 2]);
+    expect(&world.netassay(&own).output().unwrap(), 0);
+    let expected = ["sd", "sd", "sdfn", "sdfn"].map(|hash| (hash.to_owned(), "irq 0 traffic 0".to_owned()));
+    assert_eq!(hashes(world), expected);
+    assert_eq!(["a", "b"].map(|name| hashed(world, name)), [[true, true]; 2]);
+    expect_as_before(world, &before, "after another hash");
 
     // The interface of the connection is refused before anything is changed.
     let refused = world.netassay_by("a:eth0", RELOAD).output().unwrap();
