@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use host::HeldLatency;
 use host::journal::{self, Change, Journal};
 use host::machine::{Machine, MachineRequest, Target, Value};
+use host::{Capability, HeldLatency};
 use words::Tuning;
 
 use crate::launch::{Isolation, Launch};
@@ -181,7 +181,10 @@ impl MachineSettings {
     fn journal(&mut self) -> Result<&mut Journal, Refusal> {
         Ok(match &mut self.journal {
             Some(journal) => journal,
-            _ if !host::Privileges::read().privileged() => return Err(NO_ROOT.into()),
+            _ if !host::Privileges::read().has(Capability::NetAdmin) => {
+                let why = if nix::unistd::geteuid().is_root() { NO_NET_ADMIN } else { NO_ROOT };
+                return Err(why.into());
+            }
             none => {
                 let directory = journal::directory().map_err(Refusal::passing)?;
                 none.insert(Journal::new(&directory, Machine::system()))
@@ -215,6 +218,8 @@ fn as_written(value: &Value) -> String {
 
 const NO_ROOT: &str = "this would change the machine, and its login is not root: log in as root (root@HOST), let the login run sudo without a \
     password, or choose what changes nothing";
+const NO_NET_ADMIN: &str = "this would change the machine, and its root lacks CAP_NET_ADMIN there: give the container that capability, or choose \
+    what changes nothing";
 
 impl Drop for MachineSettings {
     /// If the controller was killed, the same kill may reach this agent at any moment. So it leaves

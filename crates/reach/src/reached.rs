@@ -45,8 +45,8 @@ pub struct Reached {
     packed: bool,
     /// The sums of the files that are there.
     brought: Mutex<BTreeSet<String>>,
-    /// Its login's user number.
-    pub user: u32,
+    /// What its login may.
+    rights: Rights,
     /// Whether agents run by `sudo`.
     pub by_sudo: bool,
     /// The addresses of the connection, where it is ssh's.
@@ -55,6 +55,24 @@ pub struct Reached {
     pub lease: Duration,
     /// The bytes of the program that had to be sent; 0 if it was there.
     pub sent: u64,
+}
+
+/// What a login may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Rights {
+    user: u32,
+    /// The effective capabilities, a bit for each; `None`: the host does not tell.
+    capabilities: Option<u64>,
+}
+
+/// `CAP_NET_ADMIN` and `CAP_SYS_ADMIN` of linux/capability.h.
+const NET_ADMIN: u32 = 12;
+const SYS_ADMIN: u32 = 21;
+
+impl Rights {
+    fn has(self, capability: u32) -> bool {
+        self.capabilities.is_none_or(|all| all & 1 << capability != 0)
+    }
 }
 
 /// How the program stays on a host.
@@ -96,7 +114,7 @@ pub struct Connection {
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     architecture: String,
-    user: u32,
+    rights: Rights,
     has: bool,
     packed: bool,
     sudo: bool,
@@ -145,7 +163,7 @@ impl Reached {
             files,
             packed: answer.packed,
             brought: Mutex::default(),
-            user: answer.user,
+            rights: answer.rights,
             by_sudo: answer.sudo,
             connection,
             lease: stay.lease,
@@ -252,10 +270,20 @@ impl Reached {
         boot_id::ask(&self.launcher, &self.control.socket(), TO_ANSWER, interrupt)
     }
 
-    /// Whether agents there are root.
+    /// What agents there lack to change interfaces: `root`, or a capability of a container's root.
     #[must_use]
-    pub fn is_root(&self) -> bool {
-        self.user == 0 || self.by_sudo
+    pub fn lacks(&self) -> Option<&'static str> {
+        match self.rights {
+            _ if self.by_sudo => None,
+            Rights { user: 0, .. } => (!self.rights.has(NET_ADMIN)).then_some("CAP_NET_ADMIN"),
+            _ => Some("root"),
+        }
+    }
+
+    /// Whether agents there make network namespaces of the machine's root.
+    #[must_use]
+    pub fn makes_namespaces(&self) -> bool {
+        self.lacks().is_none() && (self.by_sudo || self.rights.has(SYS_ADMIN))
     }
 
     /// How the host is reached.
@@ -307,9 +335,13 @@ impl Drop for Reached {
 
 impl Answer {
     fn read(line: &str) -> Option<Self> {
-        let mut words = line.strip_prefix("netassay ")?.splitn(6, ' ');
+        let mut words = line.strip_prefix("netassay ")?.splitn(7, ' ');
         let architecture = words.next()?.to_owned();
         let user = words.next()?.parse().ok()?;
+        let capabilities = match words.next()? {
+            "unknown" => None,
+            mask => Some(u64::from_str_radix(mask, 16).ok()?),
+        };
         let mut flag = || match words.next() {
             Some("yes") => Some(true),
             Some("no") => Some(false),
@@ -317,7 +349,8 @@ impl Answer {
         };
         let (has, packed, sudo) = (flag()?, flag()?, flag()?);
         let directory = words.next().filter(|path| path.starts_with('/'))?.to_owned();
-        Some(Self { architecture, user, has, packed, sudo, directory })
+        let rights = Rights { user, capabilities };
+        Some(Self { architecture, rights, has, packed, sudo, directory })
     }
 }
 
@@ -463,15 +496,20 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_its_six_parts() {
-        let answer = Answer::read("netassay x86_64 1000 no yes no /tmp/a b").unwrap();
-        assert_eq!((answer.user, answer.packed, answer.directory.as_str()), (1000, true, "/tmp/a b"));
+    fn an_answer_has_its_seven_parts() {
+        let answer = Answer::read("netassay x86_64 1000 1000 no yes no /tmp/a b").unwrap();
+        let rights = Rights { user: 1000, capabilities: Some(1 << NET_ADMIN) };
+        assert_eq!((answer.rights, answer.packed, answer.directory.as_str()), (rights, true, "/tmp/a b"));
+        assert!(rights.has(NET_ADMIN) && !rights.has(SYS_ADMIN));
+        let answer = Answer::read("netassay x86_64 0 unknown no yes no /tmp/a").unwrap();
+        assert!(answer.rights.has(SYS_ADMIN));
         for line in [
             "",
             "netassay",
-            "netassay x 0 no yes no",
-            "netassay x 0 no maybe no /t",
-            "netassay x -1 no no no /t",
+            "netassay x 0 0 no yes no",
+            "netassay x 0 0 no maybe no /t",
+            "netassay x -1 0 no no no /t",
+            "netassay x 0 0x1 no no no /t",
         ] {
             assert_eq!(Answer::read(line), None, "{line}");
         }

@@ -5,8 +5,8 @@
 /// waits for the end of its lease, and removes the place. `$1`: the program's SHA-256; `$2`: `keep`
 /// for a place that outlives the connection; `$3`: the lease, as the program reads it.
 ///
-/// It answers `netassay ARCHITECTURE USER-ID HAS PACKED SUDO DIRECTORY`, then the addresses of the
-/// connection as ssh tells them, then the directory of what never outlives it.
+/// It answers `netassay ARCHITECTURE USER-ID CAPABILITIES HAS PACKED SUDO DIRECTORY`, then the
+/// addresses of the connection as ssh tells them, then the directory of what never outlives it.
 pub(crate) const KEEP: &str = r#"
 umask 077
 runs() { t=$(mktemp "$1/try.XXXXXX" 2>/dev/null) || return 1; printf '#!/bin/sh\n' > "$t" && chmod 700 "$t" && "$t" 2>/dev/null; r=$?; rm -f "$t"; return $r; }
@@ -27,7 +27,8 @@ fi
 has=no; printf '%s  %s\n' "$1" "$d/netassay" | sha256sum -c >/dev/null 2>&1 && has=yes
 packed=no; command -v gzip >/dev/null 2>&1 && packed=yes
 sudo=no; [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null && sudo=yes; }
-printf 'netassay %s %s %s %s %s %s\n' "$(uname -m)" "$(id -u)" $has $packed $sudo "$d"
+caps=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status 2>/dev/null)
+printf 'netassay %s %s %s %s %s %s %s\n' "$(uname -m)" "$(id -u)" "${caps:-unknown}" $has $packed $sudo "$d"
 printf 'connection %s\n' "$SSH_CONNECTION"
 printf 'files %s\n' "$f"
 read -r word

@@ -74,7 +74,25 @@ impl HostPlace {
     /// Whether its agent may change interfaces.
     #[must_use]
     pub fn is_root(&self) -> bool {
-        self.by.as_ref().map_or_else(|| host::Privileges::read().privileged(), |reached| reached.is_root())
+        self.lacks().is_none()
+    }
+
+    /// What its agent lacks to change interfaces.
+    #[must_use]
+    pub fn lacks(&self) -> Option<&'static str> {
+        match &self.by {
+            Some(reached) => reached.lacks(),
+            None => (!host::Privileges::read().privileged()).then_some("root"),
+        }
+    }
+
+    /// Whether its agent makes network namespaces of the machine's root.
+    #[must_use]
+    pub fn makes_namespaces(&self) -> bool {
+        match &self.by {
+            Some(reached) => reached.makes_namespaces(),
+            None => host::Privileges::read().privileged(),
+        }
     }
 }
 

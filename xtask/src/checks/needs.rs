@@ -43,6 +43,7 @@ const NEEDS: &[Need] = &[
     Need { package: "iperf3", program: "iperf3", purpose: "a peer in the bench, and in its smoke test" },
     Need { package: "iproute2", program: "ip", purpose: "second opinion on links and namespaces in tests" },
     Need { package: "llvm-14", program: "llvm-strip-14", purpose: "the same" },
+    Need { package: "lxc", program: "lxc-start", purpose: "containers that tests measure between" },
     Need {
         package: "ministat",
         program: "ministat",

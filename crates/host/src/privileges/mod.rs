@@ -55,9 +55,12 @@ impl Privileges {
 
     /// Whether network namespaces can be made and changed directly, without a user namespace.
     pub fn privileged(&self) -> bool {
-        [Capability::NetAdmin, Capability::SysAdmin]
-            .into_iter()
-            .all(|needed| self.capabilities & 1 << needed as u8 != 0)
+        self.has(Capability::NetAdmin) && self.has(Capability::SysAdmin)
+    }
+
+    /// Whether this process has a capability.
+    pub fn has(&self, capability: Capability) -> bool {
+        self.capabilities & 1 << capability as u8 != 0
     }
 }
 

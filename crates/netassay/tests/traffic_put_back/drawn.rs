@@ -89,7 +89,20 @@ impl Settings {
                     (true, Sort::Mtu, texts(&sizes))
                 }
                 "FamilyLevels" => (true, Sort::Other, texts(&["\"ipv4\"", "\"ipv6\""])),
-                _ => continue,
+                "DeviceFieldsLevels" => (has.device(name), Sort::Device, texts(&["\"sd\"", "\"sdfn\""])),
+                "Machine.placement" => {
+                    (has.cpus > 1, Sort::Other, texts(&["\"irq0-traffic1\"", "\"irq1-traffic0\""]))
+                }
+                // Of the machine of the tests: as it is, or refused.
+                "Machine.governor" => {
+                    (has.governor.is_some(), Sort::Other, vec![format!("{:?}", has.governor())])
+                }
+                "Machine.cpu_latency" => (has.idles, Sort::Other, texts(&["1000"])),
+                "Machine.irq_affinity" => (false, Sort::Other, texts(&["\"0\""])),
+                // The traffic's, and those of guests and scenarios.
+                "" | "ScenarioLevels" | "TwinLevels" => continue,
+                of if of.starts_with("Guest.") || of.contains("OfSide") || of.contains("OfUnderlay") => continue,
+                new => panic!("{name} has levels of a new kind, {new}, which are not drawn yet"),
             };
             self.add(is_present, sort, table, [&key, subject], values);
         }

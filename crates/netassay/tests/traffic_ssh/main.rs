@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod conditions;
+mod containers;
 mod guests;
 #[path = "../common/kernel.rs"]
 mod kernel;

@@ -227,8 +227,8 @@ fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
         (false, true) => "no address".to_owned(),
         (false, false) => addresses.join(", "),
     };
-    let privileges =
-        if place.is_root() { "" } else { "; without root, so that nothing can be changed there" };
+    let without = |what: &str| format!("; without {what}, so that nothing can be changed there");
+    let privileges = place.lacks().map(without).unwrap_or_default();
     let sent = sent(place);
     format!("{place}, interface {} (MTU {}, {addresses}){privileges}{sent}", located.interface, located.mtu)
 }
@@ -243,11 +243,11 @@ fn sent(place: &HostPlace) -> String {
 
 /// Whether hosts are in user namespaces: where they are not root, or if it is wanted.
 pub(crate) fn rootless(wanted: bool, reached: Option<&ReachedHosts>) -> bool {
-    let is_root = reached.map_or_else(
+    let makes_namespaces = reached.map_or_else(
         || host::Privileges::read().privileged(),
-        |reached| reached.hosts.places.transmitter.is_root(),
+        |reached| reached.hosts.places.transmitter.makes_namespaces(),
     );
-    wanted || !is_root
+    wanted || !makes_namespaces
 }
 
 /// The change that moves a study to the machines: its veth pair becomes their network. `None` if it
