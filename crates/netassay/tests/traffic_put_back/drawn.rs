@@ -101,7 +101,9 @@ impl Settings {
                 "Machine.irq_affinity" => (false, Sort::Other, texts(&["\"0\""])),
                 // The traffic's, and those of guests and scenarios.
                 "" | "ScenarioLevels" | "TwinLevels" => continue,
-                of if of.starts_with("Guest.") || of.contains("OfSide") || of.contains("OfUnderlay") => continue,
+                of if of.starts_with("Guest.") || of.contains("OfSide") || of.contains("OfUnderlay") => {
+                    continue;
+                }
                 new => panic!("{name} has levels of a new kind, {new}, which are not drawn yet"),
             };
             self.add(is_present, sort, table, [&key, subject], values);
