@@ -43,7 +43,7 @@ fuzz_target!(
         let journals = state.path().join("netassay/undo");
         // The other session may have changed what the machine's agent had changed: that is left,
         // unless it is forced.
-        let force = Manner { force: true, ..Manner::default() };
+        let force = Manner { force: true, applied: true, ..Manner::default() };
         restore(&journals, &Machine::system(), force).expect("the journals are ours");
         let left = std::fs::read_dir(journals).into_iter().flatten().flatten();
         let left: Vec<_> = left.map(|entry| entry.file_name()).filter(|name| name != "lock").collect();
