@@ -107,6 +107,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         }
         Event::Tick if own_cpu => bar.tick(),
         Event::Restarting { .. }
+        | Event::DefaultKernels
         | Event::BootStarted { .. }
         | Event::BootLost { .. }
         | Event::Looked { .. } => {
@@ -147,15 +148,17 @@ fn line(event: &Event) -> Option<String> {
             }
             text
         }
-        Event::Restarting { boot, of, how } => {
+        Event::Restarting { boot, of, how, kernel } => {
+            let kernel = kernel.as_ref().map_or_else(String::new, |kernel| format!(" with kernel {kernel}"));
             let what = match how {
-                BootKind::Reload => "the drivers of both interfaces are taken down and up",
-                _ => {
-                    "both machines restart; waiting until each answers over ssh from another boot, with its addresses"
-                }
+                BootKind::Reload => "the drivers of both interfaces are taken down and up".to_owned(),
+                _ => format!(
+                    "both machines restart{kernel}; waiting until each answers over ssh from another boot, with its addresses"
+                ),
             };
             format!("boot {boot} of {of}: {what}")
         }
+        Event::DefaultKernels => "both machines restart with their default kernels".to_owned(),
         Event::BootStarted { boot, of, build_ms, notes } => {
             let mut text = format!("boot {boot} of {of}: testbed built in {build_ms:.0} ms");
             for note in notes {

@@ -68,6 +68,18 @@ pub enum Error {
         /// What the last try to reach it came to.
         last: String,
     },
+    /// It came up with another kernel than the one that was chosen.
+    #[error(
+        "{host} came up with kernel {got}, and {wanted} was chosen for this boot: look at its console for why its boot loader did not start that; its default kernel is unchanged"
+    )]
+    OtherKernel {
+        /// The host.
+        host: String,
+        /// The kernel that was chosen.
+        wanted: String,
+        /// The kernel that runs.
+        got: String,
+    },
     /// The program cannot run there.
     #[error(
         "{host} is of the architecture {theirs}, and this netassay is of {ours}: give one for it with --agent-binary FILE"

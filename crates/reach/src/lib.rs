@@ -5,9 +5,10 @@
 //! brings this program there, has its checksum compared, starts agents, and leaves nothing behind.
 
 mod binary;
-mod boot_id;
+mod boot;
 mod control;
 mod error;
+mod kernels;
 mod launcher;
 mod lines;
 mod reached;
@@ -18,9 +19,11 @@ mod session;
 mod spec;
 
 pub use binary::Binary;
+pub use boot::Boot;
 pub use error::Error;
+pub use kernels::Kernels;
 pub use launcher::Launcher;
 pub use reached::{Connection, Ran, Reached, Stay};
-pub use reboot::reboot_all;
+pub use reboot::{Restart, reboot_all, to_default};
 pub use said::Said;
 pub use spec::{HostSpec, SpecError};

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 use agent::{Interrupt, Launch};
 
 use crate::binary::{Binary, Sent};
-use crate::boot_id;
+use crate::boot::{self, Boot, sudo};
 use crate::control::Control;
 use crate::error::Error;
+use crate::kernels::Kernels;
 use crate::launcher::Launcher;
 use crate::script::{KEEP, RUN, TAKE};
 use crate::session::{Session, strange};
@@ -257,17 +258,29 @@ impl Reached {
     /// The command that runs the program there with these arguments: `agent` for an agent.
     #[must_use]
     pub fn program(&self, arguments: &[&str]) -> Command {
-        let sudo = if self.by_sudo { "yes" } else { "no" };
-        let all = [&[self.directory.as_str(), sudo], arguments].concat();
+        let all = [&[self.directory.as_str(), sudo(self.by_sudo)], arguments].concat();
         self.launcher.command(RUN, &all, &self.control.socket())
     }
 
-    /// The identity of the host's present boot, which its kernel draws at each start.
+    /// The host's present boot.
     ///
     /// # Errors
     /// When the host does not answer.
-    pub fn boot_id(&self, interrupt: &Interrupt) -> Result<String, Error> {
-        boot_id::ask(&self.launcher, &self.control.socket(), TO_ANSWER, interrupt)
+    pub fn boot(&self, interrupt: &Interrupt) -> Result<Boot, Error> {
+        boot::ask(&self.launcher, self.by_sudo, &self.control.socket(), TO_ANSWER, interrupt)
+    }
+
+    /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.
+    ///
+    /// # Errors
+    /// When the host does not answer.
+    pub fn kernels_refused(
+        &self,
+        releases: &BTreeSet<String>,
+        interrupt: &Interrupt,
+    ) -> Result<Option<String>, Error> {
+        let kernels = Kernels::ask(&self.launcher, self.by_sudo, &self.control.socket(), interrupt)?;
+        Ok(releases.iter().find_map(|release| kernels.choice(release).err()))
     }
 
     /// What agents there lack to change interfaces: `root`, or a capability of a container's root.

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use agent::Interrupt;
 
-use crate::boot_id;
+use crate::boot::{self, Boot, sudo};
 use crate::control::Control;
 use crate::error::Error;
+use crate::kernels::{Choice, Kernels};
 use crate::launcher::Launcher;
-use crate::script::REBOOT;
+use crate::script::{REBOOT, SETTLE};
 use crate::session::Session;
 
 /// How long one try to get an answer may take: ssh's own 10 s for the connection, and as long for a
@@ -22,44 +23,78 @@ const TO_OBEY: Duration = Duration::from_secs(20);
 /// The time between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// A host that is to restart.
+#[derive(Debug, Clone, Copy)]
+pub struct Restart<'r> {
+    /// How it is reached.
+    pub launcher: &'r Launcher,
+    /// The login is not root.
+    pub by_sudo: bool,
+    /// The release of the kernel for this boot; none: the host's default.
+    pub kernel: Option<&'r str>,
+}
+
 /// Restarts these hosts at once, and waits until each of them answers from another boot. Returns
-/// their new boot ids, in order. `by_sudo`: the login is not root.
+/// these boots, in order.
 ///
 /// # Errors
 /// [`Error::NoReboot`] for a host that refuses, [`Error::NotBack`] for one that does not answer
-/// `within` this time, or still from the same boot.
+/// `within` this time, or still from the same boot, [`Error::OtherKernel`] for one that came up
+/// with another kernel.
 pub fn reboot_all(
-    hosts: &[(&Launcher, bool)],
+    hosts: &[Restart<'_>],
     within: Duration,
     interrupt: &Interrupt,
-) -> Result<Vec<String>, Error> {
+) -> Result<Vec<Boot>, Error> {
     thread::scope(|scope| {
-        let all: Vec<_> = hosts
-            .iter()
-            .map(|(launcher, by_sudo)| scope.spawn(|| reboot(launcher, *by_sudo, within, interrupt)))
-            .collect();
+        let all: Vec<_> = hosts.iter().map(|host| scope.spawn(|| reboot(*host, within, interrupt))).collect();
         all.into_iter()
             .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     })
 }
 
-fn reboot(
-    launcher: &Launcher,
-    by_sudo: bool,
-    within: Duration,
-    interrupt: &Interrupt,
-) -> Result<String, Error> {
+/// Has those of these hosts restart with their default kernel that answer from another one. Nobody
+/// waits for them, and what fails stays so: their next restart does the same.
+pub fn to_default(hosts: &[Restart<'_>], interrupt: &Interrupt) {
+    let one = |host: &Restart<'_>| {
+        let of = Restart { kernel: None, ..*host };
+        let control = Control::of(&of.launcher.to_string())?;
+        let now = boot::ask(of.launcher, of.by_sudo, &control.socket(), TO_ANSWER, interrupt)?;
+        if now.is_of_default() { Ok(()) } else { order(of, None, interrupt).map(drop) }
+    };
+    let _: Vec<Result<(), Error>> = hosts.iter().map(one).collect();
+}
+
+fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<Boot, Error> {
+    let Restart { launcher, by_sudo, kernel } = of;
     let begun = Instant::now();
-    let before = order(launcher, by_sudo, interrupt)?;
+    let choice = kernel.map(|release| choose(of, release, interrupt)).transpose()?;
+    let before = order(of, choice.as_ref(), interrupt)?;
+    let (by, _) = words(choice.as_ref());
+    let is_to_settle = choice.is_some() || !before.is_of_default();
     let host = launcher.to_string();
     let mut last = None;
     loop {
         // A connection of its own each time: that of the boot before is dead.
         let control = Control::of(&host)?;
         let left = within.saturating_sub(begun.elapsed());
-        match boot_id::ask(launcher, &control.socket(), left.min(TO_ANSWER), interrupt) {
-            Ok(id) if id != before => return Ok(id),
+        let answer = boot::ask(launcher, by_sudo, &control.socket(), left.min(TO_ANSWER), interrupt);
+        let settled = answer.and_then(|now| {
+            if now.id != before.id && is_to_settle {
+                settle(of, by, &control, interrupt)?;
+            }
+            Ok(now)
+        });
+        match settled {
+            Ok(now) if now.id != before.id => {
+                return match kernel {
+                    Some(wanted) if wanted != now.release => {
+                        Err(Error::OtherKernel { host, wanted: wanted.to_owned(), got: now.release })
+                    }
+                    _ => Ok(now),
+                };
+            }
             Ok(_) => last = Some("it still answers from the boot before".to_owned()),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             // The reason of a try that the end of the wait cut off says nothing.
@@ -74,14 +109,40 @@ fn reboot(
     }
 }
 
-/// Orders the restart; returns the boot id before it.
-fn order(launcher: &Launcher, by_sudo: bool, interrupt: &Interrupt) -> Result<String, Error> {
-    let host = launcher.to_string();
+/// By what the kernel is chosen, and what of it, as the scripts read it.
+fn words(choice: Option<&Choice>) -> (&str, &str) {
+    match choice {
+        None => ("default", ""),
+        Some(Choice::Grub { name, entry }) => (name, entry),
+        Some(Choice::Kexec { release }) => ("kexec", release),
+    }
+}
+
+/// How the kernel of this release is chosen for the host's next boot.
+fn choose(of: Restart<'_>, release: &str, interrupt: &Interrupt) -> Result<Choice, Error> {
+    let host = of.launcher.to_string();
     let control = Control::of(&host)?;
-    let sudo = if by_sudo { "yes" } else { "no" };
-    let command = launcher.command(REBOOT, &[sudo], &control.socket());
+    let kernels = Kernels::ask(of.launcher, of.by_sudo, &control.socket(), interrupt)?;
+    kernels.choice(release).map_err(|said| Error::NoReboot { host, said })
+}
+
+/// Follows a restart up: nothing of what was chosen for that boot is left.
+fn settle(of: Restart<'_>, by: &str, control: &Control, interrupt: &Interrupt) -> Result<(), Error> {
+    let command = of.launcher.command(SETTLE, &[sudo(of.by_sudo), by], &control.socket());
+    let mut session = Session::start(&of.launcher.to_string(), command)?;
+    let answer = session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt);
+    session.end();
+    answer.map(drop)
+}
+
+/// Orders the restart; returns the boot before it.
+fn order(of: Restart<'_>, choice: Option<&Choice>, interrupt: &Interrupt) -> Result<Boot, Error> {
+    let host = of.launcher.to_string();
+    let control = Control::of(&host)?;
+    let (by, what) = words(choice);
+    let command = of.launcher.command(REBOOT, &[sudo(of.by_sudo), by, what], &control.socket());
     let mut session = Session::start(&host, command)?;
-    let before = boot_id::read(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
+    let before = boot::read(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
     let answer = session.line(Instant::now() + TO_OBEY, TO_OBEY, interrupt);
     session.end();
     match answer {
@@ -122,14 +183,18 @@ mod tests {
         Launcher::Words(words.map(str::to_owned).to_vec())
     }
 
-    fn rebooted(launcher: &Launcher, within_ms: u64) -> Result<Vec<String>, Error> {
+    fn restart(launcher: &Launcher) -> Restart<'_> {
+        Restart { launcher, by_sudo: false, kernel: None }
+    }
+
+    fn rebooted(launcher: &Launcher, within_ms: u64) -> Result<Vec<Boot>, Error> {
         let within = Duration::from_millis(within_ms);
-        reboot_all(&[(launcher, false), (launcher, false)], within, &Interrupt::new().unwrap())
+        reboot_all(&[restart(launcher), restart(launcher)], within, &Interrupt::new().unwrap())
     }
 
     /// `case` tells the order from the question by the word `sysrq`.
-    const GOES_DOWN: &str = "case \"$3\" in *sysrq*) echo boot $(cat $D/now); cp $D/next $D/now; exit 255;; \
-        *) echo boot $(cat $D/now);; esac";
+    const GOES_DOWN: &str = "case \"$3\" in *sysrq*) echo boot $(cat $D/now) 6.1; cp $D/next $D/now; exit 255;; \
+        *) echo boot $(cat $D/now) 6.1;; esac";
 
     #[test]
     fn a_host_is_back_once_it_answers_from_another_boot() {
@@ -139,9 +204,45 @@ mod tests {
         let launcher = host(directory.path(), GOES_DOWN);
         let interrupt = Interrupt::new().unwrap();
         let control = Control::of("host").unwrap();
-        assert_eq!(boot_id::ask(&launcher, &control.socket(), TO_ANSWER, &interrupt).unwrap(), FIRST);
-        let ids = reboot_all(&[(&launcher, false)], Duration::from_secs(5), &interrupt).unwrap();
-        assert_eq!(ids, [SECOND]);
+        assert_eq!(boot::ask(&launcher, false, &control.socket(), TO_ANSWER, &interrupt).unwrap().id, FIRST);
+        let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(5), &interrupt).unwrap();
+        let [id, release, default] = [SECOND, "6.1", "6.1"].map(str::to_owned);
+        assert_eq!(boots, [Boot { id, release, default }]);
+    }
+
+    /// A host with two kernels and kexec, which starts the one that was chosen, or another one.
+    fn with_kernels(directory: &Path, starts: &str) -> Launcher {
+        fs::write(directory.join("now"), format!("{FIRST} 6.1")).unwrap();
+        fs::write(directory.join("chosen"), "").unwrap();
+        let script = format!(
+            "case \"$3\" in *sysrq*) echo boot $(cat $D/now); echo \"$6 $7\" >> $D/chosen; echo {SECOND} {starts} 6.1 > $D/now;; \
+             *settled*) echo \"settle $6\" >> $D/chosen; echo settled;; \
+             *vmlinuz-*) printf 'kernel 6.1\nkernel 6.6\nkexec\nend\n';; *) echo boot $(cat $D/now);; esac"
+        );
+        host(directory, &script)
+    }
+
+    #[test]
+    fn a_kernel_is_chosen_for_one_boot_and_another_one_that_comes_up_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let chosen = |kernel: &str, starts: &str| {
+            let launcher = with_kernels(directory.path(), starts);
+            let restart = Restart { launcher: &launcher, by_sudo: false, kernel: Some(kernel) };
+            let boots = reboot_all(&[restart], Duration::from_secs(20), &Interrupt::new().unwrap());
+            let boots = boots.map_err(|error| error.to_string())?;
+            to_default(&[restart], &Interrupt::new().unwrap());
+            Ok::<_, String>((boots[0].release.clone(), boots[0].default.clone()))
+        };
+        let of = |kernel: &str| (kernel.to_owned(), "6.1".to_owned());
+        let done = || fs::read_to_string(directory.path().join("chosen")).unwrap();
+        assert_eq!(chosen("6.6", "6.6"), Ok(of("6.6")));
+        assert_eq!(done(), "kexec 6.6\nsettle kexec\ndefault \n");
+        assert_eq!(chosen("6.1", "6.1"), Ok(of("6.1")));
+        assert_eq!(done(), "kexec 6.1\nsettle kexec\n", "it runs its default");
+        let error = chosen("6.6", "6.1").unwrap_err();
+        assert!(error.contains("came up with kernel 6.1, and 6.6 was chosen"), "{error}");
+        let error = chosen("6.7", "6.7").unwrap_err();
+        assert!(error.contains("there is no kernel 6.7: /boot has those of 6.1, 6.6"), "{error}");
     }
 
     /// One host in each test: two that share a directory could read a file that the other writes.
@@ -150,7 +251,7 @@ mod tests {
         fs::write(directory.path().join("now"), FIRST).unwrap();
         fs::write(directory.path().join("next"), FIRST).unwrap();
         let (launcher, within) = (host(directory.path(), script), Duration::from_millis(3500));
-        let error = reboot_all(&[(&launcher, false)], within, &Interrupt::new().unwrap()).unwrap_err();
+        let error = reboot_all(&[restart(&launcher)], within, &Interrupt::new().unwrap()).unwrap_err();
         let error = error.to_string();
         assert!(
             error.contains("did not come back within 3 s") && error.contains("look at its console"),
@@ -168,7 +269,7 @@ mod tests {
     #[test]
     fn a_host_that_stays_away_is_named_with_what_the_last_try_came_to() {
         let error = not_back(&format!(
-            "case \"$3\" in *sysrq*) echo boot {FIRST};; *) echo no route >&2; exit 255;; esac"
+            "case \"$3\" in *sysrq*) echo boot {FIRST} 6.1;; *) echo no route >&2; exit 255;; esac"
         ));
         assert!(error.contains("no route"), "{error}");
     }
@@ -176,10 +277,17 @@ mod tests {
     #[test]
     fn a_host_that_refuses_is_not_waited_for() {
         let directory = tempfile::tempdir().unwrap();
-        let refuses = format!("echo boot {FIRST}; echo failed reboot: must be root");
+        let refuses = format!("echo boot {FIRST} 6.1; echo failed reboot: must be root");
         let error = rebooted(&host(directory.path(), &refuses), 60_000).unwrap_err().to_string();
         assert!(error.contains("cannot be rebooted: reboot: must be root"), "{error}");
-        for strange in ["echo hello", "echo boot 1", "echo 'boot 01234567 89ab cdef 0123 456789abcdef'"] {
+        for strange in [
+            "echo hello",
+            "echo boot 1",
+            "echo 'boot 01234567 89ab cdef 0123 456789abcdef'",
+            "echo boot 01234567-89ab-cdef-0123-456789abcdef ../x",
+            "echo boot 01234567-89ab-cdef-0123-456789abcdef 6.1 'a;b'",
+            "echo boot 01234567-89ab-cdef-0123-456789abcdef 6.1 6.1 6.1",
+        ] {
             let error = rebooted(&host(directory.path(), strange), 60_000).unwrap_err().to_string();
             assert!(error.contains("answered"), "{error}");
         }
@@ -196,7 +304,7 @@ mod tests {
             thread::sleep(Duration::from_millis(200));
             soon.trip();
         });
-        let error = reboot_all(&[(&launcher, false)], Duration::from_secs(60), &interrupt).unwrap_err();
+        let error = reboot_all(&[restart(&launcher)], Duration::from_secs(60), &interrupt).unwrap_err();
         assert!(matches!(error, Error::Interrupted), "{error}");
     }
 }

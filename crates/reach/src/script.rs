@@ -60,21 +60,87 @@ if [ "$s" = yes ]; then exec sudo -n -- "$p" "$@"; fi
 exec "$p" "$@"
 "#;
 
-/// Tells the identity of the present boot.
-pub(crate) const BOOT_ID: &str = r#"
-echo "boot $(cat /proc/sys/kernel/random/boot_id)"
-"#;
+/// A script whose `$1` is `yes` if it does by sudo what needs root: `$s` before a command. `$n` is
+/// the note of the kernel that the host boots by default, which is there while it may run another.
+macro_rules! as_root {
+    ($script:literal) => {
+        concat!(
+            "PATH=$PATH:/usr/sbin:/sbin\ns=; [ \"$1\" = yes ] && s=\"sudo -n --\"\nn=/var/lib/netassay/default-kernel\n",
+            $script
+        )
+    };
+}
 
-/// Restarts the host. `$1`: `yes` if by sudo. It answers `boot ID`, the boot before; then `failed
-/// WHY` if every way to restart failed, or nothing more that counts.
+/// Tells the identity of the present boot, its kernel, and the one of the note if there is one.
+pub(crate) const BOOT: &str = as_root!(
+    r#"
+echo "boot $(cat /proc/sys/kernel/random/boot_id) $(uname -r) $($s cat $n 2>/dev/null)"
+"#
+);
+
+/// Tells the kernels of the host, and what can boot one of them once. It answers `kernel RELEASE`
+/// for each image; `grub NAME` with what GRUB's environment lies on, and `menu LINE` for each line
+/// of its menu that counts; `kexec` if that is there and the kernel allows it; `end`.
+pub(crate) const KERNELS: &str = as_root!(
+    r#"
+for f in /boot/vmlinuz-*; do [ -e "$f" ] && echo "kernel ${f#/boot/vmlinuz-}"; done
+for g in grub grub2; do
+  e=/boot/$g/grubenv
+  command -v "$g-reboot" >/dev/null 2>&1 && $s test -f "$e" || continue
+  echo "grub $g" $($s "$g-probe" --target=abstraction "$e" 2>/dev/null) $($s "$g-probe" --target=fs "$e" 2>/dev/null)
+  $s cat "/boot/$g/grub.cfg" 2>/dev/null | grep -E '(\{|^[[:space:]]*\})[[:space:]]*$|^[[:space:]]*linux(16|efi)?[[:space:]]|next_entry' | cut -c1-2000 | sed 's/^/menu /'
+  break
+done
+command -v kexec >/dev/null 2>&1 && [ "$(cat /proc/sys/kernel/kexec_load_disabled 2>/dev/null)" = 0 ] && echo kexec
+echo end
+"#
+);
+
+/// What follows a restart. `$2`: by what the kernel was chosen, as for the restart. GRUB forgets
+/// what it could not forget itself, and the note goes if the host runs its default.
+pub(crate) const SETTLE: &str = as_root!(
+    r#"
+case $2 in grub*) ! $s "$2-editenv" - list | grep -q '^next_entry=.' || $s "$2-editenv" - unset next_entry || exit ;; esac
+if [ "$2" = default ] || [ "$($s cat $n 2>/dev/null)" = "$(uname -r)" ]; then $s rm -f $n || exit; fi
+echo settled
+"#
+);
+
+/// Restarts the host. `$2`: `default`, or by what another kernel is chosen for this boot (`grub`,
+/// `grub2`, `kexec`); `$3`: GRUB's entry, or the kernel's release. It answers as [`BOOT`], of the
+/// boot before; then `failed WHY` if every way to restart failed, or nothing more that counts.
+///
+/// Which kernel is the default is noted first. What kexec has loaded starts at a restart by
+/// systemd, or at once; a restart with the default unloads it.
 ///
 /// The init system is asked first. Only where there is none, or it refuses, is the kernel told to
 /// write out what it has (`s`), to mount everything read-only (`u`) and to restart (`b`).
-pub(crate) const REBOOT: &str = r#"
-echo "boot $(cat /proc/sys/kernel/random/boot_id)"
-s=; [ "$1" = yes ] && s="sudo -n --"
+pub(crate) const REBOOT: &str = as_root!(
+    r#"
+echo "boot $(cat /proc/sys/kernel/random/boot_id) $(uname -r) $($s cat $n 2>/dev/null)"
+fail() { [ "$($s cat $n 2>/dev/null)" != "$(uname -r)" ] || $s rm -f $n; echo failed $why; exit 0; }
+if [ "$2" = default ]; then
+  [ "$(cat /sys/kernel/kexec_loaded 2>/dev/null)" != 1 ] || why=$($s kexec -u 2>&1) || fail
+else
+  why=$($s sh -c 'mkdir -p -m 700 "${0%/*}" && { [ -s "$0" ] || uname -r > "$0"; }' $n 2>&1) || fail
+fi
+case $2 in
+grub*)
+  why=$($s "$2-reboot" "$3" 2>&1) || fail ;;
+kexec)
+  i=; for f in "/boot/initrd.img-$3" "/boot/initramfs-$3.img" "/boot/initrd-$3"; do [ -e "$f" ] && { i=$f; break; }; done
+  why=$($s kexec -l "/boot/vmlinuz-$3" ${i:+"--initrd=$i"} --reuse-cmdline 2>&1) || fail
+  if [ -d /run/systemd/system ]; then
+    why=$($s systemctl kexec 2>&1) || fail
+  else
+    sync
+    { sleep 1; $s kexec -e; } </dev/null >/dev/null 2>&1 &
+  fi
+  echo going; exit 0 ;;
+esac
 why=$( { [ -d /run/systemd/system ] && $s systemctl reboot; } 2>&1 ) && { echo going; exit 0; }
 more=$( $s reboot 2>&1 ) && { echo going; exit 0; }
 last=$( $s sh -c 'for key in s u b; do echo $key > /proc/sysrq-trigger || exit 1; [ $key = b ] || sleep 1; done' 2>&1 ) && { echo going; exit 0; }
-echo failed $why $more $last
-"#;
+why="$why $more $last"; fail
+"#
+);

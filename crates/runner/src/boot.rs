@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use record::{Detail, Disturbance, Drift, Drifted, Environment, Note};
 use store::{BootId, NewRun, Outcome};
-use study::{BootKind, PlannedRun};
+use study::{BootKind, BootState, PlannedRun};
 
 use crate::campaign::{Campaign, Error};
 use crate::event::{Event, Invalid};
@@ -45,13 +45,13 @@ impl Campaign<'_> {
             return Ok(BootEnd::Interrupted);
         }
         let begun = Instant::now();
-        match self.restart(session, number) {
+        let state = &session.plan.conditions[todo.first().map_or(0, |run| run.condition)].boot;
+        match self.restart(session, number, state) {
             Ok(()) => {}
             Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
             Err(error) => return Err(error.into()),
         }
         let restarted = begun.elapsed();
-        let state = &session.plan.conditions[todo.first().map_or(0, |run| run.condition)].boot;
         let mut bench = match self.lab.build(state) {
             Ok(bench) => bench,
             Err(error) if error.is_interrupt() => return Ok(BootEnd::Interrupted),
@@ -100,22 +100,56 @@ impl Campaign<'_> {
         Ok(BootEnd::Through)
     }
 
-    /// Restarts the machines, or the drivers of their interfaces, where the study asks for it. That
-    /// is between two boots, so machines in which no other boot was measured go on: those of the
-    /// first boot, of a boot that is resumed, and those whose controller was stopped while they
-    /// restarted. Of a driver nobody tells whether it was taken down meanwhile.
-    fn restart(&mut self, session: &Session<'_>, boot: u32) -> Result<(), testbed::Error> {
+    /// Restarts the machines, or the drivers of their interfaces, where the study asks for it.
+    /// That is between two boots, so machines in which no other boot was measured go on: those of
+    /// the first boot, of a boot that is resumed, and those whose controller was stopped while
+    /// they restarted, unless they run another kernel than this boot's. Of a driver nobody tells
+    /// whether it was taken down meanwhile.
+    fn restart(
+        &mut self,
+        session: &mut Session<'_>,
+        boot: u32,
+        state: &BootState,
+    ) -> Result<(), testbed::Error> {
         let Some(how) = session.plan.how_of_boots() else { return Ok(()) };
         let is_due = match how {
             BootKind::Reset => false,
             BootKind::Reload => session.machines.have_another(boot),
-            BootKind::Reboot => session.machines.are_of_another(boot, &self.lab.boot_ids()?),
+            BootKind::Reboot => {
+                let boots = self.lab.boots()?;
+                let is_other = |kernel: &String| boots.iter().any(|boot| boot.default != *kernel);
+                session.other_kernel = state.kernel.clone().filter(is_other);
+                let runs_other =
+                    |boot: &testbed::Boot| boot.release != *state.kernel.as_ref().unwrap_or(&boot.default);
+                let ids: Vec<String> = boots.iter().map(|boot| boot.id.clone()).collect();
+                session.machines.are_of_another(boot, &ids) || boots.iter().any(runs_other)
+            }
         };
         if !is_due {
             return Ok(());
         }
-        self.tell(Event::Restarting { boot, of: session.boots, how });
-        self.lab.restart(how)
+        let kernel = state.kernel.clone();
+        self.tell(Event::Restarting { boot, of: session.boots, how, kernel });
+        self.lab.restart(how, state)
+    }
+
+    /// Has machines that run another kernel than their default restart with that. What keeps them
+    /// from it is told with the result: everything is measured.
+    pub(crate) fn restore_default_kernels(&mut self, session: &Session<'_>) -> Option<(String, String)> {
+        let stays = |why: String| Some((session.other_kernel.clone()?, why));
+        if session.other_kernel.is_none() || self.interrupt.is_tripped() {
+            return stays(String::new());
+        }
+        let back = self.lab.boots().and_then(|boots| {
+            if boots.iter().all(testbed::Boot::is_of_default) {
+                return Ok(());
+            }
+            self.tell(Event::DefaultKernels);
+            self.lab.restart(BootKind::Reboot, &BootState::default())
+        });
+        back.err().and_then(|error| {
+            stays(if error.is_interrupt() { String::new() } else { text::reason(&error.to_string()) })
+        })
     }
 
     /// An environment with what was changed of the machine for the study.

@@ -61,6 +61,9 @@ pub struct Summary {
     pub failed: usize,
     /// Planned runs of which every try of this session was disturbed. Resuming tries them again.
     pub invalid: usize,
+    /// The release of the kernel that the machines run until their next restart, if it is not their
+    /// default, and what it was that kept them from that; empty: the user.
+    pub kernel_stays: Option<(String, String)>,
 }
 
 /// Why a session could not begin or was stopped. What was recorded before stays recorded.

@@ -121,6 +121,7 @@ impl Campaign<'_> {
             ahead: open.iter().flatten().filter(|run| !run.warmup).map(key_of).collect(),
             needs,
             machines,
+            other_kernel: None,
             noted: BTreeSet::new(),
             repeats: Repeats::of(open.iter().flatten().filter(|run| !run.warmup).count()),
             progress,
@@ -140,13 +141,14 @@ impl Campaign<'_> {
             Err(_) => (Ending::SomeFailed, StudyStatus::Failed),
         };
         let closed = self.store.finish_study(id, status);
+        let kernel_stays = self.restore_default_kernels(&session);
         // The first error is the one to report: on a full disk the closing entry fails too.
         walked?;
         closed?;
         let recorded = session.recorded.iter().filter(|key| !key.warmup).count();
         let (failed, invalid) = (session.failed, session.given_up.len());
         self.tell(Event::Finished { study: id.0, complete, recorded, failed, invalid });
-        Ok(Summary { study: id, ending, recorded, failed, invalid })
+        Ok(Summary { study: id, ending, recorded, failed, invalid, kernel_stays })
     }
 
     fn walk(&mut self, session: &mut Session<'_>, schedule: &[Vec<PlannedRun>]) -> Result<Walk, Error> {

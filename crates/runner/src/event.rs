@@ -33,7 +33,13 @@ pub enum Event {
         of: u32,
         /// What starts afresh.
         how: BootKind,
+        /// The release of the kernel that the machines start with, if that is chosen.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kernel: Option<String>,
     },
+    /// After the last boot, both machines restart, because they run another kernel than their
+    /// default.
+    DefaultKernels,
     /// A testbed is built.
     BootStarted {
         /// Its number in the schedule, from 1.

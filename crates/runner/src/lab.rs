@@ -23,21 +23,20 @@ pub trait Lab {
         self.build(state)
     }
 
-    /// The identities of the present boots of the user's machines; none where a testbed is all that
-    /// a boot starts.
+    /// The present boots of the user's machines; none where a testbed is all that a boot starts.
     ///
     /// # Errors
     /// When a machine does not answer.
-    fn boot_ids(&mut self) -> Result<Vec<String>, testbed::Error> {
+    fn boots(&mut self) -> Result<Vec<testbed::Boot>, testbed::Error> {
         Ok(Vec::new())
     }
 
-    /// Restarts the user's machines, or the drivers of their interfaces. No testbed stands
-    /// meanwhile.
+    /// Restarts the user's machines with the kernel of this state, or the drivers of their
+    /// interfaces. No testbed stands meanwhile.
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
-    fn restart(&mut self, _how: BootKind) -> Result<(), testbed::Error> {
+    fn restart(&mut self, _how: BootKind, _state: &BootState) -> Result<(), testbed::Error> {
         Ok(())
     }
 

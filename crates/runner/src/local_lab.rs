@@ -87,11 +87,11 @@ impl Lab for LocalLab {
         Ok(Box::new(Recalling::new(self.memory.clone(), key, build)?))
     }
 
-    fn boot_ids(&mut self) -> Result<Vec<String>, testbed::Error> {
-        self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boot_ids(&self.interrupt))
+    fn boots(&mut self) -> Result<Vec<testbed::Boot>, testbed::Error> {
+        self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boots(&self.interrupt))
     }
 
-    fn restart(&mut self, how: BootKind) -> Result<(), testbed::Error> {
+    fn restart(&mut self, how: BootKind, state: &BootState) -> Result<(), testbed::Error> {
         if how == BootKind::Reload {
             let hosts = self.options.hosts.as_ref();
             return hosts.map_or(Ok(()), |hosts| hosts.reload(&self.options.program, &self.interrupt));
@@ -99,7 +99,12 @@ impl Lab for LocalLab {
         let Some(restarter) = self.restarter.clone() else { return Ok(()) };
         // Machines that did not come back are not used again.
         let hosts = self.options.hosts.take().ok_or(testbed::Error::NoHosts(self.options.state.scenario))?;
-        self.options.hosts = Some(hosts.reboot(&self.options.program, &restarter, &self.interrupt)?);
+        self.options.hosts = Some(hosts.reboot(
+            &self.options.program,
+            &restarter,
+            state.kernel.as_deref(),
+            &self.interrupt,
+        )?);
         Ok(())
     }
 

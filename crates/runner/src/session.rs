@@ -37,6 +37,9 @@ pub(crate) struct Session<'a> {
     pub(crate) needs: Needs<'a>,
     /// In which boots of the machines the study's boots were measured.
     pub(crate) machines: Identities,
+    /// The release of the kernel that was chosen for this boot of the machines, if it is not the
+    /// default of both.
+    pub(crate) other_kernel: Option<String>,
     /// The limitations of testbeds that were reported.
     pub(crate) noted: BTreeSet<String>,
     pub(crate) repeats: Repeats,

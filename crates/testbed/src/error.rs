@@ -110,6 +110,14 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// A kernel of the study cannot be booted on a machine.
+    #[error("{host} cannot boot every kernel of the study: {why}")]
+    NoKernel {
+        /// The machine.
+        host: String,
+        /// Why not.
+        why: String,
+    },
     /// The machines are back, but not the addresses of their interfaces.
     #[error(
         "the machines restarted, but their interfaces no longer have the addresses that the traffic used: let the machines set these at each start, or let netassay add a pair for the time of the study (--addresses own)"
@@ -194,6 +202,7 @@ impl Error {
                 | Self::BridgeCutsOff { .. }
                 | Self::NoRestart { .. }
                 | Self::NoReload { .. }
+                | Self::NoKernel { .. }
                 | Self::OtherAddresses
                 | Self::NoSuchInterface { .. }
                 | Self::NotApplied { .. }

@@ -96,6 +96,17 @@ impl Intended {
         Self { change: format!("{}; {}", tell("unbind"), tell("bind")), undo: tell("bind") }
     }
 
+    /// A kernel that is booted once.
+    #[must_use]
+    pub fn kernel(release: &str) -> Self {
+        Self {
+            change: format!(
+                "a restart with kernel {release}, which grub-reboot or kexec chooses for one boot"
+            ),
+            undo: "reboot: the default kernel is unchanged".to_owned(),
+        }
+    }
+
     /// A feature that is switched.
     pub(crate) fn feature(interface: &str, name: &str, on: bool) -> Self {
         let set = |on: bool| format!("ethtool -K {interface} {name} {}", if on { "on" } else { "off" });

@@ -42,6 +42,7 @@ pub use error::Error;
 pub use hosts::{HostPlace, Hosts, SideSettings};
 pub use intended::Intended;
 pub use options::Options;
+pub use reach::Boot;
 pub use record::{CpuSplit, RunAccount};
 pub use restart::Restarter;
 pub use run::RunOrder;

@@ -1,11 +1,12 @@
 //! Starting the user's machines afresh between two boots of a study.
 
+use std::collections::BTreeSet;
 use std::path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
-use reach::{Binary, Launcher, Reached, Stay};
+use reach::{Binary, Boot, Launcher, Reached, Restart, Stay};
 use study::{BySide, Side};
 
 use crate::error::Error;
@@ -49,16 +50,31 @@ impl Hosts {
         Ok(())
     }
 
-    /// The identities of the machines' present boots.
+    /// Refuses kernels that the machines cannot be made to boot once, before anything is changed.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`], which names the machine and the reason.
+    pub fn check_kernels(&self, releases: &BTreeSet<String>, interrupt: &Interrupt) -> Result<(), Error> {
+        for (side, place) in self.places.each_ref() {
+            let Some(reached) = place.by.as_ref().filter(|_| !releases.is_empty()) else { continue };
+            if let Some(why) = reached.kernels_refused(releases, interrupt)? {
+                return Err(Error::NoKernel { host: format!("the {side} ({place})"), why });
+            }
+        }
+        Ok(())
+    }
+
+    /// The machines' present boots.
     ///
     /// # Errors
     /// When a machine does not answer.
-    pub fn boot_ids(&self, interrupt: &Interrupt) -> Result<Vec<String>, Error> {
+    pub fn boots(&self, interrupt: &Interrupt) -> Result<Vec<Boot>, Error> {
         let by = self.places.each_ref().into_iter().filter_map(|(_, place)| place.by.as_ref());
-        by.map(|reached| Ok(reached.boot_id(interrupt)?)).collect()
+        by.map(|reached| Ok(reached.boot(interrupt)?)).collect()
     }
 
-    /// Restarts both machines, waits until they are back with their interfaces, and connects again.
+    /// Restarts both machines, with the kernel of this release or their own default, waits until
+    /// they are back with their interfaces, and connects again.
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
@@ -66,6 +82,7 @@ impl Hosts {
         self,
         program: &path::Path,
         restarter: &Restarter,
+        kernel: Option<&str>,
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let begun = Instant::now();
@@ -83,11 +100,9 @@ impl Hosts {
             let (launcher, by_sudo) = by
                 .as_ref()
                 .map_err(|side| Error::NoRestart { host: format!("the {side}"), why: HERE.to_owned() })?;
-            hosts.push((launcher, *by_sudo));
+            hosts.push(Restart { launcher, by_sudo: *by_sudo, kernel });
         }
-        reach::reboot_all(&hosts, *within, interrupt)?;
-        let until = begun + *within;
-        let launchers: Vec<&Launcher> = hosts.iter().map(|(launcher, _)| *launcher).collect();
+        let launchers: Vec<&Launcher> = hosts.iter().map(|host| host.launcher).collect();
         let interfaces = [transmitter.1.clone(), receiver.1.clone()];
         let connect = || {
             let mut all = Reached::connect_all(&launchers, binary, *stay, interrupt)?.into_iter();
@@ -99,18 +114,25 @@ impl Hosts {
             let places = BySide { transmitter: place(&interfaces[0]), receiver: place(&interfaces[1]) };
             Ok::<_, Error>(Self { places, own_addresses })
         };
+        let back = reach::reboot_all(&hosts, *within, interrupt).map_err(Error::from);
         let mut connected = None;
-        patiently(until, interrupt, |until| {
-            // An error drops the connection: a machine may restart twice, or its sshd.
-            let hosts: Self = connected.take().map_or_else(connect, Ok)?;
-            let now = hosts.addresses(program, interrupt)?;
-            if now == before {
-                return Ok(hosts);
-            }
-            connected = Some(hosts);
-            *until = (*until).min(Instant::now() + FOR_ADDRESSES);
-            Err(Error::OtherAddresses)
-        })
+        let connected = back.and_then(|_| {
+            patiently(begun + *within, interrupt, |until| {
+                // An error drops the connection: a machine may restart twice, or its sshd.
+                let hosts: Self = connected.take().map_or_else(connect, Ok)?;
+                let now = hosts.addresses(program, interrupt)?;
+                if now == before {
+                    return Ok(hosts);
+                }
+                connected = Some(hosts);
+                *until = (*until).min(Instant::now() + FOR_ADDRESSES);
+                Err(Error::OtherAddresses)
+            })
+        });
+        if connected.is_err() && kernel.is_some() {
+            reach::to_default(&hosts, interrupt);
+        }
+        connected
     }
 
     /// The addresses that the traffic uses, of those that the interfaces have; the default where it

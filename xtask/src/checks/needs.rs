@@ -39,9 +39,13 @@ const NEEDS: &[Need] = &[
     },
     Need { package: "ethtool", program: "ethtool", purpose: "second opinion on offload features in tests" },
     Need { package: "g++", program: "c++", purpose: "libFuzzer, for the fuzz targets" },
+    Need { package: "grub-common", program: "grub-editenv", purpose: "the machines of tests that restart" },
+    Need { package: "grub-pc-bin", program: "/usr/lib/grub/i386-pc/lnxboot.img", purpose: "the same" },
+    Need { package: "grub2-common", program: "grub-reboot", purpose: "the same" },
     Need { package: "iperf", program: "iperf", purpose: "a peer in the bench, and in its smoke test" },
     Need { package: "iperf3", program: "iperf3", purpose: "a peer in the bench, and in its smoke test" },
     Need { package: "iproute2", program: "ip", purpose: "second opinion on links and namespaces in tests" },
+    Need { package: "kexec-tools", program: "kexec", purpose: "the machines of tests that restart" },
     Need { package: "llvm-14", program: "llvm-strip-14", purpose: "the same" },
     Need { package: "lxc", program: "lxc-start", purpose: "containers that tests measure between" },
     Need {

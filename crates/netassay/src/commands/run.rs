@@ -51,8 +51,10 @@ pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
         return find(name, &flags.set);
     }
     let mut set = flags.set.clone();
-    // Only machines restart, and the study is not between them yet.
+    // Only machines restart, and have kernels that they restart with, and the study is not between
+    // them yet.
     set.changes.push(hosts::change("boots.how=")?);
+    set.changes.push(hosts::change("kernel=")?);
     let moved = hosts::moved(&find(name, &set)?)?;
     set.changes.truncate(flags.set.changes.len());
     set.changes.extend(moved);
@@ -230,6 +232,12 @@ pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> Exit
         let id = summary.study;
         say(&format!(
             "netassay: {invalid} disturbed at every try and not counted. Stop what disturbed them (netassay show {id} --runs shows it) and try again: {again} --resume {id}. With --keep-disturbed they count"
+        ));
+    }
+    if let Some((kernel, why)) = &summary.kernel_stays {
+        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        say(&format!(
+            "netassay: the machines run kernel {kernel} until their next restart, which boots their default kernels{why}"
         ));
     }
     let code = match summary.ending {

@@ -3,10 +3,13 @@
 //!
 //! Their root file system is an initramfs of files of this machine: busybox, sshd, ip, ethtool,
 //! and the libraries that `ldd` names. Management goes over QEMU's user-mode network with a
-//! forwarded port, the traffic over a link of datagrams between the two. Machine 1 has a command
-//! `reboot`; machine 2 has none, so that only the kernel's own request restarts it. Each start has
-//! a new boot id. What netassay keeps on a machine outlives its end, on a small disk: its undo
-//! journal among it.
+//! forwarded port, the traffic over a link of datagrams between the two. Each start has a new boot
+//! id. What netassay keeps on a machine outlives its end, on a small disk: its undo journal among
+//! it, and two kernels.
+//!
+//! Machine 1 is started by GRUB, from its disk, and has GRUB's programs and a command `reboot`.
+//! Machine 2 is started by QEMU. It has kexec, and no `reboot`, so that only the kernel's own
+//! request restarts it.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -17,13 +20,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use super::kernel::release;
+
 /// How long a machine may take to start and answer over ssh: some 8 s on an idle machine.
 const TO_START: Duration = Duration::from_secs(90);
 
 /// What it is made of.
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 12] = [
     "/usr/sbin/sshd",
     "/usr/sbin/ethtool",
+    "/sbin/kexec",
+    "/usr/sbin/grub-reboot",
+    "/usr/sbin/grub-probe",
+    "/usr/bin/grub-editenv",
+    "/usr/lib/grub/i386-pc/lnxboot.img",
     "/bin/ip",
     "/bin/busybox",
     "/usr/bin/qemu-system-x86_64",
@@ -31,20 +41,21 @@ const PROGRAMS: [&str; 7] = [
     "/usr/sbin/mke2fs",
 ];
 
-/// Makes the initramfs. `$1`: the directory with the keys; `$2`: the kernel's; `$3`: netassay.
+/// Makes the initramfs of each kernel, the disks, and GRUB as an image that QEMU starts as a
+/// kernel. `$1`: the directory with the keys; `$2`: netassay; then the kernels' directories, the
+/// default first.
 const MAKE: &str = r#"
-cd "$1"
-mkdir -p root/bin root/dev root/proc root/sys root/tmp root/admin/.ssh root/etc/ssh root/run/sshd root/var/lib root/modules
+cd "$1"; netassay=$2; shift 2
+mkdir -p root/bin root/dev root/proc root/sys root/tmp root/admin/.ssh root/etc/ssh root/run/sshd root/var/lib root/usr/share/grub
+cp /usr/share/grub/grub-mkconfig_lib root/usr/share/grub/
 cp /bin/busybox root/bin/busybox
 for applet in $(busybox --list); do case $applet in reboot|ip|busybox) ;; *) ln -sf busybox root/bin/$applet;; esac; done
-for program in /usr/sbin/sshd /usr/sbin/ethtool /bin/ip $(ls /usr/lib/openssh/sshd-* 2>/dev/null); do
+own="/usr/sbin/sshd /usr/sbin/ethtool /sbin/kexec /usr/bin/grub-editenv /usr/sbin/grub-probe /bin/ip"
+for program in $own /usr/sbin/grub-reboot $(ls /usr/lib/openssh/sshd-* 2>/dev/null); do
   mkdir -p root$(dirname $program); cp $program root$program
 done
-{ ldd /usr/sbin/sshd; ldd /usr/sbin/ethtool; ldd /bin/ip; ldd "$3" || true; } | grep -o '/[^ ]*' | sort -u | while read -r file; do
+{ for file in $own; do ldd $file; done; ldd "$netassay" || true; } | grep -o '/[^ ]*' | sort -u | while read -r file; do
   mkdir -p root$(dirname $file); cp -L $file root$file
-done
-for module in virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net virtio_blk; do
-  find "$2"/lib/modules/ -name $module.ko\* -exec cp {} root/modules/ \;
 done
 cp init root/init; chmod 755 root/init
 cp host root/etc/ssh/host; chmod 600 root/etc/ssh/host
@@ -52,8 +63,71 @@ cp user.pub root/admin/.ssh/authorized_keys
 printf 'HostKey /etc/ssh/host\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nUseDNS no\nMaxSessions 20\n' > root/etc/ssh/sshd_config
 printf 'root:x:0:0::/admin:/bin/sh\nsshd:x:100:100::/run/sshd:/bin/false\n' > root/etc/passwd
 printf 'root:x:0:\nsshd:x:100:\n' > root/etc/group
-(cd root && find . | busybox cpio -o -H newc) > initramfs
+mkdir -p disk/boot/grub
+for kernel in "$@"; do
+  release=$(basename "$kernel"/boot/vmlinuz-* | sed 's/^vmlinuz-//')
+  mkdir root/modules
+  for module in virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net virtio_blk; do
+    find "$kernel"/lib/modules/ -name $module.ko\* -exec cp {} root/modules/ \;
+  done
+  cp "$kernel/boot/vmlinuz-$release" disk/boot/
+  (cd root && find . | busybox cpio -o -H newc) > disk/boot/initrd.img-$release
+  rm -r root/modules
+done
 rm -r root
+cp "$1"/boot/vmlinuz-* kernel; cp disk/boot/initrd.img-"$(basename "$1"/boot/vmlinuz-* | sed 's/^vmlinuz-//')" initramfs
+cp grub.cfg disk/boot/grub/; grub-editenv disk/boot/grub/grubenv create; grub-editenv disk/boot/grub/grubenv set saved_entry=kept
+for number in 1 2; do truncate -s 128M disk$number; mke2fs -q -t ext4 -O ^has_journal -d disk disk$number; done
+rm -r disk
+grub-mkimage -O i386-pc -p '(hd0)/boot/grub' -o core biosdisk ext2 normal linux loadenv test echo serial terminal
+cat /usr/lib/grub/i386-pc/lnxboot.img core > grub
+"#;
+
+/// GRUB's menu, as grub-mkconfig writes it, without what looks for the disk: `DEFAULT` and `OTHER`
+/// are the kernels' releases.
+const MENU: &str = r#"
+if [ -s $prefix/grubenv ]; then
+  set have_grubenv=true
+  load_env
+fi
+if [ "${next_entry}" ] ; then
+   set default="${next_entry}"
+   set next_entry=
+   save_env next_entry
+   set boot_once=true
+else
+   set default="0"
+fi
+
+if [ x"${feature_menuentry_id}" = xy ]; then
+  menuentry_id_option="--id"
+else
+  menuentry_id_option=""
+fi
+export menuentry_id_option
+serial
+terminal_output serial
+set timeout=0
+menuentry 'Debian GNU/Linux' --class debian --class gnu-linux --class gnu --class os $menuentry_id_option 'gnulinux-simple-0a1b' {
+	echo	'Loading Linux DEFAULT ...'
+	linux	/boot/vmlinuz-DEFAULT COMMAND
+	echo	'Loading initial ramdisk ...'
+	initrd	/boot/initrd.img-DEFAULT
+}
+submenu 'Advanced options for Debian GNU/Linux' $menuentry_id_option 'gnulinux-advanced-0a1b' {
+	menuentry 'Debian GNU/Linux, with Linux DEFAULT' --class debian --class os $menuentry_id_option 'gnulinux-DEFAULT-advanced-0a1b' {
+		linux	/boot/vmlinuz-DEFAULT COMMAND
+		initrd	/boot/initrd.img-DEFAULT
+	}
+	menuentry 'Debian GNU/Linux, with Linux OTHER (recovery mode)' --class debian --class os $menuentry_id_option 'gnulinux-OTHER-recovery-0a1b' {
+		linux	/boot/vmlinuz-OTHER COMMAND single
+		initrd	/boot/initrd.img-OTHER
+	}
+	menuentry 'Debian GNU/Linux, with Linux OTHER' --class debian --class os $menuentry_id_option 'gnulinux-OTHER-advanced-0a1b' {
+		linux	/boot/vmlinuz-OTHER COMMAND
+		initrd	/boot/initrd.img-OTHER
+	}
+}
 "#;
 
 /// The first program of a machine.
@@ -62,10 +136,10 @@ export PATH=/bin:/usr/sbin
 mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys; ln -s /proc/self/fd/0 /dev/stdin
 for pass in 1 2 3 4; do for file in /modules/*; do insmod $file 2>/dev/null; done; done
 machine=$(sed 's/.*machine=\([12]\).*/\1/' /proc/cmdline)
-if [ $machine = 1 ]; then printf '#!/bin/sh\nexec busybox reboot -f\n' > /bin/reboot; chmod 755 /bin/reboot; fi
+if [ $machine = 1 ]; then rm /sbin/kexec; printf '#!/bin/sh\nexec busybox reboot -f\n' > /bin/reboot; chmod 755 /bin/reboot; else rm /usr/sbin/grub-reboot; fi
 ip link set lo up
 ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up
-mount /dev/vda /var/lib
+mount /dev/vda /var/lib; ln -s /var/lib/boot /boot
 if [ $machine = 2 ]; then ip link set eth1 name data0; data=data0; else data=eth1; fi
 ip addr add 10.78.0.$machine/24 dev $data; ip link set $data up
 exec /usr/sbin/sshd -D -e -f /etc/ssh/sshd_config
@@ -79,7 +153,6 @@ pub(crate) struct Machines {
     _a: Guest,
     b: Guest,
     ports: [u16; 2],
-    kernel: PathBuf,
     directory: tempfile::TempDir,
 }
 
@@ -89,8 +162,9 @@ fn sh(script: &str, arguments: &[&str]) {
 }
 
 impl Machines {
-    /// Makes them; `None` where a program that they are made of is not installed.
-    pub(crate) fn make(netassay: &Path, kernel: &Path) -> Option<Self> {
+    /// Makes them, with a default kernel and another one; `None` where a program that they are made
+    /// of is not installed.
+    pub(crate) fn make(netassay: &Path, kernels: &[PathBuf; 2]) -> Option<Self> {
         if PROGRAMS.iter().any(|program| !Path::new(program).exists()) {
             return None;
         }
@@ -101,10 +175,11 @@ impl Machines {
         }
         fs::write(at("init"), INIT).unwrap();
         let place = directory.path().display().to_string();
-        sh(MAKE, &[&place, &kernel.display().to_string(), &netassay.display().to_string()]);
-        for disk in ["disk1", "disk2"] {
-            sh("truncate -s 4M \"$1\" && mke2fs -q -t ext4 -O ^has_journal \"$1\"", &[&at(disk)]);
-        }
+        let [default, other] = kernels.each_ref().map(|kernel| release(kernel));
+        let menu = MENU.replace("DEFAULT", &default).replace("OTHER", &other);
+        fs::write(at("grub.cfg"), menu.replace("COMMAND", &command_line(1))).unwrap();
+        let [default, other] = kernels.each_ref().map(|kernel| kernel.display().to_string());
+        sh(MAKE, &[&place, &netassay.display().to_string(), &default, &other]);
         // Both are held until both are known.
         let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let ports = listeners.each_ref().map(|listener| listener.local_addr().unwrap().port());
@@ -120,9 +195,9 @@ impl Machines {
             )
         });
         fs::write(at("ssh_config"), config.collect::<String>()).unwrap();
-        let start = |number| start(directory.path(), kernel, number, ports[number - 1]);
+        let start = |number| start(directory.path(), number, ports[number - 1]);
         let (a, b) = (start(1), start(2));
-        let machines = Self { _a: a, b, ports, kernel: kernel.to_owned(), directory };
+        let machines = Self { _a: a, b, ports, directory };
         machines.await_ssh("a");
         machines.await_ssh("b");
         Some(machines)
@@ -134,21 +209,42 @@ impl Machines {
 
     /// What a machine says to a command, if it answers.
     pub(crate) fn ask(&self, name: &str, script: &str) -> Option<String> {
-        let done = self.said(name, script);
+        let done = self.said(name, script, 5);
         done.status.success().then(|| String::from_utf8(done.stdout).unwrap())
     }
 
     /// What a machine says to commands that all succeed.
     #[track_caller]
     pub(crate) fn tell(&self, name: &str, script: &str) -> String {
-        let done = self.said(name, &format!("set -ex; {script}"));
+        // It is there, on a machine that may have much else to do.
+        let done = self.said(name, &format!("set -ex; {script}"), 30);
         assert!(done.status.success(), "{name}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8(done.stdout).unwrap()
     }
 
-    fn said(&self, name: &str, script: &str) -> Output {
-        let options = ["-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "-F"];
+    /// `patience`: how long the connection may take, in seconds.
+    fn said(&self, name: &str, script: &str, patience: u32) -> Output {
+        let patience = format!("ConnectTimeout={patience}");
+        let options = ["BatchMode=yes", &patience, "ServerAliveInterval=10"];
+        let options = options.iter().flat_map(|option| ["-o", option]).chain(["-F"]);
         Command::new("ssh").args(options).args([&self.ssh_config(), name, script]).output().unwrap()
+    }
+
+    /// Restarts both machines by hand, each in its way, and waits until they are back.
+    pub(crate) fn restart(&self) {
+        let boot = |name: &str| self.ask(name, "cat /proc/sys/kernel/random/boot_id");
+        let before = ["a", "b"].map(|name| boot(name).unwrap());
+        for (name, by) in [("a", "reboot"), ("b", "echo b > /proc/sysrq-trigger")] {
+            // After the connection, which would not end with the machine.
+            self.tell(name, &format!("sync; (sleep 1; {by}) < /dev/null > /dev/null 2>&1 &"));
+        }
+        let deadline = Instant::now() + TO_START;
+        for (name, before) in ["a", "b"].into_iter().zip(before) {
+            while boot(name).is_none_or(|now| now == before) {
+                assert!(Instant::now() < deadline, "{name} does not restart:\n{}", self.console(name));
+                std::thread::sleep(Duration::from_millis(300));
+            }
+        }
     }
 
     fn await_ssh(&self, name: &str) {
@@ -201,7 +297,7 @@ impl Machines {
 
     /// Switches machine `b` on, after it went off, and waits for both.
     pub(crate) fn switch_b_on(&mut self) {
-        self.b = start(self.directory.path(), &self.kernel, 2, self.ports[1]);
+        self.b = start(self.directory.path(), 2, self.ports[1]);
         self.await_ssh("a");
         self.await_ssh("b");
     }
@@ -230,9 +326,14 @@ impl Drop for Guest {
     }
 }
 
-fn start(directory: &Path, kernel: &Path, number: usize, port: u16) -> Guest {
+fn command_line(number: usize) -> String {
+    format!(
+        "console=ttyS0 quiet panic=-1 random.trust_cpu=on cryptomgr.notests tsc=reliable no_timer_check mitigations=off net.ifnames=0 machine={number}"
+    )
+}
+
+fn start(directory: &Path, number: usize, port: u16) -> Guest {
     let at = |name: &str, number: usize| directory.join(format!("{name}{number}")).display().to_string();
-    let image = fs::read_dir(kernel.join("boot")).unwrap().next().unwrap().unwrap().path();
     let other = 3 - number;
     for name in ["link", "monitor"] {
         let _ = fs::remove_file(at(name, number));
@@ -241,23 +342,36 @@ fn start(directory: &Path, kernel: &Path, number: usize, port: u16) -> Guest {
     command
         .args(["-nodefaults", "-no-user-config", "-display", "none", "-machine", "q35,accel=tcg"])
         .args(["-cpu", "max,-erms,-fsrm", "-smp", "1", "-m", "384"])
-        .args(["-kernel", &image.display().to_string()])
-        .args(["-initrd", &directory.join("initramfs").display().to_string()])
-        .args(["-append", &format!("console=ttyS0 quiet panic=-1 random.trust_cpu=on cryptomgr.notests tsc=reliable no_timer_check mitigations=off net.ifnames=0 machine={number}")])
         .args(["-serial", &format!("file:{}", at("console", number))])
-        .args(["-netdev", &format!("user,id=management,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:22")])
+        .args([
+            "-netdev",
+            &format!("user,id=management,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:22"),
+        ])
         .args(["-device", &format!("virtio-net-pci,netdev=management,mac=52:54:00:00:01:0{number},romfile=")])
-        .args(["-netdev", &format!(
-            "dgram,id=data,local.type=unix,local.path={},remote.type=unix,remote.path={}",
-            at("link", number),
-            at("link", other)
-        )])
-        .args(["-device", &format!("virtio-net-pci,netdev=data,rss=on,hash=on,mac=52:54:00:00:02:0{number},romfile=")])
+        .args([
+            "-netdev",
+            &format!(
+                "dgram,id=data,local.type=unix,local.path={},remote.type=unix,remote.path={}",
+                at("link", number),
+                at("link", other)
+            ),
+        ])
+        .args([
+            "-device",
+            &format!("virtio-net-pci,netdev=data,rss=on,hash=on,mac=52:54:00:00:02:0{number},romfile="),
+        ])
         .args(["-drive", &format!("if=virtio,format=raw,file={}", at("disk", number))])
         .args(["-qmp", &format!("unix:{},server=on,wait=off", at("monitor", number))])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(File::create(at("said", number)).unwrap());
+    let file = |name: &str| directory.join(name).display().to_string();
+    if number == 1 {
+        command.args(["-kernel", &file("grub")]);
+    } else {
+        command.args(["-kernel", &file("kernel"), "-initrd", &file("initramfs")]);
+        command.args(["-append", &command_line(number)]);
+    }
     // SAFETY: prctl only asks the kernel to end the child with its parent.
     unsafe {
         command.pre_exec(|| {

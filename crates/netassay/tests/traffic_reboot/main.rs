@@ -6,6 +6,7 @@
 mod common;
 #[path = "../common/kernel.rs"]
 mod kernel;
+mod kernels;
 mod reload;
 #[path = "../common/restarting.rs"]
 mod restarting;
@@ -37,10 +38,10 @@ impl World {
         if !stripped.is_ok_and(|status| status.success()) {
             std::fs::copy(&program, &agent).unwrap();
         }
-        let Some(machines) = Machines::make(&program, &kernel::directory()) else {
+        let Some(machines) = Machines::make(&program, &kernel::two_directories()) else {
             skip(
                 test,
-                "it needs QEMU and the Debian packages openssh-server, busybox-static, ethtool and e2fsprogs",
+                "it needs QEMU and the Debian packages openssh-server, busybox-static, ethtool, e2fsprogs, kexec-tools, grub-common, grub2-common and grub-pc-bin",
             );
             return None;
         };
@@ -120,6 +121,8 @@ fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
     // Nothing of the study is left: the machine that a boot starts with has its own settings.
     let state = world.machines.ask("a", "ls /tmp; cat /proc/sys/kernel/random/boot_id").unwrap();
     assert_eq!(state.trim(), boots[1].1, "{state}");
+
+    kernels::each_boot_runs_its_kernel_and_the_default_is_back(&world);
 
     // The controller is killed while the machines restart, one of which goes off. Once that one is
     // back, the study goes on in the boots that both machines are in.

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod disturbed;
+mod kernels;
 mod missing;
 mod simulator;
 mod world;

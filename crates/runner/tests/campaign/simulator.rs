@@ -8,8 +8,8 @@ use std::rc::Rc;
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
 use record::{Cause, Detail, Disturbance, Environment, Note, sample};
-use study::{BootState, Condition, Effective, Settled, Study};
-use testbed::{RunOrder, Switches};
+use study::{BootKind, BootState, Condition, Effective, Settled, Study};
+use testbed::{Boot, RunOrder, Switches};
 
 /// The same study over up to 6 boots, with looks after 2, 4 and 6.
 pub(crate) fn looking_study() -> Study {
@@ -99,6 +99,10 @@ pub(crate) struct SimulatedLab {
     pub(crate) lacks_gso: bool,
     pub(crate) interrupt: Interrupt,
     pub(crate) built: usize,
+    /// The present boot of the machines of a study between machines, and all kernels that they were
+    /// restarted with.
+    pub(crate) machines: Option<Boot>,
+    pub(crate) restarts: Vec<Option<String>>,
     /// Runs so far, over all testbeds.
     runs: Rc<Cell<usize>>,
 }
@@ -114,6 +118,8 @@ impl SimulatedLab {
             lacks_gso: false,
             interrupt,
             built: 0,
+            machines: None,
+            restarts: Vec::new(),
             runs: Rc::default(),
         }
     }
@@ -139,7 +145,21 @@ impl Lab for SimulatedLab {
             lacks_gso: self.lacks_gso,
             interrupt: self.interrupt.clone(),
             runs: Rc::clone(&self.runs),
+            boot: self.machines.clone(),
         }))
+    }
+
+    fn boots(&mut self) -> Result<Vec<Boot>, testbed::Error> {
+        Ok(self.machines.clone().into_iter().collect())
+    }
+
+    fn restart(&mut self, how: BootKind, state: &BootState) -> Result<(), testbed::Error> {
+        assert_eq!(how, BootKind::Reboot);
+        self.restarts.push(state.kernel.clone());
+        let boot = self.machines.as_mut().unwrap();
+        boot.id = format!("boot {}", self.restarts.len());
+        boot.release = state.kernel.clone().unwrap_or_else(|| boot.default.clone());
+        Ok(())
     }
 }
 
@@ -151,6 +171,7 @@ struct SimulatedBench {
     lacks_gso: bool,
     interrupt: Interrupt,
     runs: Rc<Cell<usize>>,
+    boot: Option<Boot>,
 }
 
 /// What disturbs a run.
@@ -164,7 +185,13 @@ impl Bench for SimulatedBench {
     }
 
     fn environment(&mut self) -> Result<Environment, testbed::Error> {
-        Ok(sample::environment())
+        let mut environment = sample::environment();
+        if let Some(Boot { id, release, .. }) = &self.boot {
+            environment.transmitter.kernel.boot_id = Some(id.clone());
+            environment.transmitter.kernel.release = Some(release.clone());
+            environment.receiver = None;
+        }
+        Ok(environment)
     }
 
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use words::{Family, Scenario};
 
+use crate::model::factor::release;
 use crate::model::guest::Guest;
 
 /// What a testbed is built for. Conditions with the same state share boots.
@@ -15,11 +16,15 @@ pub struct BootState {
     /// The virtual machines, where there are any. All are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest: Option<Guest>,
+    /// The release of the kernel that the user's machines run; none: the one that each boots by
+    /// default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
 }
 
 impl Default for BootState {
     fn default() -> Self {
-        Self { scenario: Scenario::Veth, underlay_family: Family::Ipv4, guest: None }
+        Self { scenario: Scenario::Veth, underlay_family: Family::Ipv4, guest: None, kernel: None }
     }
 }
 
@@ -34,7 +39,10 @@ impl BootState {
     /// `inside_guest`: the whole testbed is inside one virtual machine.
     pub(crate) fn without_the_absent(&mut self, inside_guest: bool) {
         if !self.scenario.has_guests() && !inside_guest {
-            self.guest = None;
+            let guest = self.guest.take();
+            // Of the settings of guests this is the one that machines have too.
+            let kernel = guest.and_then(|guest| guest.kernel).filter(|_| self.scenario.has_machines());
+            self.kernel = kernel.map(|kernel| release(&kernel).to_owned());
         }
         if !self.scenario.has_tunnel() {
             self.underlay_family = Self::default().underlay_family;

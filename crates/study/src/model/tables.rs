@@ -184,7 +184,7 @@ pub(crate) const GUEST: Table = Table {
         vary(
             "kernel",
             Part::Kernel,
-            "A path to an image, a directory with `boot/` and `lib/modules/`, the name of a package of `netassay kernel fetch`, or `running`. Default: running.",
+            "A path to an image, a directory with `boot/` and `lib/modules/`, the name of a package of `netassay kernel fetch`, or `running`. Between machines a factor only: the release of a kernel that is installed there, or `running` for the one that they boot by default. Default: running.",
         ),
         vary(
             "command_line",

@@ -128,6 +128,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let protocol = root.table("[protocol]", problems);
     let hosts = protocol::Hosts { scenarios: &scenarios, inside_guest };
     let protocol = protocol.map(|table| protocol::read(table, hosts, problems)).unwrap_or_default();
+    testbed.kernels_of_machines(protocol.how, problems);
     let machine = root.table("[machine]", problems);
     let machine = machine.map(|table| machine::read(table, problems)).unwrap_or_default();
     let kinds: Vec<Kind> = workloads.iter().map(|read| read.workload.traffic.kind).collect();
@@ -147,8 +148,9 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
 
     let mut boot = BootState {
         scenario: *scenarios.first()?,
-        guest: (inside_guest || scenarios.iter().any(|scenario| scenario.has_guests()))
-            .then_some(testbed.guest()),
+        guest: (inside_guest
+            || scenarios.iter().any(|scenario| scenario.has_guests() || scenario.has_machines()))
+        .then_some(testbed.guest()),
         ..BootState::default()
     };
     let mut underlay_mtu = None;

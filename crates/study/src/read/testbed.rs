@@ -6,6 +6,7 @@ use words::{Acceleration, Scenario, Value};
 
 use crate::model::factor::Subject;
 use crate::model::guest::Guest;
+use crate::model::protocol::BootKind;
 use crate::read::factor;
 use crate::read::part::{self, Written};
 use crate::read::problems::Problems;
@@ -105,13 +106,29 @@ impl Testbed<'_> {
             let message = format!("`[guest]` needs virtual machines, and `{scenario}` has none");
             problems.report(place.clone(), message, HELP);
         }
-        let is_of_guest = |read: &&factor::Read| matches!(read.factor.subject(), Subject::Guest(_));
+        let has_kernels = self.scenarios.iter().all(|scenario| scenario.has_machines());
+        let is_of_guest = |read: &&factor::Read| match read.factor.subject() {
+            Subject::Guest("kernel") => !has_kernels,
+            Subject::Guest(_) => true,
+            _ => false,
+        };
         for read in self.factors.iter().filter(is_of_guest) {
             let message = format!(
                 "`{}` is a setting of virtual machines, and `{scenario}` has none",
                 read.factor.name()
             );
             problems.report(read.name.clone(), message, HELP);
+        }
+    }
+
+    /// Kernels of machines, which only a restart changes.
+    pub(crate) fn kernels_of_machines(&self, how: BootKind, problems: &mut Problems) {
+        let are_machines = self.scenarios.iter().any(|scenario| scenario.has_machines());
+        let Some(read) = self.factor(&Subject::Guest("kernel")).filter(|_| are_machines) else { return };
+        if how != BootKind::Reboot {
+            let message = "`kernel` of machines changes when they restart, and here they do not";
+            let help = "write `boots = { how = \"reboot\", count = 3 }` in `[protocol]`, or remove it";
+            problems.report(read.name.clone(), message, help);
         }
     }
 

@@ -178,6 +178,18 @@ fn a_study_of_several_states_does_not_stop_early() {
 }
 
 #[test]
+fn kernels_of_machines_change_when_they_restart() {
+    let of = |scenario: &str, boots: &str| {
+        let kernels = "[factors]\nkernel = [\"6.1.0-47-amd64\", \"running\"]";
+        of_guests(scenario, "", &format!("{kernels}\n[protocol]\nboots = {boots}"))
+    };
+    assert_eq!(of("ssh", "{ how = \"reboot\", count = 2 }"), "no problem");
+    assert_eq!(of("ssh-vxlan", "{ how = \"reboot\", count = 2 }"), "no problem");
+    shows!(of("ssh", "{ how = \"reload\", count = 2 }"));
+    shows!(of("veth", "2"));
+}
+
+#[test]
 fn only_machines_are_restarted() {
     let boots = |value: &str| format!("[protocol]\nboots = {value}");
     for kind in ["reset", "reload", "reboot"] {

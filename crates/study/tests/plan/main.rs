@@ -179,6 +179,28 @@ fn kernels_and_command_lines_have_names_that_read_well() {
 }
 
 #[test]
+fn each_kernel_of_machines_has_boots_of_its_own() {
+    let text = "name = \"x\"\nquestion = \"q\"\nscenario = \"ssh\"\n[[workload]]\nkind = \"udp_rr\"\n\
+                [factors]\nkernel = [\"running\", \"/boot/vmlinuz-6.1.0-56-amd64\", \"6.6.1\"]\nmtu = [1500, 9000]\n\
+                [protocol]\nboots = { how = \"reboot\", count = 2 }\nruns = 1\nwarmup = 0\n";
+    let study = Study::parse("x.toml", text).unwrap_or_else(|problems| panic!("{problems}"));
+    let plan = study.plan();
+    let kernel = |condition: usize| plan.conditions[condition].boot.kernel.as_deref();
+    let kernels: Vec<_> = (0..plan.conditions.len()).map(kernel).collect();
+    let [older, newer] = [Some("6.1.0-56-amd64"), Some("6.6.1")];
+    assert_eq!(kernels, [None, None, older, older, newer, newer]);
+    assert!(plan.conditions.iter().all(|condition| condition.boot.guest.is_none()));
+    let boots = netassay_study::schedule(&plan.states_of_conditions(), study.protocol());
+    assert_eq!(boots.len(), 6);
+    for boot in boots {
+        let mut of_boot: Vec<_> = boot.iter().map(|run| kernel(run.condition)).collect();
+        assert_eq!(of_boot.len(), 2);
+        of_boot.dedup();
+        assert_eq!(of_boot.len(), 1);
+    }
+}
+
+#[test]
 fn what_leaves_a_whole_design_out_is_reported_once() {
     let plan = plan(
         &["tcp_stream", "udp_stream"],

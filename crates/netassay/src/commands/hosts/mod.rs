@@ -113,7 +113,10 @@ impl ReachedHosts {
     /// cannot be restarted.
     pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
         match (study.protocol().how, &self.found) {
-            (BootKind::Reboot, Some(found)) => Ok(self.hosts.check(found)?),
+            (BootKind::Reboot, Some(found)) => {
+                self.hosts.check(found)?;
+                Ok(self.hosts.check_kernels(&kernels_of(study), interrupt)?)
+            }
             (BootKind::Reload, Some(found)) => {
                 self.cards = Some(self.hosts.cards(found, PROGRAM.as_ref(), interrupt)?);
                 Ok(())
@@ -172,6 +175,9 @@ impl ReachedHosts {
                 all.push(Intended::driver(&cards[side]));
             }
             all.extend(self.of_machines.iter().flat_map(|both| both[side].iter().cloned()));
+            for kernel in kernels_of(study) {
+                all.push(Intended::kernel(&kernel));
+            }
             let mut told = BTreeSet::new();
             all.retain(|one| told.insert(one.clone()));
             text +=
@@ -192,6 +198,11 @@ impl ReachedHosts {
         }
         text
     }
+}
+
+/// The releases of the kernels that a study has the machines boot, each once.
+fn kernels_of(study: &Study) -> BTreeSet<String> {
+    study.plan().conditions.into_iter().filter_map(|condition| condition.boot.kernel).collect()
 }
 
 /// Reaches one machine; `None`: none is named.
