@@ -279,6 +279,8 @@ pub struct Traced {
     pub batch: u32,
     /// Batches of each kind: without probes, with some, with all.
     pub rounds: u32,
+    /// Whether each end has a thread of its own, whose reader sleeps until a packet wakes it.
+    pub asleep: bool,
 }
 
 /// The receiver of the messages of [`Request::Exact`].

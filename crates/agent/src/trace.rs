@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use ::trace::{Account, At, Candidates, Chosen, Kernel, Mean, Offered, Path, Probe, Round, Tracer, resolve};
+use ::trace::{
+    Account, At, Candidates, Chosen, Cost, Kernel, Mean, Offered, Path, Probe, Round, Tracer, needed, resolve,
+};
 use load::Spec;
 use load::exact::{Repeat, lend};
 
@@ -12,8 +14,9 @@ use crate::exact::open_in;
 use crate::message::{Answer, ExactReceiver, Traced};
 use crate::refusal::{Refusal, Reply};
 
-/// The number of `sendto`, by which `send` sends too (x86-64).
+/// The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
 const SENDTO: u64 = 44;
+const RECVFROM: u64 = 45;
 /// Turns before anything is counted: by then caches and windows have their sizes.
 const WARM_UP: u32 = 2000;
 /// Turns in which the places of stages are tried.
@@ -28,7 +31,7 @@ pub(crate) fn trace(spec: &Spec, receiver: ExactReceiver, wanted: &Traced, deadl
         ExactReceiver::Nobody(address) => (None, Some(address)),
     };
     let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), deadline };
-    let lent = lend(spec, receiver, nobody, &mut |turns| work.account(turns)).map_err(Refusal::passing)?;
+    let lent = lend(spec, receiver, nobody, wanted.asleep, &mut |turns| work.account(turns)).map_err(Refusal::passing)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
 
@@ -45,20 +48,19 @@ impl Watched<'_> {
         repeat(work, WARM_UP)?;
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
-        let [first, .., last] = probes.as_slice() else {
-            return Err(format!("fewer than two stages are passed: {}", missing(&stages)).into());
-        };
-        let ends = [first.clone(), last.clone()];
+        let pilot = self.round(&probes, work, TRIED)?.reading;
+        let ends = needed(&stages, pilot.ways.first())?;
         // For each kind of probe one in the middle shows what it costs.
-        let mut kinds: BTreeMap<(Mean, At), Probe> = BTreeMap::new();
+        let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();
+        let passes = |probe: &Probe| pilot.ways.first().is_none_or(|way| way.passes(probe.number));
         for stage in &stages {
             if let (Some(probe), Ok(seen)) = (stage.probe(), &stage.seen)
-                && probe != ends[0]
-                && probe != ends[1]
+                && !ends.contains(&probe)
+                && passes(&probe)
             {
                 // A tracepoint is one place, whichever end of a stage it stands for.
                 let at = if seen.mean == Mean::Tracepoint { At::Entry } else { stage.at };
-                kinds.entry((seen.mean, at)).or_insert(probe);
+                kinds.entry((seen.mean, at, stage.phase)).or_insert(probe);
             }
         }
         let messages = work.messages();
@@ -77,8 +79,10 @@ impl Watched<'_> {
             account.untraced.push(repeat(work, turns)?);
             account.ends.push(self.round(&ends, work, turns)?);
             for ((_, rounds), probe) in account.one_more.iter_mut().zip(kinds.values()) {
-                let three = [ends[0].clone(), probe.clone(), ends[1].clone()];
-                rounds.push(self.round(&three, work, turns)?);
+                let mut one_more = ends.clone();
+                one_more.push(probe.clone());
+                one_more.sort_by_key(|probe| probe.number);
+                rounds.push(self.round(&one_more, work, turns)?);
             }
             account.all.push(self.round(&probes, work, turns)?);
         }
@@ -91,18 +95,23 @@ impl Watched<'_> {
         let candidates = Candidates::of(&resolved, self.ipv6);
         let mut tried = Vec::new();
         for group in candidates.probes(self.wanted.functions) {
-            let (tracer, means) = self.kernel.attach_to_try(&group, SENDTO).map_err(said)?;
-            follow(&tracer)?;
+            let (tracer, means) = self.kernel.attach_to_try(&group, self.call()).map_err(said)?;
+            follow(&tracer, work)?;
             repeat(work, TRIED)?;
             let hits = tracer.read().map_err(said)?.hits;
             tried.extend(means.into_iter().zip(hits));
         }
-        Ok(candidates.choose(self.wanted.functions, tried))
+        Ok(candidates.choose(self.wanted.functions, tried, u64::from(TRIED / 2)))
+    }
+
+    /// The system call that `sys_enter` and `sys_exit` stand for.
+    fn call(&self) -> u64 {
+        if self.path.comes_in() { RECVFROM } else { SENDTO }
     }
 
     fn round(&self, probes: &[Probe], work: &mut dyn Repeat, turns: u32) -> Result<Round, String> {
-        let (tracer, means) = self.kernel.attach(probes, SENDTO).map_err(said)?;
-        follow(&tracer)?;
+        let (tracer, means) = self.kernel.attach(probes, self.call()).map_err(said)?;
+        follow(&tracer, work)?;
         if let Some(reason) = means.into_iter().find_map(Result::err) {
             return Err(format!("a place that could be probed cannot be any more: {reason}"));
         }
@@ -111,20 +120,15 @@ impl Watched<'_> {
     }
 }
 
-/// Follows the calling thread.
-fn follow(tracer: &Tracer) -> Result<(), String> {
-    tracer.follow(nix::unistd::gettid().as_raw().unsigned_abs()).map_err(said)
+/// Follows the calling thread, and those that the work has beside it.
+fn follow(tracer: &Tracer, work: &dyn Repeat) -> Result<(), String> {
+    let own = nix::unistd::gettid().as_raw().unsigned_abs();
+    let mut threads = work.threads().into_iter().chain([own]);
+    threads.try_for_each(|thread| tracer.follow(thread)).map_err(said)
 }
 
 fn repeat(work: &mut dyn Repeat, turns: u32) -> Result<u64, String> {
     work.repeat(turns).map_err(said)
-}
-
-fn missing(stages: &[Chosen]) -> String {
-    let reasons = stages
-        .iter()
-        .filter_map(|stage| stage.seen.as_ref().err().map(|reason| format!("{}: {reason}", stage.label)));
-    reasons.collect::<Vec<_>>().join("; ")
 }
 
 fn said(error: impl std::fmt::Display) -> String {

@@ -24,25 +24,32 @@ enum came_to {
 	STRAY,    /* no journey is under way: its begin was not seen */
 	REPEATED, /* arrived, but passed a point again (a packet that became several) or out of order */
 	INSIDE,   /* hit in an interrupt that came in between: another packet's */
+	CAME_IN,  /* a packet from outside: it arrives if a reader that is followed takes it */
 	CAME_TO
 };
 
 struct journey {
 	u64 passed;          /* a bit for each point; 0: none is under way */
-	u64 begun;           /* the time of point 0 */
+	u64 packet;          /* of a reader: the packet that it took */
 	u64 since;           /* when the outermost interruption began */
-	u64 aside;           /* time in interruptions since point 0 */
+	u64 aside;           /* time in interruptions so far */
 	u32 depth;           /* interruptions that are under way, one in the other */
 	u32 latest;          /* the latest point */
 	u32 again;           /* hits of points that were passed already, or out of order */
 	u32 before;          /* of a journey that arrived: the point before the one that is counted */
+	u32 start;           /* of a journey that arrived: its first point */
+	u32 way;             /* of a journey that arrived: the number of its way */
 	u64 at[POINTS];      /* of each passed point: the time */
 	u64 outside[POINTS]; /* of each passed point: `aside` at that time */
 };
 
-/* The end of a journey takes the whole system call: no interruption outlives it. */
-static inline __attribute__((always_inline)) enum came_to
-pass(struct journey *journey, u32 point, u32 last, u64 now)
+#define INLINE static inline __attribute__((always_inline))
+
+/*
+ * A hit of a point. `first` begins a journey; `last` ends it (POINTS: it ends elsewhere). The end
+ * takes the whole system call: no interruption outlives it.
+ */
+INLINE enum came_to pass(struct journey *journey, u32 point, u32 first, u32 last, u64 now)
 {
 	enum came_to came_to = PASSED;
 
@@ -50,11 +57,9 @@ pass(struct journey *journey, u32 point, u32 last, u64 now)
 		return STRAY;
 	if (journey->depth)
 		return INSIDE;
-	if (point == 0) {
+	if (point == first) {
 		came_to = journey->passed ? LOST : BEGUN;
 		journey->passed = 0;
-		journey->begun = now;
-		journey->aside = 0;
 		journey->again = 0;
 	} else if (!journey->passed) {
 		return STRAY;
@@ -67,31 +72,101 @@ pass(struct journey *journey, u32 point, u32 last, u64 now)
 	journey->outside[point] = journey->aside;
 	journey->passed |= 1ULL << point;
 	journey->latest = point;
-	if (point == last && point != 0)
+	if (point == last && point != first)
 		came_to = journey->again ? REPEATED : DONE;
 	return came_to;
 }
 
 /* The journey is over and counted: the next one may begin. */
-static inline __attribute__((always_inline)) void arrive(struct journey *journey)
+INLINE void arrive(struct journey *journey)
 {
 	journey->passed = 0;
 }
 
 /* Something else gets the CPU: an interrupt, a soft interrupt, another task. */
-static inline __attribute__((always_inline)) void interrupt(struct journey *journey, u64 now)
+INLINE void interrupt(struct journey *journey, u64 now)
 {
 	if (journey->depth++ == 0)
 		journey->since = now;
 }
 
 /* It gives the CPU back. One that began before it was looked for is not counted. */
-static inline __attribute__((always_inline)) void resume(struct journey *journey, u64 now)
+INLINE void resume(struct journey *journey, u64 now)
 {
 	if (journey->depth == 0)
 		return;
 	if (--journey->depth == 0)
 		journey->aside += now - journey->since;
+}
+
+/* The number of the highest bit, without branches: the verifier would follow each. */
+INLINE u32 highest(u64 bits)
+{
+	u32 power = 0;
+
+	for (u32 step = 32; step; step >>= 1) {
+		u64 high = bits >> step;
+		u32 by = (u32)((high | -high) >> 63) * step;
+
+		bits >>= by;
+		power += by;
+	}
+	return power;
+}
+
+/*
+ * The way in. A packet comes by an interrupt and is handed from function to function by a CPU, and
+ * later from the socket to a thread that reads: two journeys, joined when the read returns.
+ *
+ * What a CPU passes before it has a packet leads to the next one: the interrupt, the poll of a
+ * device. The latest time counts, and what stood behind it is forgotten.
+ */
+INLINE void lead(struct journey *cpu, u32 point, u64 now)
+{
+	if (point >= POINTS)
+		return;
+	cpu->passed = (cpu->passed & ((1ULL << point) - 1)) | 1ULL << point;
+	cpu->at[point] = now;
+	cpu->outside[point] = cpu->aside;
+}
+
+/* The packet that has just begun with `first` takes what led to it. */
+INLINE void take_lead(struct journey *packet, struct journey *cpu, u32 first)
+{
+	for (u32 point = 0; point < first && point < POINTS; point++) {
+		packet->at[point] = cpu->at[point];
+		packet->outside[point] = cpu->outside[point];
+	}
+	packet->passed |= cpu->passed & ((1ULL << first) - 1);
+	cpu->passed = 0;
+}
+
+/*
+ * The reader's journey becomes the packet's: from its points in front of `border`, which the CPU
+ * passed, to the reader's own. A reader that asked before the packet was there slept: what it
+ * passed before is not on the packet's way. Time from the last point of the CPU to the first of the
+ * reader is the packet's, whoever had the CPU.
+ */
+INLINE void join(struct journey *reader, const struct journey *packet, u32 border, u32 last)
+{
+	u64 latest = packet->latest & (POINTS - 1);
+	u64 arrived = packet->at[latest], early = 0, first;
+
+	/* Without branches: the verifier would follow each. */
+	for (u32 point = border; point <= last && point < POINTS; point++)
+		early |= (reader->at[point] - arrived) >> 63 << point;
+	reader->passed &= ~early;
+	first = highest(reader->passed & -reader->passed);
+	reader->since = reader->outside[first & (POINTS - 1)];
+	for (u32 point = 0; point <= last && point < POINTS; point++) {
+		if (point < border) {
+			reader->at[point] = packet->at[point];
+			reader->outside[point] = packet->outside[point];
+		} else {
+			reader->outside[point] += packet->outside[latest] - reader->since;
+		}
+	}
+	reader->passed |= packet->passed;
 }
 
 #define CELL_BUCKETS 496
@@ -100,21 +175,12 @@ static inline __attribute__((always_inline)) void resume(struct journey *journey
  * The bucket of a time: 8 for each power of two (so at most 12.5 % wide), and one for each ns below
  * 16. 64 bits have (64 - 4) * 8 + 16 buckets.
  */
-static inline __attribute__((always_inline)) u32 bucket(u64 ns)
+INLINE u32 bucket(u64 ns)
 {
-	u64 rest = ns >> 3;
-	u32 power = 3;
+	u32 power = highest(ns);
 
 	if (ns < 16)
 		return (u32)ns;
-	/* The highest bit, without branches: the verifier would follow each. */
-	for (u32 step = 32; step; step >>= 1) {
-		u64 high = rest >> step;
-		u32 by = (u32)((high | -high) >> 63) * step;
-
-		rest >>= by;
-		power += by;
-	}
 	return 16 + (power - 4) * 8 + ((u32)(ns >> (power - 3)) & 7);
 }
 
@@ -128,7 +194,7 @@ struct cell {
 	u32 buckets[CELL_BUCKETS];
 };
 
-static inline __attribute__((always_inline)) void add(struct cell *cell, u64 ns, u64 outside)
+INLINE void add(struct cell *cell, u64 ns, u64 outside)
 {
 	u32 into = bucket(ns);
 

@@ -6,99 +6,7 @@
  * Compiled by `cargo xtask bpf`; the object beside it is checked in. CO-RE: only the fields below
  * are used of the kernel's types, and the loader finds their offsets in the kernel's own BTF.
  */
-#include "journey.h"
-
-#define SEC(name) __attribute__((section(name), used))
-#define FIELDS __attribute__((preserve_access_index))
-
-enum { HASH = 1, PERCPU_ARRAY = 6 };
-
-static void *(*lookup)(void *map, const void *key) = (void *)1;
-static u64 (*now_ns)(void) = (void *)5;
-/* The process in the upper half, the thread in the lower one. */
-static u64 (*current)(void) = (void *)14;
-static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
-
-struct task_struct {
-	int pid;
-} FIELDS;
-
-struct pt_regs {
-	unsigned long orig_ax;
-} FIELDS;
-
-/* `__uint(name, value)` of libbpf. */
-#define NUMBER(name, value) int(*name)[value]
-
-/* Journeys by the number of the thread that is followed; who follows puts them there. */
-struct {
-	NUMBER(type, HASH);
-	NUMBER(max_entries, 64);
-	u32 *key;
-	struct journey *value;
-} journeys SEC(".maps");
-
-/*
- * Ways: each set of points that a journey passed has a number, in the order in which this CPU met
- * them. By CPU, so that two of them never give one number twice.
- */
-#define WAYS 8
-struct ways {
-	u64 passed[WAYS];
-};
-struct {
-	NUMBER(type, PERCPU_ARRAY);
-	NUMBER(max_entries, 1);
-	u32 *key;
-	struct ways *value;
-} ways SEC(".maps");
-
-/* By way and point: the segment that ends at this point. Point 0's cell has the whole journey. */
-struct {
-	NUMBER(type, PERCPU_ARRAY);
-	NUMBER(max_entries, WAYS * POINTS);
-	u32 *key;
-	struct cell *value;
-} cells SEC(".maps");
-
-/* How often hits came to what (`enum came_to`), then journeys of more ways than are kept apart. */
-#define CROWDED CAME_TO
-#define TALLIES (CAME_TO + 1)
-struct {
-	NUMBER(type, PERCPU_ARRAY);
-	NUMBER(max_entries, TALLIES);
-	u32 *key;
-	u64 *value;
-} tallies SEC(".maps");
-
-/* How often each point was hit while places were tried. */
-struct {
-	NUMBER(type, PERCPU_ARRAY);
-	NUMBER(max_entries, 256);
-	u32 *key;
-	u64 *value;
-} hits SEC(".maps");
-
-/*
- * Constants that differ from copy to copy: the loader looks for these numbers and puts its own
- * there. The kernel's verifier then knows them, and drops what they rule out.
- */
-#define CONSTANT(mark) ({ u64 value; asm volatile("%0 = " #mark " ll" : "=r"(value)); value; })
-#define POINT CONSTANT(0x6e65746173736101)
-#define LAST CONSTANT(0x6e65746173736102)
-#define CALL CONSTANT(0x6e65746173736103)
-/* Not 0: only count the hits of points, to learn which of them packets pass. */
-#define TRYING CONSTANT(0x6e65746173736104)
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE void count(void *map, u32 index)
-{
-	u64 *tally = lookup(map, &index);
-
-	if (tally)
-		++*tally;
-}
+#include "maps.h"
 
 /* The journey of the running thread, if it is followed. */
 INLINE struct journey *under_way(void)
@@ -123,23 +31,25 @@ INLINE u32 way_of(u64 passed)
 }
 
 /*
- * Adds a journey that arrived to the cells of its way. The point before stands in memory, where the
- * verifier does not follow it: it would else try every combination of points.
+ * Adds a journey that arrived to the cells of its way. What changes from point to point stands in
+ * memory, where the verifier does not follow it: it would else try every combination of points.
  */
 INLINE void keep(struct journey *journey)
 {
-	u32 way = way_of(journey->passed), first, index, before;
+	u64 passed = journey->passed, rest = passed & (passed - 1), outside;
+	u32 first, index, before;
 	struct cell *cell;
-	u64 outside;
 
-	if (way >= WAYS) {
+	journey->way = way_of(passed);
+	if (journey->way >= WAYS) {
 		count(&tallies, CROWDED);
 		return;
 	}
-	first = way * POINTS;
-	journey->before = 0;
+	first = *(volatile u32 *)&journey->way * POINTS;
+	journey->start = highest(passed & -passed);
+	journey->before = journey->start;
 	for (u32 point = 1; point <= LAST && point < POINTS; point++) {
-		if (!(journey->passed >> point & 1))
+		if (!(rest >> point & 1))
 			continue;
 		index = first + point;
 		cell = lookup(&cells, &index);
@@ -150,44 +60,158 @@ INLINE void keep(struct journey *journey)
 		add(cell, journey->at[point] - journey->at[before] - outside, outside);
 		journey->before = point;
 	}
-	cell = lookup(&cells, &first);
 	before = journey->before & (POINTS - 1);
-	outside = journey->outside[before];
+	index = journey->start & (POINTS - 1);
+	outside = journey->outside[before] - journey->outside[index];
+	rest = journey->at[before] - journey->at[index] - outside;
+	index += first;
+	cell = lookup(&cells, &index);
 	if (cell)
-		add(cell, journey->at[before] - journey->begun - outside, outside);
+		add(cell, rest, outside);
 }
 
-INLINE int hit(void)
+INLINE struct packet *packet_at(u64 address)
 {
-	struct journey *journey = under_way();
+	/* Packets are 256 bytes apart. */
+	u32 place = (u32)(address >> 8) & (PACKETS - 1);
+
+	return lookup(&packets, &place);
+}
+
+/* A point that a CPU passes with a packet, or on its way to one. */
+INLINE int arriving(u64 address)
+{
+	u32 zero = 0, processor;
+	struct cpu *cpu = lookup(&cpus, &zero);
+	struct packet *packet;
+	struct journey *journey;
 	enum came_to came_to;
 
-	if (!journey)
+	if (!cpu)
 		return 0;
 	if (TRYING) {
 		count(&hits, POINT);
 		return 0;
 	}
-	came_to = pass(journey, POINT, LAST, now_ns());
-	if (came_to != PASSED)
-		count(&tallies, came_to);
-	if (came_to == DONE)
-		keep(journey);
-	if (came_to == DONE || came_to == REPEATED)
-		arrive(journey);
+	if (PHASE == LEADING) {
+		lead(&cpu->journey, POINT, now_ns());
+		return 0;
+	}
+	/* In memory an address is a number: of a pointer the verifier allows no part. */
+	if (PACKET)
+		*(volatile u64 *)&cpu->packet = address;
+	else if (!cpu->delivers)
+		return 0; /* somebody else's use of the same function */
+	address = *(volatile u64 *)&cpu->packet;
+	packet = packet_at(address);
+	if (!packet || (POINT != FIRST && packet->address != address))
+		return 0;
+	journey = &packet->journey;
+	processor = this_cpu();
+	if (POINT == FIRST) {
+		packet->address = address;
+		packet->ahead = 0;
+		packet->cpu = processor;
+	} else if (packet->cpu != processor) {
+		packet->ahead = cpu->journey.aside - journey->outside[journey->latest & (POINTS - 1)];
+		packet->cpu = processor;
+	}
+	journey->aside = cpu->journey.aside - packet->ahead;
+	came_to = pass(journey, POINT, FIRST, POINTS, now_ns());
+	if (came_to == BEGUN || came_to == LOST) {
+		take_lead(journey, &cpu->journey, FIRST);
+		count(&tallies, CAME_IN);
+	}
 	return 0;
 }
 
-SEC("fentry/any") int fentry(void *context) { return hit(); }
-SEC("fexit/any") int fexit(void *context) { return hit(); }
-SEC("kprobe/any") int kprobe(void *context) { return hit(); }
-SEC("kretprobe/any") int kretprobe(void *context) { return hit(); }
-SEC("raw_tp/any") int tracepoint(void *context) { return hit(); }
+/* What came of a read that returned: the packet that it took is joined to it. */
+INLINE enum came_to taken(struct journey *reader)
+{
+	u64 address = *(volatile u64 *)&reader->packet;
+	struct packet *packet = packet_at(address);
+	struct journey *journey;
+
+	if (!address || !packet)
+		return PASSED; /* nothing was there to read */
+	journey = &packet->journey;
+	if (packet->address != address || !journey->passed)
+		return STRAY;
+	packet->address = 0;
+	if (journey->again)
+		return REPEATED;
+	join(reader, journey, FIRST, LAST);
+	arrive(journey);
+	return DONE;
+}
+
+INLINE int hit(u64 address)
+{
+	struct journey *journey;
+	enum came_to came_to;
+
+	if (PHASE == LEADING || PHASE == ARRIVING)
+		return arriving(address);
+	journey = under_way();
+	if (!journey)
+		return 0;
+	if (TRYING) {
+		if (!journey->depth)
+			count(&hits, POINT);
+		return 0;
+	}
+	if (PHASE == READING && (POINT == FIRST || PACKET) && !journey->depth)
+		journey->packet = address;
+	came_to = pass(journey, POINT, FIRST, LAST, now_ns());
+	if (came_to == DONE || came_to == REPEATED) {
+		if (PHASE == READING && came_to == DONE)
+			came_to = taken(journey);
+		if (came_to == DONE)
+			keep(journey);
+		arrive(journey);
+	}
+	if (came_to != PASSED)
+		count(&tallies, came_to);
+	return 0;
+}
+
+/* The packet among the arguments of a function or tracepoint. */
+#define PICK(which, argument) \
+	if ((PACKET & (LISTED - 1)) == (which)) \
+		picked = (u64)(argument)
+#define PICKED(first, second, third) \
+	({ \
+		u64 picked = 0; \
+		PICK(1, first); \
+		PICK(2, second); \
+		PICK(3, third); \
+		if (PACKET & LISTED) \
+			picked = listed(picked); \
+		picked; \
+	})
+
+/* The first packet of a list: its links are the first of its fields. */
+INLINE u64 listed(u64 list)
+{
+	u64 packet = 0;
+
+	read_kernel(&packet, sizeof(packet), (void *)list);
+	return packet;
+}
+
+#define OF_CONTEXT PICKED(context[0], context[1], context[2])
+#define OF_REGISTERS PICKED(registers->di, registers->si, registers->dx)
+
+SEC("fentry/any") int fentry(u64 *context) { return hit(OF_CONTEXT); }
+SEC("fexit/any") int fexit(void *context) { return hit(0); }
+SEC("kprobe/any") int kprobe(struct pt_regs *registers) { return hit(OF_REGISTERS); }
+SEC("kretprobe/any") int kretprobe(void *context) { return hit(0); }
+SEC("raw_tp/any") int tracepoint(u64 *context) { return hit(OF_CONTEXT); }
 
 /* sys_enter has the registers and the number of the call. */
 SEC("raw_tp/sys_enter") int sys_enter(u64 *context)
 {
-	return context[1] == CALL ? hit() : 0;
+	return context[1] == CALL ? hit(0) : 0;
 }
 
 /* sys_exit has the registers, which still know the number, and the result. */
@@ -197,22 +221,69 @@ SEC("raw_tp/sys_exit") int sys_exit(u64 *context)
 	u64 call = 0;
 
 	read_kernel(&call, sizeof(call), &registers->orig_ax);
-	return call == CALL ? hit() : 0;
+	return call == CALL ? hit(0) : 0;
 }
 
+/* softirq_entry has which it is: NET_RX_SOFTIRQ. */
+SEC("raw_tp/softirq_entry") int softirq_entry(u64 *context)
+{
+	return context[0] == 3 ? hit(0) : 0;
+}
+
+/* This CPU, where packets that come in are followed. */
+INLINE struct cpu *receiving(void)
+{
+	u32 zero = 0;
+
+	return PHASE != OUT ? lookup(&cpus, &zero) : 0;
+}
+
+/* An interrupt: it interrupts a soft interrupt, too. */
 SEC("raw_tp/begin") int begin(void *context)
 {
 	struct journey *journey = under_way();
+	struct cpu *cpu = receiving();
 
 	if (journey)
 		interrupt(journey, now_ns());
+	if (cpu && cpu->delivers)
+		interrupt(&cpu->journey, now_ns());
 	return 0;
 }
 
 SEC("raw_tp/end") int end(void *context)
 {
 	struct journey *journey = under_way();
+	struct cpu *cpu = receiving();
 
+	if (journey)
+		resume(journey, now_ns());
+	if (cpu)
+		resume(&cpu->journey, now_ns());
+	return 0;
+}
+
+SEC("raw_tp/soft_begin") int soft_begin(void *context)
+{
+	struct journey *journey = under_way();
+	struct cpu *cpu = receiving();
+
+	if (journey)
+		interrupt(journey, now_ns());
+	if (cpu)
+		cpu->delivers = 1;
+	return 0;
+}
+
+SEC("raw_tp/soft_end") int soft_end(void *context)
+{
+	struct journey *journey = under_way();
+	struct cpu *cpu = receiving();
+
+	if (cpu) {
+		cpu->delivers = 0;
+		cpu->journey.passed = 0;
+	}
 	if (journey)
 		resume(journey, now_ns());
 	return 0;

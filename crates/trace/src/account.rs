@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::chosen::Chosen;
 use crate::path::At;
-use crate::reading::Reading;
+use crate::phase::Phase;
+use crate::reading::{Reading, Way};
 use crate::tracer::Mean;
 
 /// The account of a trace.
@@ -18,13 +19,18 @@ pub struct Account {
     pub stages: Vec<Chosen>,
     /// The time of each batch without any probe, in ns.
     pub untraced: Vec<u64>,
-    /// With the first and the last point only.
+    /// With those points only without which no packet is followed: the first and the last, and on
+    /// the way in those where a packet is first seen and where its reader gets it.
     pub ends: Vec<Round>,
     /// With these and one more point, for each kind of probe: what one costs.
-    pub one_more: Vec<((Mean, At), Vec<Round>)>,
+    pub one_more: Vec<(Cost, Vec<Round>)>,
     /// With all points.
     pub all: Vec<Round>,
 }
+
+/// What decides the cost of a probe: how it is attached, at which end of a function, and whose
+/// journey it looks up.
+pub type Cost = (Mean, At, Phase);
 
 /// A batch with probes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,6 +49,8 @@ pub struct Row {
     pub from: usize,
     /// The one at which it ends.
     pub to: usize,
+    /// The packet waits in its socket until a reader takes it: no work, so it is in no sum.
+    pub waits: bool,
     /// The mean of a packet as it was measured, in ns: the median of the batches.
     pub raw: f64,
     /// Less what the probe costs.
@@ -57,18 +65,35 @@ impl Account {
     /// What a probe of this kind adds to what lies around it, in ns for a packet: the whole with
     /// one more point less the whole without it. `None` where that was not measured.
     #[must_use]
-    pub fn cost(&self, kind: (Mean, At)) -> Option<f64> {
+    pub fn cost(&self, kind: Cost) -> Option<f64> {
         let (_, with) = self.one_more.iter().find(|(of, _)| *of == kind)?;
-        Some((whole(with)? - whole(&self.ends)?).max(0.0))
+        Some((self.whole_of(with)? - self.whole_of(&self.ends)?).max(0.0))
     }
 
     /// Half of what the probe at a stage costs: what lies on one side of its reading of the clock.
-    /// A kind that stands only at an end of the path has the cost of its mean at the other end of
-    /// functions, or none that is known.
     fn half(&self, stage: &Chosen) -> f64 {
         let Ok(seen) = &stage.seen else { return 0.0 };
-        let kinds = [stage.at, At::Entry, At::Return].map(|at| (seen.mean, at));
-        kinds.into_iter().find_map(|kind| self.cost(kind)).unwrap_or_default() / 2.0
+        self.cost_or_like((seen.mean, stage.at, stage.phase)) / 2.0
+    }
+
+    /// The cost of a kind that stands only where it is needed, and so was not measured: that of the
+    /// other end of functions, changed as it is in another phase. Where nothing is like it: 0.
+    fn cost_or_like(&self, kind: Cost) -> f64 {
+        let (mean, at, phase) = kind;
+        let other = if at == At::Entry { At::Return } else { At::Entry };
+        let phases = [Phase::Out, Phase::Leading, Phase::Arriving, Phase::Reading];
+        let elsewhere = |at: At| phases.iter().find_map(|phase| self.cost((mean, at, *phase)));
+        let changed = phases.iter().find_map(|phase| {
+            Some(self.cost((mean, at, *phase))? - self.cost((mean, other, *phase))?)
+        });
+        let like = || Some(self.cost((mean, other, phase))? + changed.unwrap_or_default());
+        let known = self.cost(kind).or_else(like).or_else(|| elsewhere(at)).or_else(|| elsewhere(other));
+        known.unwrap_or_default()
+    }
+
+    /// The stage that has this point.
+    fn at(&self, point: u8) -> Option<usize> {
+        self.stages.iter().position(|stage| stage.seen.as_ref().is_ok_and(|seen| seen.point == point))
     }
 
     /// All packets of all batches with all points.
@@ -81,18 +106,40 @@ impl Account {
         sum
     }
 
+    /// The way that most packets took, as batches with fewer points see it.
+    fn way<'r>(&self, round: &'r Round) -> Option<&'r Way> {
+        let most = self.reading().ways.into_iter().next();
+        let passes = |point: u8| most.as_ref().is_none_or(|way| way.passes(point));
+        round.reading.ways.iter().find(|way| way.points().all(passes))
+    }
+
+    /// The mean from the first point to the last of the way that most packets took, without the
+    /// wait for a reader: the median of the batches.
+    fn whole_of(&self, rounds: &[Round]) -> Option<f64> {
+        let mean = |round: &Round| {
+            let way = self.way(round)?;
+            let waited = way.points().zip(&way.segments).filter(|(from, to)| self.waits(*from, to.point));
+            Some(way.whole.mean() - waited.map(|(_, segment)| segment.mean()).sum::<f64>())
+        };
+        median(rounds.iter().filter_map(mean).collect())
+    }
+
+    /// Whether a packet waits for its reader between these points.
+    fn waits(&self, from: u8, to: u8) -> bool {
+        let phase = |point: u8| self.at(point).map(|stage| self.stages[stage].phase);
+        (phase(from), phase(to)) == (Some(Phase::Arriving), Some(Phase::Reading))
+    }
+
     /// The segments of the way that most packets took, less half of what the probes at both of
     /// their ends cost.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let reading = self.reading();
         let Some(way) = reading.ways.first() else { return Vec::new() };
-        let stage = |point: u8| {
-            self.stages.iter().position(|stage| stage.seen.as_ref().is_ok_and(|seen| seen.point == point))
-        };
-        let mut from = 0;
+        let mut from = way.whole.point;
         let rows = way.segments.iter().enumerate().filter_map(|(index, segment)| {
-            let (begin, end) = (stage(from)?, stage(segment.point)?);
+            let (begin, end) = (self.at(from)?, self.at(segment.point)?);
+            let waits = self.waits(from, segment.point);
             from = segment.point;
             let probes = self.half(&self.stages[begin]) + self.half(&self.stages[end]);
             let of_round = |round: &Round| {
@@ -103,6 +150,7 @@ impl Account {
             Some(Row {
                 from: begin,
                 to: end,
+                waits,
                 raw,
                 corrected: (raw - probes).max(0.0),
                 outside: segment.outside as f64 / segment.count.max(1) as f64,
@@ -112,13 +160,16 @@ impl Account {
         rows.collect()
     }
 
-    /// The whole from the first point to the last, in ns for a packet, with these two points only
-    /// and less half of what each of them costs.
+    /// The whole from the first point to the last without the wait for a reader, in ns for a packet,
+    /// with as few points as can be and less what these cost: half of it at both ends of what is
+    /// measured.
     #[must_use]
     pub fn whole(&self) -> Option<f64> {
-        let mut seen = self.stages.iter().filter(|stage| stage.seen.is_ok());
-        let ends = [seen.next()?, seen.next_back()?];
-        Some(whole(&self.ends)? - ends.map(|stage| self.half(stage)).iter().sum::<f64>())
+        let way = self.ends.iter().find_map(|round| self.way(round))?;
+        let half = |point: u8| self.at(point).map_or(0.0, |stage| self.half(&self.stages[stage]));
+        let measured = way.points().zip(&way.segments).filter(|(from, to)| !self.waits(*from, to.point));
+        let probes: f64 = measured.map(|(from, to)| half(from) + half(to.point)).sum();
+        Some(self.whole_of(&self.ends)? - probes)
     }
 
     /// The corrected stages' sum by [`Account::whole`]: 1 if they close. Stages as measured always
@@ -126,7 +177,7 @@ impl Account {
     #[must_use]
     pub fn closure(&self) -> Option<f64> {
         let rows = self.rows();
-        let sum: f64 = rows.iter().map(|row| row.corrected).sum();
+        let sum: f64 = rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum();
         self.whole().filter(|whole| *whole > 0.0 && !rows.is_empty()).map(|whole| sum / whole)
     }
 
@@ -139,12 +190,6 @@ impl Account {
         let all = self.all.iter().map(|round| round.batch_ns).collect();
         Some([of(self.untraced.clone())?, of(all)?])
     }
-}
-
-/// The mean from the first point to the last of the way that most packets took: the median of the
-/// batches.
-fn whole(rounds: &[Round]) -> Option<f64> {
-    median(rounds.iter().filter_map(|round| Some(round.reading.ways.first()?.whole.mean())).collect())
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
@@ -187,8 +232,9 @@ mod tests {
     }
 
     fn stage(label: &str, point: u8) -> Chosen {
-        let seen = Ok(Seen { point, name: label.to_owned(), mean: Mean::Trampoline });
-        Chosen { label: label.to_owned(), lane: Lane::Ip, at: At::Entry, optional: false, seen }
+        let seen = Ok(Seen { point, name: label.to_owned(), mean: Mean::Trampoline, packet: None });
+        let (label, lane, phase) = (label.to_owned(), Lane::Ip, Phase::Out);
+        Chosen { label, lane, at: At::Entry, optional: false, phase, seen }
     }
 
     fn account() -> Account {
@@ -199,7 +245,7 @@ mod tests {
             stages: vec![stage("a", 0), gone, stage("b", 1), stage("c", 2), stage("d", 3)],
             untraced: vec![500, 700, 600],
             ends: vec![round(&[3], &[600], 7)],
-            one_more: vec![((Mean::Trampoline, At::Entry), vec![round(&[1, 3], &[100, 500], 7)])],
+            one_more: vec![((Mean::Trampoline, At::Entry, Phase::Out), vec![round(&[1, 3], &[100, 500], 7)])],
             all: vec![round(&[1, 2, 3], &[100, 200, 300], 7); 3],
         }
     }
@@ -207,8 +253,8 @@ mod tests {
     #[test]
     fn what_probes_cost_is_taken_off_each_stage_and_the_sum_closes() {
         let account = account();
-        assert_eq!(account.cost((Mean::Trampoline, At::Entry)), Some(7.0));
-        assert_eq!(account.cost((Mean::Kprobe, At::Entry)), None);
+        assert_eq!(account.cost((Mean::Trampoline, At::Entry, Phase::Out)), Some(7.0));
+        assert_eq!(account.cost((Mean::Kprobe, At::Entry, Phase::Out)), None);
         let rows = account.rows();
         let corrected: Vec<f64> = rows.iter().map(|row| row.corrected).collect();
         assert_eq!(corrected, [100.0, 200.0, 300.0]);

@@ -1,16 +1,38 @@
-//! The kernel's description of its own types (BTF): the names of its functions and tracepoints.
+//! The kernel's description of its own types (BTF): the names of its functions and tracepoints, and
+//! which of their arguments is a packet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// What BTF says of functions and tracepoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Btf {
-    /// Each function, with its number of arguments.
-    pub functions: BTreeMap<String, u16>,
+    /// Each function.
+    pub functions: BTreeMap<String, Arguments>,
     /// The tracepoints that raw tracepoint programs can use.
-    pub tracepoints: BTreeSet<String>,
+    pub tracepoints: BTreeMap<String, Arguments>,
+}
+
+/// The arguments of a function or tracepoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// Their number.
+    pub count: u16,
+    /// The packet among the first three.
+    pub packet: Option<Packet>,
+}
+
+/// Which argument is a packet (`struct sk_buff *`), from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Packet {
+    /// This one.
+    Argument(u8),
+    /// This one is a list of packets (`struct list_head *`); only functions that have no packet
+    /// beside it.
+    List(u8),
 }
 
 /// Why BTF is refused.
@@ -39,6 +61,11 @@ const TRACEPOINT: &str = "btf_trace_";
 const FUNCTION: u32 = 12;
 const PROTOTYPE: u32 = 13;
 const TYPEDEF: u32 = 8;
+const POINTER: u32 = 2;
+const STRUCTURE: u32 = 4;
+const CONSTANT: u32 = 10;
+/// Of a tracepoint's prototype the first argument is not given to programs.
+const OWN: usize = 1;
 
 impl Btf {
     /// Reads the bytes of `/sys/kernel/btf/vmlinux` (`Documentation/bpf/btf.rst`).
@@ -57,31 +84,74 @@ impl Btf {
             bytes.get(start..end).ok_or(BtfError::Short(end))
         };
         let (types, texts) = (part(8)?, part(16)?);
-        let (mut named, mut arguments, mut found) = (Vec::new(), BTreeMap::new(), Self::default());
+        let (mut functions, mut tracepoints) = (Vec::new(), Vec::new());
+        let mut shapes = Shapes::default();
         let (mut place, mut id) = (0, 1);
         while place < types.len() {
             let [name, info, target] =
                 [word(types, place)?, word(types, place + 4)?, word(types, place + 8)?];
             let (kind, count) = ((info >> 24) as u32 & 0x1f, info & 0xffff);
+            let end = place + 12 + more(kind, count).ok_or(BtfError::Kind { id, kind })?;
             match kind {
-                FUNCTION => named.extend(text(texts, name).map(|name| (name, target))),
-                PROTOTYPE => drop(arguments.insert(id, count as u16)),
+                FUNCTION => functions.extend(text(texts, name).map(|name| (name, target))),
+                PROTOTYPE => {
+                    let each = types.get(place + 12..end).ok_or(BtfError::Short(end))?.chunks_exact(8);
+                    let each = each.map(|one| word(one, 4)).collect::<Result<_, _>>()?;
+                    shapes.prototypes.insert(id, each);
+                }
+                POINTER => drop(shapes.pointers.insert(id, target)),
+                CONSTANT => drop(shapes.constants.insert(id, target)),
                 TYPEDEF => {
                     let tracepoint = text(texts, name).and_then(|name| name.strip_prefix(TRACEPOINT));
-                    found.tracepoints.extend(tracepoint.map(str::to_owned));
+                    tracepoints.extend(tracepoint.map(|name| (name, target)));
                 }
+                STRUCTURE => match text(texts, name) {
+                    Some("sk_buff") => drop(shapes.packets.insert(id)),
+                    Some("list_head") => drop(shapes.lists.insert(id)),
+                    _ => {}
+                },
                 _ => {}
             }
-            place += 12 + more(kind, count).ok_or(BtfError::Kind { id, kind })?;
+            place = end;
             id += 1;
         }
         if place > types.len() {
             return Err(BtfError::Short(place));
         }
-        let functions =
-            named.into_iter().filter_map(|(name, id)| Some((name.to_owned(), *arguments.get(&id)?)));
-        found.functions = functions.collect();
-        Ok(found)
+        let functions = functions
+            .into_iter()
+            .filter_map(|(name, id)| Some((name.to_owned(), shapes.arguments(shapes.prototypes.get(&id)?))));
+        let tracepoints = tracepoints.into_iter().map(|(name, id)| {
+            let prototype = shapes.pointers.get(&id).and_then(|id| shapes.prototypes.get(id));
+            let given = prototype.and_then(|all| all.get(OWN..)).unwrap_or_default();
+            (name.to_owned(), shapes.arguments(given))
+        });
+        Ok(Self { functions: functions.collect(), tracepoints: tracepoints.collect() })
+    }
+}
+
+/// The types by their numbers, as far as they tell where a packet is.
+#[derive(Default)]
+struct Shapes {
+    prototypes: BTreeMap<usize, Vec<usize>>,
+    pointers: BTreeMap<usize, usize>,
+    constants: BTreeMap<usize, usize>,
+    packets: BTreeSet<usize>,
+    lists: BTreeSet<usize>,
+}
+
+impl Shapes {
+    fn arguments(&self, each: &[usize]) -> Arguments {
+        let first_of = |kind: &BTreeSet<usize>| {
+            let is = |id: &usize| {
+                let target = self.pointers.get(id);
+                target.is_some_and(|id| kind.contains(self.constants.get(id).unwrap_or(id)))
+            };
+            each.iter().take(3).position(is).map(|index| index as u8)
+        };
+        let packet = first_of(&self.packets).map(Packet::Argument);
+        let packet = packet.or_else(|| first_of(&self.lists).map(Packet::List));
+        Arguments { count: each.len().try_into().unwrap_or(u16::MAX), packet }
     }
 }
 
@@ -92,11 +162,11 @@ fn more(kind: u32, count: usize) -> Option<usize> {
         1 | 14 | 17 => Some(4),
         3 => Some(12),
         // Structures, unions, sections, 64-bit enumerations.
-        4 | 5 | 15 | 19 => Some(12 * count),
+        STRUCTURE | 5 | 15 | 19 => Some(12 * count),
         // Enumerations and prototypes.
         6 | PROTOTYPE => Some(8 * count),
         // Pointers, declarations, typedefs, qualifiers, functions, floats, tags of types.
-        2 | 7 | TYPEDEF..=FUNCTION | 16 | 18 => Some(0),
+        POINTER | 7 | TYPEDEF..=FUNCTION | 16 | 18 => Some(0),
         _ => None,
     }
 }
@@ -119,14 +189,26 @@ mod tests {
 
     use super::*;
 
-    /// BTF with a prototype of two arguments, a function of it, and a tracepoint's typedef.
+    /// BTF with a packet's structure and its pointer, a prototype with a number and a packet, a
+    /// function of it, and a tracepoint of the same arguments.
     fn sample() -> Vec<u8> {
-        let texts = b"\0udp_sendmsg\0btf_trace_sys_enter\0";
-        let types: [u32; 13] =
-            [0, PROTOTYPE << 24 | 2, 0, 0, 0, 0, 0, 1, FUNCTION << 24, 1, 13, TYPEDEF << 24, 0];
+        let texts = b"\0udp_sendmsg\0btf_trace_sys_enter\0sk_buff\0";
+        let (packet, pointer, prototype, of) = (1, 2, 3, 4);
+        let types: [[u32; 3]; 7] = [
+            [33, STRUCTURE << 24, 0],
+            [0, POINTER << 24, packet],
+            [0, PROTOTYPE << 24 | 2, 0],
+            // The prototype's arguments: a name and a type each.
+            [0, 0, 0],
+            [pointer, 1, FUNCTION << 24],
+            [prototype, 0, POINTER << 24],
+            [prototype, 13, TYPEDEF << 24],
+        ];
+        let types: Vec<u32> = types.into_iter().flatten().chain([of + 1]).collect();
         let mut bytes = MAGIC.to_ne_bytes().to_vec();
         bytes.extend([1, 0]);
-        for word in [24, 0, 52, 52, texts.len() as u32].into_iter().chain(types) {
+        let length = 4 * types.len() as u32;
+        for word in [24, 0, length, length, texts.len() as u32].into_iter().chain(types) {
             bytes.extend(word.to_ne_bytes());
         }
         bytes.extend(texts);
@@ -136,8 +218,24 @@ mod tests {
     #[test]
     fn functions_and_tracepoints_are_found() {
         let btf = Btf::parse(&sample()).unwrap();
-        assert_eq!(btf.functions, BTreeMap::from([("udp_sendmsg".to_owned(), 2)]));
-        assert_eq!(btf.tracepoints, BTreeSet::from(["sys_enter".to_owned()]));
+        let function = Arguments { count: 2, packet: Some(Packet::Argument(1)) };
+        assert_eq!(btf.functions, BTreeMap::from([("udp_sendmsg".to_owned(), function)]));
+        // Its own first argument is not given.
+        let tracepoint = Arguments { count: 1, packet: Some(Packet::Argument(0)) };
+        assert_eq!(btf.tracepoints, BTreeMap::from([("sys_enter".to_owned(), tracepoint)]));
+    }
+
+    #[test]
+    fn this_kernel_says_where_its_packets_are() {
+        let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
+        let btf = Btf::parse(&bytes).unwrap();
+        let of = |name: &str| btf.functions.get(name).and_then(|function| function.packet);
+        assert_eq!(of("ip_rcv"), Some(Packet::Argument(0)));
+        assert_eq!(of("ip_list_rcv"), Some(Packet::List(0)));
+        assert_eq!(of("udp_queue_rcv_one_skb"), Some(Packet::Argument(1)));
+        assert_eq!(of("sock_def_readable"), None);
+        let copy = btf.tracepoints["skb_copy_datagram_iovec"];
+        assert_eq!(copy, Arguments { count: 2, packet: Some(Packet::Argument(0)) });
     }
 
     #[test]
@@ -156,7 +254,7 @@ mod tests {
         }
 
         #[test]
-        fn any_damage_is_read_or_refused(at in 2usize..76, value: u8, end in 0usize..200) {
+        fn any_damage_is_read_or_refused(at in 2usize..112, value: u8, end in 0usize..200) {
             let mut bytes = sample();
             bytes[at] = value;
             bytes.truncate(end.max(4));

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::btf::Packet;
 use crate::path::{At, Lane};
-use crate::reading::POINTS;
+use crate::phase::Phase;
+use crate::reading::{POINTS, Way};
 use crate::resolve::{Found, Kind, Point, Resolved};
 use crate::tracer::{Mean, Probe};
 
@@ -19,6 +21,8 @@ pub struct Chosen {
     pub at: At,
     /// Some packets do not pass it.
     pub optional: bool,
+    /// Whose journey it is a part of.
+    pub phase: Phase,
     /// Where it is seen, or why it is not.
     pub seen: Result<Seen, String>,
 }
@@ -33,6 +37,8 @@ pub struct Seen {
     pub name: String,
     /// By what.
     pub mean: Mean,
+    /// Which of its arguments is the packet.
+    pub packet: Option<Packet>,
 }
 
 /// All places that may stand for stages, to be tried at once.
@@ -55,33 +61,46 @@ impl<'s> Candidates<'s> {
     /// Probes for trying them, with numbers of their own, in groups that fit a tracer. `functions`:
     /// whether functions may be probed.
     pub fn probes(&self, functions: bool) -> Vec<Vec<Probe>> {
-        let all: Vec<(At, &Point)> = self.each(functions).map(|(_, at, place)| (at, place)).collect();
+        let all: Vec<(usize, &Point)> = self.each(functions).collect();
         let groups = all.chunks(POINTS).map(|group| {
-            let probes = group.iter().zip(0..);
-            probes.map(|((at, place), number)| Probe { number, place: (*place).clone(), at: *at }).collect()
+            let probes = group.iter().zip(0..).map(|((stage, place), number)| {
+                let Resolved { at, phase, .. } = self.stages[*stage];
+                Probe { number, place: (*place).clone(), at, phase }
+            });
+            probes.collect()
         });
         groups.collect()
     }
 
     /// Chooses. `tried`: of each probe in the order of [`Candidates::probes`] what became of it,
-    /// and how often it was hit while packets passed.
-    pub fn choose(&self, functions: bool, tried: Vec<(Result<Mean, String>, u64)>) -> Vec<Chosen> {
+    /// and how often it was hit while packets passed. A place that a CPU passes is everybody's; it
+    /// counts if it was hit at least `often`.
+    pub fn choose(
+        &self,
+        functions: bool,
+        tried: Vec<(Result<Mean, String>, u64)>,
+        often: u64,
+    ) -> Vec<Chosen> {
         let mut tried = self.each(functions).zip(tried).peekable();
-        let mut point = 0;
+        let (mut point, mut leads) = (0, true);
         let stages = self.stages.iter().zip(&self.places).enumerate();
         let chosen = stages.map(|(index, (stage, places))| {
-            let mut seen: Option<(String, Mean)> = None;
+            let mut seen: Option<(&Point, Mean)> = None;
+            let least = if stage.phase == Phase::Arriving { often } else { 1 };
             let mut reasons: Vec<String> = places.err().map(str::to_owned).into_iter().collect();
-            while let Some(((_, _, place), (mean, hits))) = tried.next_if(|((of, ..), _)| *of == index) {
+            while let Some(((_, place), (mean, hits))) = tried.next_if(|((of, _), _)| *of == index) {
                 match mean {
-                    Ok(mean) if hits > 0 => {
-                        seen.get_or_insert((place.name.clone(), mean));
+                    Ok(mean) if hits >= least => {
+                        seen.get_or_insert((place, mean));
                     }
                     Ok(_) => reasons.push(format!("{} is not passed", place.name)),
                     Err(reason) => reasons.push(format!("{}: {reason}", place.name)),
                 }
             }
-            let seen = seen.map(|(name, mean)| Seen { point: 0, name, mean });
+            let seen = seen.map(|(place, mean)| {
+                let packet = place.packet.filter(|_| stage.at == At::Entry);
+                Seen { point: 0, name: place.name.clone(), mean, packet }
+            });
             let seen = seen.ok_or_else(|| match reasons.is_empty() {
                 true => "only functions stand for it, and they are not probed here".to_owned(),
                 false => reasons.join("; "),
@@ -90,22 +109,30 @@ impl<'s> Candidates<'s> {
                 point += 1;
                 Seen { point: point - 1, ..seen }
             });
+            // The first that has the packet ends what leads to it.
+            leads = leads && !seen.as_ref().is_ok_and(|seen| seen.packet.is_some());
+            let phase = match stage.phase {
+                Phase::Arriving if leads => Phase::Leading,
+                known => known,
+            };
             Chosen {
                 label: stage.label.clone(),
                 lane: stage.lane,
                 at: stage.at,
                 optional: stage.optional,
+                phase,
                 seen,
             }
         });
         chosen.collect()
     }
 
-    fn each(&self, functions: bool) -> impl Iterator<Item = (usize, At, &'s Point)> + '_ {
-        self.places.iter().zip(self.stages).enumerate().flat_map(move |(index, (places, stage))| {
+    /// Each place, with the index of its stage.
+    fn each(&self, functions: bool) -> impl Iterator<Item = (usize, &'s Point)> + '_ {
+        self.places.iter().enumerate().flat_map(move |(index, places)| {
             let places = places.unwrap_or_default().iter();
             let allowed = places.filter(move |place| functions || place.kind == Kind::Tracepoint);
-            allowed.map(move |place| (index, stage.at, place))
+            allowed.map(move |place| (index, place))
         })
     }
 }
@@ -115,9 +142,49 @@ impl Chosen {
     pub fn probe(&self) -> Option<Probe> {
         let seen = self.seen.as_ref().ok()?;
         let kind = if seen.mean == Mean::Tracepoint { Kind::Tracepoint } else { Kind::Function };
-        let place = Point { kind, name: seen.name.clone(), arguments: None };
-        Some(Probe { number: seen.point, place, at: self.at })
+        let place = Point { kind, name: seen.name.clone(), arguments: None, packet: seen.packet };
+        Some(Probe { number: seen.point, place, at: self.at, phase: self.phase })
     }
+}
+
+/// The probes without which no packet is followed: both ends of the path, and on the way in the
+/// places where a packet is first and last seen before its reader, where the reader's call begins,
+/// where the reader gets the packet, and where the way that packets took (`seen`) goes on after the
+/// wait for a reader, which slept or not.
+///
+/// # Errors
+/// What is missing, and why.
+pub fn needed(stages: &[Chosen], seen: Option<&Way>) -> Result<Vec<Probe>, String> {
+    let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
+    let why = |what: &str, of: &dyn Fn(&Chosen) -> bool| {
+        let reason = |stage: &Chosen| Some(format!("{}: {}", stage.label, stage.seen.as_ref().err()?));
+        let reasons: Vec<String> = stages.iter().filter(|stage| of(stage)).filter_map(reason).collect();
+        format!("{what}: {}", reasons.join("; "))
+    };
+    let [first, .., last] = probes.as_slice() else {
+        return Err(why("fewer than two stages are passed", &|_| true));
+    };
+    let mut needed = vec![first, last];
+    for (phase, whose) in [(Phase::Arriving, "before the reader"), (Phase::Reading, "of the reader")] {
+        if first.phase == Phase::Out {
+            continue;
+        }
+        let of_phase = || probes.iter().filter(|probe| probe.phase == phase);
+        // What is between the phases is no work: it is told apart from the work on both sides.
+        needed.extend(match phase {
+            Phase::Reading => of_phase().next(),
+            _ => of_phase().next_back(),
+        });
+        needed.push(of_phase().find(|probe| probe.has_packet()).ok_or_else(|| {
+            let what = format!("no stage {whose} is seen that is given the packet");
+            why(&what, &|stage| (stage.phase == Phase::Reading) == (phase == Phase::Reading))
+        })?);
+    }
+    let mut reading = probes.iter().filter(|probe| probe.phase == Phase::Reading);
+    needed.extend(reading.find(|probe| seen.is_some_and(|way| way.passes(probe.number))));
+    needed.sort_by_key(|probe| probe.number);
+    needed.dedup_by_key(|probe| probe.number);
+    Ok(needed.into_iter().cloned().collect())
 }
 
 #[cfg(test)]
@@ -125,7 +192,7 @@ mod tests {
     use super::*;
 
     fn place(name: &str, kind: Kind) -> Point {
-        Point { kind, name: name.to_owned(), arguments: None }
+        Point { kind, name: name.to_owned(), arguments: None, packet: None }
     }
 
     fn stages() -> Vec<Resolved> {
@@ -134,6 +201,7 @@ mod tests {
             lane: Lane::Ip,
             at: At::Entry,
             optional: false,
+            phase: Phase::Out,
             ipv4: found,
             ipv6: Found::Missing("not for IPv6".to_owned()),
         };
@@ -169,7 +237,7 @@ mod tests {
             (Err("refused".to_owned()), 0),
             (Ok(Mean::Tracepoint), 9),
         ];
-        let chosen = candidates.choose(true, tried);
+        let chosen = candidates.choose(true, tried, 1);
         assert_eq!(seen(&chosen), [Ok((0, "g")), Err("no function h"), Err("i: refused"), Ok((1, "u"))]);
         let probe = chosen[0].probe().unwrap();
         assert_eq!((probe.number, probe.place.kind), (0, Kind::Function));
@@ -182,7 +250,7 @@ mod tests {
         let candidates = Candidates::of(&stages, false);
         let [probes] = candidates.probes(false).try_into().unwrap();
         assert_eq!(probes.len(), 2);
-        let chosen = candidates.choose(false, vec![(Ok(Mean::Tracepoint), 0), (Ok(Mean::Tracepoint), 3)]);
+        let chosen = candidates.choose(false, vec![(Ok(Mean::Tracepoint), 0), (Ok(Mean::Tracepoint), 3)], 1);
         let none = "only functions stand for it, and they are not probed here";
         assert_eq!(seen(&chosen), [Err("t is not passed"), Err("no function h"), Err(none), Ok((0, "u"))]);
     }
@@ -192,6 +260,6 @@ mod tests {
         let stages = stages();
         let candidates = Candidates::of(&stages, true);
         assert_eq!(candidates.probes(true), Vec::<Vec<Probe>>::new());
-        assert!(candidates.choose(true, Vec::new()).iter().all(|stage| stage.seen.is_err()));
+        assert!(candidates.choose(true, Vec::new(), 1).iter().all(|stage| stage.seen.is_err()));
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Programs {
     object: Object,
 }
 
-/// The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/path.bpf.c`).
+/// The numbers in whose place the constants of a copy are put (`CONSTANT` in `bpf/maps.h`).
 const MARK: u64 = 0x6e65_7461_7373_6100;
 
 /// What differs from copy to copy of a program.
@@ -40,6 +40,12 @@ pub(crate) struct Constants {
     pub(crate) call: u64,
     /// Not 0: hits are only counted.
     pub(crate) trying: u64,
+    /// Whose journey the point belongs to.
+    pub(crate) phase: u64,
+    /// The point at which such a journey begins.
+    pub(crate) first: u64,
+    /// Which argument is the packet.
+    pub(crate) packet: u64,
 }
 
 /// Why the programs cannot be made ready.
@@ -110,7 +116,8 @@ fn instruction(insn: &bpf_insn) -> Instruction {
 /// Replaces the marks by the constants: 64-bit numbers, in two instructions each.
 fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction> {
     const LOAD_NUMBER: u8 = 0x18;
-    let numbers = [constants.point, constants.last, constants.call, constants.trying];
+    let Constants { point, last, call, trying, phase, first, packet } = constants;
+    let numbers = [point, last, call, trying, phase, first, packet];
     for at in 0..code.len().saturating_sub(1) {
         if code[at].0 != LOAD_NUMBER || code[at].1 >> 4 != 0 {
             continue;
@@ -138,10 +145,10 @@ mod tests {
             ]
         };
         let exit = Instruction(0x95, 0, 0, 0);
-        let code = [load(1, MARK + 1), load(2, MARK + 3), load(3, MARK + 5), load(4, 7), load(0x11, 5)];
+        let code = [load(1, MARK + 1), load(2, MARK + 3), load(3, MARK + 8), load(4, 7), load(0x11, 5)];
         let code: Vec<Instruction> = code.into_iter().flatten().chain([exit]).collect();
-        let constants = Constants { point: 9, last: 12, call: 5 << 40, trying: 0 };
-        let expected = [load(1, 9), load(2, 5 << 40), load(3, MARK + 5), load(4, 7), load(0x11, 5)];
+        let constants = Constants { point: 9, last: 12, call: 5 << 40, ..Constants::default() };
+        let expected = [load(1, 9), load(2, 5 << 40), load(3, MARK + 8), load(4, 7), load(0x11, 5)];
         let expected: Vec<Instruction> = expected.into_iter().flatten().chain([exit]).collect();
         assert_eq!(patched(code, constants), expected);
     }

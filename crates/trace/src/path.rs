@@ -8,6 +8,8 @@ use thiserror::Error;
 use toml::Spanned;
 use words::Kind;
 
+use crate::phase::Phase;
+
 /// A file of a path has at most so many bytes.
 pub const MOST_BYTES: usize = 64 << 10;
 const MOST_STAGES: usize = 64;
@@ -146,7 +148,23 @@ impl Path {
             }
             stages.push(stage);
         }
-        Ok(Self { about, workload, stages })
+        let path = Self { about, workload, stages };
+        if path.comes_in() && path.phases().last() != Some(Phase::Reading) {
+            let problem = "the path begins in an interrupt, and nobody reads: end it with stages from the reader's `application` on";
+            return Err(wrong((0..0, problem.to_owned())));
+        }
+        Ok(path)
+    }
+
+    /// Whether packets come in by it.
+    #[must_use]
+    pub fn comes_in(&self) -> bool {
+        self.phases().next() != Some(Phase::Out)
+    }
+
+    /// Whose journey each stage is a part of.
+    pub fn phases(&self) -> impl Iterator<Item = Phase> + '_ {
+        Phase::of(self.stages.iter().map(|stage| stage.lane))
     }
 }
 

@@ -29,10 +29,9 @@ pub struct Reading {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
-    /// From the first point to the last.
+    /// From the first point, which has this number, to the last.
     pub whole: Segment,
-    /// The parts of it, in order. Each ends at its point, and begins at the one before; the first
-    /// point is 0.
+    /// The parts of it, in order. Each ends at its point, and begins at the one before.
     pub segments: Vec<Segment>,
 }
 
@@ -72,6 +71,9 @@ pub struct Journeys {
     pub inside: u64,
     /// Arrived by a way beyond those that are kept apart.
     pub crowded: u64,
+    /// Came in from outside and arrived nowhere: dropped, merged into another packet, an
+    /// acknowledgement, or for somebody who is not followed.
+    pub unread: u64,
 }
 
 impl Segment {
@@ -160,9 +162,10 @@ impl Reading {
                     let cell = all.chunks(cells.stride()).nth(cpu).unwrap_or_default();
                     Ok(Segment::of(point, cell))
                 };
-                let points = (1..POINTS as u8).filter(|point| passed >> point & 1 == 1);
+                let mut points = (0..POINTS as u8).filter(|point| passed >> point & 1 == 1);
+                let whole = of(points.next().unwrap_or_default())?;
                 let segments = points.map(of).collect::<io::Result<_>>()?;
-                reading.add_way(Way { whole: of(0)?, segments });
+                reading.add_way(Way { whole, segments });
             }
         }
         let total = |map: &Map, index: u32| -> io::Result<u64> {
@@ -175,8 +178,11 @@ impl Reading {
             stray: total(tallies, 4)?,
             repeated: total(tallies, 5)?,
             inside: total(tallies, 6)?,
-            crowded: total(tallies, 7)?,
+            crowded: total(tallies, 8)?,
+            unread: 0,
         };
+        let Journeys { arrived, repeated, .. } = reading.journeys;
+        reading.journeys.unread = total(tallies, 7)?.saturating_sub(arrived + repeated);
         reading.hits = (0..POINTS as u32).map(|point| total(hits, point)).collect::<io::Result<_>>()?;
         Ok(reading)
     }
@@ -194,6 +200,7 @@ impl Reading {
             (&mut sum.repeated, more_journeys.repeated),
             (&mut sum.inside, more_journeys.inside),
             (&mut sum.crowded, more_journeys.crowded),
+            (&mut sum.unread, more_journeys.unread),
         ] {
             *sum = sum.saturating_add(more);
         }
@@ -222,8 +229,14 @@ impl Reading {
 
 impl Way {
     /// The points that it passes behind the first one.
+    /// Whether it passes this point.
+    #[must_use]
+    pub fn passes(&self, point: u8) -> bool {
+        self.points().any(|passed| passed == point)
+    }
+
     pub(crate) fn points(&self) -> impl Iterator<Item = u8> {
-        self.segments.iter().map(|segment| segment.point)
+        std::iter::once(self.whole.point).chain(self.segments.iter().map(|segment| segment.point))
     }
 }
 

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::btf::{Arguments, Packet};
 use crate::offered::Offered;
 use crate::path::{At, Lane, Path};
+use crate::phase::Phase;
 
 /// A stage, with the probe points of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,6 +20,8 @@ pub struct Resolved {
     pub at: At,
     /// Some packets do not pass it.
     pub optional: bool,
+    /// Whose journey it is a part of.
+    pub phase: Phase,
     /// For IPv4.
     pub ipv4: Found,
     /// For IPv6.
@@ -43,6 +47,8 @@ pub struct Point {
     pub name: String,
     /// The number of a function's arguments, if the kernel describes it.
     pub arguments: Option<u16>,
+    /// Which of them is a packet.
+    pub packet: Option<Packet>,
 }
 
 /// The kind of a probe point.
@@ -57,11 +63,12 @@ pub enum Kind {
 
 /// The stages of a path, each with what a kernel offers for it.
 pub fn resolve(path: &Path, offered: &Offered) -> Vec<Resolved> {
-    let stages = path.stages.iter().map(|stage| Resolved {
+    let stages = path.stages.iter().zip(path.phases()).map(|(stage, phase)| Resolved {
         label: stage.label.clone(),
         lane: stage.lane,
         at: stage.at,
         optional: stage.optional,
+        phase,
         ipv4: found(&stage.ipv4, &stage.tracepoints, offered),
         ipv6: found(&stage.ipv6, &stage.tracepoints, offered),
     });
@@ -75,15 +82,12 @@ fn found(functions: &[String], tracepoints: &[String], offered: &Offered) -> Fou
         Ok(known) => {
             for name in functions {
                 match symbol(name, known) {
-                    Ok(symbol) => points.push(Point {
-                        kind: Kind::Function,
-                        name: symbol.to_owned(),
-                        arguments: offered
-                            .types
-                            .as_ref()
-                            .ok()
-                            .and_then(|types| types.functions.get(symbol).copied()),
-                    }),
+                    Ok(symbol) => {
+                        let types = offered.types.as_ref().ok();
+                        // A copy that the compiler made has its arguments as it likes.
+                        let known = types.and_then(|types| types.functions.get(symbol));
+                        points.push(Point::new(Kind::Function, symbol, known));
+                    }
                     Err(reason) => reasons.push(reason),
                 }
             }
@@ -94,15 +98,21 @@ fn found(functions: &[String], tracepoints: &[String], offered: &Offered) -> Fou
         Err(_) => {}
         Ok(types) => {
             for name in tracepoints {
-                if types.tracepoints.contains(name) {
-                    points.push(Point { kind: Kind::Tracepoint, name: name.clone(), arguments: None });
-                } else {
-                    reasons.push(format!("no tracepoint {name}"));
+                match types.tracepoints.get(name) {
+                    Some(known) => points.push(Point::new(Kind::Tracepoint, name, Some(known))),
+                    None => reasons.push(format!("no tracepoint {name}")),
                 }
             }
         }
     }
     if points.is_empty() { Found::Missing(reasons.join("; ")) } else { Found::Points(points) }
+}
+
+impl Point {
+    fn new(kind: Kind, name: &str, known: Option<&Arguments>) -> Self {
+        let arguments = known.map(|known| known.count).filter(|_| kind == Kind::Function);
+        Self { kind, name: name.to_owned(), arguments, packet: known.and_then(|known| known.packet) }
+    }
 }
 
 /// The function of a name, or the whole copy of it that the compiler made. A `.part` or `.cold`
@@ -130,9 +140,10 @@ mod tests {
     use crate::btf::Btf;
 
     fn offered(functions: &[&str], tracepoints: &[&str]) -> Offered {
-        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
-        let types = Btf { functions: [("f".to_owned(), 7)].into(), tracepoints: owned(tracepoints) };
-        Offered { functions: Ok(owned(functions)), types: Ok(types) }
+        let seven = Arguments { count: 7, packet: None };
+        let tracepoints = tracepoints.iter().map(|&name| (name.to_owned(), Arguments::default()));
+        let types = Btf { functions: [("f".to_owned(), seven)].into(), tracepoints: tracepoints.collect() };
+        Offered { functions: Ok(functions.iter().map(|&name| name.to_owned()).collect()), types: Ok(types) }
     }
 
     fn names(found: Found) -> Vec<String> {

@@ -10,7 +10,9 @@ use thiserror::Error;
 
 use crate::object::{Constants, Fitted, ObjectError, Programs};
 use crate::offered::BTF;
+use crate::btf::Packet;
 use crate::path::At;
+use crate::phase::Phase;
 use crate::reading::{POINTS, Reading};
 use crate::resolve::{Kind, Point};
 
@@ -23,6 +25,8 @@ pub struct Probe {
     pub place: Point,
     /// Which end of a function.
     pub at: At,
+    /// Whose journey it belongs to.
+    pub phase: Phase,
 }
 
 /// How a probe is attached.
@@ -69,12 +73,12 @@ pub struct Tracer {
 /// What became of each probe, in their order: its means, or why no means would do.
 pub type Means = Vec<Result<Mean, String>>;
 
-/// Tracepoints at which something else gets the CPU, and those at which it gives it back. Those of
-/// the timer are x86's: it is no interrupt of the table.
-const INTERRUPTS: [(&str, &str); 3] = [
-    ("irq_handler_entry", "irq_handler_exit"),
-    ("softirq_entry", "softirq_exit"),
-    ("local_timer_entry", "local_timer_exit"),
+/// Tracepoints at which something else gets the CPU, and those at which it gives it back, with the
+/// programs for them. Those of the timer are x86's: it is no interrupt of the table.
+const INTERRUPTS: [[(&str, &str); 2]; 3] = [
+    [("irq_handler_entry", "begin"), ("irq_handler_exit", "end")],
+    [("softirq_entry", "soft_begin"), ("softirq_exit", "soft_end")],
+    [("local_timer_entry", "begin"), ("local_timer_exit", "end")],
 ];
 
 impl Kernel {
@@ -114,17 +118,26 @@ impl Kernel {
         let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
         let mut attached = Vec::new();
-        for (begin, end) in INTERRUPTS {
+        let phase = probes.first().map_or(0, |probe| probe.phase.number());
+        for [begin, end] in INTERRUPTS {
             // An end without its begin is ignored by the programs, so these come first.
-            for (tracepoint, program) in [(end, "end"), (begin, "begin")] {
+            for (tracepoint, program) in [end, begin] {
                 // A kernel without one of them has no such interruptions.
-                attached.extend(raw(&programs, tracepoint, program, Constants::default()).ok());
+                let constants = Constants { phase, ..Constants::default() };
+                attached.extend(raw(&programs, tracepoint, program, constants).ok());
             }
         }
         let scheduler = raw(&programs, "sched_switch", "sched_switch", Constants::default());
         attached.push(scheduler.map_err(TraceError::Scheduler)?);
         let means = probes.iter().map(|probe| {
-            let constants = Constants { point: probe.number.into(), last: last.into(), ..constants };
+            let constants = Constants {
+                point: probe.number.into(),
+                last: last.into(),
+                phase: probe.phase.number(),
+                first: first(probes, probe.phase).into(),
+                packet: probe.place.packet.filter(|_| probe.at == At::Entry).map_or(0, which),
+                ..constants
+            };
             let (mean, place) = self.probe(&programs, probe, constants)?;
             attached.push(place);
             Ok(mean)
@@ -145,7 +158,8 @@ impl Kernel {
     ) -> Result<(Mean, Attached), String> {
         let (name, at) = (probe.place.name.as_str(), probe.at);
         if probe.place.kind == Kind::Tracepoint {
-            let program = if matches!(name, "sys_enter" | "sys_exit") { name } else { "tracepoint" };
+            let own = matches!(name, "sys_enter" | "sys_exit" | "softirq_entry");
+            let program = if own { name } else { "tracepoint" };
             return Ok((Mean::Tracepoint, raw(programs, name, program, constants)?));
         }
         let first = match self.trampoline(programs, name, at, constants) {
@@ -195,6 +209,27 @@ impl Tracer {
     }
 }
 
+/// The point at which the journeys of a phase begin.
+fn first(probes: &[Probe], phase: Phase) -> u8 {
+    probes.iter().find(|probe| probe.phase == phase).map_or(0, |probe| probe.number)
+}
+
+/// The constant `PACKET` of a program (`bpf/maps.h`).
+fn which(packet: Packet) -> u64 {
+    const LISTED: u64 = 8;
+    match packet {
+        Packet::Argument(index) => 1 + u64::from(index),
+        Packet::List(index) => LISTED + 1 + u64::from(index),
+    }
+}
+
+impl Probe {
+    /// Whether the packet is seen there.
+    pub(crate) fn has_packet(&self) -> bool {
+        self.at == At::Entry && self.place.packet.is_some()
+    }
+}
+
 fn raw(programs: &Programs, name: &str, program: &str, constants: Constants) -> Result<Attached, String> {
     let program = load(Program::RawTracepoint, &programs.copy(program, constants)).map_err(said)?;
     attach_to_tracepoint(&c_name(name)?, &program).map_err(said)
@@ -225,8 +260,8 @@ mod tests {
     use crate::reading::Journeys;
 
     fn probe(number: u8, name: &str) -> Probe {
-        let place = Point { kind: Kind::Tracepoint, name: name.to_owned(), arguments: None };
-        Probe { number, place, at: At::Entry }
+        let place = Point { kind: Kind::Tracepoint, name: name.to_owned(), arguments: None, packet: None };
+        Probe { number, place, at: At::Entry, phase: Phase::Out }
     }
 
     fn capable() -> bool {
@@ -279,6 +314,27 @@ mod tests {
         // Loopback has no queue.
         assert_eq!(reading.hits[..2], [1, 0]);
         assert_eq!((reading.journeys, reading.ways.len()), (Journeys::default(), 0));
+    }
+
+    /// The verifier follows a program's branches up to a million instructions.
+    #[test]
+    fn the_longest_paths_are_accepted_by_the_verifier() {
+        let phase = |number: u8| match number {
+            0..3 => Phase::Leading,
+            3..30 => Phase::Arriving,
+            _ => Phase::Reading,
+        };
+        let all = 0..POINTS as u8;
+        let mut comes_in: Vec<Probe> = all.clone().map(|number| probe(number, "net_dev_queue")).collect();
+        for probe in &mut comes_in {
+            probe.phase = phase(probe.number);
+            probe.place.packet = Some(Packet::Argument(0)).filter(|_| probe.phase != Phase::Leading);
+        }
+        let goes_out: Vec<Probe> = all.map(|number| probe(number, "net_dev_queue")).collect();
+        for probes in [goes_out, comes_in] {
+            let (_, means) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+            assert_eq!(means, vec![Ok(Mean::Tracepoint); POINTS]);
+        }
     }
 
     #[test]

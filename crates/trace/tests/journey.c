@@ -4,10 +4,11 @@
 
 static void segments(const struct journey *journey)
 {
-	u32 before = 0;
+	u64 passed = journey->passed;
+	u32 before = highest(passed & -passed);
 
-	for (u32 point = 1; point < POINTS; point++) {
-		if (!(journey->passed >> point & 1))
+	for (u32 point = before + 1; point < POINTS; point++) {
+		if (!(passed >> point & 1))
 			continue;
 		u64 outside = journey->outside[point] - journey->outside[before];
 		printf(" %u:%llu:%llu", point, journey->at[point] - journey->at[before] - outside, outside);
@@ -15,9 +16,15 @@ static void segments(const struct journey *journey)
 	}
 }
 
+/* On the way in: points from 0 lead to a packet, which begins at BEGINS; its reader does at READS. */
+#define BEGINS 2
+#define READS 4
+#define LAST 7
+
 int main(void)
 {
-	struct journey journey = {0};
+	struct journey journey = {0}, cpu = {0}, packet = {0};
+	enum came_to came_to;
 	char what;
 	u64 first, second;
 
@@ -31,12 +38,36 @@ int main(void)
 		} else if (what == 'b') {
 			printf("%u\n", bucket(first));
 		} else if (what == 'n') {
-			journey = (struct journey){0};
+			journey = cpu = packet = (struct journey){0};
 			printf("n\n");
+		} else if (what == 'I') {
+			interrupt(&cpu, first);
+			printf("I\n");
+		} else if (what == 'R') {
+			resume(&cpu, first);
+			printf("R\n");
+		} else if (what == 'l') {
+			lead(&cpu, (u32)first, second);
+			printf("l\n");
+		} else if (what == 'p') {
+			packet.aside = cpu.aside;
+			came_to = pass(&packet, (u32)first, BEGINS, POINTS, second);
+			if (came_to == BEGUN || came_to == LOST)
+				take_lead(&packet, &cpu, BEGINS);
+			printf("%d\n", came_to);
+		} else if (what == 'g') {
+			/* g POINT NOW: the reader's. */
+			came_to = pass(&journey, (u32)first, READS, LAST, second);
+			printf("%d", came_to);
+			if (came_to == DONE) {
+				join(&journey, &packet, READS, LAST);
+				segments(&journey);
+				arrive(&journey);
+			}
+			printf("\n");
 		} else {
-			/* h POINT NOW; the last point is 7. */
-			enum came_to came_to = pass(&journey, (u32)first, 7, second);
-
+			/* h POINT NOW: of a way out. */
+			came_to = pass(&journey, (u32)first, 0, LAST, second);
 			printf("%d", came_to);
 			if (came_to == DONE)
 				segments(&journey);

@@ -55,7 +55,11 @@ impl Journey {
     /// What a hit came to, and of a journey that arrived: point, own time and time aside of each
     /// segment.
     fn hit(&mut self, point: u64, now: u64) -> (u64, Vec<[u64; 3]>) {
-        let line = self.ask('h', point, now);
+        self.hit_of('h', point, now)
+    }
+
+    fn hit_of(&mut self, whose: char, point: u64, now: u64) -> (u64, Vec<[u64; 3]>) {
+        let line = self.ask(whose, point, now);
         let mut words = line.split(' ');
         let came_to = words.next().unwrap().parse().unwrap();
         let segment = |word: &str| {
@@ -113,6 +117,76 @@ fn a_packet_that_passes_in_order_is_divided_without_a_rest() {
         Ok(())
     };
     runner.run(&steps, test).unwrap();
+}
+
+/// The way in: points 0 and 1 lead to a packet, 2 and 3 are its own, 4 to 7 its reader's.
+#[test]
+fn a_packet_that_is_read_is_divided_from_the_interrupt_to_the_reader() {
+    let journey = RefCell::new(Journey::compiled());
+    let steps = prop::collection::vec((any::<bool>(), 1u64..1000, 0u64..50), LAST as usize + 1);
+    // Polls without a packet before; how many points the reader had passed before the packet came.
+    let given = (steps, 0u64..3, 0u64..4);
+    let test = |(steps, polls, asleep): (Vec<(bool, u64, u64)>, u64, u64)| {
+        let mut journey = journey.borrow_mut();
+        journey.ask('n', 0, 0);
+        let mut now = 1000;
+        for point in 4..4 + asleep {
+            journey.hit_of('g', point, now);
+            now += 10;
+        }
+        for _ in 0..polls {
+            now += 5;
+            journey.ask('l', 1, now);
+        }
+        let (mut expected, mut since): (Vec<[u64; 3]>, Option<u64>) = (Vec::new(), None);
+        let mut aside = 0;
+        for (point, (passed, time, interruption)) in (0..=LAST).zip(steps) {
+            if (4..4 + asleep).contains(&point) {
+                continue;
+            }
+            now += time;
+            // A clock of its own for the CPU, another for the reader; none while a packet waits.
+            let crossing = point == 4 + asleep;
+            if crossing {
+                aside = 0;
+            }
+            if interruption > 0 && point > 0 && !crossing {
+                let (begins, ends) = if point < 4 { ('I', 'R') } else { ('i', 'r') };
+                journey.ask(begins, now, 0);
+                now += interruption;
+                journey.ask(ends, now, 0);
+                aside += interruption;
+            }
+            if !passed && !matches!(point, 2 | 4 | LAST) && !crossing {
+                continue;
+            }
+            let came = match point {
+                0 | 1 => {
+                    // A poll before is forgotten when its like begins anew.
+                    journey.ask('l', point, now);
+                    (PASSED, Vec::new())
+                }
+                2 | 3 => journey.hit_of('p', point, now),
+                _ => journey.hit_of('g', point, now),
+            };
+            if let Some(since) = since {
+                expected.push([point, now - since - aside, aside]);
+            } else if polls > 0 && point == 2 {
+                // Only an earlier poll led to it.
+                let poll = 1000 + 10 * asleep + 5 * polls;
+                expected.push([point, now - poll - aside, aside]);
+            }
+            (since, aside) = (Some(now), 0);
+            if point == LAST {
+                prop_assert_eq!(came.0, DONE);
+                prop_assert_eq!(&came.1, &expected);
+            } else {
+                prop_assert!(came.0 == PASSED || came.0 == BEGUN, "{:?}", came);
+            }
+        }
+        Ok(())
+    };
+    TestRunner::default().run(&given, test).unwrap();
 }
 
 #[test]

@@ -134,7 +134,7 @@ pub(crate) fn answers() -> Vec<Answer> {
 }
 
 fn traced() -> trace::Account {
-    use trace::{At, Chosen, Journeys, Lane, Mean, Reading, Round, Seen, Segment, Way};
+    use trace::{At, Chosen, Journeys, Lane, Mean, Phase, Reading, Round, Seen, Segment, Way};
     let segment = |point: u8| Segment {
         point,
         count: 1,
@@ -148,14 +148,15 @@ fn traced() -> trace::Account {
     let reading =
         Reading { ways: vec![way], journeys: Journeys { arrived: 1, ..Journeys::default() }, hits: vec![0] };
     let rounds = vec![Round { batch_ns: 30, reading }];
-    let seen = Ok(Seen { point: 0, name: "f".to_owned(), mean: Mean::Kprobe });
-    let stage = |seen| Chosen { label: "a".to_owned(), lane: Lane::Ip, at: At::Entry, optional: false, seen };
+    let seen = Ok(Seen { point: 0, name: "f".to_owned(), mean: Mean::Kprobe, packet: None });
+    let (lane, phase) = (Lane::Ip, Phase::Reading);
+    let stage = |seen| Chosen { label: "a".to_owned(), lane, at: At::Entry, optional: false, phase, seen };
     trace::Account {
         batch: 1,
         stages: vec![stage(seen), stage(Err("no function g".to_owned()))],
         untraced: vec![10],
         ends: rounds.clone(),
-        one_more: vec![((Mean::Kprobe, At::Entry), rounds.clone())],
+        one_more: vec![((Mean::Kprobe, At::Entry, Phase::Reading), rounds.clone())],
         all: rounds,
     }
 }

@@ -11,6 +11,9 @@ pub trait Repeat {
     /// Messages, or transactions, of one turn.
     fn messages(&self) -> u32;
 
+    /// The numbers of threads that it has beside the caller's, as the kernel counts.
+    fn threads(&self) -> Vec<u32>;
+
     /// Takes so many turns; returns their time in ns.
     ///
     /// # Errors
@@ -33,6 +36,10 @@ struct Lent<W>(W);
 impl<W: Work> Repeat for Lent<W> {
     fn messages(&self) -> u32 {
         self.0.messages()
+    }
+
+    fn threads(&self) -> Vec<u32> {
+        self.0.threads()
     }
 
     fn repeat(&mut self, count: u32) -> io::Result<u64> {

@@ -13,6 +13,7 @@
 //! the extra time of that pass is subtracted.
 
 mod account;
+mod apart;
 mod counter;
 mod datagrams;
 mod ends;
@@ -32,11 +33,12 @@ use std::os::fd::AsRawFd;
 
 use words::{Kind, Traffic};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::socket::Applied;
 use crate::spec::Spec;
 use crate::sys;
 
+use apart::Apart;
 use counter::Counter;
 use ends::Ends;
 use exchange::Exchanged;
@@ -75,19 +77,30 @@ pub fn run(
 }
 
 /// Lends the same work to a borrower, who repeats it as often as he likes. Returns what the
-/// borrower made, and what the sockets read back.
+/// borrower made, and what the sockets read back. `asleep`: requests and answers only; the answering
+/// end has a thread of its own, and either reader sleeps until a packet wakes it.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run`]; `asleep` with messages that are not answered.
 pub fn lend<M>(
     spec: &Spec,
     receiver: Option<ReceivingEnd>,
     nobody: Option<SocketAddr>,
+    asleep: bool,
     borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
 ) -> Result<(M, Vec<Applied>)> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let made = give(&spec.traffic, &ends, Lender(borrower))?;
+    let lender = Lender(borrower);
+    let made = match &ends.sink {
+        _ if !asleep => give(&spec.traffic, &ends, lender)?,
+        Some(sink) if spec.traffic.kind.is_rr() => {
+            let apart = Apart::new(&spec.traffic, ends.source.as_raw_fd(), sink.as_raw_fd());
+            let made = apart.and_then(|apart| lender.has(apart));
+            made.map_err(|(call, error)| ends::flow(call, ends.peer, &error))?
+        }
+        _ => return Err(Error::mismatch("workload", spec.traffic.kind, "a reader sleeps only where messages are answered")),
+    };
     Ok((made, ends.applied))
 }
 
@@ -206,6 +219,36 @@ mod tests {
             let calls = if sender == Sender::Send { 1.0 } else { 1.0 / 64.0 };
             assert!(account.whole.median > 0.0 && account.calls == calls, "{sender}: {account:?}");
         }
+    }
+
+    #[test]
+    fn a_reader_that_sleeps_has_a_thread_of_its_own_which_ends_with_the_work() {
+        for (kind, message, response) in
+            [(Kind::UdpRr, 1, 1), (Kind::TcpRr, 1, 1), (Kind::TcpRr, 200_000, 7), (Kind::UdpRr, 1400, 9)]
+        {
+            let traffic = Traffic { message, response, ..Traffic::new(kind) };
+            let spec = Spec { traffic, local: local(), cpus: Vec::new(), interface: None };
+            let receiver = ReceivingEnd::open(&spec).unwrap();
+            let path = |thread: u32| format!("/proc/self/task/{thread}");
+            let (threads, _) = lend(&spec, Some(receiver), None, true, &mut |work| {
+                assert!(work.repeat(100).unwrap() > 0);
+                let threads = work.threads();
+                assert!(threads.iter().all(|thread| std::path::Path::new(&path(*thread)).exists()));
+                threads
+            })
+            .unwrap();
+            assert_eq!(threads.len(), 1);
+            assert!(!std::path::Path::new(&path(threads[0])).exists(), "the thread is still there");
+        }
+        let spec = Spec {
+            traffic: Traffic::new(Kind::UdpStream),
+            local: local(),
+            cpus: Vec::new(),
+            interface: None,
+        };
+        let receiver = ReceivingEnd::open(&spec).unwrap();
+        let refused = lend(&spec, Some(receiver), None, true, &mut |_| ()).unwrap_err().to_string();
+        assert!(refused.contains("a reader sleeps only where messages are answered"), "{refused}");
     }
 
     /// Adds a millisecond at each call, far more than a batch takes.

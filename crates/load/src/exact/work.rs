@@ -19,6 +19,11 @@ pub(super) trait Work {
     /// Messages, or transactions, of one turn.
     fn messages(&self) -> u32;
 
+    /// The numbers of threads that it has beside the one that repeats it.
+    fn threads(&self) -> Vec<u32> {
+        Vec::new()
+    }
+
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;
 }
 

@@ -22,6 +22,9 @@ pub(crate) struct Trace {
     /// Batches without probes, with some, and with all
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) rounds: u32,
+    /// Requests and answers between two threads, whose readers sleep until a packet wakes them
+    #[arg(long)]
+    pub(crate) asleep: bool,
     /// Count instructions instead of time, in one emulated virtual machine
     #[arg(long)]
     pub(crate) exact: bool,

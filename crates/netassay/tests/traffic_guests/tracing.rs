@@ -17,7 +17,17 @@ fn bundled(name: &str) -> String {
 
 impl World {
     fn trace(&mut self, path: &str, traffic: &Traffic, rounds: u32) -> Result<Account, String> {
-        let wanted = Traced { path: path.to_owned(), functions: true, batch: BATCH, rounds };
+        self.traced(path, traffic, rounds, false)
+    }
+
+    fn traced(
+        &mut self,
+        path: &str,
+        traffic: &Traffic,
+        rounds: u32,
+        asleep: bool,
+    ) -> Result<Account, String> {
+        let wanted = Traced { path: path.to_owned(), functions: true, batch: BATCH, rounds, asleep };
         let (spec, receiver) = self.ends(traffic);
         match self.answer(&Request::Trace { spec, receiver, wanted }) {
             Ok(Answer::Traced(account)) => Ok(*account),
@@ -31,7 +41,8 @@ impl World {
 fn all_arrived(account: &Account, packets: u32) {
     let arrived = u64::from(packets * BATCH) * account.all.len() as u64;
     // A tick of the timer may send an acknowledgement: that is another packet, and told as such.
-    let journeys = Journeys { inside: 0, ..account.reading().journeys };
+    // Acknowledgements, and what the kernel sends by itself, come in too and are not read.
+    let journeys = Journeys { inside: 0, unread: 0, ..account.reading().journeys };
     assert_eq!(journeys, Journeys { arrived, ..Journeys::default() }, "{:?}", account.stages);
 }
 
@@ -61,6 +72,9 @@ fn each_packet_is_followed_and_its_stages_add_up() {
         ("tcp-tx", Traffic::new(Kind::TcpRr), 2),
         // To an interface that discards.
         ("udp-tx", Traffic::new(Kind::Pps), 1),
+        ("udp-rx", datagram(1), 1),
+        ("udp-rx", datagram(1400), 1),
+        ("tcp-rx", Traffic::new(Kind::TcpRr), 2),
     ] {
         let account = world.trace(&bundled(path), &traffic, ROUNDS).unwrap();
         let name = format!("{path}, {}, {} bytes", traffic.kind, traffic.message);
@@ -76,15 +90,25 @@ fn each_packet_is_followed_and_its_stages_add_up() {
         assert!(without > 1000.0 && with > without, "{name}: {without} {with}");
         all.push(account);
     }
-    // The copy is dearer for more bytes, the way to the device is not.
-    let [small, large, ..] = all.as_slice() else { panic!() };
-    let apart = |label: &str, at: trace::At| {
+    // The copy is dearer for more bytes, the rest of the way is not.
+    let [out, large_out, _, _, read, large_read, _] = all.as_slice() else { panic!() };
+    let apart = |[small, large]: [&Account; 2], label: &str, at: trace::At| {
         takes(large, stage(large, label, at)) - takes(small, stage(small, label, at))
     };
-    let copied = apart("ip_append_data", trace::At::Return);
-    assert!(copied > 100.0, "1399 bytes more take {copied} instructions to copy");
-    let sent = apart("dev_hard_start_xmit", trace::At::Entry);
-    assert!(sent.abs() < 30.0, "1399 bytes more take {sent} instructions on the way to the device");
+    let (out, read) = ([out, large_out], [read, large_read]);
+    for (both, label, at) in
+        [(out, "ip_append_data", trace::At::Return), (read, "skb_free_datagram", trace::At::Entry)]
+    {
+        let copied = apart(both, label, at);
+        assert!(copied > 100.0, "to {label}: 1399 bytes more take {copied} instructions to copy");
+    }
+    for (both, label) in [(out, "dev_hard_start_xmit"), (read, "udp_queue_rcv_skb"), (read, "ip_rcv")] {
+        let same = apart(both, label, trace::At::Entry);
+        assert!(same.abs() < 30.0, "to {label}: 1399 bytes more take {same} instructions");
+    }
+    // Where the packet waits is told apart.
+    let waits: Vec<Row> = read[0].rows().into_iter().filter(|row| row.waits).collect();
+    assert_eq!(waits.len(), 1, "{:?}", read[0].rows());
 
     // A datagram beyond the MTU becomes several packets: that is told, and no time is made up.
     let fragments = world.trace(&bundled("udp-tx"), &datagram(4000), 1).unwrap();

@@ -2,7 +2,7 @@
 
 use report::{Layout, Table, counted, figure};
 use serde::Serialize;
-use trace::{Account, At, Chosen, Journeys, Mean, Path, Row};
+use trace::{Account, At, Chosen, Cost, Journeys, Mean, Path, Phase, Row};
 
 use crate::commands::load::Asked;
 
@@ -26,7 +26,7 @@ pub(super) struct Document {
     /// The corrected stages' sum by `whole`.
     closure: Option<f64>,
     /// What a probe of each kind costs, in ns.
-    probes: Vec<((Mean, At), f64)>,
+    probes: Vec<(Cost, f64)>,
     journeys: Journeys,
     account: Account,
 }
@@ -90,14 +90,14 @@ impl Document {
     fn table(&self) -> Table {
         let unit = if self.exact { "instr." } else { "ns" };
         let mut table = Table::new(&["from", "to", unit, "share %", "p50", "p99", "aside"]);
-        let sum: f64 = self.rows.iter().map(|row| row.corrected).sum();
+        let sum: f64 = self.rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum();
         for row in &self.rows {
             let [p50, _, p99] = row.quantiles;
             let cells = [
                 self.stage(row.from),
                 self.stage(row.to),
                 figure(row.corrected),
-                figure(100.0 * row.corrected / sum.max(1e-9)),
+                if row.waits { "waits".to_owned() } else { figure(100.0 * row.corrected / sum.max(1e-9)) },
                 figure(p50 as f64),
                 figure(p99 as f64),
                 figure(row.outside),
@@ -112,9 +112,13 @@ impl Document {
         let mut said = vec![format!(
             "{unit} for a packet, less the cost of probes; p50 and p99 as measured; aside: interrupts, soft interrupts and other tasks in between"
         )];
+        if self.rows.iter().any(|row| row.waits) {
+            let waits = "waits: the packet lies in its socket until a reader takes it; in neither the shares nor the sum";
+            said.push(waits.to_owned());
+        }
         if let (Some(whole), Some(closure)) = (self.whole, self.closure) {
             said.push(format!(
-                "closure: the stages add up to {:.1} % of the whole, which is {} {unit} with two probes",
+                "closure: the stages add up to {:.1} % of the whole, which is {} {unit} with the fewest probes",
                 closure * 100.0,
                 figure(whole)
             ));
@@ -134,12 +138,13 @@ impl Document {
                 figure(with)
             ));
         }
-        let Journeys { arrived, lost, stray, repeated, crowded, .. } = self.journeys;
+        let Journeys { arrived, lost, stray, repeated, crowded, unread, .. } = self.journeys;
         let mut packets = format!("packets: {arrived} followed");
         for (count, what) in [
             (lost, "lost on the way"),
             (repeated, "became several or passed a stage twice"),
             (crowded, "took rare ways"),
+            (unread, "came in and were not read (dropped, merged into another, acknowledgements, or for others)"),
             (
                 stray,
                 "stages passed without a beginning: the kernel left out a probe, because a program of it was interrupted",
@@ -188,13 +193,19 @@ impl Document {
 }
 
 /// A kind of probe.
-fn means((mean, at): (Mean, At)) -> &'static str {
-    match (mean, at) {
+fn means((mean, at, phase): Cost) -> String {
+    let means = match (mean, at) {
         (Mean::Trampoline, At::Entry) => "fentry",
         (Mean::Trampoline, At::Return) => "fexit",
         (Mean::Kprobe, At::Entry) => "kprobe",
         (Mean::Kprobe, At::Return) => "kretprobe",
         (Mean::Tracepoint, _) => "tracepoint",
+    };
+    match phase {
+        Phase::Out => means.to_owned(),
+        Phase::Leading => format!("{means} before the packet"),
+        Phase::Arriving => format!("{means} before the reader"),
+        Phase::Reading => format!("{means} of the reader"),
     }
 }
 

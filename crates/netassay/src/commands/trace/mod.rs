@@ -4,9 +4,9 @@ mod document;
 mod paths;
 
 use agent::message::Traced;
-use study::{CongestionControl, Scenario};
+use study::{CongestionControl, Kind, Scenario};
 use testbed::Testbed;
-use trace::{Capabilities, Lane, MOST_BYTES, Path, Verdict};
+use trace::{Capabilities, MOST_BYTES, Path, Verdict};
 
 use crate::cli::{Said, Trace};
 use crate::commands::load::Asked;
@@ -28,17 +28,18 @@ pub(crate) fn trace(flags: &Trace) -> Result<(), Failure> {
 
 fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let (text, path) = read(name)?;
-    if path.stages.first().is_some_and(|stage| stage.lane == Lane::Interrupt) {
-        return Err(Failure::Usage(format!(
-            "{name} begins in an interrupt: so far only paths that begin with a system call of the sender are traced"
-        )));
-    }
     let said = said(flags)?;
     // One thread holds the sockets of both ends. In a virtual machine it may enter the other end's
     // namespace; here that needs a privilege that agents give up.
     let inside = said.0.iter().any(|one| one.key() == INSIDE);
     let default = if inside { Scenario::Veth } else { Scenario::Loopback };
-    let mut asked = Asked::of(path.workload, default, &said)?;
+    // A reader sleeps where it waits for an answer.
+    let workload = match path.workload.is_udp() {
+        _ if !flags.asleep => path.workload,
+        true => Kind::UdpRr,
+        false => Kind::TcpRr,
+    };
+    let mut asked = Asked::of(workload, default, &said)?;
     if !asked.inside_guest {
         if asked.scenario != Scenario::Loopback {
             return Err(Failure::Usage(format!(
@@ -66,8 +67,8 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     }
     testbed.settle(&runner::switches_of(&asked.condition))?;
     // Functions of the running kernel are not probed: a guest's kernel harms nobody.
-    let wanted =
-        Traced { path: text, functions: asked.inside_guest, batch: flags.batch, rounds: flags.rounds };
+    let &Trace { batch, rounds, asleep, .. } = flags;
+    let wanted = Traced { path: text, functions: asked.inside_guest, batch, rounds, asleep };
     let account = testbed.trace(&asked.order, wanted)?;
     let notes = testbed.notes().iter().map(ToString::to_string).collect();
     let disturbed = session.disturbance().map(|cause| cause.to_string());
