@@ -31,7 +31,8 @@ pub(crate) fn trace(spec: &Spec, receiver: ExactReceiver, wanted: &Traced, deadl
         ExactReceiver::Nobody(address) => (None, Some(address)),
     };
     let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), deadline };
-    let lent = lend(spec, receiver, nobody, wanted.asleep, &mut |turns| work.account(turns)).map_err(Refusal::passing)?;
+    let lent = lend(spec, receiver, nobody, wanted.asleep, &mut |turns| work.account(turns))
+        .map_err(Refusal::passing)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
 
@@ -48,7 +49,7 @@ impl Watched<'_> {
         repeat(work, WARM_UP)?;
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
-        let pilot = self.round(&probes, work, TRIED)?.reading;
+        let pilot = round(&mut self.loaded(&probes)?, work, TRIED)?.reading;
         let ends = needed(&stages, pilot.ways.first())?;
         // For each kind of probe one in the middle shows what it costs.
         let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();
@@ -73,18 +74,24 @@ impl Watched<'_> {
             one_more: kinds.keys().map(|kind| (*kind, Vec::new())).collect(),
             all: Vec::new(),
         };
+        let mut with_ends = self.loaded(&ends)?;
+        let mut with_one_more = Vec::new();
+        for probe in kinds.values() {
+            let mut one_more = ends.clone();
+            one_more.push(probe.clone());
+            one_more.sort_by_key(|probe| probe.number);
+            with_one_more.push(self.loaded(&one_more)?);
+        }
+        let mut with_all = self.loaded(&probes)?;
         // All kinds of rounds in turn, so that a slow change of the machine meets each alike.
         for _ in 0..self.wanted.rounds {
             self.deadline.allows(Instant::now())?;
             account.untraced.push(repeat(work, turns)?);
-            account.ends.push(self.round(&ends, work, turns)?);
-            for ((_, rounds), probe) in account.one_more.iter_mut().zip(kinds.values()) {
-                let mut one_more = ends.clone();
-                one_more.push(probe.clone());
-                one_more.sort_by_key(|probe| probe.number);
-                rounds.push(self.round(&one_more, work, turns)?);
+            account.ends.push(round(&mut with_ends, work, turns)?);
+            for ((_, rounds), tracer) in account.one_more.iter_mut().zip(&mut with_one_more) {
+                rounds.push(round(tracer, work, turns)?);
             }
-            account.all.push(self.round(&probes, work, turns)?);
+            account.all.push(round(&mut with_all, work, turns)?);
         }
         Ok(account)
     }
@@ -109,15 +116,25 @@ impl Watched<'_> {
         if self.path.comes_in() { RECVFROM } else { SENDTO }
     }
 
-    fn round(&self, probes: &[Probe], work: &mut dyn Repeat, turns: u32) -> Result<Round, String> {
-        let (tracer, means) = self.kernel.attach(probes, self.call()).map_err(said)?;
-        follow(&tracer, work)?;
-        if let Some(reason) = means.into_iter().find_map(Result::err) {
-            return Err(format!("a place that could be probed cannot be any more: {reason}"));
+    /// The programs of these probes, not attached.
+    fn loaded(&self, probes: &[Probe]) -> Result<Tracer, String> {
+        let (mut tracer, means) = self.kernel.attach(probes, self.call()).map_err(said)?;
+        tracer.detach();
+        match means.into_iter().find_map(Result::err) {
+            None => Ok(tracer),
+            Some(reason) => Err(format!("a place that could be probed cannot be any more: {reason}")),
         }
-        let batch_ns = repeat(work, turns)?;
-        Ok(Round { batch_ns, reading: tracer.read().map_err(said)? })
     }
+}
+
+/// A batch with the programs of a tracer.
+fn round(tracer: &mut Tracer, work: &mut dyn Repeat, turns: u32) -> Result<Round, String> {
+    tracer.attach().map_err(said)?;
+    follow(tracer, work)?;
+    let batch_ns = repeat(work, turns)?;
+    let reading = tracer.read().map_err(said)?;
+    tracer.detach();
+    Ok(Round { batch_ns, reading })
 }
 
 /// Follows the calling thread, and those that the work has beside it.

@@ -169,7 +169,9 @@ INLINE void join(struct journey *reader, const struct journey *packet, u32 borde
 	reader->passed |= packet->passed;
 }
 
-#define CELL_BUCKETS 496
+/* Those that are used, and the next power of two. */
+#define BUCKETS 496
+#define CELL_BUCKETS 512
 
 /*
  * The bucket of a time: 8 for each power of two (so at most 12.5 % wide), and one for each ns below
@@ -177,35 +179,40 @@ INLINE void join(struct journey *reader, const struct journey *packet, u32 borde
  */
 INLINE u32 bucket(u64 ns)
 {
-	u32 power = highest(ns);
+	u32 beyond = highest(ns | 8) - 3;
 
-	if (ns < 16)
-		return (u32)ns;
-	return 16 + (power - 4) * 8 + ((u32)(ns >> (power - 3)) & 7);
+	return beyond * 8 + (u32)(ns >> beyond);
 }
 
-/* A segment: from one point to the next that was passed. */
+/* A segment: from one point to the next that was passed. A new one is all zero. */
 struct cell {
 	u64 count;
 	u64 sum;     /* ns, without interruptions */
-	u64 least;
+	u64 spare;   /* MOST less the shortest time */
 	u64 most;
 	u64 outside; /* ns in interruptions */
 	u32 buckets[CELL_BUCKETS];
 };
 
+/* No time is longer, in ns: 292 years. */
+#define MOST (~0ULL >> 1)
+
+/* Of two numbers up to MOST. */
+INLINE u64 larger(u64 one, u64 other)
+{
+	return one + ((other - one) & ~((u64)((long long)(other - one) >> 63)));
+}
+
+/* Without branches: the verifier would follow each, at each point of a path. */
 INLINE void add(struct cell *cell, u64 ns, u64 outside)
 {
-	u32 into = bucket(ns);
-
-	if (cell->count++ == 0 || ns < cell->least)
-		cell->least = ns;
-	if (ns > cell->most)
-		cell->most = ns;
+	ns &= MOST;
+	cell->count++;
+	cell->spare = larger(cell->spare, MOST - ns);
+	cell->most = larger(cell->most, ns);
 	cell->sum += ns;
 	cell->outside += outside;
-	if (into < CELL_BUCKETS)
-		cell->buckets[into]++;
+	cell->buckets[bucket(ns) & (CELL_BUCKETS - 1)]++;
 }
 
 #endif

@@ -84,10 +84,14 @@ struct {
 	struct ways *value;
 } ways SEC(".maps");
 
-/* By way and point: the segment that ends at this point. The first point's cell has the whole journey. */
+/*
+ * By way and point: the segment that ends at this point. The first point's cell has the whole
+ * journey. The one behind all others counts for nothing.
+ */
+#define NOWHERE (WAYS * POINTS)
 struct {
 	NUMBER(type, PERCPU_ARRAY);
-	NUMBER(max_entries, WAYS * POINTS);
+	NUMBER(max_entries, NOWHERE + 1);
 	u32 *key;
 	struct cell *value;
 } cells SEC(".maps");

@@ -31,8 +31,8 @@ INLINE u32 way_of(u64 passed)
 }
 
 /*
- * Adds a journey that arrived to the cells of its way. What changes from point to point stands in
- * memory, where the verifier does not follow it: it would else try every combination of points.
+ * Adds a journey that arrived to the cells of its way. All points are gone through without branches
+ * on which of them were passed, as the verifier would try every combination.
  */
 INLINE void keep(struct journey *journey)
 {
@@ -49,16 +49,16 @@ INLINE void keep(struct journey *journey)
 	journey->start = highest(passed & -passed);
 	journey->before = journey->start;
 	for (u32 point = 1; point <= LAST && point < POINTS; point++) {
-		if (!(rest >> point & 1))
-			continue;
-		index = first + point;
+		u32 counts = rest >> point & 1;
+
+		index = NOWHERE - (NOWHERE - first - point) * counts;
 		cell = lookup(&cells, &index);
-		before = journey->before & (POINTS - 1);
 		if (!cell)
 			return;
+		before = journey->before & (POINTS - 1);
 		outside = journey->outside[point] - journey->outside[before];
 		add(cell, journey->at[point] - journey->at[before] - outside, outside);
-		journey->before = point;
+		journey->before = before + (point - before) * counts;
 	}
 	before = journey->before & (POINTS - 1);
 	index = journey->start & (POINTS - 1);

@@ -83,9 +83,9 @@ impl Account {
         let other = if at == At::Entry { At::Return } else { At::Entry };
         let phases = [Phase::Out, Phase::Leading, Phase::Arriving, Phase::Reading];
         let elsewhere = |at: At| phases.iter().find_map(|phase| self.cost((mean, at, *phase)));
-        let changed = phases.iter().find_map(|phase| {
-            Some(self.cost((mean, at, *phase))? - self.cost((mean, other, *phase))?)
-        });
+        let changed = phases
+            .iter()
+            .find_map(|phase| Some(self.cost((mean, at, *phase))? - self.cost((mean, other, *phase))?));
         let like = || Some(self.cost((mean, other, phase))? + changed.unwrap_or_default());
         let known = self.cost(kind).or_else(like).or_else(|| elsewhere(at)).or_else(|| elsewhere(other));
         known.unwrap_or_default()

@@ -256,6 +256,53 @@ mod tests {
     }
 
     #[test]
+    fn on_the_way_in_a_packet_begins_where_it_is_first_given() {
+        let stage = |label: &str, phase: Phase, given: bool| {
+            let packet = given.then_some(Packet::Argument(0));
+            let places = vec![Point { packet, ..place(label, Kind::Function) }];
+            let ipv4 = Found::Points(places);
+            Resolved { phase, ipv4, ..stages().remove(0) }
+        };
+        let mut stages = vec![
+            stage("irq", Phase::Arriving, false),
+            stage("poll", Phase::Arriving, false),
+            stage("ip_rcv", Phase::Arriving, true),
+            stage("udp_rcv", Phase::Arriving, true),
+            stage("ready", Phase::Arriving, false),
+            stage("recv", Phase::Reading, false),
+            stage("wait", Phase::Reading, false),
+            stage("free", Phase::Reading, true),
+            stage("return", Phase::Reading, false),
+        ];
+        let chosen = |stages: &[Resolved], hits: u64| {
+            let tried = vec![(Ok(Mean::Trampoline), hits); stages.len()];
+            Candidates::of(stages, false).choose(true, tried, 32)
+        };
+        let all = chosen(&stages, 64);
+        let phases: Vec<Phase> = all.iter().map(|stage| stage.phase).collect();
+        let [leading, arriving, reading] = [Phase::Leading, Phase::Arriving, Phase::Reading];
+        assert_eq!(phases[..5], [leading, leading, arriving, arriving, arriving]);
+        assert_eq!(phases[5..], [reading; 4]);
+        let numbers = |way: Option<&Way>| -> Vec<u8> {
+            needed(&all, way).unwrap().iter().map(|probe| probe.number).collect()
+        };
+        assert_eq!(numbers(None), [0, 2, 4, 5, 7, 8]);
+        // A reader that slept goes on behind its wait.
+        let way = |points: [u8; 3]| {
+            let mut ends =
+                points.map(|point| crate::Segment { point, ..crate::Segment::default() }).into_iter();
+            Way { whole: ends.next().unwrap(), segments: ends.collect() }
+        };
+        assert_eq!(numbers(Some(&way([0, 6, 8]))), [0, 2, 4, 5, 6, 7, 8]);
+        // What other packets of the machine pass now and then stands for nothing.
+        assert!(chosen(&stages, 31)[..5].iter().all(|stage| stage.seen.is_err()));
+        stages[7].ipv4 = Found::Missing("no function free".to_owned());
+        let tried = vec![(Ok(Mean::Trampoline), 64); 8];
+        let error = needed(&Candidates::of(&stages, false).choose(true, tried, 32), None).unwrap_err();
+        assert_eq!(error, "no stage of the reader is seen that is given the packet: a: no function free");
+    }
+
+    #[test]
     fn each_family_has_its_own_places() {
         let stages = stages();
         let candidates = Candidates::of(&stages, true);

@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 pub const POINTS: usize = 64;
 /// Ways that are kept apart (`WAYS` in `bpf/path.bpf.c`).
 const WAYS: u32 = 8;
-/// Buckets of a histogram (`CELL_BUCKETS` in `bpf/journey.h`).
+/// Buckets of a histogram (`BUCKETS` in `bpf/journey.h`).
 pub const BUCKETS: usize = 496;
+/// No time is longer, in ns (`MOST` in `bpf/journey.h`).
+const MOST: u64 = u64::MAX >> 1;
 
 /// Everything that was counted since the programs were loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +78,33 @@ pub struct Journeys {
     pub unread: u64,
 }
 
+/// The programs' maps of what they counted (`bpf/maps.h`).
+#[derive(Debug)]
+pub(crate) struct Counters {
+    pub(crate) ways: Map,
+    pub(crate) cells: Map,
+    pub(crate) tallies: Map,
+    pub(crate) hits: Map,
+}
+
+/// What hits come to, and journeys that crowd (`TALLIES` in `bpf/maps.h`).
+const TALLIES: u32 = 9;
+
+impl Counters {
+    /// Makes everything zero.
+    pub(crate) fn clear(&self) -> io::Result<()> {
+        let used = u32::try_from(Reading::of(self)?.ways.len()).unwrap_or(WAYS).max(1);
+        // Ways have their numbers by CPU: one of another CPU may stand behind it.
+        let cells = if used > 1 { WAYS } else { used } * POINTS as u32;
+        let maps =
+            [(&self.ways, 1), (&self.cells, cells), (&self.tallies, TALLIES), (&self.hits, POINTS as u32)];
+        for (map, keys) in maps {
+            (0..keys).try_for_each(|key| map.clear(&key.to_ne_bytes()))?;
+        }
+        Ok(())
+    }
+}
+
 impl Segment {
     /// The least and the greatest time of a bucket, in ns: one ns up to 15, then eight buckets for
     /// each power of two.
@@ -122,7 +151,7 @@ impl Segment {
             point,
             count: number(0),
             sum: number(1),
-            least: number(2),
+            least: if number(0) > 0 { MOST.saturating_sub(number(2)) } else { 0 },
             most: number(3),
             outside: number(4),
             buckets: counted.collect(),
@@ -148,7 +177,8 @@ impl Segment {
 }
 
 impl Reading {
-    pub(crate) fn of(ways: &Map, cells: &Map, tallies: &Map, hits: &Map) -> io::Result<Self> {
+    pub(crate) fn of(counters: &Counters) -> io::Result<Self> {
+        let Counters { ways, cells, tallies, hits } = counters;
         let known = ways.read(&[0; 4])?;
         let mut reading = Self::default();
         for way in 0..WAYS {
@@ -256,7 +286,7 @@ mod tests {
         let numbers = [
             times.len() as u64,
             times.iter().sum(),
-            times.iter().copied().min().unwrap_or_default(),
+            times.iter().map(|time| MOST - time).max().unwrap_or_default(),
             times.iter().copied().max().unwrap_or_default(),
             7,
         ];

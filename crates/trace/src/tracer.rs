@@ -3,17 +3,18 @@
 use std::ffi::CString;
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 
 use host::bpf::{Attached, Map, Program, attach_to_function, attach_to_tracepoint, attach_trampoline, load};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::btf::Packet;
 use crate::object::{Constants, Fitted, ObjectError, Programs};
 use crate::offered::BTF;
-use crate::btf::Packet;
 use crate::path::At;
 use crate::phase::Phase;
-use crate::reading::{POINTS, Reading};
+use crate::reading::{Counters, POINTS, Reading};
 use crate::resolve::{Kind, Point};
 
 /// A probe: where a point of a path is seen.
@@ -66,8 +67,23 @@ pub struct Kernel(Fitted);
 #[derive(Debug)]
 pub struct Tracer {
     journeys: Map,
-    counters: [Map; 4],
-    _attached: Vec<Attached>,
+    counters: Counters,
+    programs: Vec<Loaded>,
+    attached: Vec<Attached>,
+}
+
+/// A program, and where it belongs.
+#[derive(Debug)]
+struct Loaded {
+    program: OwnedFd,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    Tracepoint(CString),
+    Trampoline,
+    Function(CString, At),
 }
 
 /// What became of each probe, in their order: its means, or why no means would do.
@@ -117,37 +133,46 @@ impl Kernel {
         let mut programs = self.0.programs()?;
         let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
+        let mut tracer_programs = Vec::new();
         let mut attached = Vec::new();
+        let mut stays = |(program, place): (Loaded, Attached)| {
+            tracer_programs.push(program);
+            attached.push(place);
+        };
         let phase = probes.first().map_or(0, |probe| probe.phase.number());
         for [begin, end] in INTERRUPTS {
             // An end without its begin is ignored by the programs, so these come first.
             for (tracepoint, program) in [end, begin] {
                 // A kernel without one of them has no such interruptions.
                 let constants = Constants { phase, ..Constants::default() };
-                attached.extend(raw(&programs, tracepoint, program, constants).ok());
+                raw(&programs, tracepoint, program, constants).ok().map(&mut stays);
             }
         }
         let scheduler = raw(&programs, "sched_switch", "sched_switch", Constants::default());
-        attached.push(scheduler.map_err(TraceError::Scheduler)?);
-        let means = probes.iter().map(|probe| {
-            let constants = Constants {
-                point: probe.number.into(),
-                last: last.into(),
-                phase: probe.phase.number(),
-                first: first(probes, probe.phase).into(),
-                packet: probe.place.packet.filter(|_| probe.at == At::Entry).map_or(0, which),
-                ..constants
-            };
-            let (mean, place) = self.probe(&programs, probe, constants)?;
-            attached.push(place);
-            Ok(mean)
-        });
-        let means = means.collect();
+        stays(scheduler.map_err(TraceError::Scheduler)?);
+        let means: Means = probes
+            .iter()
+            .map(|probe| {
+                let constants = Constants {
+                    point: probe.number.into(),
+                    last: last.into(),
+                    phase: probe.phase.number(),
+                    first: first(probes, probe.phase).into(),
+                    packet: probe.place.packet.filter(|_| probe.at == At::Entry).map_or(0, which),
+                    ..constants
+                };
+                let (mean, at_its_place) = self.probe(&programs, probe, constants)?;
+                stays(at_its_place);
+                Ok(mean)
+            })
+            .collect();
         let mut map = |name: &str| {
             programs.maps.remove(name).unwrap_or_else(|| unreachable!("bpf/path.bpf.c has no map {name}"))
         };
-        let counters = ["ways", "cells", "tallies", "hits"].map(&mut map);
-        Ok((Tracer { journeys: map("journeys"), counters, _attached: attached }, means))
+        let counters =
+            Counters { ways: map("ways"), cells: map("cells"), tallies: map("tallies"), hits: map("hits") };
+        let journeys = map("journeys");
+        Ok((Tracer { journeys, counters, programs: tracer_programs, attached }, means))
     }
 
     fn probe(
@@ -155,7 +180,7 @@ impl Kernel {
         programs: &Programs,
         probe: &Probe,
         constants: Constants,
-    ) -> Result<(Mean, Attached), String> {
+    ) -> Result<(Mean, (Loaded, Attached)), String> {
         let (name, at) = (probe.place.name.as_str(), probe.at);
         if probe.place.kind == Kind::Tracepoint {
             let own = matches!(name, "sys_enter" | "sys_exit" | "softirq_entry");
@@ -178,14 +203,14 @@ impl Kernel {
         name: &str,
         at: At,
         constants: Constants,
-    ) -> Result<Attached, String> {
+    ) -> Result<(Loaded, Attached), String> {
         let function = self.0.function(name).ok_or("not among the kernel's own types")?;
         let (kind, program) = match at {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),
         };
         let program = load(kind, &programs.copy(program, constants)).map_err(said)?;
-        attach_trampoline(&program).map_err(said)
+        Loaded { program, place: Place::Trampoline }.attached()
     }
 }
 
@@ -199,13 +224,51 @@ impl Tracer {
         self.journeys.write(&thread.to_ne_bytes(), &vec![0; self.journeys.stride()])
     }
 
-    /// Everything that was counted since the beginning.
+    /// Everything that was counted since the programs were attached.
     ///
     /// # Errors
     /// The kernel's error.
     pub fn read(&self) -> io::Result<Reading> {
-        let [ways, cells, tallies, hits] = &self.counters;
-        Reading::of(ways, cells, tallies, hits)
+        Reading::of(&self.counters)
+    }
+
+    /// Detaches the programs; they stay loaded.
+    pub fn detach(&mut self) {
+        self.attached.clear();
+    }
+
+    /// Attaches the programs anew, with counters of zero; threads are to be followed anew.
+    ///
+    /// # Errors
+    /// The kernel's error, of the first place that cannot be had any more.
+    pub fn attach(&mut self) -> Result<(), TraceError> {
+        self.detach();
+        self.counters.clear()?;
+        for program in &self.programs {
+            let attached = program.attach().map_err(|error| match &program.place {
+                Place::Trampoline => error,
+                Place::Tracepoint(name) | Place::Function(name, _) => {
+                    io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
+                }
+            });
+            self.attached.push(attached?);
+        }
+        Ok(())
+    }
+}
+
+impl Loaded {
+    fn attach(&self) -> io::Result<Attached> {
+        match &self.place {
+            Place::Tracepoint(name) => attach_to_tracepoint(name, &self.program),
+            Place::Trampoline => attach_trampoline(&self.program),
+            Place::Function(name, at) => attach_to_function(name, *at == At::Return, &self.program),
+        }
+    }
+
+    fn attached(self) -> Result<(Self, Attached), String> {
+        let attached = self.attach().map_err(said)?;
+        Ok((self, attached))
     }
 }
 
@@ -230,18 +293,28 @@ impl Probe {
     }
 }
 
-fn raw(programs: &Programs, name: &str, program: &str, constants: Constants) -> Result<Attached, String> {
+fn raw(
+    programs: &Programs,
+    name: &str,
+    program: &str,
+    constants: Constants,
+) -> Result<(Loaded, Attached), String> {
     let program = load(Program::RawTracepoint, &programs.copy(program, constants)).map_err(said)?;
-    attach_to_tracepoint(&c_name(name)?, &program).map_err(said)
+    Loaded { program, place: Place::Tracepoint(c_name(name)?) }.attached()
 }
 
-fn kprobe(programs: &Programs, name: &str, at: At, constants: Constants) -> Result<Attached, String> {
+fn kprobe(
+    programs: &Programs,
+    name: &str,
+    at: At,
+    constants: Constants,
+) -> Result<(Loaded, Attached), String> {
     let program = match at {
         At::Entry => "kprobe",
         At::Return => "kretprobe",
     };
     let program = load(Program::Kprobe, &programs.copy(program, constants)).map_err(said)?;
-    attach_to_function(&c_name(name)?, at == At::Return, &program).map_err(said)
+    Loaded { program, place: Place::Function(c_name(name)?, at) }.attached()
 }
 
 fn c_name(name: &str) -> Result<CString, String> {
@@ -301,6 +374,31 @@ mod tests {
         let parts: u64 = way.segments.iter().map(|segment| segment.sum).sum();
         assert_eq!(parts, way.whole.sum, "the parts are the whole");
         drop(tracer);
+    }
+
+    #[test]
+    fn programs_that_are_attached_anew_count_from_zero() {
+        let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
+        let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
+        let (mut tracer, _) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        for count in [5, 3] {
+            tracer.detach();
+            tracer.attach().unwrap();
+            tracer.follow(thread()).unwrap();
+            for _ in 0..count {
+                socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+            }
+            let reading = tracer.read().unwrap();
+            let [way] = reading.ways.as_slice() else { panic!("{reading:?}") };
+            assert_eq!(
+                (reading.journeys.arrived, way.whole.count, way.segments[1].count),
+                (count, count, count)
+            );
+            tracer.detach();
+            socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+            assert_eq!(tracer.read().unwrap(), reading, "what is detached counts nothing");
+        }
     }
 
     #[test]

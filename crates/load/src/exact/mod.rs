@@ -99,7 +99,13 @@ pub fn lend<M>(
             let made = apart.and_then(|apart| lender.has(apart));
             made.map_err(|(call, error)| ends::flow(call, ends.peer, &error))?
         }
-        _ => return Err(Error::mismatch("workload", spec.traffic.kind, "a reader sleeps only where messages are answered")),
+        _ => {
+            return Err(Error::mismatch(
+                "workload",
+                spec.traffic.kind,
+                "a reader sleeps only where messages are answered",
+            ));
+        }
     };
     Ok((made, ends.applied))
 }

@@ -7,7 +7,7 @@ use super::load::Said;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-tx\n\nThe options of the traffic and its testbed are those of `netassay load`."
+    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-rx --exact --asleep\n  netassay trace udp-tx\n\nThe options of the traffic and its testbed are those of `netassay load`."
 )]
 pub(crate) struct Trace {
     /// The path: a bundled one, or a file

@@ -92,6 +92,17 @@ impl Map {
         self.element(Command::Update, key, &mut value.to_vec())
     }
 
+    /// Makes a value zero, in a map by CPU that of each.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    ///
+    /// # Panics
+    /// If the key has another length than the map's.
+    pub fn clear(&self, key: &[u8]) -> io::Result<()> {
+        self.element(Command::Update, key, &mut vec![0; self.stride() * self.copies()?])
+    }
+
     /// The bytes from one CPU's value to the next.
     #[must_use]
     pub fn stride(&self) -> usize {

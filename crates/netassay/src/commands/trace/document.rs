@@ -144,7 +144,10 @@ impl Document {
             (lost, "lost on the way"),
             (repeated, "became several or passed a stage twice"),
             (crowded, "took rare ways"),
-            (unread, "came in and were not read (dropped, merged into another, acknowledgements, or for others)"),
+            (
+                unread,
+                "came in and were not read (dropped, merged into another, acknowledgements, or for others)",
+            ),
             (
                 stray,
                 "stages passed without a beginning: the kernel left out a probe, because a program of it was interrupted",

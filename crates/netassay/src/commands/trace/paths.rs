@@ -93,16 +93,17 @@ fn words(found: &Found) -> String {
 
 #[cfg(test)]
 mod tests {
-    use trace::{Lane, Point};
+    use trace::{Lane, Phase, Point};
 
     use super::*;
 
     fn stage(ipv4: Found, ipv6: Found) -> Resolved {
-        Resolved { label: "x".into(), lane: Lane::Ip, at: At::Return, optional: true, ipv4, ipv6 }
+        let (lane, at, phase) = (Lane::Ip, At::Return, Phase::Out);
+        Resolved { label: "x".into(), lane, at, optional: true, phase, ipv4, ipv6 }
     }
 
     fn found(name: &str, kind: Kind) -> Found {
-        Found::Points(vec![Point { kind, name: name.to_owned(), arguments: None }])
+        Found::Points(vec![Point { kind, name: name.to_owned(), arguments: None, packet: None }])
     }
 
     #[test]
