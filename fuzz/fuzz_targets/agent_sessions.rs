@@ -38,25 +38,26 @@ fuzz_target!(
         // SAFETY: the threads of sessions have ended; libFuzzer's own read no environment.
         unsafe { std::env::set_var("XDG_STATE_HOME", state.path()) };
         let open = opened();
-        let made = converse(&mut Bytes(bytes));
+        let (made, kept) = converse(&mut Bytes(bytes));
         assert_eq!(opened(), open, "files or threads stay behind");
         let journals = state.path().join("netassay/undo");
         // The other session may have changed what the machine's agent had changed: that is left,
         // unless it is forced.
-        let force = Manner { force: true, applied: true, ..Manner::default() };
+        let force = Manner { force: true, ..Manner::default() };
         restore(&journals, &Machine::system(), force).expect("the journals are ours");
         let left = std::fs::read_dir(journals).into_iter().flatten().flatten();
         let left: Vec<_> = left.map(|entry| entry.file_name()).filter(|name| name != "lock").collect();
-        assert!(left.is_empty(), "changes are not undone: {left:?}");
-        if made {
+        // What is to stay is undone by a user, once its agent has ended: here it is this process.
+        assert!(left.is_empty() || kept, "changes are not undone: {left:?}");
+        if made || kept {
             namespace::new_net().expect("a network namespace can be made");
         }
     }
 );
 
-/// Asks; whether an interface was made.
-fn converse(bytes: &mut Bytes) -> bool {
-    let mut made = false;
+/// Asks; whether an interface was made, and whether changes are to stay.
+fn converse(bytes: &mut Bytes) -> (bool, bool) {
+    let (mut made, mut kept) = (false, false);
     let mut agents = [Isolation::Machine, Isolation::None].map(Conversation::new);
     let up = Request::Configure { interface: "lo".to_owned(), addresses: Vec::new() };
     agents[0].ask(up, LONGEST);
@@ -83,6 +84,7 @@ fn converse(bytes: &mut Bytes) -> bool {
             84..112 => Duration::from_millis(10),
             _ => Duration::ZERO,
         };
+        kept |= matches!(request, Request::Keep { .. });
         let answer = agents[side].ask(request, within);
         let said = encode(&answer).expect("what is answered can be written");
         if let Err(error) = decode::<Answer>(&said) {
@@ -94,7 +96,7 @@ fn converse(bytes: &mut Bytes) -> bool {
             sockets[side] = addresses;
         }
     }
-    made
+    (made, kept)
 }
 
 /// How many files and threads this process has. A thread is listed for a moment after it has ended.
