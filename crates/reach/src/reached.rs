@@ -500,7 +500,8 @@ mod tests {
         assert!(text.contains("exit status: 3"), "{text}");
         let text = said(&["sh", "-c", "echo Welcome; cat", "x"]);
         assert!(text.contains("answered \"Welcome\": does its shell print something at login?"), "{text}");
-        let text = said(&["sh", "-c", "echo netassay m68k 0 0 no yes no /tmp/x; echo 'connection '; cat", "x"]);
+        let text =
+            said(&["sh", "-c", "echo netassay m68k 0 0 no yes no /tmp/x; echo 'connection '; cat", "x"]);
         assert!(text.contains("architecture m68k") && text.contains("--agent-binary"), "{text}");
         let text = said(&["/nowhere/kubectl"]);
         assert!(text.contains("cannot start /nowhere/kubectl"), "{text}");

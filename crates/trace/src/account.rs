@@ -160,9 +160,9 @@ impl Account {
         rows.collect()
     }
 
-    /// The whole from the first point to the last without the wait for a reader, in ns for a packet,
-    /// with as few points as can be and less what these cost: half of it at both ends of what is
-    /// measured.
+    /// The whole from the first point to the last without the wait for a reader, in ns for a
+    /// packet, with as few points as can be and less what these cost: half of it at both ends of
+    /// what is measured.
     #[must_use]
     pub fn whole(&self) -> Option<f64> {
         let way = self.ends.iter().find_map(|round| self.way(round))?;
@@ -206,7 +206,7 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::chosen::Seen;
-    use crate::path::Lane;
+    use crate::lane::Lane;
     use crate::reading::{Journeys, Segment, Way};
 
     /// A batch of ten packets whose points lie so far apart, each with a probe of `cost` between.

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::btf::Packet;
-use crate::path::{At, Lane};
+use crate::lane::Lane;
+use crate::path::At;
 use crate::phase::Phase;
 use crate::reading::{POINTS, Way};
 use crate::resolve::{Found, Kind, Point, Resolved};

@@ -8,6 +8,7 @@ use thiserror::Error;
 use toml::Spanned;
 use words::Kind;
 
+use crate::lane::Lane;
 use crate::phase::Phase;
 
 /// A file of a path has at most so many bytes.
@@ -43,20 +44,6 @@ pub struct Stage {
     pub ipv6: Vec<String>,
     /// The tracepoints where no function can be probed.
     pub tracepoints: Vec<String>,
-}
-
-/// A layer of the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Lane {
-    Application,
-    Socket,
-    Protocol,
-    Ip,
-    Device,
-    Driver,
-    Interrupt,
 }
 
 /// The end of a function.

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::btf::{Arguments, Packet};
+use crate::lane::Lane;
 use crate::offered::Offered;
-use crate::path::{At, Lane, Path};
+use crate::path::{At, Path};
 use crate::phase::Phase;
 
 /// A stage, with the probe points of a kernel.

@@ -77,8 +77,8 @@ pub fn run(
 }
 
 /// Lends the same work to a borrower, who repeats it as often as he likes. Returns what the
-/// borrower made, and what the sockets read back. `asleep`: requests and answers only; the answering
-/// end has a thread of its own, and either reader sleeps until a packet wakes it.
+/// borrower made, and what the sockets read back. `asleep`: requests and answers only; the
+/// answering end has a thread of its own, and either reader sleeps until a packet wakes it.
 ///
 /// # Errors
 /// As [`run`]; `asleep` with messages that are not answered.

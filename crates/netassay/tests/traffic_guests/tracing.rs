@@ -110,6 +110,16 @@ fn each_packet_is_followed_and_its_stages_add_up() {
     let waits: Vec<Row> = read[0].rows().into_iter().filter(|row| row.waits).collect();
     assert_eq!(waits.len(), 1, "{:?}", read[0].rows());
 
+    // A reader that sleeps is woken where the packet is queued, and goes on behind its wait.
+    let asleep = world.traced(&bundled("udp-rx"), &Traffic::new(Kind::UdpRr), 1, true).unwrap();
+    let Journeys { arrived, .. } = asleep.reading().journeys;
+    assert!(arrived >= u64::from(2 * BATCH) * 99 / 100, "{:?}", asleep.reading().journeys);
+    let queued = |account: &Account| takes(account, stage(account, "sk_data_ready", trace::At::Return));
+    let woken = queued(&asleep) - queued(read[0]);
+    assert!(woken > 300.0, "waking a reader takes {woken} instructions more");
+    let went_on = asleep.rows().into_iter().find(|row| row.waits).unwrap();
+    assert_eq!(asleep.stages[went_on.to].label, "wait_for_packet", "{:?}", asleep.rows());
+
     // A datagram beyond the MTU becomes several packets: that is told, and no time is made up.
     let fragments = world.trace(&bundled("udp-tx"), &datagram(4000), 1).unwrap();
     let Journeys { arrived, repeated, .. } = fragments.reading().journeys;
