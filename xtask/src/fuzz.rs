@@ -103,13 +103,23 @@ fn choose(all: Vec<String>, asked: &[String]) -> Result<Vec<String>, Failure> {
     Ok(if asked.is_empty() { all } else { asked.to_vec() })
 }
 
+/// Where they are built.
+fn directory(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("fuzz")
+}
+
+/// What builds them.
+pub(crate) fn builds(workspace: &Workspace) -> Command {
+    let mut command = workspace.cargo(&["build", "--manifest-path", MANIFEST, "--bins", "--target-dir"]);
+    command.arg(directory(workspace)).env("RUSTFLAGS", COVERAGE);
+    command
+}
+
 /// Builds all targets; gives the directory where they are. A directory of its own, since other
 /// flags would make cargo compile everything anew at each change between them.
 fn build(workspace: &Workspace) -> Result<PathBuf, Failure> {
-    let mut command = workspace.cargo(&["build", "--manifest-path", MANIFEST, "--bins", "--target-dir"]);
-    let built = workspace.target.join("fuzz");
-    program(command.arg(&built).env("RUSTFLAGS", COVERAGE))?;
-    Ok(built.join(workspace.built.file_name().unwrap_or_default()).join("debug"))
+    program(&mut builds(workspace))?;
+    Ok(directory(workspace).join(workspace.built.file_name().unwrap_or_default()).join("debug"))
 }
 
 /// Runs the targets, as many at a time as there are CPUs.

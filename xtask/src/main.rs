@@ -3,6 +3,7 @@
 //! No dependencies: this is compiled before anything can be checked.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people and CI logs")]
 
+mod ahead;
 mod arrows;
 mod bench;
 mod bpf;

@@ -1,14 +1,17 @@
 //! The job `test`: every check, cheap ones first, stopping at the first that fails.
 
+use std::process::Command;
 use std::time::Instant;
 
+use crate::ahead::Ahead;
 use crate::arrows;
 use crate::bpf;
 use crate::checks::{browser, cargo, needs, scripts, static_binary, tests, tree, workflows};
 use crate::failure::Failure;
+use crate::fuzz;
 use crate::generated;
 use crate::report::{Ending, Report};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, find_program};
 
 /// One check.
 struct Step {
@@ -47,9 +50,27 @@ const STEPS: &[Step] = &[
 pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<(), Failure> {
     let chosen = choose(names)?;
     let mut report = Report::default();
-    let outcome = chosen.iter().try_for_each(|step| take(step, workspace, &mut report));
+    let mut ahead = None;
+    let outcome = chosen.iter().enumerate().try_for_each(|(index, step)| {
+        // A browser keeps one CPU busy; before, the tests need all of them.
+        if step.name == "browser" {
+            ahead = Some(Ahead::begin(builds_of(workspace, &chosen[index..])));
+        }
+        take(step, workspace, &mut report)
+    });
+    drop(ahead);
     print!("{report}");
     outcome
+}
+
+/// What these steps build, apart from what others build too.
+fn builds_of(workspace: &Workspace, steps: &[&Step]) -> Vec<Command> {
+    let builds = steps.iter().filter_map(|step| match step.name {
+        "static" => Some(workspace.cargo(static_binary::BUILD)),
+        "fuzz" if find_program("c++").is_some() => Some(fuzz::builds(workspace)),
+        _ => None,
+    });
+    builds.collect()
 }
 
 /// `cargo xtask steps`

@@ -21,12 +21,15 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     let output = trace(&bench, &["--batch=500", "--rounds=3", "--format=json"]);
     expect(&output, 0);
     let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let rows = document["rows"].as_array().unwrap();
+    let traces = document["traces"].as_array().unwrap();
+    let sizes: Vec<u64> = traces.iter().map(|one| one["asked"]["message"].as_u64().unwrap()).collect();
+    assert_eq!(sizes, [1, 1400]);
+    let rows = traces[0]["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4, "{document:#}");
     assert!(rows.iter().all(|row| row["raw"].as_f64().unwrap() > 0.0), "{document:#}");
     // Tracepoints of system calls can be preempted, and the kernel then leaves out another thread's
     // program: a busy machine loses packets of the trace, and says so.
-    let of = |what: &str| document["journeys"][what].as_u64().unwrap();
+    let of = |what: &str| document["traces"][1]["journeys"][what].as_u64().unwrap();
     assert!(of("arrived") > 0 && of("arrived") + of("lost") <= 1500, "{document:#}");
     assert!(of("arrived") == 1500 || of("stray") + of("lost") > 0, "{document:#}");
     // What was sent meanwhile is received by a soft interrupt of the sender: aside, not in a stage.
@@ -34,22 +37,34 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     assert!(last["outside"].as_f64().unwrap() > 0.0, "{last:#}");
 
     // The way in: each segment of two connections' ends is followed to the read that takes it.
-    let output = bench.netassay(&["trace", "tcp-rx", "--batch=500", "--rounds=3", "--format=json"]).output();
-    let output = output.unwrap();
+    let chart = bench.path("tcp-rx.svg").display().to_string();
+    let arguments =
+        ["trace", "tcp-rx", "--message=7", "--batch=500", "--rounds=3", "--format=json", "--chart", &chart];
+    let output = bench.netassay(&arguments).output().unwrap();
     expect(&output, 0);
     let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    let of = |what: &str| document["journeys"][what].as_u64().unwrap();
+    let of = |what: &str| document["traces"][0]["journeys"][what].as_u64().unwrap();
     assert!(of("arrived") > 0 && of("arrived") <= 3000, "{document:#}");
     assert!(of("arrived") == 3000 || of("stray") + of("lost") + of("unread") > 0, "{document:#}");
-    let rows = document["rows"].as_array().unwrap();
+    let rows = document["traces"][0]["rows"].as_array().unwrap();
     assert_eq!(rows.iter().filter(|row| row["waits"] == true).count(), 1, "{document:#}");
+    let drawn = std::fs::read_to_string(&chart).unwrap();
+    for words in ["<svg", "tcp-rx: a TCP segment", "net_rx_action", "waits until it is taken", "cost, ns"] {
+        assert!(drawn.contains(words), "{words}: {drawn}");
+    }
 
     let text = trace(&bench, &["--batch=500", "--rounds=1"]);
     expect(&text, 0);
     let text = stdout(&text);
-    for words in
-        ["sendto return", "closure: the stages add up to", "a probe costs", "not seen: sock_sendmsg,"]
-    {
+    for words in [
+        "sendto return",
+        "1 B, ns",
+        "1400 B, ns",
+        "1400 bytes: packets:",
+        "closure: the stages add up to",
+        "a probe costs",
+        "not seen: sock_sendmsg,",
+    ] {
         assert!(text.contains(words), "{words}: {text}");
     }
     let mut child = bench.netassay(&[&LOOPBACK[..], &["--rounds=64"]].concat()).spawn().unwrap();
@@ -72,6 +87,8 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "no-such"], 2, &["no-such", "bundled: udp-tx"]);
     refused(&["trace", "./none.toml"], 3, &["cannot read ./none.toml"]);
     refused(&["trace", "udp-tx", "--rounds=65"], 2, &["1..=64"]);
+    refused(&["trace", "udp-tx", "--message=1,2"], 2, &["--message", "not a whole number"]);
+    refused(&["trace", "udp-tx", "--chart=path.png"], 2, &["path.png", ".svg or an .html"]);
     refused(&["trace", "udp-tx", "--scenario=discard"], 2, &["needs a receiver", "`loopback`"]);
     for scenario in ["veth", "vm", "ssh"] {
         let asked = format!("--scenario={scenario}");

@@ -45,11 +45,18 @@ struct journey {
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* A time, and the time in interruptions until then: read together, with no interruption between. */
+struct moment {
+	u64 now;
+	u64 aside;
+};
+
 /*
  * A hit of a point. `first` begins a journey; `last` ends it (POINTS: it ends elsewhere). The end
  * takes the whole system call: no interruption outlives it.
  */
-INLINE enum came_to pass(struct journey *journey, u32 point, u32 first, u32 last, u64 now)
+INLINE enum came_to
+pass(struct journey *journey, u32 point, u32 first, u32 last, struct moment moment)
 {
 	enum came_to came_to = PASSED;
 
@@ -68,8 +75,8 @@ INLINE enum came_to pass(struct journey *journey, u32 point, u32 first, u32 last
 		journey->again++;
 		return PASSED;
 	}
-	journey->at[point] = now;
-	journey->outside[point] = journey->aside;
+	journey->at[point] = moment.now;
+	journey->outside[point] = moment.aside;
 	journey->passed |= 1ULL << point;
 	journey->latest = point;
 	if (point == last && point != first)
@@ -121,13 +128,13 @@ INLINE u32 highest(u64 bits)
  * What a CPU passes before it has a packet leads to the next one: the interrupt, the poll of a
  * device. The latest time counts, and what stood behind it is forgotten.
  */
-INLINE void lead(struct journey *cpu, u32 point, u64 now)
+INLINE void lead(struct journey *cpu, u32 point, struct moment moment)
 {
 	if (point >= POINTS)
 		return;
 	cpu->passed = (cpu->passed & ((1ULL << point) - 1)) | 1ULL << point;
-	cpu->at[point] = now;
-	cpu->outside[point] = cpu->aside;
+	cpu->at[point] = moment.now;
+	cpu->outside[point] = moment.aside;
 }
 
 /* The packet that has just begun with `first` takes what led to it. */

@@ -70,6 +70,24 @@ INLINE void keep(struct journey *journey)
 		add(cell, rest, outside);
 }
 
+/*
+ * The time, and a clock of interruptions at that time. An interruption between the two readings
+ * would count for the segment before as well as for the one behind.
+ */
+INLINE struct moment moment_of(struct journey *clock)
+{
+	volatile u64 *aside = &clock->aside;
+	struct moment moment = {.aside = *aside};
+
+	moment.now = now_ns();
+	if (*aside != moment.aside) {
+		/* Two in a row are too rare to matter. */
+		moment.aside = *aside;
+		moment.now = now_ns();
+	}
+	return moment;
+}
+
 INLINE struct packet *packet_at(u64 address)
 {
 	/* Packets are 256 bytes apart. */
@@ -85,6 +103,7 @@ INLINE int arriving(u64 address)
 	struct cpu *cpu = lookup(&cpus, &zero);
 	struct packet *packet;
 	struct journey *journey;
+	struct moment moment;
 	enum came_to came_to;
 
 	if (!cpu)
@@ -94,7 +113,7 @@ INLINE int arriving(u64 address)
 		return 0;
 	}
 	if (PHASE == LEADING) {
-		lead(&cpu->journey, POINT, now_ns());
+		lead(&cpu->journey, POINT, moment_of(&cpu->journey));
 		return 0;
 	}
 	/* In memory an address is a number: of a pointer the verifier allows no part. */
@@ -116,8 +135,9 @@ INLINE int arriving(u64 address)
 		packet->ahead = cpu->journey.aside - journey->outside[journey->latest & (POINTS - 1)];
 		packet->cpu = processor;
 	}
-	journey->aside = cpu->journey.aside - packet->ahead;
-	came_to = pass(journey, POINT, FIRST, POINTS, now_ns());
+	moment = moment_of(&cpu->journey);
+	moment.aside -= packet->ahead;
+	came_to = pass(journey, POINT, FIRST, POINTS, moment);
 	if (came_to == BEGUN || came_to == LOST) {
 		take_lead(journey, &cpu->journey, FIRST);
 		count(&tallies, CAME_IN);
@@ -162,7 +182,7 @@ INLINE int hit(u64 address)
 	}
 	if (PHASE == READING && (POINT == FIRST || PACKET) && !journey->depth)
 		journey->packet = address;
-	came_to = pass(journey, POINT, FIRST, LAST, now_ns());
+	came_to = pass(journey, POINT, FIRST, LAST, moment_of(journey));
 	if (came_to == DONE || came_to == REPEATED) {
 		if (PHASE == READING && came_to == DONE)
 			came_to = taken(journey);

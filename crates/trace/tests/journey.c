@@ -47,17 +47,16 @@ int main(void)
 			resume(&cpu, first);
 			printf("R\n");
 		} else if (what == 'l') {
-			lead(&cpu, (u32)first, second);
+			lead(&cpu, (u32)first, (struct moment){second, cpu.aside});
 			printf("l\n");
 		} else if (what == 'p') {
-			packet.aside = cpu.aside;
-			came_to = pass(&packet, (u32)first, BEGINS, POINTS, second);
+			came_to = pass(&packet, (u32)first, BEGINS, POINTS, (struct moment){second, cpu.aside});
 			if (came_to == BEGUN || came_to == LOST)
 				take_lead(&packet, &cpu, BEGINS);
 			printf("%d\n", came_to);
 		} else if (what == 'g') {
 			/* g POINT NOW: the reader's. */
-			came_to = pass(&journey, (u32)first, READS, LAST, second);
+			came_to = pass(&journey, (u32)first, READS, LAST, (struct moment){second, journey.aside});
 			printf("%d", came_to);
 			if (came_to == DONE) {
 				join(&journey, &packet, READS, LAST);
@@ -67,7 +66,7 @@ int main(void)
 			printf("\n");
 		} else {
 			/* h POINT NOW: of a way out. */
-			came_to = pass(&journey, (u32)first, 0, LAST, second);
+			came_to = pass(&journey, (u32)first, 0, LAST, (struct moment){second, journey.aside});
 			printf("%d", came_to);
 			if (came_to == DONE)
 				segments(&journey);

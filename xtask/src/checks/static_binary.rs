@@ -8,9 +8,12 @@ use crate::process::run;
 use crate::report::{Ending, Report};
 use crate::workspace::{Workspace, find_program};
 
+/// What builds it.
+pub(crate) const BUILD: &[&str] = &["build", "--release", "--package", "netassay"];
+
 /// Builds it, reads it, and asks `ldd`: both must say the same.
 pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
-    run(&mut workspace.cargo(&["build", "--release", "--package", "netassay"]))?;
+    run(&mut workspace.cargo(BUILD))?;
     let path = workspace.built.join("release/netassay");
     let file = fs::read(&path).map_err(Failure::io(format!("cannot read {}", path.display())))?;
     let linkage = elf::linkage(&file)

@@ -37,8 +37,8 @@ pub struct Arrow {
     pub ends: [usize; 2],
     /// What it costs; per size of the message where that matters.
     pub costs: Vec<Cost>,
-    /// The packet waits there for somebody to be woken.
-    pub wakes: bool,
+    /// The packet waits there until somebody takes it.
+    pub waits: bool,
 }
 
 /// A cost.
@@ -113,7 +113,11 @@ impl Lanes {
     fn costs(&self, arrow: &Arrow) -> Vec<String> {
         let cost = |cost: &Cost| {
             let gap = if cost.name.is_empty() { "" } else { ": " };
-            let value = self.quantity.interval(&cost.value, |value| self.quantity.plain(value));
+            let Interval { estimate, low, high } = cost.value;
+            let value = match (low, high) {
+                (None, None) => self.quantity.shown(estimate),
+                _ => self.quantity.interval(&cost.value, |value| self.quantity.plain(value)),
+            };
             format!("{}{gap}{value}", cost.name)
         };
         arrow.costs.iter().map(cost).collect()
@@ -121,8 +125,8 @@ impl Lanes {
 
     fn about(&self, arrow: &Arrow) -> String {
         let [from, to] = arrow.ends.map(|end| self.stages[end].name.as_str());
-        let wakes = if arrow.wakes { ", wakes up" } else { "" };
-        format!("{from} to {to}{wakes}: {}", self.costs(arrow).join("; "))
+        let waits = if arrow.waits { ", waits" } else { "" };
+        format!("{from} to {to}{waits}: {}", self.costs(arrow).join("; "))
     }
 }
 
@@ -171,7 +175,7 @@ impl Plot for Lanes {
 
     fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
-        let mut table = Table::new(&["from", "to", "wakes up", "for", &quantity, "lower end", "upper end"]);
+        let mut table = Table::new(&["from", "to", "waits", "for", &quantity, "lower end", "upper end"]);
         for arrow in &self.arrows {
             let [from, to] = arrow.ends.map(|end| Cell::text(&self.stages[end].name));
             for cost in &arrow.costs {
@@ -179,7 +183,7 @@ impl Plot for Lanes {
                 table.row([
                     from.clone(),
                     to.clone(),
-                    Cell::text(if arrow.wakes { "yes" } else { "no" }),
+                    Cell::text(if arrow.waits { "yes" } else { "no" }),
                     Cell::text(&cost.name),
                     number(Some(cost.value.estimate)),
                     number(cost.value.low),
@@ -199,8 +203,9 @@ fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
 impl Lanes {
     /// Signs, and on narrow drawings the lanes' names; gives where the chart begins.
     fn head(&self, drawing: &mut Drawing) -> f64 {
-        let wakes = self.arrows.iter().any(|arrow| arrow.wakes);
-        let signs = if wakes { vec![(Sign::Dashed, "wakes up somebody".to_owned())] } else { Vec::new() };
+        let waits = self.arrows.iter().any(|arrow| arrow.waits);
+        let signs =
+            if waits { vec![(Sign::Dashed, "waits until it is taken".to_owned())] } else { Vec::new() };
         let y = legend(drawing, 0.0, &signs);
         if drawing.width >= COLUMNS {
             return y + LINE + 4.0;
@@ -265,7 +270,7 @@ impl Lanes {
         let detours = self.detours();
         for arrow in &self.arrows {
             let [from, to] = arrow.ends.map(|end| &places[end]);
-            let class = if arrow.wakes { "thin soft dashed" } else { "thin soft" };
+            let class = if arrow.waits { "thin soft dashed" } else { "thin soft" };
             let track = detours.iter().position(|other| std::ptr::eq(*other, arrow));
             drawing.mark(&self.about(arrow), |mark| {
                 let mut path = Path::new();

@@ -205,7 +205,7 @@ impl<'a> Odd<'a> {
         let arrow = |ends: [usize; 2]| Arrow {
             ends,
             costs: self.many(2, |odd| Cost { name: odd.name(), value: odd.interval() }),
-            wakes: ends[0].is_multiple_of(2),
+            waits: ends[0].is_multiple_of(2),
         };
         let arrows = arrows.into_iter().map(arrow).collect();
         Box::new(Lanes::new(self.quantity(), lanes, stages, arrows).expect("every index is in range"))

@@ -1,5 +1,7 @@
 //! The command line of `trace`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::common::{Formatted, Tables, TurnFlags};
@@ -7,7 +9,7 @@ use super::load::Said;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-rx --exact --asleep\n  netassay trace udp-tx\n\nThe options of the traffic and its testbed are those of `netassay load`."
+    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-rx --exact --asleep --message 1 --chart udp-rx.svg\n  netassay trace udp-tx\n\nThe options of the traffic and its testbed are those of `netassay load`; without `--message`, 1 and 1400 bytes are traced."
 )]
 pub(crate) struct Trace {
     /// The path: a bundled one, or a file
@@ -22,6 +24,9 @@ pub(crate) struct Trace {
     /// Batches without probes, with some, and with all
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) rounds: u32,
+    /// Also write the flow chart to this file: .svg, or .html with its table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) chart: Option<PathBuf>,
     /// Requests and answers between two threads, whose readers sleep until a packet wakes them
     #[arg(long)]
     pub(crate) asleep: bool,

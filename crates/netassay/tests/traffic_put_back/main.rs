@@ -26,7 +26,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use trouble::{LEASE, OFTEN, Trouble, journal, wait};
 
 /// As many as CI has time for.
-const CASES: usize = 20;
+const CASES: usize = 14;
 
 /// How long a busy machine may take for what takes a moment.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -57,11 +57,11 @@ pub(super) fn lanes() -> Figure {
                 2 | 14 => vec![cost("1 byte", low, low + 90.0), cost("1400 bytes", 2.0 * low, 2.6 * low)],
                 _ => vec![cost("", low, low + 70.0)],
             };
-            Arrow { ends: [from as usize, from as usize + 1], costs, wakes: false }
+            Arrow { ends: [from as usize, from as usize + 1], costs, waits: false }
         })
         .collect();
-    arrows.push(Arrow { ends: [15, 16], costs: vec![cost("reader asleep", 714.0, 895.0)], wakes: true });
-    arrows.push(Arrow { ends: [13, 16], costs: vec![cost("reader busy", 56.0, 78.0)], wakes: false });
+    arrows.push(Arrow { ends: [15, 16], costs: vec![cost("reader asleep", 714.0, 895.0)], waits: true });
+    arrows.push(Arrow { ends: [13, 16], costs: vec![cost("reader busy", 56.0, 78.0)], waits: false });
     let names =
         ["application", "socket", "protocol", "IP", "device", "driver", "interrupt"].map(str::to_owned);
     let plot = Lanes::new(Quantity::new("time", "ns", digits), names.to_vec(), stages, arrows)

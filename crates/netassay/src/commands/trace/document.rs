@@ -1,5 +1,7 @@
 //! What a trace came to, as a document and as text.
 
+use std::collections::BTreeSet;
+
 use report::{Layout, Table, counted, figure};
 use serde::Serialize;
 use trace::{Account, At, Chosen, Cost, Journeys, Mean, Path, Phase, Row};
@@ -9,49 +11,41 @@ use crate::commands::load::Asked;
 #[derive(Debug, Serialize)]
 pub(super) struct Document {
     netassay: &'static str,
-    path: String,
-    about: String,
+    pub(super) path: String,
+    pub(super) about: String,
     scenario: study::Scenario,
     inside_guest: bool,
     /// Times are instructions.
     exact: bool,
     family: study::Family,
-    asked: load::Traffic,
     notes: Vec<String>,
     disturbed: Option<String>,
+    /// One for each size of the message.
+    pub(super) traces: Vec<Traced>,
+}
+
+/// What the packets of one kind of traffic met.
+#[derive(Debug, Serialize)]
+pub(super) struct Traced {
+    asked: load::Traffic,
     /// From stage to stage, of the way that most packets took.
-    rows: Vec<Row>,
-    /// From the first stage to the last with two probes, less what they cost, in ns for a packet.
+    pub(super) rows: Vec<Row>,
+    /// From the first stage to the last with the fewest probes, less what they cost, in ns for a
+    /// packet.
     whole: Option<f64>,
     /// The corrected stages' sum by `whole`.
     closure: Option<f64>,
     /// What a probe of each kind costs, in ns.
     probes: Vec<(Cost, f64)>,
     journeys: Journeys,
-    account: Account,
+    pub(super) account: Account,
 }
 
-impl Document {
-    pub(super) fn new(
-        name: &str,
-        path: &Path,
-        (asked, exact): (&Asked, bool),
-        account: Account,
-        notes: Vec<String>,
-        disturbed: Option<String>,
-    ) -> Self {
+impl Traced {
+    pub(super) fn new(asked: load::Traffic, account: Account) -> Self {
         let probes = account.one_more.iter().filter_map(|(kind, _)| Some((*kind, account.cost(*kind)?)));
         Self {
-            netassay: env!("CARGO_PKG_VERSION"),
-            path: name.to_owned(),
-            about: path.about.clone(),
-            scenario: asked.scenario,
-            inside_guest: asked.inside_guest,
-            exact,
-            family: asked.order.family,
-            asked: asked.order.traffic.clone(),
-            notes,
-            disturbed,
+            asked,
             whole: account.whole(),
             closure: account.closure(),
             probes: probes.collect(),
@@ -61,19 +55,59 @@ impl Document {
         }
     }
 
+    /// The size of its message.
+    pub(super) fn size(&self) -> String {
+        counted(self.asked.message as usize, "byte")
+    }
+
+    fn sum(&self) -> f64 {
+        self.rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum()
+    }
+
+    /// What a row takes of the sum.
+    fn share(&self, row: &Row) -> String {
+        if row.waits { "waits".to_owned() } else { figure(100.0 * row.corrected / self.sum().max(1e-9)) }
+    }
+
+    /// The row from one stage to another.
+    pub(super) fn row(&self, step: (usize, usize)) -> Option<&Row> {
+        self.rows.iter().find(|row| (row.from, row.to) == step)
+    }
+
+    /// A stage, as it is named.
+    pub(super) fn stage(&self, index: usize) -> String {
+        self.account.stages.get(index).map(name).unwrap_or_default()
+    }
+}
+
+impl Document {
+    pub(super) fn new(
+        name: &str,
+        path: &Path,
+        (asked, exact): (&Asked, bool),
+        traces: Vec<Traced>,
+        notes: Vec<String>,
+        disturbed: Option<String>,
+    ) -> Self {
+        Self {
+            netassay: env!("CARGO_PKG_VERSION"),
+            path: name.to_owned(),
+            about: path.about.clone(),
+            scenario: asked.scenario,
+            inside_guest: asked.inside_guest,
+            exact,
+            family: asked.order.family,
+            notes,
+            disturbed,
+            traces,
+        }
+    }
+
     pub(super) fn text(&self, layout: Layout) -> String {
         let mut text = layout.hang(&format!("{}: {}\n", self.path, self.about), 2);
         let say =
             |text: &mut String, sentence: &str| text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
-        let place = if self.inside_guest { " inside a virtual machine" } else { "" };
-        let (kind, family, scenario) = (self.asked.kind, self.family, self.scenario);
-        say(
-            &mut text,
-            &format!(
-                "{kind}, {}, {family}, over {scenario}{place}",
-                counted(self.asked.message as usize, "byte")
-            ),
-        );
+        say(&mut text, &self.traffic());
         text.push('\n');
         text.push_str(&self.table().fit(layout));
         text.push('\n');
@@ -83,39 +117,103 @@ impl Document {
         text
     }
 
-    fn unit(&self) -> &'static str {
+    /// What was sent, and where.
+    pub(super) fn traffic(&self) -> String {
+        let place = if self.inside_guest { " inside a virtual machine" } else { "" };
+        let kind = self.traces.first().map_or_else(String::new, |traced| traced.asked.kind.to_string());
+        let sizes: Vec<String> = self.traces.iter().map(Traced::size).collect();
+        format!("{kind}, {}, {}, over {}{place}", sizes.join(" and "), self.family, self.scenario)
+    }
+
+    /// From which stage to which packets went, in the order of the path.
+    pub(super) fn steps(&self) -> Vec<(usize, usize)> {
+        let rows = self.traces.iter().flat_map(|traced| &traced.rows);
+        let steps: BTreeSet<(usize, usize)> = rows.map(|row| (row.to, row.from)).collect();
+        steps.into_iter().map(|(to, from)| (from, to)).collect()
+    }
+
+    pub(super) fn unit(&self) -> &'static str {
         if self.exact { "instructions" } else { "ns" }
     }
 
     fn table(&self) -> Table {
         let unit = if self.exact { "instr." } else { "ns" };
-        let mut table = Table::new(&["from", "to", unit, "share %", "p50", "p99", "aside"]);
-        let sum: f64 = self.rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum();
-        for row in &self.rows {
-            let [p50, _, p99] = row.quantiles;
-            let cells = [
-                self.stage(row.from),
-                self.stage(row.to),
-                figure(row.corrected),
-                if row.waits { "waits".to_owned() } else { figure(100.0 * row.corrected / sum.max(1e-9)) },
-                figure(p50 as f64),
-                figure(p99 as f64),
-                figure(row.outside),
-            ];
-            table.row(&cells.each_ref().map(String::as_str));
+        match self.traces.as_slice() {
+            [one] => alone(one, unit),
+            several => beside_each_other(several, &self.steps(), unit),
         }
-        table
     }
 
     fn sentences(&self) -> Vec<String> {
         let unit = self.unit();
-        let mut said = vec![format!(
-            "{unit} for a packet, less the cost of probes; p50 and p99 as measured; aside: interrupts, soft interrupts and other tasks in between"
-        )];
-        if self.rows.iter().any(|row| row.waits) {
+        let alone = self.traces.len() == 1;
+        let more = if alone {
+            "; p50 and p99 as measured; aside: interrupts, soft interrupts and other tasks in between"
+        } else {
+            ""
+        };
+        let mut said = vec![format!("{unit} for a packet, less the cost of probes{more}")];
+        if self.traces.iter().flat_map(|traced| &traced.rows).any(|row| row.waits) {
             let waits = "waits: the packet lies in its socket until a reader takes it; in neither the shares nor the sum";
             said.push(waits.to_owned());
         }
+        for traced in &self.traces {
+            let of = if alone { String::new() } else { format!("{}: ", traced.size()) };
+            said.extend(traced.sentences(unit).into_iter().map(|sentence| format!("{of}{sentence}")));
+        }
+        for sentence in self.traces.iter().flat_map(Traced::unseen) {
+            if !said.contains(&sentence) {
+                said.push(sentence);
+            }
+        }
+        said.extend(self.disturbed.iter().map(|cause| format!("disturbed: {cause}")));
+        said.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        said
+    }
+}
+
+/// The table of one trace.
+fn alone(traced: &Traced, unit: &str) -> Table {
+    let mut table = Table::new(&["from", "to", unit, "share %", "p50", "p99", "aside"]);
+    for row in &traced.rows {
+        let [p50, _, p99] = row.quantiles;
+        let cells = [
+            traced.stage(row.from),
+            traced.stage(row.to),
+            figure(row.corrected),
+            traced.share(row),
+            figure(p50 as f64),
+            figure(p99 as f64),
+            figure(row.outside),
+        ];
+        table.row(&cells.each_ref().map(String::as_str));
+    }
+    table
+}
+
+/// The table of several sizes of one path.
+fn beside_each_other(traces: &[Traced], steps: &[(usize, usize)], unit: &str) -> Table {
+    let mut heads = vec!["from".to_owned(), "to".to_owned()];
+    for traced in traces {
+        heads.extend([unit, "%"].map(|what| format!("{} B, {what}", traced.asked.message)));
+    }
+    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+    for step in steps {
+        let stage = |index: usize| traces.first().map(|traced| traced.stage(index)).unwrap_or_default();
+        let mut cells = vec![stage(step.0), stage(step.1)];
+        for traced in traces {
+            let row = traced.row(*step);
+            let shown = row.map(|row| [figure(row.corrected), traced.share(row)]);
+            cells.extend(shown.unwrap_or_else(|| ["-", "-"].map(str::to_owned)));
+        }
+        table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    table
+}
+
+impl Traced {
+    fn sentences(&self, unit: &str) -> Vec<String> {
+        let mut said = Vec::new();
         if let (Some(whole), Some(closure)) = (self.whole, self.closure) {
             said.push(format!(
                 "closure: the stages add up to {:.1} % of the whole, which is {} {unit} with the fewest probes",
@@ -138,6 +236,11 @@ impl Document {
                 figure(with)
             ));
         }
+        said.push(self.packets());
+        said
+    }
+
+    fn packets(&self) -> String {
         let Journeys { arrived, lost, stray, repeated, crowded, unread, .. } = self.journeys;
         let mut packets = format!("packets: {arrived} followed");
         for (count, what) in [
@@ -168,11 +271,7 @@ impl Document {
                 figure(100.0 * main.whole.count as f64 / all as f64)
             ));
         }
-        said.push(packets);
-        said.extend(self.unseen());
-        said.extend(self.disturbed.iter().map(|cause| format!("disturbed: {cause}")));
-        said.extend(self.notes.iter().map(|note| format!("note: {note}")));
-        said
+        packets
     }
 
     /// The stages that are not in the table, those of one reason together.
@@ -188,10 +287,6 @@ impl Document {
         let sentence =
             |(reason, stages): (&str, Vec<String>)| format!("not seen: {} ({reason})", stages.join(", "));
         reasons.into_iter().map(sentence).collect()
-    }
-
-    fn stage(&self, index: usize) -> String {
-        self.account.stages.get(index).map(name).unwrap_or_default()
     }
 }
 

@@ -1,5 +1,6 @@
 //! `netassay trace`: where a packet's time goes in the kernel, stage by stage.
 
+mod chart;
 mod document;
 mod paths;
 
@@ -9,14 +10,15 @@ use testbed::Testbed;
 use trace::{Capabilities, MOST_BYTES, Path, Verdict};
 
 use crate::cli::{Said, Trace};
+use crate::commands::figure;
 use crate::commands::load::Asked;
 use crate::commands::studies::read_text;
-use crate::failure::Failure;
+use crate::failure::{Failure, say};
 use crate::machine;
 use crate::output;
 use crate::signals;
 use crate::turn;
-use document::Document;
+use document::{Document, Traced as One};
 
 pub(crate) fn trace(flags: &Trace) -> Result<(), Failure> {
     match (&flags.paths, &flags.path) {
@@ -39,7 +41,13 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
         true => Kind::UdpRr,
         false => Kind::TcpRr,
     };
-    let mut asked = Asked::of(workload, default, &said)?;
+    let mut all = Vec::new();
+    for said in sizes(&said, workload)? {
+        all.push(Asked::of(workload, default, &said)?);
+    }
+    let chart = flags.chart.as_deref().map(|path| Ok::<_, Failure>((path, figure::written_to(path)?)));
+    let chart = chart.transpose()?;
+    let asked = &all[0];
     if !asked.inside_guest {
         if asked.scenario != Scenario::Loopback {
             return Err(Failure::Usage(format!(
@@ -61,19 +69,50 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let options = asked.options(!host::Privileges::read().privileged(), &interrupt)?;
     let options = testbed::Options { exact: flags.exact, ..options };
     let mut testbed = Testbed::build(&options, &interrupt)?;
-    if asked.leaves_congestion_control_open() {
-        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
-        asked.order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
-    }
     testbed.settle(&runner::switches_of(&asked.condition))?;
     // Functions of the running kernel are not probed: a guest's kernel harms nobody.
     let &Trace { batch, rounds, asleep, .. } = flags;
     let wanted = Traced { path: text, functions: asked.inside_guest, batch, rounds, asleep };
-    let account = testbed.trace(&asked.order, wanted)?;
+    let mut traces = Vec::new();
+    for asked in &all {
+        let mut order = asked.order.clone();
+        if asked.leaves_congestion_control_open() {
+            let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
+            order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
+        }
+        let account = testbed.trace(&order, wanted.clone())?;
+        traces.push(One::new(order.traffic, account));
+    }
     let notes = testbed.notes().iter().map(ToString::to_string).collect();
     let disturbed = session.disturbance().map(|cause| cause.to_string());
-    let document = Document::new(name, &path, (&asked, flags.exact), account, notes, disturbed);
+    let document = Document::new(name, &path, (asked, flags.exact), traces, notes, disturbed);
+    if let Some((path, write)) = chart {
+        let drawn = chart::of(&document)
+            .ok_or_else(|| Failure::Nothing("no packet was followed: there is no chart".to_owned()))?;
+        output::replace(path, &write(&drawn))?;
+        say(&format!("wrote the chart to {}", output::named(path)));
+    }
     output::show(&document, &flags.output, flags.tables.wide, Document::text)
+}
+
+/// The options for each size of the message: the one that was said, or 1 and 1400 bytes. Answers
+/// are as long, so that all packets are alike.
+fn sizes(said: &Said, kind: Kind) -> Result<Vec<Said>, Failure> {
+    let says = |key: &str| said.0.iter().any(|one| one.key() == key);
+    // Packets without a receiver are as short as can be.
+    if says("message") || kind == Kind::Pps {
+        return Ok(vec![said.clone()]);
+    }
+    let answers = kind.is_rr() && !says("response");
+    let of = |size: &u32| {
+        let mut own = said.clone();
+        for key in ["message", "response"].iter().take(if answers { 2 } else { 1 }) {
+            let one = format!("{key}={size}").parse();
+            own.0.push(one.map_err(|error: study::AssignmentError| Failure::Usage(error.to_string()))?);
+        }
+        Ok(own)
+    };
+    [1, 1400].iter().map(of).collect()
 }
 
 /// The options of the traffic and its testbed; instructions are counted inside a virtual machine.

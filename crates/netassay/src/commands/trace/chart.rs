@@ -1,0 +1,51 @@
+//! A trace as a flow chart: the stages in the lanes of their layers, and what the ways between them
+//! cost.
+
+use chart::{Arrow, Cost, Figure, Finite, Id, Interval, Lanes, Quantity, Stage};
+use trace::Lane;
+
+use super::document::Document;
+
+/// The layers, from the outside of the kernel to the wire.
+const LANES: [(Lane, &str); 7] = [
+    (Lane::Application, "application"),
+    (Lane::Socket, "socket"),
+    (Lane::Protocol, "protocol"),
+    (Lane::Ip, "IP"),
+    (Lane::Device, "device"),
+    (Lane::Driver, "driver"),
+    (Lane::Interrupt, "interrupt"),
+];
+
+/// The chart; `None` where no packet was followed.
+pub(super) fn of(document: &Document) -> Option<Figure> {
+    let (steps, first) = (document.steps(), document.traces.first()?);
+    // The stages that are passed, in the order of the path.
+    let passed: Vec<usize> = (0..first.account.stages.len())
+        .filter(|index| steps.iter().any(|(from, to)| from == index || to == index))
+        .collect();
+    let lane = |stage: usize| first.account.stages[stage].lane;
+    let lanes: Vec<&(Lane, &str)> =
+        LANES.iter().filter(|(one, _)| passed.iter().any(|stage| lane(*stage) == *one)).collect();
+    let stages = passed.iter().map(|stage| Stage {
+        name: first.stage(*stage),
+        lane: lanes.iter().position(|(one, _)| *one == lane(*stage)).unwrap_or_default(),
+    });
+    let number = |stage: usize| passed.iter().position(|one| *one == stage);
+    let alone = document.traces.len() == 1;
+    let arrows = steps.iter().filter_map(|step| {
+        let rows = document.traces.iter().filter_map(|traced| Some((traced, traced.row(*step)?)));
+        let waits = rows.clone().any(|(_, row)| row.waits);
+        let costs = rows.filter_map(|(traced, row)| {
+            let value = Interval { estimate: Finite::new(row.corrected)?, low: None, high: None };
+            Some(Cost { name: if alone { String::new() } else { traced.size() }, value })
+        });
+        Some(Arrow { ends: [number(step.0)?, number(step.1)?], costs: costs.collect(), waits })
+    });
+    let quantity = Quantity::new("cost", document.unit(), report::figure);
+    let names = lanes.iter().map(|(_, name)| (*name).to_owned()).collect();
+    let plot = Lanes::new(quantity, names, stages.collect(), arrows.collect()).ok()?;
+    let title = format!("{}: {}", document.path, document.about);
+    let said = format!("{}; for a packet, less the cost of probes", document.traffic());
+    Some(Figure::new(Id::new("path"), &title, &said, plot)).filter(|_| !steps.is_empty())
+}
