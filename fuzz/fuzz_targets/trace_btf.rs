@@ -7,7 +7,7 @@ use netassay_trace::Btf;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(btf) = Btf::parse(bytes) {
-        let names = btf.functions.keys().chain(&btf.tracepoints);
-        assert!(names.into_iter().all(|name| name.bytes().all(|byte| byte.is_ascii_graphic())));
+        let mut names = btf.functions.keys().chain(btf.tracepoints.keys());
+        assert!(names.all(|name| name.bytes().all(|byte| byte.is_ascii_graphic())));
     }
 });
