@@ -401,9 +401,9 @@ mod tests {
 
     #[test]
     fn an_answer_that_nobody_waits_for_names_both_ids() {
-        for (unasked, got) in [("1 \"done\"\n1 \"done\"\n", 1), ("1 \"done\"\n3 \"done\"\n", 3)] {
+        for (stray_answers, got) in [("1 \"done\"\n1 \"done\"\n", 1), ("1 \"done\"\n3 \"done\"\n", 3)] {
             let (mut client, mut agent, _) = conversation();
-            agent.write_all(unasked.as_bytes()).unwrap();
+            agent.write_all(stray_answers.as_bytes()).unwrap();
             client.order(&Request::Start, A_WHILE).unwrap();
             agent.write_all(b"2 \"done\"\n").unwrap();
             let error = client.order(&Request::Quiet, A_WHILE).unwrap_err();

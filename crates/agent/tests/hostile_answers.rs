@@ -201,7 +201,7 @@ fn a_hostile_answer_costs_a_controller_little_memory_and_time() {
         count(&name, &heard);
         refused(&name, &heard.error);
     }
-    for (name, line, said) in unasked() {
+    for (name, line, said) in answers_to_no_request() {
         let heard = hear(&[line]).remove(0);
         count(name, &heard);
         let is_so = if said.is_empty() { heard.error.is_empty() } else { heard.error.contains(said) };
@@ -225,7 +225,7 @@ fn a_hostile_answer_costs_a_controller_little_memory_and_time() {
 
 /// What an agent may say beside an answer to what was asked, and what becomes of it; nothing: the
 /// answer behind it is heard.
-fn unasked() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+fn answers_to_no_request() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let long = "x".repeat(MOST_BYTES);
     let line = |text: String| text.into_bytes();
     vec![

@@ -45,8 +45,8 @@ pub(super) fn each_boot_runs_its_kernel_and_the_default_is_back(world: &World) {
     let listed = format!("there is no kernel 6.6.6: /boot has those of {}", all.join(", "));
     assert!(said.contains(&listed), "{said}");
 
-    // The controller is killed in the boot of the other kernel. The machines start with their
-    // default then, whoever restarts them.
+    // The controller is killed in the boot of the other kernel. The next restart boots the default,
+    // though netassay did not order it.
     write(&["running", &other]);
     let mut controller = Watched::start(world.netassay(&[]));
     controller.wait_for(&format!("both machines restart with kernel {other}"));
