@@ -138,8 +138,12 @@ mod tests {
         [127, high, low, NEXT.fetch_add(1, Ordering::Relaxed)].into()
     }
 
+    fn spec(traffic: Traffic) -> Spec {
+        Spec { traffic, local: local(), cpus: Vec::new(), interface: None }
+    }
+
     fn ran(traffic: Traffic) -> Account {
-        let spec = Spec { traffic, local: local(), cpus: Vec::new(), interface: None };
+        let spec = spec(traffic);
         let receiver = ReceivingEnd::open(&spec).unwrap();
         run(&spec, Some(receiver), None, &mut || {}, &mut || Err("nobody counts".to_owned()))
             .unwrap_or_else(|error| panic!("{error}: {:?}", spec.traffic))
@@ -166,7 +170,6 @@ mod tests {
 
     /// Calls for a datagram: those of the sender, and those that the reader needs for all. Loopback
     /// merges nothing: a buffer stays one.
-    /// them all. Loopback puts nothing together: what is one buffer is left as one.
     #[test]
     fn datagrams_are_sent_and_taken_many_at_a_time() {
         const MANY: f64 = 1.0 / 64.0;
@@ -217,7 +220,7 @@ mod tests {
     fn packets_without_a_receiver_are_counted() {
         for sender in [Sender::Send, Sender::Sendmmsg, Sender::Gso] {
             let traffic = Traffic { sender, ..Traffic::new(Kind::Pps) };
-            let spec = Spec { traffic, local: local(), cpus: Vec::new(), interface: None };
+            let spec = spec(traffic);
             let sink = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
             let nobody = Some(sink.local_addr().unwrap());
             let account =
@@ -233,7 +236,7 @@ mod tests {
             [(Kind::UdpRr, 1, 1), (Kind::TcpRr, 1, 1), (Kind::TcpRr, 200_000, 7), (Kind::UdpRr, 1400, 9)]
         {
             let traffic = Traffic { message, response, ..Traffic::new(kind) };
-            let spec = Spec { traffic, local: local(), cpus: Vec::new(), interface: None };
+            let spec = spec(traffic);
             let receiver = ReceivingEnd::open(&spec).unwrap();
             let path = |thread: u32| format!("/proc/self/task/{thread}");
             let (threads, _) = lend(&spec, Some(receiver), None, true, &mut |work| {
@@ -246,12 +249,7 @@ mod tests {
             assert_eq!(threads.len(), 1);
             assert!(!std::path::Path::new(&path(threads[0])).exists(), "the thread is still there");
         }
-        let spec = Spec {
-            traffic: Traffic::new(Kind::UdpStream),
-            local: local(),
-            cpus: Vec::new(),
-            interface: None,
-        };
+        let spec = spec(Traffic::new(Kind::UdpStream));
         let receiver = ReceivingEnd::open(&spec).unwrap();
         let refused = lend(&spec, Some(receiver), None, true, &mut |_| ()).unwrap_err().to_string();
         assert!(refused.contains("a reader sleeps only where messages are answered"), "{refused}");
@@ -269,12 +267,7 @@ mod tests {
 
     #[test]
     fn soft_interrupts_are_counted_for_a_message() {
-        let spec = Spec {
-            traffic: Traffic::new(Kind::UdpStream),
-            local: local(),
-            cpus: Vec::new(),
-            interface: None,
-        };
+        let spec = spec(Traffic::new(Kind::UdpStream));
         let receiver = ReceivingEnd::open(&spec).unwrap();
         let account = run(&spec, Some(receiver), None, &mut || {}, &mut || Ok(Box::new(Told(0)))).unwrap();
         let softirq = account.softirq.unwrap();
