@@ -61,66 +61,79 @@ fn stage(account: &Account, label: &str, at: trace::At) -> usize {
     account.stages.iter().position(|stage| stage.label == label && stage.at == at).unwrap()
 }
 
-#[test]
-fn each_packet_is_followed_and_its_stages_add_up() {
-    let mut world = World::boot("");
-    let datagram = |message: u32| Traffic { message, ..Traffic::new(Kind::UdpStream) };
-    let mut all = Vec::new();
-    for (path, traffic, packets) in [
-        ("udp-tx", datagram(1), 1),
-        ("udp-tx", datagram(1400), 1),
-        // One request, one answer.
-        ("tcp-tx", Traffic::new(Kind::TcpRr), 2),
-        // To an interface that discards.
-        ("udp-tx", Traffic::new(Kind::Pps), 1),
-        ("udp-rx", datagram(1), 1),
-        ("udp-rx", datagram(1400), 1),
-        ("tcp-rx", Traffic::new(Kind::TcpRr), 2),
-    ] {
-        let rounds = if traffic.kind.is_tcp() { ROUNDS_OF_TCP } else { ROUNDS };
-        let account = world.trace(&bundled(path), &traffic, rounds).unwrap();
-        let name = format!("{path}, {}, {} bytes", traffic.kind, traffic.message);
-        all_arrived(&account, packets);
-        for stage in &account.stages {
-            assert!(stage.seen.is_ok() || stage.optional, "{name}: {stage:?}");
-        }
-        let closure = account.closure().unwrap();
-        eprintln!("note: {name}: closure {closure:.4}, whole {:?}", account.whole());
-        assert!((0.98..=1.02).contains(&closure), "{name}: the stages add up to {closure} of the whole");
-        assert!(account.rows().iter().all(|row| row.raw > 0.0), "{name}: {:?}", account.rows());
-        let [without, with] = account.a_message().unwrap();
-        assert!(without > 1000.0 && with > without, "{name}: {without} {with}");
-        all.push(account);
+fn datagram(message: u32) -> Traffic {
+    Traffic { message, ..Traffic::new(Kind::UdpStream) }
+}
+
+/// Traces a path whose packets all arrive, and whose stages add up: so many `packets` a message.
+fn closed(world: &mut World, path: &str, traffic: &Traffic, packets: u32) -> Account {
+    let rounds = if traffic.kind.is_tcp() { ROUNDS_OF_TCP } else { ROUNDS };
+    let account = world.trace(&bundled(path), traffic, rounds).unwrap();
+    let name = format!("{path}, {}, {} bytes", traffic.kind, traffic.message);
+    all_arrived(&account, packets);
+    for stage in &account.stages {
+        assert!(stage.seen.is_ok() || stage.optional, "{name}: {stage:?}");
     }
-    // The copy is dearer for more bytes, the rest of the way is not.
-    let [out, large_out, _, _, read, large_read, _] = all.as_slice() else { panic!() };
-    let apart = |[small, large]: [&Account; 2], label: &str, at: trace::At| {
-        takes(large, stage(large, label, at)) - takes(small, stage(small, label, at))
-    };
-    let (out, read) = ([out, large_out], [read, large_read]);
-    for (both, label, at) in
-        [(out, "ip_append_data", trace::At::Return), (read, "skb_free_datagram", trace::At::Entry)]
-    {
-        let copied = apart(both, label, at);
-        assert!(copied > 100.0, "to {label}: 1399 bytes more take {copied} instructions to copy");
-    }
-    for (both, label) in [(out, "dev_hard_start_xmit"), (read, "udp_queue_rcv_skb"), (read, "ip_rcv")] {
-        let same = apart(both, label, trace::At::Entry);
+    let closure = account.closure().unwrap();
+    eprintln!("note: {name}: closure {closure:.4}, whole {:?}", account.whole());
+    assert!((0.98..=1.02).contains(&closure), "{name}: the stages add up to {closure} of the whole");
+    assert!(account.rows().iter().all(|row| row.raw > 0.0), "{name}: {:?}", account.rows());
+    let [without, with] = account.a_message().unwrap();
+    assert!(without > 1000.0 && with > without, "{name}: {without} {with}");
+    account
+}
+
+/// What 1399 bytes more take in the row that ends at this stage.
+fn apart([small, large]: [&Account; 2], label: &str, at: trace::At) -> f64 {
+    takes(large, stage(large, label, at)) - takes(small, stage(small, label, at))
+}
+
+/// The copy is dearer for more bytes, the rest of the way is not.
+fn only_the_copy_grows(sizes: [&Account; 2], copy: (&str, trace::At), others: &[&str]) {
+    let (label, at) = copy;
+    let copied = apart(sizes, label, at);
+    assert!(copied > 100.0, "to {label}: 1399 bytes more take {copied} instructions to copy");
+    for label in others {
+        let same = apart(sizes, label, trace::At::Entry);
         assert!(same.abs() < 30.0, "to {label}: 1399 bytes more take {same} instructions");
     }
+}
+
+#[test]
+fn each_packet_that_is_read_is_followed_from_the_interrupt_and_its_stages_add_up() {
+    let mut world = World::boot("");
+    let small = closed(&mut world, "udp-rx", &datagram(1), 1);
+    let large = closed(&mut world, "udp-rx", &datagram(1400), 1);
+    // One request, one answer.
+    closed(&mut world, "tcp-rx", &Traffic::new(Kind::TcpRr), 2);
+    let copy = ("skb_free_datagram", trace::At::Entry);
+    only_the_copy_grows([&small, &large], copy, &["udp_queue_rcv_skb", "ip_rcv"]);
     // Where the packet waits is told apart.
-    let waits: Vec<Row> = read[0].rows().into_iter().filter(|row| row.waits).collect();
-    assert_eq!(waits.len(), 1, "{:?}", read[0].rows());
+    let waits = small.rows().iter().filter(|row| row.waits).count();
+    assert_eq!(waits, 1, "{:?}", small.rows());
 
     // A reader that sleeps is woken where the packet is queued, and goes on behind its wait.
     let asleep = world.traced(&bundled("udp-rx"), &Traffic::new(Kind::UdpRr), 1, true).unwrap();
     let Journeys { arrived, .. } = asleep.reading().journeys;
     assert!(arrived >= u64::from(2 * BATCH) * 99 / 100, "{:?}", asleep.reading().journeys);
     let queued = |account: &Account| takes(account, stage(account, "sk_data_ready", trace::At::Return));
-    let woken = queued(&asleep) - queued(read[0]);
+    let woken = queued(&asleep) - queued(&small);
     assert!(woken > 300.0, "waking a reader takes {woken} instructions more");
     let went_on = asleep.rows().into_iter().find(|row| row.waits).unwrap();
     assert_eq!(asleep.stages[went_on.to].label, "wait_for_packet", "{:?}", asleep.rows());
+}
+
+#[test]
+fn each_packet_that_is_sent_is_followed_to_the_driver_and_its_stages_add_up() {
+    let mut world = World::boot("");
+    let small = closed(&mut world, "udp-tx", &datagram(1), 1);
+    let large = closed(&mut world, "udp-tx", &datagram(1400), 1);
+    // One request, one answer.
+    closed(&mut world, "tcp-tx", &Traffic::new(Kind::TcpRr), 2);
+    // To an interface that discards.
+    closed(&mut world, "udp-tx", &Traffic::new(Kind::Pps), 1);
+    let copy = ("ip_append_data", trace::At::Return);
+    only_the_copy_grows([&small, &large], copy, &["dev_hard_start_xmit"]);
 
     // A datagram beyond the MTU becomes several packets: that is told, and no time is made up.
     let fragments = world.trace(&bundled("udp-tx"), &datagram(4000), 1).unwrap();
