@@ -46,10 +46,12 @@ impl Apart {
             let _ = told.send(nix::unistd::gettid().as_raw().unsigned_abs());
             let mut far = End::new(sink, stream, response, request);
             while !ends.load(Ordering::Acquire) {
-                // A socket whose wait ended without a request; any other trouble the requesting end
-                // meets too, and tells.
-                if far.take(&mut Plain).is_ok() {
-                    let _ = far.send(&mut Plain);
+                match far.take(&mut Plain).and_then(|()| far.send(&mut Plain)) {
+                    Ok(()) => {}
+                    // Between two batches nobody asks for longer than a socket waits.
+                    Err((_, error)) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    // The requesting end meets this trouble too, and tells it.
+                    Err(_) => return,
                 }
             }
         };
