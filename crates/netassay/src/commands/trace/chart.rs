@@ -6,17 +6,6 @@ use trace::Lane;
 
 use super::document::Document;
 
-/// The layers, from the outside of the kernel to the wire.
-const LANES: [(Lane, &str); 7] = [
-    (Lane::Application, "application"),
-    (Lane::Socket, "socket"),
-    (Lane::Protocol, "protocol"),
-    (Lane::Ip, "IP"),
-    (Lane::Device, "device"),
-    (Lane::Driver, "driver"),
-    (Lane::Interrupt, "interrupt"),
-];
-
 /// The chart; `None` where no packet was followed.
 pub(super) fn of(document: &Document) -> Option<Figure> {
     let (steps, first) = (document.steps(), document.traces.first()?);
@@ -25,11 +14,11 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
         .filter(|index| steps.iter().any(|(from, to)| from == index || to == index))
         .collect();
     let lane = |stage: usize| first.account.stages[stage].lane;
-    let lanes: Vec<&(Lane, &str)> =
-        LANES.iter().filter(|(one, _)| passed.iter().any(|stage| lane(*stage) == *one)).collect();
+    let is_passed = |one: &Lane| passed.iter().any(|stage| lane(*stage) == *one);
+    let lanes: Vec<Lane> = Lane::ALL.into_iter().filter(is_passed).collect();
     let stages = passed.iter().map(|stage| Stage {
         name: first.stage(*stage),
-        lane: lanes.iter().position(|(one, _)| *one == lane(*stage)).unwrap_or_default(),
+        lane: lanes.iter().position(|one| *one == lane(*stage)).unwrap_or_default(),
     });
     let number = |stage: usize| passed.iter().position(|one| *one == stage);
     let alone = document.traces.len() == 1;
@@ -43,7 +32,7 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
         Some(Arrow { ends: [number(step.0)?, number(step.1)?], costs: costs.collect(), waits })
     });
     let quantity = Quantity::new("cost", document.unit(), report::figure);
-    let names = lanes.iter().map(|(_, name)| (*name).to_owned()).collect();
+    let names = lanes.iter().map(Lane::to_string).collect();
     let plot = Lanes::new(quantity, names, stages.collect(), arrows.collect()).ok()?;
     let title = format!("{}: {}", document.path, document.about);
     let said = format!("{}; for a packet, less the cost of probes", document.traffic());

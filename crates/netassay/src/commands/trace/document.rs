@@ -21,12 +21,12 @@ pub(super) struct Document {
     notes: Vec<String>,
     disturbed: Option<String>,
     /// One for each size of the message.
-    pub(super) traces: Vec<Traced>,
+    pub(super) traces: Vec<OfSize>,
 }
 
-/// What the packets of one kind of traffic met.
+/// The trace with one size of the message.
 #[derive(Debug, Serialize)]
-pub(super) struct Traced {
+pub(super) struct OfSize {
     asked: load::Traffic,
     /// From stage to stage, of the way that most packets took.
     pub(super) rows: Vec<Row>,
@@ -41,7 +41,7 @@ pub(super) struct Traced {
     pub(super) account: Account,
 }
 
-impl Traced {
+impl OfSize {
     pub(super) fn new(asked: load::Traffic, account: Account) -> Self {
         let probes = account.one_more.iter().filter_map(|(kind, _)| Some((*kind, account.cost(*kind)?)));
         Self {
@@ -85,7 +85,7 @@ impl Document {
         name: &str,
         path: &Path,
         (asked, exact): (&Asked, bool),
-        traces: Vec<Traced>,
+        traces: Vec<OfSize>,
         notes: Vec<String>,
         disturbed: Option<String>,
     ) -> Self {
@@ -121,7 +121,7 @@ impl Document {
     pub(super) fn traffic(&self) -> String {
         let place = if self.inside_guest { " inside a virtual machine" } else { "" };
         let kind = self.traces.first().map_or_else(String::new, |traced| traced.asked.kind.to_string());
-        let sizes: Vec<String> = self.traces.iter().map(Traced::size).collect();
+        let sizes: Vec<String> = self.traces.iter().map(OfSize::size).collect();
         format!("{kind}, {}, {}, over {}{place}", sizes.join(" and "), self.family, self.scenario)
     }
 
@@ -161,7 +161,7 @@ impl Document {
             let of = if alone { String::new() } else { format!("{}: ", traced.size()) };
             said.extend(traced.sentences(unit).into_iter().map(|sentence| format!("{of}{sentence}")));
         }
-        for sentence in self.traces.iter().flat_map(Traced::unseen) {
+        for sentence in self.traces.iter().flat_map(OfSize::unseen) {
             if !said.contains(&sentence) {
                 said.push(sentence);
             }
@@ -173,7 +173,7 @@ impl Document {
 }
 
 /// The table of one trace.
-fn alone(traced: &Traced, unit: &str) -> Table {
+fn alone(traced: &OfSize, unit: &str) -> Table {
     let mut table = Table::new(&["from", "to", unit, "share %", "p50", "p99", "aside"]);
     for row in &traced.rows {
         let [p50, _, p99] = row.quantiles;
@@ -192,7 +192,7 @@ fn alone(traced: &Traced, unit: &str) -> Table {
 }
 
 /// The table of several sizes of one path.
-fn beside_each_other(traces: &[Traced], steps: &[(usize, usize)], unit: &str) -> Table {
+fn beside_each_other(traces: &[OfSize], steps: &[(usize, usize)], unit: &str) -> Table {
     let mut heads = vec!["from".to_owned(), "to".to_owned()];
     for traced in traces {
         heads.extend([unit, "%"].map(|what| format!("{} B, {what}", traced.asked.message)));
@@ -211,7 +211,7 @@ fn beside_each_other(traces: &[Traced], steps: &[(usize, usize)], unit: &str) ->
     table
 }
 
-impl Traced {
+impl OfSize {
     fn sentences(&self, unit: &str) -> Vec<String> {
         let mut said = Vec::new();
         if let (Some(whole), Some(closure)) = (self.whole, self.closure) {

@@ -18,7 +18,7 @@ use crate::machine;
 use crate::output;
 use crate::signals;
 use crate::turn;
-use document::{Document, Traced as One};
+use document::{Document, OfSize};
 
 pub(crate) fn trace(flags: &Trace) -> Result<(), Failure> {
     match (&flags.paths, &flags.path) {
@@ -81,7 +81,7 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
             order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
         }
         let account = testbed.trace(&order, wanted.clone())?;
-        traces.push(One::new(order.traffic, account));
+        traces.push(OfSize::new(order.traffic, account));
     }
     let notes = testbed.notes().iter().map(ToString::to_string).collect();
     let disturbed = session.disturbance().map(|cause| cause.to_string());

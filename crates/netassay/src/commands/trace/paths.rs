@@ -71,11 +71,7 @@ fn line(stage: &Resolved) -> String {
     } else {
         format!("IPv4 {}; IPv6 {}", words(&stage.ipv4), words(&stage.ipv6))
     };
-    format!("  {}{end} ({}{optional}): {found}\n", stage.label, lane(stage))
-}
-
-fn lane(stage: &Resolved) -> String {
-    format!("{:?}", stage.lane).to_lowercase()
+    format!("  {}{end} ({}{optional}): {found}\n", stage.label, stage.lane)
 }
 
 fn words(found: &Found) -> String {
@@ -109,10 +105,10 @@ mod tests {
     #[test]
     fn a_stage_names_its_points_once_where_both_families_have_the_same() {
         let same = || found("f", Kind::Function);
-        assert_eq!(line(&stage(same(), same())), "  x return (ip, optional): f\n");
+        assert_eq!(line(&stage(same(), same())), "  x return (IP, optional): f\n");
         let (tracepoint, missing) = (found("t", Kind::Tracepoint), Found::Missing("no function g".into()));
         let both = line(&stage(tracepoint, missing));
-        assert_eq!(both, "  x return (ip, optional): IPv4 tracepoint t; IPv6 missing: no function g\n");
+        assert_eq!(both, "  x return (IP, optional): IPv4 tracepoint t; IPv6 missing: no function g\n");
     }
 
     #[test]
