@@ -157,20 +157,20 @@ INLINE void take_lead(struct journey *packet, struct journey *cpu, u32 first)
 INLINE void join(struct journey *reader, const struct journey *packet, u32 border, u32 last)
 {
 	u64 latest = packet->latest & (POINTS - 1);
-	u64 arrived = packet->at[latest], early = 0, first;
+	u64 arrived = packet->at[latest], early = 0, first, base;
 
 	/* Without branches: the verifier would follow each. */
 	for (u32 point = border; point <= last && point < POINTS; point++)
 		early |= (reader->at[point] - arrived) >> 63 << point;
 	reader->passed &= ~early;
 	first = highest(reader->passed & -reader->passed);
-	reader->since = reader->outside[first & (POINTS - 1)];
+	base = reader->outside[first & (POINTS - 1)];
 	for (u32 point = 0; point <= last && point < POINTS; point++) {
 		if (point < border) {
 			reader->at[point] = packet->at[point];
 			reader->outside[point] = packet->outside[point];
 		} else {
-			reader->outside[point] += packet->outside[latest] - reader->since;
+			reader->outside[point] += packet->outside[latest] - base;
 		}
 	}
 	reader->passed |= packet->passed;

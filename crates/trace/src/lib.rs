@@ -7,6 +7,7 @@ mod bundled;
 mod capabilities;
 mod chosen;
 mod lane;
+mod loaded;
 mod object;
 mod offered;
 mod path;

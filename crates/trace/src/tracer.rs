@@ -1,15 +1,14 @@
 //! The programs at their places, and the threads that they follow.
 
-use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::fd::OwnedFd;
 
-use host::bpf::{Attached, Map, Program, attach_to_function, attach_to_tracepoint, attach_trampoline, load};
+use host::bpf::{Attached, Map, Program, load};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::btf::Packet;
+use crate::loaded::{Loaded, Place, kprobe, raw, said};
 use crate::object::{Constants, Fitted, ObjectError, Programs};
 use crate::offered::BTF;
 use crate::path::At;
@@ -70,20 +69,6 @@ pub struct Tracer {
     counters: Counters,
     programs: Vec<Loaded>,
     attached: Vec<Attached>,
-}
-
-/// A program, and where it belongs.
-#[derive(Debug)]
-struct Loaded {
-    program: OwnedFd,
-    place: Place,
-}
-
-#[derive(Debug)]
-enum Place {
-    Tracepoint(CString),
-    Trampoline,
-    Function(CString, At),
 }
 
 /// What became of each probe, in their order: its means, or why no means would do.
@@ -257,21 +242,6 @@ impl Tracer {
     }
 }
 
-impl Loaded {
-    fn attach(&self) -> io::Result<Attached> {
-        match &self.place {
-            Place::Tracepoint(name) => attach_to_tracepoint(name, &self.program),
-            Place::Trampoline => attach_trampoline(&self.program),
-            Place::Function(name, at) => attach_to_function(name, *at == At::Return, &self.program),
-        }
-    }
-
-    fn attached(self) -> Result<(Self, Attached), String> {
-        let attached = self.attach().map_err(said)?;
-        Ok((self, attached))
-    }
-}
-
 /// The point at which the journeys of a phase begin.
 fn first(probes: &[Probe], phase: Phase) -> u8 {
     probes.iter().find(|probe| probe.phase == phase).map_or(0, |probe| probe.number)
@@ -291,38 +261,6 @@ impl Probe {
     pub(crate) fn has_packet(&self) -> bool {
         self.at == At::Entry && self.place.packet.is_some()
     }
-}
-
-fn raw(
-    programs: &Programs,
-    name: &str,
-    program: &str,
-    constants: Constants,
-) -> Result<(Loaded, Attached), String> {
-    let program = load(Program::RawTracepoint, &programs.copy(program, constants)).map_err(said)?;
-    Loaded { program, place: Place::Tracepoint(c_name(name)?) }.attached()
-}
-
-fn kprobe(
-    programs: &Programs,
-    name: &str,
-    at: At,
-    constants: Constants,
-) -> Result<(Loaded, Attached), String> {
-    let program = match at {
-        At::Entry => "kprobe",
-        At::Return => "kretprobe",
-    };
-    let program = load(Program::Kprobe, &programs.copy(program, constants)).map_err(said)?;
-    Loaded { program, place: Place::Function(c_name(name)?, at) }.attached()
-}
-
-fn c_name(name: &str) -> Result<CString, String> {
-    CString::new(name).map_err(said)
-}
-
-fn said(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 #[cfg(test)]

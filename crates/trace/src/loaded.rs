@@ -1,0 +1,71 @@
+//! Programs that are loaded, each with the place where it belongs.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use host::bpf::{Attached, Program, attach_to_function, attach_to_tracepoint, attach_trampoline, load};
+
+use crate::object::{Constants, Programs};
+use crate::path::At;
+
+/// A program, and where it belongs.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) program: OwnedFd,
+    pub(crate) place: Place,
+}
+
+#[derive(Debug)]
+pub(crate) enum Place {
+    Tracepoint(CString),
+    Trampoline,
+    Function(CString, At),
+}
+
+impl Loaded {
+    pub(crate) fn attach(&self) -> io::Result<Attached> {
+        match &self.place {
+            Place::Tracepoint(name) => attach_to_tracepoint(name, &self.program),
+            Place::Trampoline => attach_trampoline(&self.program),
+            Place::Function(name, at) => attach_to_function(name, *at == At::Return, &self.program),
+        }
+    }
+
+    pub(crate) fn attached(self) -> Result<(Self, Attached), String> {
+        let attached = self.attach().map_err(said)?;
+        Ok((self, attached))
+    }
+}
+
+pub(crate) fn raw(
+    programs: &Programs,
+    name: &str,
+    program: &str,
+    constants: Constants,
+) -> Result<(Loaded, Attached), String> {
+    let program = load(Program::RawTracepoint, &programs.copy(program, constants)).map_err(said)?;
+    Loaded { program, place: Place::Tracepoint(c_name(name)?) }.attached()
+}
+
+pub(crate) fn kprobe(
+    programs: &Programs,
+    name: &str,
+    at: At,
+    constants: Constants,
+) -> Result<(Loaded, Attached), String> {
+    let program = match at {
+        At::Entry => "kprobe",
+        At::Return => "kretprobe",
+    };
+    let program = load(Program::Kprobe, &programs.copy(program, constants)).map_err(said)?;
+    Loaded { program, place: Place::Function(c_name(name)?, at) }.attached()
+}
+
+fn c_name(name: &str) -> Result<CString, String> {
+    CString::new(name).map_err(said)
+}
+
+pub(crate) fn said(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
