@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ::trace::{
-    Account, At, Candidates, Chosen, Cost, Kernel, Mean, Offered, Path, Probe, Round, Tracer, needed, resolve,
+    Account, At, Candidates, Chosen, Cost, Kernel, Mean, Offered, Path, Phase, Probe, Round, Tracer, needed,
+    resolve,
 };
 use load::Spec;
 use load::exact::{Repeat, lend};
@@ -50,10 +51,13 @@ impl Watched<'_> {
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
         let pilot = round(&mut self.loaded(&probes)?, work, TRIED)?.reading;
-        let ends = needed(&stages, pilot.ways.first())?;
+        let asks = probes.iter().find(|probe| probe.phase == Phase::Reading).map(|probe| probe.number);
+        let avoiding = asks.filter(|_| self.wanted.asleep);
+        let way = pilot.most_used(avoiding);
+        let ends = needed(&stages, way)?;
         // For each kind of probe one in the middle shows what it costs.
         let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();
-        let passes = |probe: &Probe| pilot.ways.first().is_none_or(|way| way.passes(probe.number));
+        let passes = |probe: &Probe| way.is_none_or(|way| way.passes(probe.number));
         for stage in &stages {
             if let (Some(probe), Ok(seen)) = (stage.probe(), &stage.seen)
                 && !ends.contains(&probe)
@@ -68,6 +72,7 @@ impl Watched<'_> {
         let turns = self.wanted.batch.div_ceil(messages);
         let mut account = Account {
             batch: turns * messages,
+            avoiding,
             stages,
             untraced: Vec::new(),
             ends: Vec::new(),

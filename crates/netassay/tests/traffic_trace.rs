@@ -61,7 +61,7 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
         "1 B, ns",
         "1400 B, ns",
         "1400 bytes: packets:",
-        "closure: the stages add up to",
+        "%: the stages add up to that share",
         "a probe costs",
         "not seen: sock_sendmsg,",
     ] {

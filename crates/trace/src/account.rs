@@ -17,6 +17,9 @@ pub struct Account {
     pub batch: u32,
     /// The stages of the path, and where each is seen.
     pub stages: Vec<Chosen>,
+    /// Of readers that sleep: the point where one asks. A packet that passes it found its reader
+    /// awake, and is not in the table.
+    pub avoiding: Option<u8>,
     /// The time of each batch without any probe, in ns.
     pub untraced: Vec<u64>,
     /// With those points only without which no packet is followed: the first and the last, and on
@@ -108,9 +111,10 @@ impl Account {
 
     /// The way that most packets took, as batches with fewer points see it.
     fn way<'r>(&self, round: &'r Round) -> Option<&'r Way> {
-        let most = self.reading().ways.into_iter().next();
-        let passes = |point: u8| most.as_ref().is_none_or(|way| way.passes(point));
-        let same = |way: &&Way| most.as_ref().is_some_and(|most| way.points().eq(most.points()));
+        let reading = self.reading();
+        let most = reading.most_used(self.avoiding);
+        let passes = |point: u8| most.is_none_or(|way| way.passes(point));
+        let same = |way: &&Way| most.is_some_and(|most| way.points().eq(most.points()));
         let mut ways = round.reading.ways.iter();
         ways.clone().find(same).or_else(|| ways.find(|way| way.points().all(passes)))
     }
@@ -144,7 +148,7 @@ impl Account {
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let reading = self.reading();
-        let Some(way) = reading.ways.first() else { return Vec::new() };
+        let Some(way) = reading.most_used(self.avoiding) else { return Vec::new() };
         let Some((_, fastest)) = self.fastest(&self.all) else { return Vec::new() };
         let mut from = way.whole.point;
         let rows = way.segments.iter().enumerate().filter_map(|(index, segment)| {
@@ -248,6 +252,7 @@ mod tests {
         gone.seen = Err("no function gone".to_owned());
         Account {
             batch: 10,
+            avoiding: None,
             stages: vec![stage("a", 0), gone, stage("b", 1), stage("c", 2), stage("d", 3)],
             untraced: vec![500, 700, 600],
             ends: vec![round(&[3], &[600], 7)],

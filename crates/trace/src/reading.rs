@@ -217,6 +217,13 @@ impl Reading {
         Ok(reading)
     }
 
+    /// The way that most packets took, of those that do not pass a point; without one, of all.
+    #[must_use]
+    pub fn most_used(&self, avoiding: Option<u8>) -> Option<&Way> {
+        let avoids = |way: &&Way| avoiding.is_none_or(|point| !way.passes(point));
+        self.ways.iter().find(avoids).or_else(|| self.ways.first())
+    }
+
     /// Adds what was counted at another time.
     pub fn add(&mut self, more: Self) {
         for way in more.ways {
@@ -329,6 +336,9 @@ mod tests {
         let mut sum = reading(vec![way(&[1, 2], 5), way(&[2], 9)]);
         sum.add(reading(vec![way(&[2], 100), way(&[2], 3)]));
         assert_eq!(sum.ways.len(), 2);
+        assert_eq!(sum.most_used(None).map(|way| way.whole.count), Some(3));
+        assert_eq!(sum.most_used(Some(1)), Some(&sum.ways[0]), "the other passes point 1");
+        assert_eq!(sum.most_used(Some(2)), Some(&sum.ways[0]), "all of them pass point 2");
         let most_used = &sum.ways[0];
         assert_eq!((most_used.whole.count, most_used.whole.sum), (3, 112));
         assert_eq!((most_used.whole.least, most_used.whole.most), (3, 100));

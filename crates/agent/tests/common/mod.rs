@@ -156,6 +156,7 @@ fn traced() -> trace::Account {
         stages: vec![stage(seen), stage(Err("no function g".to_owned()))],
         untraced: vec![10],
         ends: rounds.clone(),
+        avoiding: Some(5),
         one_more: vec![((Mean::Kprobe, At::Entry, Phase::Reading), rounds.clone())],
         all: rounds,
     }

@@ -113,9 +113,13 @@ fn each_packet_that_is_read_is_followed_from_the_interrupt_and_its_stages_add_up
     assert_eq!(waits, 1, "{:?}", small.rows());
 
     // A reader that sleeps is woken where the packet is queued, and goes on behind its wait.
-    let asleep = world.traced(&bundled("udp-rx"), &Traffic::new(Kind::UdpRr), 1, true).unwrap();
+    let asleep = world.traced(&bundled("udp-rx"), &Traffic::new(Kind::UdpRr), ROUNDS, true).unwrap();
     let Journeys { arrived, .. } = asleep.reading().journeys;
-    assert!(arrived >= u64::from(2 * BATCH) * 99 / 100, "{:?}", asleep.reading().journeys);
+    let messages = u64::from(2 * BATCH * ROUNDS);
+    assert!(arrived >= messages * 99 / 100, "{:?}", asleep.reading().journeys);
+    // Half of the packets find their reader awake: they are not in the table.
+    let closure = asleep.closure().unwrap();
+    assert!((0.98..=1.02).contains(&closure), "asleep: the stages add up to {closure} of the whole");
     let queued = |account: &Account| takes(account, stage(account, "sk_data_ready", trace::At::Return));
     let woken = queued(&asleep) - queued(&small);
     assert!(woken > 300.0, "waking a reader takes {woken} instructions more");

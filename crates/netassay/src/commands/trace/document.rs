@@ -216,7 +216,7 @@ impl OfSize {
         let mut said = Vec::new();
         if let (Some(whole), Some(closure)) = (self.whole, self.closure) {
             said.push(format!(
-                "closure: the stages add up to {:.1} % of the whole, which is {} {unit} with the fewest probes",
+                "closure {:.1} %: the stages add up to that share of the whole, which takes {} {unit} with the fewest probes",
                 closure * 100.0,
                 figure(whole)
             ));
@@ -260,14 +260,14 @@ impl OfSize {
                 packets.push_str(&format!(", {count} {what}"));
             }
         }
-        let ways = self.account.reading().ways;
-        if let [main, others @ ..] = ways.as_slice()
-            && !others.is_empty()
+        let reading = self.account.reading();
+        let all: u64 = reading.ways.iter().map(|way| way.whole.count).sum();
+        if let Some(main) = reading.most_used(self.account.avoiding)
+            && main.whole.count < all
         {
-            let other: u64 = others.iter().map(|way| way.whole.count).sum();
-            let all = main.whole.count + other;
+            let of = if self.account.avoiding.is_some() { ", and found their reader asleep" } else { "" };
             packets.push_str(&format!(
-                "; the table is of the {} % that passed all of its stages",
+                "; the table is of the {} % that passed all of its stages{of}",
                 figure(100.0 * main.whole.count as f64 / all as f64)
             ));
         }
