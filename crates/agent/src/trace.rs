@@ -54,7 +54,10 @@ impl Watched<'_> {
         let asks = probes.iter().find(|probe| probe.phase == Phase::Reading).map(|probe| probe.number);
         let avoiding = asks.filter(|_| self.wanted.asleep);
         let way = pilot.most_used(avoiding);
-        let ends = needed(&stages, way)?;
+        let ends = needed(&stages, way).map_err(|reason| match self.wanted.functions {
+            true => reason,
+            false => format!("{reason}. Functions are probed in a virtual machine: use --inside guest"),
+        })?;
         // For each kind of probe one in the middle shows what it costs.
         let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();
         let passes = |probe: &Probe| way.is_none_or(|way| way.passes(probe.number));

@@ -139,6 +139,15 @@ impl<'s> Candidates<'s> {
 }
 
 impl Chosen {
+    /// Its label, and whether it is the return.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.at {
+            At::Entry => self.label.clone(),
+            At::Return => format!("{} return", self.label),
+        }
+    }
+
     /// Its probe.
     pub fn probe(&self) -> Option<Probe> {
         let seen = self.seen.as_ref().ok()?;
@@ -146,6 +155,19 @@ impl Chosen {
         let place = Point { kind, name: seen.name.clone(), arguments: None, packet: seen.packet };
         Some(Probe { number: seen.point, place, at: self.at, phase: self.phase })
     }
+}
+
+/// The stages that are not seen, with the reason; those of one reason together.
+pub fn unseen<'s>(stages: impl Iterator<Item = &'s Chosen>) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for stage in stages {
+        let Err(reason) = &stage.seen else { continue };
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, stages)) => stages.push(stage.name()),
+            None => reasons.push((reason, vec![stage.name()])),
+        }
+    }
+    reasons.into_iter().map(|(reason, stages)| format!("{} ({reason})", stages.join(", "))).collect()
 }
 
 /// The probes without which no packet is followed: both ends of the path, and on the way in the
@@ -158,9 +180,7 @@ impl Chosen {
 pub fn needed(stages: &[Chosen], seen: Option<&Way>) -> Result<Vec<Probe>, String> {
     let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
     let why = |what: &str, of: &dyn Fn(&Chosen) -> bool| {
-        let reason = |stage: &Chosen| Some(format!("{}: {}", stage.label, stage.seen.as_ref().err()?));
-        let reasons: Vec<String> = stages.iter().filter(|stage| of(stage)).filter_map(reason).collect();
-        format!("{what}: {}", reasons.join("; "))
+        format!("{what}; not seen: {}", unseen(stages.iter().filter(|stage| of(stage))).join("; "))
     };
     let [first, .., last] = probes.as_slice() else {
         return Err(why("fewer than two stages are passed", &|_| true));
@@ -300,7 +320,10 @@ mod tests {
         stages[7].ipv4 = Found::Missing("no function free".to_owned());
         let tried = vec![(Ok(Mean::Trampoline), 64); 8];
         let error = needed(&Candidates::of(&stages, false).choose(true, tried, 32), None).unwrap_err();
-        assert_eq!(error, "no stage of the reader is seen that is given the packet: a: no function free");
+        assert_eq!(
+            error,
+            "no stage of the reader is seen that is given the packet; not seen: a (no function free)"
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use account::{Account, Cost, Round, Row};
 pub use btf::{Arguments, Btf, BtfError, Packet};
 pub use bundled::{Bundled, PATHS};
 pub use capabilities::{Capabilities, Capability, Verdict};
-pub use chosen::{Candidates, Chosen, Seen, needed};
+pub use chosen::{Candidates, Chosen, Seen, needed, unseen};
 pub use lane::Lane;
 pub use object::ObjectError;
 pub use offered::{Offered, functions};

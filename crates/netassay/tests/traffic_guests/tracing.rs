@@ -159,7 +159,7 @@ fn each_packet_that_is_sent_is_followed_to_the_driver_and_its_stages_add_up() {
     let nowhere = "about = \"x\"\nworkload = \"udp_rr\"\n[[stage]]\nlabel = \"a\"\nlane = \"ip\"\nfunctions = [\"a_b\"]\n\
                    [[stage]]\nlabel = \"b\"\nlane = \"ip\"\nfunctions = [\"c_d\"]\n";
     let error = world.trace(nowhere, &datagram(1), 1).unwrap_err();
-    assert!(error.contains("fewer than two stages are passed: a: no function a_b"), "{error}");
+    assert!(error.contains("fewer than two stages are passed; not seen: a (no function a_b"), "{error}");
     let error = world.trace("about = 7", &datagram(1), 1).unwrap_err();
     assert!(error.contains("the path:1:"), "{error}");
 }

@@ -76,7 +76,7 @@ impl OfSize {
 
     /// A stage, as it is named.
     pub(super) fn stage(&self, index: usize) -> String {
-        self.account.stages.get(index).map(name).unwrap_or_default()
+        self.account.stages.get(index).map(Chosen::name).unwrap_or_default()
     }
 }
 
@@ -161,7 +161,8 @@ impl Document {
             let of = if alone { String::new() } else { format!("{}: ", traced.size()) };
             said.extend(traced.sentences(unit).into_iter().map(|sentence| format!("{of}{sentence}")));
         }
-        for sentence in self.traces.iter().flat_map(OfSize::unseen) {
+        for reason in self.traces.iter().flat_map(|traced| trace::unseen(traced.account.stages.iter())) {
+            let sentence = format!("not seen: {reason}");
             if !said.contains(&sentence) {
                 said.push(sentence);
             }
@@ -273,21 +274,6 @@ impl OfSize {
         }
         packets
     }
-
-    /// The stages that are not in the table, those of one reason together.
-    fn unseen(&self) -> Vec<String> {
-        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-        for stage in &self.account.stages {
-            let Err(reason) = &stage.seen else { continue };
-            match reasons.iter_mut().find(|(known, _)| known == reason) {
-                Some((_, stages)) => stages.push(name(stage)),
-                None => reasons.push((reason, vec![name(stage)])),
-            }
-        }
-        let sentence =
-            |(reason, stages): (&str, Vec<String>)| format!("not seen: {} ({reason})", stages.join(", "));
-        reasons.into_iter().map(sentence).collect()
-    }
 }
 
 /// A kind of probe.
@@ -304,13 +290,5 @@ fn means((mean, at, phase): Cost) -> String {
         Phase::Leading => format!("{means} before the packet"),
         Phase::Arriving => format!("{means} before the reader"),
         Phase::Reading => format!("{means} of the reader"),
-    }
-}
-
-/// A stage, as the table names it.
-fn name(stage: &Chosen) -> String {
-    match stage.at {
-        At::Entry => stage.label.clone(),
-        At::Return => format!("{} return", stage.label),
     }
 }
