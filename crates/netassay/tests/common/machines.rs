@@ -7,12 +7,17 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]
 
+#[path = "wire.rs"]
+mod wire;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+
+use wire::Wire;
 
 /// A machine.
 pub(crate) struct Machine {
@@ -26,6 +31,14 @@ pub(crate) struct Machines {
     pub(crate) a: Machine,
     pub(crate) b: Machine,
     directory: tempfile::TempDir,
+    _wire: Option<Wire>,
+}
+
+/// What joins the machines' interfaces `data0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Data {
+    Veth,
+    Taps,
 }
 
 /// Runs a script as root, and panics with its words if it fails.
@@ -61,6 +74,10 @@ fn inside(holder: &Child, words: &[&str]) -> Command {
 impl Machines {
     /// Makes them; `None` where sshd is not installed or the test is not root.
     pub(crate) fn make() -> Option<Self> {
+        Self::make_with(Data::Veth)
+    }
+
+    pub(crate) fn make_with(data: Data) -> Option<Self> {
         if !super::common::is_root() || !Path::new("/usr/sbin/sshd").exists() {
             return None;
         }
@@ -80,9 +97,15 @@ impl Machines {
         let (c, a, b) = (controller.id(), first.id(), second.id());
         sh(&format!(
             "ip link add name mgmt-a netns {c} type veth peer name mgmt netns {a}\n\
-             ip link add name mgmt-b netns {c} type veth peer name mgmt netns {b}\n\
-             ip link add name data0 netns {a} type veth peer name data0 netns {b}"
+             ip link add name mgmt-b netns {c} type veth peer name mgmt netns {b}"
         ));
+        let wire = match data {
+            Data::Taps => Some(Wire::between([a, b], "data0")),
+            Data::Veth => {
+                sh(&format!("ip link add name data0 netns {a} type veth peer name data0 netns {b}"));
+                None
+            }
+        };
         for (holder, script) in [
             (
                 &controller,
@@ -142,7 +165,7 @@ impl Machines {
             let sshd = inside(&holder, &["sh", "-ec", &script]).stderr(Stdio::null()).spawn().unwrap();
             Machine { holder, sshd }
         };
-        let machines = Self { a: machine(first), b: machine(second), controller, directory };
+        let machines = Self { a: machine(first), b: machine(second), controller, directory, _wire: wire };
         for machine in [&machines.a, &machines.b] {
             // The kernel notices a carrier, and makes addresses of IPv6, a moment later.
             machine.sh(

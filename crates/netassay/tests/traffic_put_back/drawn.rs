@@ -51,7 +51,8 @@ impl Settings {
         all.add_factors(&schema, "OfSide", "factors.transmitter", &has);
         all.add_factors(&schema, "OfSide", "factors.receiver", &has);
         all.add_machine(&schema, "Machine", "machine", &has);
-        assert!(all.present.len() > 300, "{}", all.present.len());
+        assert!(all.present.len() > 200, "{}", all.present.len());
+        assert!(all.present.iter().any(|one| one.sort == Sort::Device), "{all:?}");
         all
     }
 
