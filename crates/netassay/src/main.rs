@@ -1,5 +1,6 @@
 //! netassay finds out, with proof, what each part of the Linux network stack costs and gains.
 
+mod again;
 mod cli;
 mod commands;
 mod doctor;

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use text::shell_word;
+
 /// How a command is run on a host, with its standard input and output here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launcher {
@@ -63,7 +65,7 @@ impl Launcher {
                     .arg("-o")
                     .arg(format!("ControlPath={}", control.display().to_string().replace('%', "%%")));
                 // The far side's login shell, whichever it is, sees one command of quoted words.
-                let words: Vec<String> = shell.map(quoted).collect();
+                let words: Vec<String> = shell.map(shell_word).collect();
                 command.args(["-T", "--", destination]).arg(format!("exec {}", words.join(" ")));
                 command
             }
@@ -86,15 +88,8 @@ impl fmt::Display for Launcher {
     }
 }
 
-/// A word that every shell takes as it is.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn arguments(launcher: &Launcher) -> Vec<String> {
@@ -124,7 +119,7 @@ mod tests {
         }
         let host = words.iter().position(|word| word == "root@a").unwrap();
         assert_eq!(words[host - 1], "--");
-        assert_eq!(words[host + 1..], [r#"exec 'sh' '-c' 'echo "$1"' 'netassay' 'it'\''s'"#]);
+        assert_eq!(words[host + 1..], [r#"exec sh -c 'echo "$1"' netassay 'it'\''s'"#]);
     }
 
     #[test]
@@ -132,13 +127,5 @@ mod tests {
         let words = ["docker", "exec", "-i", "c1"].map(str::to_owned).to_vec();
         let all = arguments(&Launcher::Words(words));
         assert_eq!(all, ["docker", "exec", "-i", "c1", "sh", "-c", "echo \"$1\"", "netassay", "it's"]);
-    }
-
-    proptest! {
-        #[test]
-        fn a_quoted_word_reaches_a_program_as_it_was(word in "[^\\x00]{0,40}") {
-            let shell = Command::new("sh").arg("-c").arg(format!("printf %s {}", quoted(&word))).output().unwrap();
-            prop_assert_eq!(String::from_utf8(shell.stdout).unwrap(), word);
-        }
     }
 }

@@ -9,7 +9,7 @@ use agent::{CallError, Interrupt, Isolation};
 use host::Located;
 use host::journal::Change;
 use record::NamedMachine;
-use study::{BySide, Family, Placement, Scenario, Side};
+use study::{BootState, BySide, Family, Placement, Scenario, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
@@ -59,6 +59,33 @@ impl Hosts {
             place.interface = Some(found[side].located.interface.clone());
         }
         Ok(found)
+    }
+
+    /// Refuses conditions whose packets cross the machines' network in a family of which one of
+    /// them has no address.
+    ///
+    /// # Errors
+    /// [`Error::NoAddress`].
+    pub fn check_addresses<'a>(
+        &self,
+        found: &BySide<Found>,
+        conditions: impl IntoIterator<Item = (&'a BootState, Family)>,
+    ) -> Result<(), Error> {
+        if self.own_addresses {
+            return Ok(());
+        }
+        let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
+        for (state, family) in conditions {
+            let crosses = match state.scenario {
+                Scenario::Ssh => family,
+                scenario if scenario.has_tunnel() => state.underlay_family,
+                _ => continue,
+            };
+            for (side, addresses) in there.each_ref() {
+                reachable(addresses.of(crosses), crosses, side)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! A change of the machine as the command that a person would give.
 
+use text::shell_word;
+
 use super::{Target, Value};
 
 impl Target {
@@ -12,7 +14,7 @@ impl Target {
             echo(format!("/sys/class/net/{interface}/queues/{queue}/{file}"))
         };
         Some(match self {
-            Self::Sysctl { name } => format!("sysctl -w {}", quoted(&format!("{name}={value}"))),
+            Self::Sysctl { name } => format!("sysctl -w {}", shell_word(&format!("{name}={value}"))),
             Self::Governor { cpu } => governor(&cpu.to_string(), &value),
             Self::IrqAffinity { irq } => echo(format!("/proc/irq/{irq}/smp_affinity_list")),
             Self::Feature { interface, feature } => format!("ethtool -K {interface} {feature} {value}"),
@@ -43,11 +45,6 @@ pub fn governor(cpus: &str, governor: &str) -> String {
     format!("cpupower --cpu {cpus} frequency-set --governor {governor}")
 }
 
-/// A word for a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,7 +58,7 @@ mod tests {
             "sysctl -w 'net.ipv4.tcp_rmem=4096 131072 6291456'"
         );
         let ports = Target::Sysctl { name: "net.ipv4.ip_local_reserved_ports".to_owned() };
-        assert_eq!(command(ports, "\n"), "sysctl -w 'net.ipv4.ip_local_reserved_ports='");
+        assert_eq!(command(ports, "\n"), "sysctl -w net.ipv4.ip_local_reserved_ports=");
         assert_eq!(
             command(Target::Governor { cpu: 3 }, "powersave\n"),
             "cpupower --cpu 3 frequency-set --governor powersave"
@@ -81,6 +78,5 @@ mod tests {
             "ethtool -N eth0 rx-flow-hash udp4 sdfn"
         );
         assert_eq!(Target::Ipv6 { interface: interface() }.command(&"".into()), None);
-        assert_eq!(quoted("a'b"), r"'a'\''b'");
     }
 }

@@ -8,7 +8,6 @@ use study::{Protocol, Study};
 use crate::cli::Aa;
 use crate::commands::run::{asked, conclude, measure};
 use crate::commands::stored::load;
-use crate::commands::studies;
 use crate::exit;
 use crate::failure::Failure;
 use crate::output;
@@ -20,7 +19,7 @@ pub(crate) fn aa(flags: &Aa) -> Result<ExitCode, Failure> {
     };
     let study = twins(&asked(name, &flags.run)?, flags)?;
     let Some(summary) = measure(&study, &flags.run)? else { return Ok(ExitCode::from(exit::OK)) };
-    let ending = conclude(&again(name, flags), &flags.run, &summary);
+    let ending = conclude(&flags.run, &summary);
     if summary.recorded > 0 {
         show(flags, Some(&summary.study.to_string()))?;
     }
@@ -60,17 +59,4 @@ fn show(flags: &Aa, study: Option<&str>) -> Result<(), Failure> {
         _ => Failure::from(error),
     })?;
     output::show(&found, &flags.run.output, flags.run.tables.wide, FalsePositives::text)
-}
-
-/// The command that continues this study: it must make the same one.
-fn again(name: &str, flags: &Aa) -> String {
-    let mut again = format!("netassay aa {name} --experiments {} --boots {}", flags.experiments, flags.boots);
-    if let Some(runs) = flags.runs {
-        again.push_str(&format!(" --runs {runs}"));
-    }
-    if let Some(duration) = flags.duration {
-        again.push_str(&format!(" --duration {}", study::format_duration(duration)));
-    }
-    again.push_str(&studies::again(&flags.run.set));
-    again
 }

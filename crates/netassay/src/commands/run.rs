@@ -8,6 +8,7 @@ use runner::{Campaign, Ending, Event, LocalLab, Summary};
 use store::{Store, StudyId};
 use study::{BootKind, BootState, BySide, Machines, Study};
 
+use crate::again::again;
 use crate::cli::{Format, Measured, RunFlags};
 use crate::commands::hosts::{self, ReachedHosts};
 use crate::commands::in_short::in_short;
@@ -40,9 +41,7 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
         results.text(&flags.database.db, layout) + &short + &place
     })?;
-    let again = if name == "quick" { "netassay quick".to_owned() } else { format!("netassay run {name}") };
-    let again = again + &studies::again(&flags.set);
-    Ok(conclude(&again, flags, &summary))
+    Ok(conclude(flags, &summary))
 }
 
 /// The study with its changes; on the machines that are named, if any are.
@@ -224,8 +223,9 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
     Ok(row.id)
 }
 
-/// Reports how the session ended. `again` is the command without `--resume`.
-pub(crate) fn conclude(again: &str, flags: &RunFlags, summary: &Summary) -> ExitCode {
+/// Reports how the session ended.
+pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
+    let again = again();
     let db = named(&flags.database.db);
     if summary.invalid > 0 {
         let invalid = report::counted(summary.invalid, "run");

@@ -26,17 +26,6 @@ pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
     parse(name, &read(path)?, &set.changes)
 }
 
-/// The options that repeat the changes, with a leading space if there are any.
-pub(crate) fn again(set: &Changes) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "=.,_+%:-".contains(c);
-    set.changes.iter().fold(String::new(), |line, change| {
-        let change = change.to_string();
-        let quoted =
-            if change.chars().all(plain) { change } else { format!("'{}'", change.replace('\'', "'\\''")) };
-        format!("{line} --set {quoted}")
-    })
-}
-
 fn bundled_names() -> String {
     bundled::list().iter().map(|study| study.name).collect::<Vec<_>>().join(", ")
 }

@@ -110,8 +110,13 @@ const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
     /// Refuses a study that restarts its machines, or the drivers of their interfaces, if these
-    /// cannot be restarted.
+    /// cannot be restarted; and one of addresses that the machines do not have.
     pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
+        if let Some(found) = &self.found {
+            let conditions = study.plan().conditions;
+            let states = conditions.iter().map(|condition| (&condition.boot, condition.family));
+            self.hosts.check_addresses(found, states)?;
+        }
         match (study.protocol().how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;

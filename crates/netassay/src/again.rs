@@ -1,0 +1,42 @@
+//! The command that continues what this process began.
+
+use std::env;
+
+use text::shell_word;
+
+/// This process's command line without `--resume`, as words for a shell.
+pub(crate) fn again() -> String {
+    let given = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    written(given)
+}
+
+fn written(given: impl Iterator<Item = String>) -> String {
+    let mut given = given.peekable();
+    let mut command = "netassay".to_owned();
+    while let Some(word) = given.next() {
+        if word == "--resume" {
+            // A word behind it is the stored study's.
+            given.next_if(|next| !next.starts_with('-'));
+        } else if !word.starts_with("--resume=") {
+            command.push(' ');
+            command.push_str(&shell_word(&word));
+        }
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_said_again_but_what_resumes() {
+        let again = |given: &[&str]| written(given.iter().map(|word| (*word).to_owned()));
+        assert_eq!(again(&["run", "a b.toml", "--set", "boots=2"]), "netassay run 'a b.toml' --set boots=2");
+        let hosts = ["run", "--resume", "7", "mtu", "--transmitter", "root@a:eth0"];
+        assert_eq!(again(&hosts), "netassay run mtu --transmitter root@a:eth0");
+        assert_eq!(again(&["quick", "--resume", "--no-wait"]), "netassay quick --no-wait");
+        assert_eq!(again(&["quick", "--resume=3", "--wide"]), "netassay quick --wide");
+        assert_eq!(again(&["quick", "--resume"]), "netassay quick");
+    }
+}

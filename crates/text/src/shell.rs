@@ -1,0 +1,36 @@
+//! Words for a POSIX shell.
+
+/// A word that every shell takes as it is: in quotation marks, unless it needs none.
+#[must_use]
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "=.,_+%:@/-".contains(c);
+    if !word.is_empty() && !word.starts_with('=') && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn only_what_needs_them_has_quotation_marks() {
+        assert_eq!(
+            ["root@a:ens1f0", "a=1,2", "", "a b", "it's", "=ls", "~"].map(shell_word),
+            ["root@a:ens1f0", "a=1,2", "''", "'a b'", r"'it'\''s'", "'=ls'", "'~'"]
+        );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn a_shell_gets_the_same_word(word in "[^\0]{0,12}") {
+            let script = format!("printf %s {}", shell_word(&word));
+            let shell = std::process::Command::new("sh").arg("-c").arg(script).output().unwrap();
+            prop_assert_eq!(shell.stdout, word.as_bytes());
+        }
+    }
+}
