@@ -119,7 +119,7 @@ mod tests {
             [
                 "cpupower --cpu 2 frequency-set --governor performance | cpupower --cpu 2 frequency-set --governor ondemand",
                 "cpupower --cpu 0-1 frequency-set --governor performance | cpupower --cpu 0-1 frequency-set --governor powersave",
-                "sysctl -w 'net.ipv4.ip_default_ttl=77' | sysctl -w 'net.ipv4.ip_default_ttl=64'",
+                "sysctl -w net.ipv4.ip_default_ttl=77 | sysctl -w net.ipv4.ip_default_ttl=64",
                 "/dev/cpu_dma_latency held open at 0 µs by the agent | none: it ends with the agent",
             ]
         );
