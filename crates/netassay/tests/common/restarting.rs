@@ -236,16 +236,38 @@ impl Machines {
 
     /// Restarts both machines by hand, each in its way, and waits until they are back.
     pub(crate) fn restart(&self) {
-        let boot = |name: &str| self.ask(name, "cat /proc/sys/kernel/random/boot_id");
-        let before = ["a", "b"].map(|name| boot(name).unwrap());
+        let before = self.boots();
         for (name, by) in [("a", "reboot"), ("b", "echo b > /proc/sysrq-trigger")] {
             // After the connection, which would not end with the machine.
             self.tell(name, &format!("sync; (sleep 1; {by}) < /dev/null > /dev/null 2>&1 &"));
         }
+        self.await_next_boots(&before);
+    }
+
+    /// The machines' present boots.
+    pub(crate) fn boots(&self) -> [String; 2] {
+        ["a", "b"].map(|name| self.boot(name).unwrap())
+    }
+
+    fn boot(&self, name: &str) -> Option<String> {
+        self.ask(name, "cat /proc/sys/kernel/random/boot_id")
+    }
+
+    /// Waits until each machine has left its boot.
+    pub(crate) fn await_end_of(&self, boots: &[String; 2]) {
+        self.await_each(boots, "go down", |now, before| now.is_none_or(|now| now != *before));
+    }
+
+    /// Waits until each machine answers from another boot.
+    pub(crate) fn await_next_boots(&self, boots: &[String; 2]) {
+        self.await_each(boots, "restart", |now, before| now.is_some_and(|now| now != *before));
+    }
+
+    fn await_each(&self, boots: &[String; 2], what: &str, is_so: fn(Option<String>, &String) -> bool) {
         let deadline = Instant::now() + TO_START;
-        for (name, before) in ["a", "b"].into_iter().zip(before) {
-            while boot(name).is_none_or(|now| now == before) {
-                assert!(Instant::now() < deadline, "{name} does not restart:\n{}", self.console(name));
+        for (name, before) in ["a", "b"].into_iter().zip(boots) {
+            while !is_so(self.boot(name), before) {
+                assert!(Instant::now() < deadline, "{name} does not {what}:\n{}", self.console(name));
                 std::thread::sleep(Duration::from_millis(300));
             }
         }
@@ -288,15 +310,6 @@ impl Machines {
     /// Switches machine `b` off, as when its power fails.
     pub(crate) fn switch_b_off(&mut self) {
         self.b.0.kill().unwrap();
-    }
-
-    /// Waits until machine `b` went off.
-    pub(crate) fn await_b_off(&mut self) {
-        let deadline = Instant::now() + TO_START;
-        while self.b.0.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < deadline, "b does not go off:\n{}", self.console("b"));
-            std::thread::sleep(Duration::from_millis(50));
-        }
     }
 
     /// Switches machine `b` on, after it went off, and waits for both.

@@ -45,16 +45,17 @@ pub(super) fn each_boot_runs_its_kernel_and_the_default_is_back(world: &World) {
     let listed = format!("there is no kernel 6.6.6: /boot has those of {}", all.join(", "));
     assert!(said.contains(&listed), "{said}");
 
-    // The controller is killed in the boot of the other kernel. The next restart boots the default,
-    // though netassay did not order it.
+    // The controller is killed while the machines restart with the other kernel. The next restart
+    // boots the default, though netassay did not order it.
     write(&["running", &other]);
+    let before = world.machines.boots();
     let mut controller = Watched::start(world.netassay(&[]));
     controller.wait_for(&format!("both machines restart with kernel {other}"));
-    controller.wait_for("boot 2 of 2: testbed built");
-    // At once: after its last run the machines restart.
+    world.machines.await_end_of(&before);
     let killed = Command::new("kill").args(["-9", &controller.id().to_string()]).status().unwrap();
     assert!(killed.success());
     drop(controller.finish());
+    world.machines.await_next_boots(&before);
     assert_eq!(running(), both(&other));
     // kexec hands on what the machine was started with.
     let now = world.machines.tell("b", "cat /proc/cmdline");

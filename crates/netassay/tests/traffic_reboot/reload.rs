@@ -120,8 +120,8 @@ fn hashed(world: &World, name: &str) -> [bool; 2] {
     ["IP SA", "L4 bytes 0 & 1"].map(|field| said.contains(field))
 }
 
-/// What was so in each condition of the newest study: the receiver's hash, where the transmitter's
-/// interrupts and traffic were, its rings, and whether its card joins segments.
+/// What was so in each condition of the newest study: the receiver's hash, and where the
+/// transmitter's interrupts and traffic were.
 fn conditions(world: &World) -> Vec<String> {
     let text = "SELECT plan FROM study ORDER BY id DESC LIMIT 1";
     let plan: String = world.bench.database().query_row(text, [], |row| row.get(0)).unwrap();
@@ -131,8 +131,7 @@ fn conditions(world: &World) -> Vec<String> {
         let mask = reads["device"]["flow_hash_udp4"].as_u64().unwrap().try_into().unwrap();
         let hash = words::DeviceSetting::FlowHashUdp4.text(mask);
         let placement = sends["tuning"]["placement"].as_str().unwrap();
-        let [rx, tx] = ["rx_ring", "tx_ring"].map(|ring| &sends["device"][ring]);
-        format!("{hash}, {placement}, {rx} {tx}, {}", sends["active"]["rx-lro"])
+        format!("{hash}, {placement}")
     };
     plan["effective"].as_array().unwrap().iter().map(of).collect()
 }
@@ -166,18 +165,16 @@ pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
     expect_as_before(world, &before, "after a study");
 
     // Of a card that hashes, the fields that select a queue are a factor, and put back too; so are
-    // the CPUs of a card's own interrupts, its rings, and whether it joins segments.
+    // the CPUs of a card's own interrupts.
     let hash = "receiver.flow_hash_udp4=sd,sdfn";
-    let rings = ["transmitter.tx_ring=1024", "transmitter.rx_ring=2048", "transmitter.lro=on"];
-    let set = ["scenario=ssh", "boots=1", hash, "placement=irq0-traffic0"].into_iter().chain(rings);
-    let own: Vec<&str> = set.flat_map(|one| ["--set", one]).chain(["--change-machine"]).collect();
+    let set = ["scenario=ssh", "boots=1", hash, "placement=irq0-traffic0"];
+    let own: Vec<&str> = set.iter().flat_map(|one| ["--set", *one]).chain(["--change-machine"]).collect();
     assert_eq!(hashed(world, "b"), [true, true]);
     expect(&world.netassay(&own).output().unwrap(), 0);
-    let expected =
-        ["sd", "sd", "sdfn", "sdfn"].map(|hash| format!("{hash}, irq 0 traffic 0, 2048 1024, true"));
+    let expected = ["sd", "sd", "sdfn", "sdfn"].map(|hash| format!("{hash}, irq 0 traffic 0"));
     assert_eq!(conditions(world), expected);
     assert_eq!(hashed(world, "b"), [true, true]);
-    expect_as_before(world, &before, "after another hash and other rings");
+    expect_as_before(world, &before, "after another hash");
 
     // The interface of the connection is refused before anything is changed.
     let refused = world.netassay_by("a:eth0", RELOAD).output().unwrap();

@@ -58,7 +58,8 @@ fn conditions_place_the_work_of_each_machine() {
     expect(&dry, 0);
     let told = stdout(&dry);
     let (of_a, of_b) = told.split_once("On the receiver (b)").unwrap();
-    let ttl = "  sysctl -w net.ipv4.ip_default_ttl=77\n    undo by hand: sysctl -w net.ipv4.ip_default_ttl=64\n";
+    let ttl =
+        "  sysctl -w net.ipv4.ip_default_ttl=77\n    undo by hand: sysctl -w net.ipv4.ip_default_ttl=64\n";
     let steer = |mask| {
         let set = |mask| format!("echo {mask} > /sys/class/net/data0/queues/rx-0/rps_cpus");
         format!("  {}\n    undo by hand: echo ", set(mask))
