@@ -265,13 +265,13 @@ impl Reading {
 }
 
 impl Way {
-    /// The points that it passes behind the first one.
     /// Whether it passes this point.
     #[must_use]
     pub fn passes(&self, point: u8) -> bool {
         self.points().any(|passed| passed == point)
     }
 
+    /// The points that it passes, in order.
     pub(crate) fn points(&self) -> impl Iterator<Item = u8> {
         std::iter::once(self.whole.point).chain(self.segments.iter().map(|segment| segment.point))
     }
