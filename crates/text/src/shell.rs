@@ -4,7 +4,8 @@
 #[must_use]
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "=.,_+%:@/-".contains(c);
-    if !word.is_empty() && !word.starts_with('=') && word.chars().all(plain) {
+    // zsh takes a leading `=` for a command's path, and csh and fish a leading `%` for a job.
+    if !word.is_empty() && !word.starts_with(['=', '%']) && word.chars().all(plain) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
@@ -19,8 +20,8 @@ mod tests {
     #[test]
     fn only_what_needs_them_has_quotation_marks() {
         assert_eq!(
-            ["root@a:ens1f0", "a=1,2", "", "a b", "it's", "=ls", "~"].map(shell_word),
-            ["root@a:ens1f0", "a=1,2", "''", "'a b'", r"'it'\''s'", "'=ls'", "'~'"]
+            ["root@a:ens1f0", "a=1,2", "", "a b", "it's", "=ls", "%1", "~"].map(shell_word),
+            ["root@a:ens1f0", "a=1,2", "''", "'a b'", r"'it'\''s'", "'=ls'", "'%1'", "'~'"]
         );
     }
 
