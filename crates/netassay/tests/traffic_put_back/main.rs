@@ -79,7 +79,7 @@ impl World {
         for (machine, number) in [(&machines.a, "1"), (&machines.b, "2")] {
             machine.sh(&BY_HAND.replace('N', number));
         }
-        let settings = Settings::of(&machines.b);
+        let settings = Settings::of(&machines.b, if data == Data::Veth { 300 } else { 200 });
         let before = [machines.a.state(), machines.b.state()];
         let data = [machines.a.state_of_data(), machines.b.state_of_data()];
         let mut world = Self { bench: Bench::new(), machines, before, data, kept: Default::default() };

@@ -120,8 +120,8 @@ fn hashed(world: &World, name: &str) -> [bool; 2] {
     ["IP SA", "L4 bytes 0 & 1"].map(|field| said.contains(field))
 }
 
-/// What was so in each condition of the newest study: the receiver's hash, and where the
-/// transmitter's interrupts and traffic were.
+/// What was so in each condition of the newest study: the receiver's hash, and where the interrupts
+/// and the traffic of the transmitter and of the receiver were.
 fn conditions(world: &World) -> Vec<String> {
     let text = "SELECT plan FROM study ORDER BY id DESC LIMIT 1";
     let plan: String = world.bench.database().query_row(text, [], |row| row.get(0)).unwrap();
@@ -130,8 +130,8 @@ fn conditions(world: &World) -> Vec<String> {
         let [sends, reads] = ["transmitter", "receiver"].map(|side| &state[side]);
         let mask = reads["device"]["flow_hash_udp4"].as_u64().unwrap().try_into().unwrap();
         let hash = words::DeviceSetting::FlowHashUdp4.text(mask);
-        let placement = sends["tuning"]["placement"].as_str().unwrap();
-        format!("{hash}, {placement}")
+        let [sends, reads] = [sends, reads].map(|side| side["tuning"]["placement"].as_str().unwrap());
+        format!("{hash}, {sends}, {reads}")
     };
     plan["effective"].as_array().unwrap().iter().map(of).collect()
 }
@@ -171,7 +171,8 @@ pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
     let own: Vec<&str> = set.iter().flat_map(|one| ["--set", *one]).chain(["--change-machine"]).collect();
     assert_eq!(hashed(world, "b"), [true, true]);
     expect(&world.netassay(&own).output().unwrap(), 0);
-    let expected = ["sd", "sd", "sdfn", "sdfn"].map(|hash| format!("{hash}, irq 0 traffic 0"));
+    let expected =
+        ["sd", "sd", "sdfn", "sdfn"].map(|hash| format!("{hash}, irq 0 traffic 0, irq 0 traffic 0"));
     assert_eq!(conditions(world), expected);
     assert_eq!(hashed(world, "b"), [true, true]);
     expect_as_before(world, &before, "after another hash");
