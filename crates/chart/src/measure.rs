@@ -20,9 +20,11 @@ const ASCII: [u8; 95] = [
     64, 28, 28, 58, 28, 98, 64, 62, 64, 64, 42, 53, 40, 64, 60, 82, 60, 60, 53, 64, 34, 64, 84,
 ];
 
-/// How wide a line of text is at most, in px; of a longer one than is ever shown, its beginning.
+/// How wide a line of text is at most, in px, as it is drawn: with the escapes of hostile
+/// characters. Of a longer one than is ever shown, its beginning.
 pub(crate) fn width(text: &str) -> f64 {
-    text.chars().take(MOST).map(advance).sum()
+    let shown = text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end]);
+    text::line(shown).chars().map(advance).sum()
 }
 
 fn advance(letter: char) -> f64 {
@@ -74,7 +76,7 @@ pub(crate) fn fit(text: &str, room: f64) -> String {
 /// A word in pieces that each have room: after `=`, `.`, `,`, `_`, `-` or `/` if there is one.
 fn pieces(word: &str, room: f64) -> Vec<&str> {
     let (mut pieces, mut rest) = (Vec::new(), word);
-    while width(rest) > room {
+    while !rest.is_empty() && width(rest) > room {
         let (mut end, mut used) = (0, 0.0);
         for (at, letter) in rest.char_indices() {
             used += advance(letter);
@@ -108,6 +110,8 @@ mod tests {
         assert_eq!(wrap("one two three four", 40.0, 2), ["one", "two…"]);
         assert_eq!(wrap("", 40.0, 2), [""]);
         assert_eq!(fit("off\u{202e}no", 200.0), "off\\u{202e}no");
+        assert_eq!(width("off\u{202e}no"), width("off\\u{202e}no"));
+        assert_eq!(wrap("off", -4.0, 3), ["o", "f", "f"], "no room at all");
     }
 
     proptest! {
