@@ -72,6 +72,11 @@ const RULES: &str = "
 .chart .dotted{stroke-dasharray:2 3}
 .chart .dots{stroke:currentColor;fill:none;stroke-width:7;stroke-linecap:round;stroke-opacity:.75}
 .chart .tint{fill:currentColor;fill-opacity:.22}
+.chart .heat{fill:currentColor;stroke:currentColor}
+.chart .h0{fill-opacity:0}
+.chart .h1{fill-opacity:.25}
+.chart .h2{fill-opacity:.5}
+.chart .h3{fill-opacity:.75}
 .chart .halo{stroke:@paper;fill:none;stroke-width:4.5}
 .chart .hollow{fill:@paper;stroke:currentColor;stroke-width:1.3}
 .chart .cell{fill:none;stroke:@grid}
@@ -104,6 +109,11 @@ pub(crate) fn series(index: usize) -> &'static str {
 pub(crate) fn stroke(index: usize) -> String {
     let dash = ["", " dashed", " dotted"][(index / SERIES) % 3];
     format!("stroke {}{dash}", series(index))
+}
+
+/// The class of a step of the scale for shares, from 0 to 4.
+pub(crate) fn heat_class(step: usize) -> String {
+    format!("heat c1 h{step}")
 }
 
 /// The style sheet of a page with figures: follows the system's theme, or `data-theme` (`light`,

@@ -1,7 +1,7 @@
 //! What the colours and signs of a drawing mean.
 
 use crate::area::Area;
-use crate::colour::stroke;
+use crate::colour::{heat_class, stroke};
 use crate::drawing::{Anchor, Drawing};
 use crate::measure::{LINE, fit, width};
 use crate::path::Path;
@@ -25,6 +25,8 @@ pub(crate) enum Sign {
     Hollow,
     /// A line with dashes.
     Dashed,
+    /// A step of the colour scale for shares.
+    Heat(usize),
 }
 
 const SIGN: f64 = 20.0;
@@ -62,6 +64,10 @@ impl Sign {
             Self::Line(index) => across(drawing, &stroke(index)),
             Self::Mean => drawing.line("stroke ink", (x + 7.0, y - 6.0), (x + 7.0, y + 6.0)),
             Self::Interval => interval(drawing, "ink", y, x + 7.5, [Some(x), Some(x + 15.0)], [x, x + 15.0]),
+            Self::Heat(step) => {
+                let area = Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 };
+                drawing.rect(&heat_class(step), area);
+            }
             Self::Band => {
                 drawing.rect("band", Area { left: x, top: y - 6.0, right: x + 15.0, bottom: y + 6.0 });
             }

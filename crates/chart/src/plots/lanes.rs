@@ -1,9 +1,10 @@
 //! The way of a packet through the layers of a kernel.
 
 use crate::area::Area;
+use crate::colour::heat_class;
 use crate::drawing::{Anchor, Drawing};
 use crate::figure::Plot;
-use crate::finite::Interval;
+use crate::finite::{Finite, Interval};
 use crate::legend::{Sign, legend};
 use crate::measure::{self, LINE, wrap};
 use crate::path::Path;
@@ -48,6 +49,10 @@ pub struct Cost {
     pub name: String,
     /// How much, with its interval or range.
     pub value: Interval,
+    /// Its part of the whole, of 1: its colour, on one scale for all arrows.
+    pub share: Option<Finite>,
+    /// How single packets spread, in words; empty where that is not known.
+    pub spread: String,
 }
 
 /// Why lanes cannot be drawn.
@@ -84,6 +89,36 @@ const STEP: f64 = 15.0;
 const ENTRY: f64 = 14.0;
 /// What a cost needs, in px.
 const COST: f64 = 130.0;
+/// From the edge of a cost's block of colour to its words, in px.
+const BLOCK: f64 = 14.0;
+
+/// What belongs to an arrow beside it.
+struct Label {
+    arrow: usize,
+    anchor: Anchor,
+    at: (f64, f64),
+    /// Each line, with the step of the colour scale in front of it.
+    lines: Vec<(Option<usize>, String)>,
+}
+
+/// Where each step of the colour scale but the first begins, as a part of the whole.
+const STEPS: [f64; 4] = [0.02, 0.05, 0.1, 0.2];
+
+/// The step of the colour scale.
+fn heat(share: Finite) -> usize {
+    STEPS.iter().filter(|step| share.value() >= **step).count()
+}
+
+/// What the steps of the colour scale mean.
+fn heats() -> Vec<(Sign, String)> {
+    let percent = |step: usize| (STEPS[step] * 100.0).round();
+    let meaning = |step: usize| match step {
+        0 => format!("below {} % of the whole", percent(0)),
+        last if last == STEPS.len() => format!("{} % and more", percent(last - 1)),
+        step => format!("{} to {} %", percent(step - 1), percent(step)),
+    };
+    (0..=STEPS.len()).map(|step| (Sign::Heat(step), meaning(step))).collect()
+}
 
 impl Lanes {
     /// A chart whose stages are all in lanes, and whose arrows all join stages.
@@ -126,7 +161,16 @@ impl Lanes {
     fn about(&self, arrow: &Arrow) -> String {
         let [from, to] = arrow.ends.map(|end| self.stages[end].name.as_str());
         let waits = if arrow.waits { ", waits" } else { "" };
-        format!("{from} to {to}{waits}: {}", self.costs(arrow).join("; "))
+        let told = self.costs(arrow).into_iter().zip(&arrow.costs).map(|(line, cost)| {
+            let share = percent(cost).map(|share| format!(", {} %", figure(share))).unwrap_or_default();
+            let spread = if cost.spread.is_empty() { "" } else { ", " };
+            format!("{line}{share}{spread}{}", cost.spread)
+        });
+        format!("{from} to {to}{waits}: {}", told.collect::<Vec<_>>().join("; "))
+    }
+
+    fn has_shares(&self) -> bool {
+        self.arrows.iter().flat_map(|arrow| &arrow.costs).any(|cost| cost.share.is_some())
     }
 }
 
@@ -154,7 +198,7 @@ impl Plot for Lanes {
     fn draw(&self, width: f64) -> Drawing {
         let mut drawing = Drawing::new(width);
         let top = self.head(&mut drawing);
-        let (gutter, places, bottom) = self.stages(&mut drawing, top);
+        let (gutter, places, labels, bottom) = self.stages(&mut drawing, top);
         for (number, lane) in self.lanes.iter().enumerate() {
             let x = gutter + number as f64 * step(width, gutter, self.lanes.len());
             let class = if width >= COLUMNS { "grid" } else { "grid dotted" };
@@ -165,7 +209,7 @@ impl Plot for Lanes {
                 drawing.text_if_free("muted", Anchor::Start, x + 4.0, top - 4.0, &name);
             }
         }
-        self.arrows(&mut drawing, &places);
+        self.arrows(&mut drawing, &places, &labels);
         drawing.height = bottom + 4.0;
         let unit = self.quantity.title(0);
         let unit = if self.arrows.is_empty() { Vec::new() } else { vec![format!("At each arrow: {unit}")] };
@@ -175,7 +219,17 @@ impl Plot for Lanes {
 
     fn table(&self) -> Table {
         let quantity = self.quantity.title(0);
-        let mut table = Table::new(&["from", "to", "waits", "for", &quantity, "lower end", "upper end"]);
+        let mut table = Table::new(&[
+            "from",
+            "to",
+            "waits",
+            "for",
+            &quantity,
+            "lower end",
+            "upper end",
+            "% of the whole",
+            "spread",
+        ]);
         for arrow in &self.arrows {
             let [from, to] = arrow.ends.map(|end| Cell::text(&self.stages[end].name));
             for cost in &arrow.costs {
@@ -188,6 +242,8 @@ impl Plot for Lanes {
                     number(Some(cost.value.estimate)),
                     number(cost.value.low),
                     number(cost.value.high),
+                    Cell::number(percent(cost), figure),
+                    Cell::text(&cost.spread),
                 ]);
             }
         }
@@ -200,12 +256,25 @@ fn step(width: f64, gutter: f64, lanes: usize) -> f64 {
     if width < COLUMNS { STEP } else { (width - gutter) / lanes.max(1) as f64 }
 }
 
+/// Where costs stand, and in how much room: right of the arrow and of what it enters, or where that
+/// is too near to the edge, on the wider side of where it goes down.
+fn beside(arrow: f64, right: f64, gutter: f64, width: f64) -> (Anchor, f64, f64) {
+    let behind = |x: f64| (Anchor::Start, x + 12.0, width - x - 12.0);
+    let before = (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter);
+    [behind(right), before, behind(arrow)]
+        .into_iter()
+        .find(|(_, _, room)| *room >= COST)
+        .unwrap_or(if behind(arrow).2 > before.2 { behind(arrow) } else { before })
+}
+
 impl Lanes {
     /// Signs, and on narrow drawings the lanes' names; gives where the chart begins.
     fn head(&self, drawing: &mut Drawing) -> f64 {
         let waits = self.arrows.iter().any(|arrow| arrow.waits);
-        let signs =
-            if waits { vec![(Sign::Dashed, "waits until it is taken".to_owned())] } else { Vec::new() };
+        let mut signs = if self.has_shares() { heats() } else { Vec::new() };
+        if waits {
+            signs.push((Sign::Dashed, "waits until it is taken".to_owned()));
+        }
         let y = legend(drawing, 0.0, &signs);
         if drawing.width >= COLUMNS {
             return y + LINE + 4.0;
@@ -220,39 +289,40 @@ impl Lanes {
         self.arrows.iter().filter(|arrow| arrow.ends[1] != arrow.ends[0] + 1).collect()
     }
 
-    /// Draws the stages with what leads to each above it; gives the width of the tracks, the places
-    /// and where the chart ends.
-    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<Place>, f64) {
+    /// Draws the stages, with room for what leads to each above it; gives the width of the tracks,
+    /// the places, what stands in that room, and where the chart ends.
+    fn stages(&self, drawing: &mut Drawing, top: f64) -> (f64, Vec<Place>, Vec<Label>, f64) {
         let width = drawing.width;
         let gutter = (self.detours().len() as f64 * 8.0 + 4.0).min(width / 4.0);
         let lane = step(width, gutter, self.lanes.len());
         let mut y = top + 6.0;
         let mut places: Vec<Place> = Vec::new();
+        let mut labels = Vec::new();
+        let block = if self.has_shares() { BLOCK } else { 0.0 };
         for (number, stage) in self.stages.iter().enumerate() {
             let left = gutter + 4.0 + stage.lane as f64 * lane;
             let left = left.min(width - (measure::width(&stage.name) + 12.0).min(width / 2.0));
-            let from = places.last().map_or(0.0, Place::x).max(left + ENTRY) + 12.0;
-            // Where there is little room at the right edge, costs stand left of the arrow.
-            let beside = width - from >= COST;
-            let (anchor, from, room) = if beside {
-                (Anchor::Start, from, width - from)
-            } else {
-                let arrow = places.last().map_or(left, |last| last.bend(left + ENTRY)).min(left + ENTRY);
-                (Anchor::End, arrow - 8.0, arrow - 8.0 - gutter)
-            };
-            let mut told = Vec::new();
-            for arrow in self.arrows.iter().filter(|arrow| arrow.ends[1] == number) {
-                let from_here = arrow.ends[0] + 1 == number;
-                let origin = (!from_here).then(|| format!("from {}:", self.stages[arrow.ends[0]].name));
-                for line in origin.into_iter().chain(self.costs(arrow)) {
-                    told.extend(wrap(&line, room, 3));
-                }
-            }
+            let straight = places.last().map_or(left + ENTRY, |last| last.bend(left + ENTRY));
+            let (anchor, from, room) = beside(straight, straight.max(left + ENTRY), gutter, width);
             if number > 0 {
                 y += GAP / 2.0;
             }
-            drawing.lines("muted", anchor, from, y + 11.0, &told);
-            y += told.len() as f64 * LINE + GAP / 2.0;
+            let to_here = self.arrows.iter().enumerate().filter(|(_, arrow)| arrow.ends[1] == number);
+            for (index, arrow) in to_here {
+                let mut lines = Vec::new();
+                if arrow.ends[0] + 1 != number {
+                    let origin = format!("from {}:", self.stages[arrow.ends[0]].name);
+                    lines.extend(wrap(&origin, room - block, 3).into_iter().map(|line| (None, line)));
+                }
+                for (told, cost) in self.costs(arrow).into_iter().zip(&arrow.costs) {
+                    let first = cost.share.map(heat).into_iter().map(Some).chain(std::iter::repeat(None));
+                    lines.extend(first.zip(wrap(&told, room - block, 3)));
+                }
+                let high = lines.len() as f64 * LINE;
+                labels.push(Label { arrow: index, anchor, at: (from, y + 11.0), lines });
+                y += high;
+            }
+            y += GAP / 2.0;
             let lines = wrap(&stage.name, width - left - 12.0, 2);
             let wide = lines.iter().map(|line| measure::width(line)).fold(20.0, f64::max) + 12.0;
             let high = BOX + (lines.len() - 1) as f64 * LINE;
@@ -263,12 +333,12 @@ impl Lanes {
             places.push(Place { left, top: y, right: left + wide, bottom: y + high });
             y += high;
         }
-        (gutter, places, y + GAP / 2.0)
+        (gutter, places, labels, y + GAP / 2.0)
     }
 
-    fn arrows(&self, drawing: &mut Drawing, places: &[Place]) {
+    fn arrows(&self, drawing: &mut Drawing, places: &[Place], labels: &[Label]) {
         let detours = self.detours();
-        for arrow in &self.arrows {
+        for (index, arrow) in self.arrows.iter().enumerate() {
             let [from, to] = arrow.ends.map(|end| &places[end]);
             let class = if arrow.waits { "thin soft dashed" } else { "thin soft" };
             let track = detours.iter().position(|other| std::ptr::eq(*other, arrow));
@@ -293,7 +363,37 @@ impl Lanes {
                 }
                 mark.path(class, &path);
                 mark.path("thin soft", &head);
+                for label in labels.iter().filter(|label| label.arrow == index) {
+                    self.label(mark, label);
+                }
             });
         }
     }
+
+    /// Costs, each behind the colour of its share.
+    fn label(&self, mark: &mut Drawing, label: &Label) {
+        let block = if self.has_shares() { BLOCK } else { 0.0 };
+        let (x, mut y) = label.at;
+        // From the arrow away.
+        let away = if label.anchor == Anchor::End { -1.0 } else { 1.0 };
+        for (heat, line) in &label.lines {
+            if let Some(heat) = heat {
+                let (near, far) = (x, x + away * 9.0);
+                let area = Area { left: near.min(far), top: y - 9.0, right: near.max(far), bottom: y };
+                mark.rect(&heat_class(*heat), area);
+            }
+            mark.text("muted", label.anchor, x + away * block, y, line);
+            y += LINE;
+        }
+    }
+}
+
+/// The share of a cost in percent.
+fn percent(cost: &Cost) -> Option<Finite> {
+    Finite::new(cost.share?.value() * 100.0)
+}
+
+/// A share in percent, to a tenth.
+fn figure(percent: Finite) -> String {
+    format!("{:.1}", percent.value())
 }

@@ -24,6 +24,14 @@ fn figures_of_nothing_are_drawn_too() {
     }
 }
 
+#[test]
+fn costs_have_room_where_an_arrow_leads_from_the_last_lane_to_the_first() {
+    let (names, values) = ([String::new()], [Finite::new(1e300).unwrap()]);
+    for figure in Odd::new(&names, &values).figures(4) {
+        assert_eq!(faults(&figure, NARROWEST), [""; 0]);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]

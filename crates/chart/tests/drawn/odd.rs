@@ -204,7 +204,12 @@ impl<'a> Odd<'a> {
         let arrows = ends.filter(|ends| ends[1] < stages.len()).collect::<Vec<_>>();
         let arrow = |ends: [usize; 2]| Arrow {
             ends,
-            costs: self.many(2, |odd| Cost { name: odd.name(), value: odd.interval() }),
+            costs: self.many(2, |odd| Cost {
+                name: odd.name(),
+                value: odd.interval(),
+                share: Some(odd.value()).filter(|share| share.value() > 0.0),
+                spread: odd.name(),
+            }),
             waits: ends[0].is_multiple_of(2),
         };
         let arrows = arrows.into_iter().map(arrow).collect();

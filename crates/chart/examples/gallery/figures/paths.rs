@@ -1,6 +1,6 @@
 //! What passes places in turn.
 
-use netassay_chart::{Arrow, Cost, Figure, Flow, Id, Interval, Lanes, Passage, Quantity, Stage};
+use netassay_chart::{Arrow, Cost, Figure, Finite, Flow, Id, Interval, Lanes, Passage, Quantity, Stage};
 
 use super::{digits, v};
 
@@ -49,15 +49,17 @@ pub(super) fn lanes() -> Figure {
     let cost = |name: &str, low: f64, high: f64| Cost {
         name: name.to_owned(),
         value: Interval { estimate: v((low + high) / 2.0), low: Some(v(low)), high: Some(v(high)) },
+        share: Finite::new(low / 1500.0),
+        spread: format!("99 % up to {high:.0}"),
     };
     let mut arrows: Vec<Arrow> = (0..15)
-        .map(|from| {
+        .map(|from: u16| {
             let low = 60.0 + f64::from(from * 37 % 11) * 21.0;
             let costs = match from {
                 2 | 14 => vec![cost("1 byte", low, low + 90.0), cost("1400 bytes", 2.0 * low, 2.6 * low)],
                 _ => vec![cost("", low, low + 70.0)],
             };
-            Arrow { ends: [from as usize, from as usize + 1], costs, waits: false }
+            Arrow { ends: [from.into(), usize::from(from) + 1], costs, waits: false }
         })
         .collect();
     arrows.push(Arrow { ends: [15, 16], costs: vec![cost("reader asleep", 714.0, 895.0)], waits: true });

@@ -2,7 +2,7 @@
 //! cost.
 
 use chart::{Arrow, Cost, Figure, Finite, Id, Interval, Lanes, Quantity, Stage};
-use trace::Lane;
+use trace::{Lane, Row};
 
 use super::document::Document;
 
@@ -27,7 +27,9 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
         let waits = rows.clone().any(|(_, row)| row.waits);
         let costs = rows.filter_map(|(traced, row)| {
             let value = Interval { estimate: Finite::new(row.corrected)?, low: None, high: None };
-            Some(Cost { name: if alone { String::new() } else { traced.size() }, value })
+            let name = if alone { String::new() } else { traced.size() };
+            let share = traced.part(row).and_then(Finite::new);
+            Some(Cost { name, value, share, spread: spread(row) })
         });
         Some(Arrow { ends: [number(step.0)?, number(step.1)?], costs: costs.collect(), waits })
     });
@@ -37,4 +39,10 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
     let title = format!("{}: {}", document.path, document.about);
     let said = format!("{}; for a packet, less the cost of probes", document.traffic());
     Some(Figure::new(Id::new("path"), &title, &said, plot)).filter(|_| !steps.is_empty())
+}
+
+/// How single packets spread, as measured.
+fn spread(row: &Row) -> String {
+    let [half, most, nearly_all] = row.quantiles.map(|time| report::figure(time as f64));
+    format!("as measured 50 % of the packets take up to {half}, 90 % up to {most}, 99 % up to {nearly_all}")
 }

@@ -64,9 +64,13 @@ impl OfSize {
         self.rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum()
     }
 
-    /// What a row takes of the sum.
+    /// The part of the sum that a row takes; `None` while the packet waits.
+    pub(super) fn part(&self, row: &Row) -> Option<f64> {
+        (!row.waits).then(|| row.corrected / self.sum().max(1e-9))
+    }
+
     fn share(&self, row: &Row) -> String {
-        if row.waits { "waits".to_owned() } else { figure(100.0 * row.corrected / self.sum().max(1e-9)) }
+        self.part(row).map_or_else(|| "waits".to_owned(), |part| figure(100.0 * part))
     }
 
     /// The row from one stage to another.
