@@ -38,8 +38,19 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
 
     // The way in: each segment of two connections' ends is followed to the read that takes it.
     let chart = bench.path("tcp-rx.svg").display().to_string();
-    let arguments =
-        ["trace", "tcp-rx", "--message=7", "--batch=500", "--rounds=3", "--format=json", "--chart", &chart];
+    let folded = bench.path("tcp-rx.folded").display().to_string();
+    let arguments = [
+        "trace",
+        "tcp-rx",
+        "--message=7",
+        "--batch=500",
+        "--rounds=3",
+        "--format=json",
+        "--chart",
+        &chart,
+        "--folded",
+        &folded,
+    ];
     let output = bench.netassay(&arguments).output().unwrap();
     expect(&output, 0);
     let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -52,6 +63,13 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     for words in ["<svg", "tcp-rx: a TCP segment", "net_rx_action", "waits until it is taken", "cost, ns"] {
         assert!(drawn.contains(words), "{words}: {drawn}");
     }
+    // What the stacks cost is what the stages cost, but for fractions of a ns.
+    let stacks = std::fs::read_to_string(&folded).unwrap();
+    let costs = stacks.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap());
+    let corrected = |row: &serde_json::Value| row["corrected"].as_f64().unwrap();
+    let sum: f64 = rows.iter().filter(|row| row["waits"] == false).map(corrected).sum();
+    assert!((costs.sum::<f64>() - sum).abs() < rows.len() as f64, "{sum} {stacks}");
+    assert!(stacks.lines().all(|line| line.starts_with("tcp-rx;7 bytes")), "{stacks}");
 
     let text = trace(&bench, &["--batch=500", "--rounds=1"]);
     expect(&text, 0);

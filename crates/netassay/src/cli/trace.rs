@@ -27,6 +27,9 @@ pub(crate) struct Trace {
     /// Also write the flow chart to this file: .svg, or .html with its table
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Option<PathBuf>,
+    /// Also write the stages as folded stacks to this file, for programs that draw flame graphs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) folded: Option<PathBuf>,
     /// Requests and answers between two threads, whose readers sleep until a packet wakes them
     #[arg(long)]
     pub(crate) asleep: bool,

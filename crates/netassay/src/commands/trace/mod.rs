@@ -2,6 +2,7 @@
 
 mod chart;
 mod document;
+mod folded;
 mod paths;
 
 use agent::message::Traced;
@@ -91,6 +92,10 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
             .ok_or_else(|| Failure::Nothing("no packet was followed: there is no chart".to_owned()))?;
         output::replace(path, &write(&drawn))?;
         say(&format!("wrote the chart to {}", output::named(path)));
+    }
+    if let Some(path) = &flags.folded {
+        output::replace(path, &folded::of(&document))?;
+        say(&format!("wrote the stacks to {}", output::named(path)));
     }
     output::show(&document, &flags.output, flags.tables.wide, Document::text)
 }
