@@ -325,6 +325,12 @@ fn traced(account: &trace::Account) -> Checked {
             }
         }
     }
+    if let Some(sampled) = &account.sampled {
+        most("packets", sampled.packets.len(), trace::MOST_SAMPLES)?;
+        for packet in &sampled.packets {
+            most("stamps", packet.stamps.len(), trace::POINTS)?;
+        }
+    }
     Ok(())
 }
 

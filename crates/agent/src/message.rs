@@ -281,6 +281,8 @@ pub struct Traced {
     pub rounds: u32,
     /// Whether each end has a thread of its own, whose reader sleeps until a packet wakes it.
     pub asleep: bool,
+    /// One packet in so many is kept with its stamps; 0: none.
+    pub every: u32,
 }
 
 /// The receiver of the messages of [`Request::Exact`].

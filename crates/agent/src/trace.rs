@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ::trace::{
-    Account, At, Candidates, Chosen, Cost, Kernel, Mean, Offered, Path, Phase, Probe, Round, Tracer, needed,
-    resolve,
+    Account, At, Candidates, Chosen, Cost, Kernel, Mean, Offered, Path, Phase, Probe, Round, Sampled, Tracer,
+    needed, resolve,
 };
 use load::Spec;
 use load::exact::{Repeat, lend};
@@ -81,6 +81,7 @@ impl Watched<'_> {
             ends: Vec::new(),
             one_more: kinds.keys().map(|kind| (*kind, Vec::new())).collect(),
             all: Vec::new(),
+            sampled: (self.wanted.every > 0).then(Sampled::default),
         };
         let mut with_ends = self.loaded(&ends)?;
         let mut with_one_more = Vec::new();
@@ -90,7 +91,7 @@ impl Watched<'_> {
             one_more.sort_by_key(|probe| probe.number);
             with_one_more.push(self.loaded(&one_more)?);
         }
-        let mut with_all = self.loaded(&probes)?;
+        let mut with_all = self.loaded_to_sample(&probes, self.wanted.every)?;
         // All kinds of rounds in turn, so that a slow change of the machine meets each alike.
         for _ in 0..self.wanted.rounds {
             self.deadline.allows(Instant::now())?;
@@ -100,6 +101,9 @@ impl Watched<'_> {
                 rounds.push(round(tracer, work, turns)?);
             }
             account.all.push(round(&mut with_all, work, turns)?);
+            if let Some(sampled) = &mut account.sampled {
+                sampled.add(with_all.sampled().map_err(said)?);
+            }
         }
         Ok(account)
     }
@@ -126,7 +130,11 @@ impl Watched<'_> {
 
     /// The programs of these probes, not attached.
     fn loaded(&self, probes: &[Probe]) -> Result<Tracer, String> {
-        let (mut tracer, means) = self.kernel.attach(probes, self.call()).map_err(said)?;
+        self.loaded_to_sample(probes, 0)
+    }
+
+    fn loaded_to_sample(&self, probes: &[Probe], every: u32) -> Result<Tracer, String> {
+        let (mut tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every).map_err(said)?;
         tracer.detach();
         match means.into_iter().find_map(Result::err) {
             None => Ok(tracer),

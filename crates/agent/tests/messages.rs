@@ -91,7 +91,7 @@ fn requests() -> Vec<Request> {
         Request::Trace {
             spec: spec(),
             receiver: ExactReceiver::Nobody(ADDRESS.parse().unwrap()),
-            wanted: Traced { path: text(), functions: true, batch: 1, rounds: 1, asleep: true },
+            wanted: Traced { path: text(), functions: true, batch: 1, rounds: 1, asleep: true, every: 7 },
         },
         Request::Finish,
         Request::Abandon,

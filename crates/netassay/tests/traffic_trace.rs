@@ -39,6 +39,7 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     // The way in: each segment of two connections' ends is followed to the read that takes it.
     let chart = bench.path("tcp-rx.svg").display().to_string();
     let folded = bench.path("tcp-rx.folded").display().to_string();
+    let packets = bench.path("tcp-rx.json").display().to_string();
     let arguments = [
         "trace",
         "tcp-rx",
@@ -50,6 +51,9 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
         &chart,
         "--folded",
         &folded,
+        "--packets",
+        &packets,
+        "--every=20",
     ];
     let output = bench.netassay(&arguments).output().unwrap();
     expect(&output, 0);
@@ -70,6 +74,9 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     let sum: f64 = rows.iter().filter(|row| row["waits"] == false).map(corrected).sum();
     assert!((costs.sum::<f64>() - sum).abs() < rows.len() as f64, "{sum} {stacks}");
     assert!(stacks.lines().all(|line| line.starts_with("tcp-rx;7 bytes")), "{stacks}");
+
+    let arrived = document["traces"][0]["journeys"]["arrived"].as_f64().unwrap();
+    packets_are_told_one_by_one(&std::fs::read_to_string(&packets).unwrap(), arrived / 20.0);
 
     let text = trace(&bench, &["--batch=500", "--rounds=1"]);
     expect(&text, 0);
@@ -93,6 +100,31 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     expect_no_agents_of(id);
 }
 
+/// A file of so many packets, but for each CPU's own count: each has a track, whose stages follow
+/// each other without a gap.
+fn packets_are_told_one_by_one(text: &str, expected: f64) {
+    let file: serde_json::Value = serde_json::from_str(text).unwrap();
+    assert_eq!(file["displayTimeUnit"], "ns");
+    let events = file["traceEvents"].as_array().unwrap();
+    let number = |event: &serde_json::Value, key: &str| event[key].as_f64().unwrap();
+    let cpus = std::thread::available_parallelism().unwrap().get() as f64;
+    let wholes: Vec<_> = events.iter().filter(|event| event["cat"] == "packet").collect();
+    assert!(!wholes.is_empty() && (wholes.len() as f64 - expected).abs() <= cpus, "{expected}: {text}");
+    for whole in wholes {
+        let own = events.iter().filter(|event| event["tid"] == whole["tid"]);
+        let stages = own.clone().filter(|event| event["cat"] == "stage" || event["cat"] == "waits");
+        let mut end = 0.0;
+        for stage in stages.clone() {
+            assert!((number(stage, "ts") - end).abs() < 0.0005, "{stage}: {end}");
+            end += number(stage, "dur");
+            assert!(stage["name"].as_str().unwrap().contains(" to "), "{stage}");
+        }
+        assert!((end - number(whole, "dur")).abs() < 0.0005, "{whole}: {end}");
+        assert_eq!(stages.filter(|stage| stage["cat"] == "waits").count(), 1, "{whole}");
+        assert!(own.clone().any(|event| event["ph"] == "M" && event["name"] == "thread_name"), "{whole}");
+    }
+}
+
 #[test]
 fn what_cannot_be_traced_is_refused_with_the_way_out() {
     let bench = Bench::new();
@@ -106,6 +138,7 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "./none.toml"], 3, &["cannot read ./none.toml"]);
     refused(&["trace", "udp-tx", "--rounds=65"], 2, &["1..=64"]);
     refused(&["trace", "udp-tx", "--message=1,2"], 2, &["--message", "not a whole number"]);
+    refused(&["trace", "udp-tx", "--every=10"], 2, &["--packets <FILE>"]);
     refused(&["trace", "udp-tx", "--chart=path.png"], 2, &["path.png", ".svg or an .html"]);
     refused(&["trace", "udp-tx", "--scenario=discard"], 2, &["needs a receiver", "`loopback`"]);
     for scenario in ["veth", "vm", "ssh"] {

@@ -8,7 +8,7 @@
 #define SEC(name) __attribute__((section(name), used))
 #define FIELDS __attribute__((preserve_access_index))
 
-enum { HASH = 1, ARRAY = 2, PERCPU_ARRAY = 6 };
+enum { HASH = 1, ARRAY = 2, PERCPU_ARRAY = 6, RINGBUF = 27 };
 
 static void *(*lookup)(void *map, const void *key) = (void *)1;
 static u64 (*now_ns)(void) = (void *)5;
@@ -16,6 +16,7 @@ static u64 (*now_ns)(void) = (void *)5;
 static u64 (*current)(void) = (void *)14;
 static u32 (*this_cpu)(void) = (void *)8;
 static long (*read_kernel)(void *to, u32 size, const void *from) = (void *)113;
+static long (*ring_output)(void *ring, void *data, u64 size, u64 flags) = (void *)130;
 
 struct task_struct {
 	int pid;
@@ -96,15 +97,30 @@ struct {
 	struct cell *value;
 } cells SEC(".maps");
 
-/* How often hits came to what (`enum came_to`), then journeys of more ways than are kept apart. */
+/*
+ * How often hits came to what (`enum came_to`), then journeys of more ways than are kept apart.
+ * Behind these, what goes on from batch to batch: journeys that arrived, and samples without room.
+ */
 #define CROWDED CAME_TO
-#define TALLIES (CAME_TO + 1)
+#define ARRIVALS (CAME_TO + 1)
+#define MISSED (CAME_TO + 2)
+#define TALLIES (CAME_TO + 3)
 struct {
 	NUMBER(type, PERCPU_ARRAY);
 	NUMBER(max_entries, TALLIES);
 	u32 *key;
 	u64 *value;
 } tallies SEC(".maps");
+
+/*
+ * Journeys that leave the kernel with their stamps. Who traces reads them when the batch is over:
+ * nobody is woken. The loader sets the size.
+ */
+#define NO_WAKEUP 1
+struct {
+	NUMBER(type, RINGBUF);
+	NUMBER(max_entries, 4096);
+} samples SEC(".maps");
 
 /* How often each point was hit while places were tried. */
 struct {
@@ -132,6 +148,8 @@ enum phase { OUT, LEADING, ARRIVING, READING };
 /* Which argument is the packet, from 1; or LISTED and which is a list of packets; 0: none. */
 #define PACKET CONSTANT(0x6e65746173736107)
 #define LISTED 8
+/* Of each CPU, one journey in so many leaves the kernel; 0: none. */
+#define EVERY CONSTANT(0x6e65746173736108)
 
 INLINE void count(void *map, u32 index)
 {

@@ -70,6 +70,18 @@ INLINE void keep(struct journey *journey)
 		add(cell, rest, outside);
 }
 
+/* Of each CPU one journey in EVERY, from the middle of the first EVERY on. */
+INLINE void sample(struct journey *journey, u64 every)
+{
+	u32 index = ARRIVALS;
+	u64 *arrivals = lookup(&tallies, &index);
+
+	if (!arrivals || (*arrivals)++ % every != every / 2)
+		return;
+	if (ring_output(&samples, journey, sizeof(*journey), NO_WAKEUP))
+		count(&tallies, MISSED);
+}
+
 /*
  * The time, and a clock of interruptions at that time. An interruption between the two readings
  * would count for the segment before as well as for the one behind.
@@ -186,8 +198,13 @@ INLINE int hit(u64 address)
 	if (came_to == DONE || came_to == REPEATED) {
 		if (PHASE == READING && came_to == DONE)
 			came_to = taken(journey);
-		if (came_to == DONE)
+		if (came_to == DONE) {
+			u64 every = EVERY;
+
 			keep(journey);
+			if (every)
+				sample(journey, every);
+		}
 		arrive(journey);
 	}
 	if (came_to != PASSED)

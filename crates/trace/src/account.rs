@@ -7,6 +7,7 @@ use crate::chosen::Chosen;
 use crate::path::At;
 use crate::phase::Phase;
 use crate::reading::{Reading, Way};
+use crate::sampled::Sampled;
 use crate::tracer::Mean;
 
 /// The account of a trace.
@@ -29,6 +30,8 @@ pub struct Account {
     pub one_more: Vec<(Cost, Vec<Round>)>,
     /// With all points.
     pub all: Vec<Round>,
+    /// Single packets of these, if that was asked for.
+    pub sampled: Option<Sampled>,
 }
 
 /// What decides the cost of a probe: how it is attached, at which end of a function, and whose
@@ -95,7 +98,8 @@ impl Account {
     }
 
     /// The stage that has this point.
-    fn at(&self, point: u8) -> Option<usize> {
+    #[must_use]
+    pub fn at(&self, point: u8) -> Option<usize> {
         self.stages.iter().position(|stage| stage.seen.as_ref().is_ok_and(|seen| seen.point == point))
     }
 
@@ -138,7 +142,8 @@ impl Account {
     }
 
     /// Whether a packet waits for its reader between these points.
-    fn waits(&self, from: u8, to: u8) -> bool {
+    #[must_use]
+    pub fn waits(&self, from: u8, to: u8) -> bool {
         let phase = |point: u8| self.at(point).map(|stage| self.stages[stage].phase);
         (phase(from), phase(to)) == (Some(Phase::Arriving), Some(Phase::Reading))
     }
@@ -258,6 +263,7 @@ mod tests {
             ends: vec![round(&[3], &[600], 7)],
             one_more: vec![((Mean::Trampoline, At::Entry, Phase::Out), vec![round(&[1, 3], &[100, 500], 7)])],
             all: vec![round(&[1, 2, 3], &[100, 200, 300], 7); 3],
+            sampled: None,
         }
     }
 

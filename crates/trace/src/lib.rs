@@ -14,6 +14,7 @@ mod path;
 mod phase;
 mod reading;
 mod resolve;
+mod sampled;
 mod tracer;
 
 pub use account::{Account, Cost, Round, Row};
@@ -28,4 +29,5 @@ pub use path::{At, MOST_BYTES, Path, PathError, Stage};
 pub use phase::Phase;
 pub use reading::{BUCKETS, Journeys, POINTS, Reading, Segment, Way};
 pub use resolve::{Found, Kind, Point, Resolved, resolve};
+pub use sampled::{MOST_SAMPLES, Sampled, Slice, Stamp, Stamped};
 pub use tracer::{Kernel, Mean, Means, Probe, TraceError, Tracer};

@@ -46,6 +46,8 @@ pub(crate) struct Constants {
     pub(crate) first: u64,
     /// Which argument is the packet.
     pub(crate) packet: u64,
+    /// One journey in so many leaves the kernel; 0: none.
+    pub(crate) every: u64,
 }
 
 /// Why the programs cannot be made ready.
@@ -74,12 +76,12 @@ impl Fitted {
         self.types.id_by_type_name_kind(name, btf::BtfKind::Func).ok()
     }
 
-    /// Makes the maps.
-    pub(crate) fn programs(&self) -> Result<Programs, ObjectError> {
+    /// Makes the maps, with a ring of so many bytes for samples.
+    pub(crate) fn programs(&self, ring: u32) -> Result<Programs, ObjectError> {
         let mut object = self.object.clone();
         let mut maps = BTreeMap::new();
         for (name, map) in &object.maps {
-            let made = made(map).map_err(|error| ObjectError(format!("map {name}: {error}")))?;
+            let made = made(map, ring).map_err(|error| ObjectError(format!("map {name}: {error}")))?;
             maps.insert(name.clone(), made);
         }
         let described = self.object.maps.iter();
@@ -103,10 +105,11 @@ impl Programs {
     }
 }
 
-fn made(map: &aya_obj::Map) -> io::Result<Map> {
+fn made(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
     let kind = MapKind::of(map.map_type())
         .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;
-    Map::new(kind, map.key_size() as usize, map.value_size() as usize, map.max_entries())
+    let entries = if kind == MapKind::Ring { ring } else { map.max_entries() };
+    Map::new(kind, map.key_size() as usize, map.value_size() as usize, entries)
 }
 
 fn instruction(insn: &bpf_insn) -> Instruction {
@@ -116,8 +119,8 @@ fn instruction(insn: &bpf_insn) -> Instruction {
 /// Replaces the marks by the constants: 64-bit numbers, in two instructions each.
 fn patched(mut code: Vec<Instruction>, constants: Constants) -> Vec<Instruction> {
     const LOAD_NUMBER: u8 = 0x18;
-    let Constants { point, last, call, trying, phase, first, packet } = constants;
-    let numbers = [point, last, call, trying, phase, first, packet];
+    let Constants { point, last, call, trying, phase, first, packet, every } = constants;
+    let numbers = [point, last, call, trying, phase, first, packet, every];
     for at in 0..code.len().saturating_sub(1) {
         if code[at].0 != LOAD_NUMBER || code[at].1 >> 4 != 0 {
             continue;
@@ -145,10 +148,10 @@ mod tests {
             ]
         };
         let exit = Instruction(0x95, 0, 0, 0);
-        let code = [load(1, MARK + 1), load(2, MARK + 3), load(3, MARK + 8), load(4, 7), load(0x11, 5)];
+        let code = [load(1, MARK + 1), load(2, MARK + 3), load(3, MARK + 9), load(4, 7), load(0x11, 5)];
         let code: Vec<Instruction> = code.into_iter().flatten().chain([exit]).collect();
         let constants = Constants { point: 9, last: 12, call: 5 << 40, ..Constants::default() };
-        let expected = [load(1, 9), load(2, 5 << 40), load(3, MARK + 8), load(4, 7), load(0x11, 5)];
+        let expected = [load(1, 9), load(2, 5 << 40), load(3, MARK + 9), load(4, 7), load(0x11, 5)];
         let expected: Vec<Instruction> = expected.into_iter().flatten().chain([exit]).collect();
         assert_eq!(patched(code, constants), expected);
     }

@@ -87,8 +87,10 @@ pub(crate) struct Counters {
     pub(crate) hits: Map,
 }
 
-/// What hits come to, and journeys that crowd (`TALLIES` in `bpf/maps.h`).
+/// What hits come to, and journeys that crowd: those tallies that count anew in each batch.
 const TALLIES: u32 = 9;
+/// Samples without room (`MISSED` in `bpf/maps.h`).
+const MISSED: u32 = 10;
 
 impl Counters {
     /// Makes everything zero.
@@ -103,6 +105,18 @@ impl Counters {
         }
         Ok(())
     }
+}
+
+impl Counters {
+    /// Samples without room since the programs were loaded.
+    pub(crate) fn missed(&self) -> io::Result<u64> {
+        total(&self.tallies, MISSED)
+    }
+}
+
+/// The sum over all CPUs.
+fn total(map: &Map, index: u32) -> io::Result<u64> {
+    Ok(map.read(&index.to_ne_bytes())?.chunks(map.stride()).map(|cpu| u64_at(cpu, 0)).sum())
 }
 
 impl Segment {
@@ -198,9 +212,6 @@ impl Reading {
                 reading.add_way(Way { whole, segments });
             }
         }
-        let total = |map: &Map, index: u32| -> io::Result<u64> {
-            Ok(map.read(&index.to_ne_bytes())?.chunks(map.stride()).map(|cpu| u64_at(cpu, 0)).sum())
-        };
         // The order of `enum came_to` in `bpf/journey.h`.
         reading.journeys = Journeys {
             arrived: total(tallies, 2)?,
@@ -277,7 +288,7 @@ impl Way {
     }
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |number| u64::from_ne_bytes(*number))
 }
 

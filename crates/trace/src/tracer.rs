@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use host::bpf::{Attached, Map, Program, load};
+use host::bpf::{Attached, Map, Program, Ring, load};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -15,6 +15,7 @@ use crate::path::At;
 use crate::phase::Phase;
 use crate::reading::{Counters, POINTS, Reading};
 use crate::resolve::{Kind, Point};
+use crate::sampled::{Sampled, Stamped};
 
 /// A probe: where a point of a path is seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,9 @@ pub struct Kernel(Fitted);
 pub struct Tracer {
     journeys: Map,
     counters: Counters,
+    samples: Ring,
+    /// Samples without room, when these were last read.
+    missed: u64,
     programs: Vec<Loaded>,
     attached: Vec<Attached>,
 }
@@ -81,6 +85,10 @@ const INTERRUPTS: [[(&str, &str); 2]; 3] = [
     [("softirq_entry", "soft_begin"), ("softirq_exit", "soft_end")],
     [("local_timer_entry", "begin"), ("local_timer_exit", "end")],
 ];
+
+/// The bytes of the ring for samples: room for 481 of them, of one batch. And as few as can be.
+const RING: u32 = 512 << 10;
+const LEAST_RING: u32 = 64 << 10;
 
 impl Kernel {
     /// Fits the programs to the running kernel.
@@ -111,11 +119,24 @@ impl Kernel {
     /// # Panics
     /// If a probe has a number of [`POINTS`] or more.
     pub fn attach(&self, probes: &[Probe], call: u64) -> Result<(Tracer, Means), TraceError> {
-        self.attach_all(probes, Constants { call, ..Constants::default() })
+        self.attach_to_sample(probes, call, 0)
+    }
+
+    /// The same; one packet in `every` is kept with its stamps ([`Tracer::sampled`]), none for 0.
+    ///
+    /// # Errors
+    /// As [`Kernel::attach`].
+    pub fn attach_to_sample(
+        &self,
+        probes: &[Probe],
+        call: u64,
+        every: u32,
+    ) -> Result<(Tracer, Means), TraceError> {
+        self.attach_all(probes, Constants { call, every: every.into(), ..Constants::default() })
     }
 
     fn attach_all(&self, probes: &[Probe], constants: Constants) -> Result<(Tracer, Means), TraceError> {
-        let mut programs = self.0.programs()?;
+        let mut programs = self.0.programs(if constants.every > 0 { RING } else { LEAST_RING })?;
         let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
         let mut tracer_programs = Vec::new();
@@ -157,7 +178,8 @@ impl Kernel {
         let counters =
             Counters { ways: map("ways"), cells: map("cells"), tallies: map("tallies"), hits: map("hits") };
         let journeys = map("journeys");
-        Ok((Tracer { journeys, counters, programs: tracer_programs, attached }, means))
+        let samples = Ring::of(map("samples"))?;
+        Ok((Tracer { journeys, counters, samples, missed: 0, programs: tracer_programs, attached }, means))
     }
 
     fn probe(
@@ -215,6 +237,18 @@ impl Tracer {
     /// The kernel's error.
     pub fn read(&self) -> io::Result<Reading> {
         Reading::of(&self.counters)
+    }
+
+    /// The packets that were sampled since this was last called, and how many more there was no
+    /// room for.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn sampled(&mut self) -> io::Result<Sampled> {
+        let packets = self.samples.read().iter().map(|record| Stamped::of(record)).collect();
+        let missed = self.counters.missed()?;
+        let before = std::mem::replace(&mut self.missed, missed);
+        Ok(Sampled { packets, missed: missed.saturating_sub(before) })
     }
 
     /// Detaches the programs; they stay loaded.
@@ -340,6 +374,38 @@ mod tests {
     }
 
     #[test]
+    fn one_packet_in_so_many_is_sampled_with_its_stamps() {
+        let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
+        let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
+        let (mut tracer, _) = Kernel::running().unwrap().attach_to_sample(&probes, 0, 4).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let send = |tracer: &mut Tracer, count: u64| {
+            tracer.follow(thread()).unwrap();
+            for _ in 0..count {
+                socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+            }
+            let (reading, sampled) = (tracer.read().unwrap(), tracer.sampled().unwrap());
+            assert_eq!(reading.journeys.arrived, count);
+            sampled
+        };
+        // One CPU may have the first packets, another the others; the ring is read once a batch.
+        let some = send(&mut tracer, 100);
+        assert!((24..=26).contains(&some.packets.len()) && some.missed == 0, "{some:?}");
+        let mut before = 0;
+        for packet in &some.packets {
+            let points: Vec<u8> = packet.stamps.iter().map(|stamp| stamp.point).collect();
+            assert_eq!(points, [0, 1, 2]);
+            assert!(packet.stamps.is_sorted_by_key(|stamp| stamp.at), "{packet:?}");
+            assert!(packet.stamps[0].at > before, "{some:?}");
+            before = packet.stamps[2].at;
+        }
+        tracer.attach().unwrap();
+        let more = send(&mut tracer, 4000);
+        let (kept, missed) = (more.packets.len() as u64, more.missed);
+        assert!((479..=482).contains(&kept) && (998..=1002).contains(&(kept + missed)), "{kept} {missed}");
+    }
+
+    #[test]
     fn places_are_tried_without_a_journey() {
         let probes = [probe(0, "net_dev_queue"), probe(1, "qdisc_dequeue")];
         let (tracer, _) = Kernel::running().unwrap().attach_to_try(&probes, 0).unwrap();
@@ -367,8 +433,8 @@ mod tests {
             probe.place.packet = Some(Packet::Argument(0)).filter(|_| probe.phase != Phase::Leading);
         }
         let goes_out: Vec<Probe> = all.map(|number| probe(number, "net_dev_queue")).collect();
-        for probes in [goes_out, comes_in] {
-            let (_, means) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+        for (probes, every) in [(&goes_out, 0), (&goes_out, 1000), (&comes_in, 0), (&comes_in, 1000)] {
+            let (_, means) = Kernel::running().unwrap().attach_to_sample(probes, 0, every).unwrap();
             assert_eq!(means, vec![Ok(Mean::Tracepoint); POINTS]);
         }
     }

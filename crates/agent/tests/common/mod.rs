@@ -134,7 +134,9 @@ pub(crate) fn answers() -> Vec<Answer> {
 }
 
 fn traced() -> trace::Account {
-    use trace::{At, Chosen, Journeys, Lane, Mean, Phase, Reading, Round, Seen, Segment, Way};
+    use trace::{
+        At, Chosen, Journeys, Lane, Mean, Phase, Reading, Round, Sampled, Seen, Segment, Stamp, Stamped, Way,
+    };
     let segment = |point: u8| Segment {
         point,
         count: 1,
@@ -159,5 +161,9 @@ fn traced() -> trace::Account {
         avoiding: Some(5),
         one_more: vec![((Mean::Kprobe, At::Entry, Phase::Reading), rounds.clone())],
         all: rounds,
+        sampled: Some(Sampled {
+            packets: vec![Stamped { stamps: vec![Stamp { point: 1, at: 2, aside: 3 }] }],
+            missed: 4,
+        }),
     }
 }

@@ -30,6 +30,12 @@ pub(crate) struct Trace {
     /// Also write the stages as folded stacks to this file, for programs that draw flame graphs
     #[arg(long, value_name = "FILE")]
     pub(crate) folded: Option<PathBuf>,
+    /// Also write single packets to this file: Chrome-trace JSON, for Perfetto and chrome://tracing
+    #[arg(long, value_name = "FILE")]
+    pub(crate) packets: Option<PathBuf>,
+    /// One packet in so many is written
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "packets", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub(crate) every: u32,
     /// Requests and answers between two threads, whose readers sleep until a packet wakes them
     #[arg(long)]
     pub(crate) asleep: bool,

@@ -18,7 +18,7 @@ fn bundled(name: &str) -> String {
 
 impl World {
     fn trace(&mut self, path: &str, traffic: &Traffic, rounds: u32) -> Result<Account, String> {
-        self.traced(path, traffic, rounds, false)
+        self.traced(path, traffic, rounds, false, 0)
     }
 
     fn traced(
@@ -27,8 +27,9 @@ impl World {
         traffic: &Traffic,
         rounds: u32,
         asleep: bool,
+        every: u32,
     ) -> Result<Account, String> {
-        let wanted = Traced { path: path.to_owned(), functions: true, batch: BATCH, rounds, asleep };
+        let wanted = Traced { path: path.to_owned(), functions: true, batch: BATCH, rounds, asleep, every };
         let (spec, receiver) = self.ends(traffic);
         match self.answer(&Request::Trace { spec, receiver, wanted }) {
             Ok(Answer::Traced(account)) => Ok(*account),
@@ -99,6 +100,27 @@ fn only_the_copy_grows(sizes: [&Account; 2], copy: (&str, trace::At), others: &[
     }
 }
 
+/// Packets with their own stamps: each passes the same stages, in the same instructions.
+fn sampled_packets_are_like_all_others(world: &mut World, all: &Account) {
+    assert_eq!(all.sampled, None, "nobody asked for samples");
+    let account = world.traced(&bundled("udp-tx"), &datagram(1), 1, false, 64).unwrap();
+    let sampled = account.sampled.as_ref().unwrap();
+    assert_eq!((sampled.packets.len(), sampled.missed), (BATCH as usize / 64, 0));
+    let rows = account.rows();
+    let mut apart: Vec<f64> = Vec::new();
+    for packet in &sampled.packets {
+        let slices: Vec<trace::Slice> = packet.slices().collect();
+        let passed = |slice: &trace::Slice| slice.points.map(|point| account.at(point).unwrap());
+        let stages: Vec<[usize; 2]> = slices.iter().map(passed).collect();
+        assert_eq!(stages, rows.iter().map(|row| [row.from, row.to]).collect::<Vec<_>>());
+        let own: u64 = slices.iter().map(|slice| slice.takes - slice.aside).sum();
+        apart.push(own as f64 - rows.iter().map(|row| row.raw).sum::<f64>());
+    }
+    // The queue of a device is seldom cleaned up: that is not in every packet.
+    apart.sort_by(f64::total_cmp);
+    assert!(apart[apart.len() / 2].abs() < 60.0, "instructions apart from the mean: {apart:?}");
+}
+
 #[test]
 fn each_packet_that_is_read_is_followed_from_the_interrupt_and_its_stages_add_up() {
     let mut world = World::boot("");
@@ -113,7 +135,7 @@ fn each_packet_that_is_read_is_followed_from_the_interrupt_and_its_stages_add_up
     assert_eq!(waits, 1, "{:?}", small.rows());
 
     // A reader that sleeps is woken where the packet is queued, and goes on behind its wait.
-    let asleep = world.traced(&bundled("udp-rx"), &Traffic::new(Kind::UdpRr), ROUNDS, true).unwrap();
+    let asleep = world.traced(&bundled("udp-rx"), &Traffic::new(Kind::UdpRr), ROUNDS, true, 0).unwrap();
     let Journeys { arrived, .. } = asleep.reading().journeys;
     let messages = u64::from(2 * BATCH * ROUNDS);
     assert!(arrived >= messages * 99 / 100, "{:?}", asleep.reading().journeys);
@@ -138,6 +160,8 @@ fn each_packet_that_is_sent_is_followed_to_the_driver_and_its_stages_add_up() {
     closed(&mut world, "udp-tx", &Traffic::new(Kind::Pps), 1);
     let copy = ("ip_append_data", trace::At::Return);
     only_the_copy_grows([&small, &large], copy, &["dev_hard_start_xmit"]);
+
+    sampled_packets_are_like_all_others(&mut world, &small);
 
     // A datagram beyond the MTU becomes several packets: that is told, and no time is made up.
     let fragments = world.trace(&bundled("udp-tx"), &datagram(4000), 1).unwrap();

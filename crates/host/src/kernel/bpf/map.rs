@@ -15,6 +15,9 @@ pub enum MapKind {
     Array,
     /// Values by their index, of each CPU its own.
     ArrayByCpu,
+    /// Records in the order in which they were written, without keys: `entries` is its bytes, a
+    /// power of two of at least a page. [`super::Ring`] reads it.
+    Ring,
 }
 
 impl MapKind {
@@ -23,23 +26,26 @@ impl MapKind {
             Self::Hash => 1,
             Self::Array => 2,
             Self::ArrayByCpu => 6,
+            Self::Ring => 27,
         }
     }
 
     /// The kind with this number.
     #[must_use]
     pub fn of(number: u32) -> Option<Self> {
-        [Self::Hash, Self::Array, Self::ArrayByCpu].into_iter().find(|kind| kind.number() == number)
+        let all = [Self::Hash, Self::Array, Self::ArrayByCpu, Self::Ring];
+        all.into_iter().find(|kind| kind.number() == number)
     }
 }
 
 /// A map. The kernel removes it when nobody holds it: neither this process nor a program.
 #[derive(Debug)]
 pub struct Map {
-    descriptor: OwnedFd,
+    pub(super) descriptor: OwnedFd,
     kind: MapKind,
     key: usize,
     value: usize,
+    pub(super) entries: u32,
 }
 
 impl Map {
@@ -57,7 +63,7 @@ impl Map {
         };
         // SAFETY: these attributes hold no address.
         let descriptor = unsafe { made(Command::CreateMap, &attributes) }?;
-        Ok(Self { descriptor, kind, key, value })
+        Ok(Self { descriptor, kind, key, value, entries })
     }
 
     /// Its descriptor, which instructions name.

@@ -136,6 +136,11 @@ impl Document {
         steps.into_iter().map(|(to, from)| (from, to)).collect()
     }
 
+    /// Whether instructions were counted.
+    pub(super) fn is_exact(&self) -> bool {
+        self.exact
+    }
+
     pub(super) fn unit(&self) -> &'static str {
         if self.exact { "instructions" } else { "ns" }
     }

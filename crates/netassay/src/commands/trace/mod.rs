@@ -3,6 +3,7 @@
 mod chart;
 mod document;
 mod folded;
+mod packets;
 mod paths;
 
 use agent::message::Traced;
@@ -73,7 +74,8 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     testbed.settle(&runner::switches_of(&asked.condition))?;
     // Functions of the running kernel are not probed: a guest's kernel harms nobody.
     let &Trace { batch, rounds, asleep, .. } = flags;
-    let wanted = Traced { path: text, functions: asked.inside_guest, batch, rounds, asleep };
+    let every = if flags.packets.is_some() { flags.every } else { 0 };
+    let wanted = Traced { path: text, functions: asked.inside_guest, batch, rounds, asleep, every };
     let mut traces = Vec::new();
     for asked in &all {
         let mut order = asked.order.clone();
@@ -96,6 +98,11 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     if let Some(path) = &flags.folded {
         output::replace(path, &folded::of(&document))?;
         say(&format!("wrote the stacks to {}", output::named(path)));
+    }
+    if let Some(path) = &flags.packets {
+        let written = packets::of(&document, flags.every)?;
+        output::replace(path, &written.json)?;
+        say(&format!("wrote {} to {}", written.said, output::named(path)));
     }
     output::show(&document, &flags.output, flags.tables.wide, Document::text)
 }

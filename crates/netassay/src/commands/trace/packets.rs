@@ -1,0 +1,111 @@
+//! Single packets in the Trace Event Format, which Perfetto and chrome://tracing show: a track for
+//! each packet, on it a slice for each way from stage to stage.
+
+use report::counted;
+use serde_json::{Value, json};
+use trace::Stamped;
+
+use super::document::{Document, OfSize};
+use crate::failure::Failure;
+
+pub(super) struct Written {
+    pub(super) json: String,
+    /// How many they are, and how many are not.
+    pub(super) said: String,
+}
+
+/// The file, of one packet in `every`.
+pub(super) fn of(document: &Document, every: u32) -> Result<Written, Failure> {
+    let sampled = || document.traces.iter().filter_map(|traced| traced.account.sampled.as_ref());
+    let count: usize = sampled().map(|sampled| sampled.packets.len()).sum();
+    let missed: u64 = sampled().map(|sampled| sampled.missed).sum();
+    if count == 0 {
+        return Err(Failure::Nothing(format!(
+            "no packet was sampled: one in {every} is; use a larger --batch or a smaller --every"
+        )));
+    }
+    let clock = if document.is_exact() {
+        "a us is 1000 instructions: instructions were counted, not time"
+    } else {
+        "time, as measured: with the cost of the probes"
+    };
+    let events: Vec<Value> = document
+        .traces
+        .iter()
+        .zip(1..)
+        .flat_map(|(traced, process)| of_size(document, traced, process))
+        .collect();
+    let file = json!({
+        "traceEvents": events,
+        "displayTimeUnit": "ns",
+        "otherData": {
+            "path": document.path,
+            "traffic": document.traffic(),
+            "clock": clock,
+            "sampled": format!("one packet in {every}, each from its first stage on; {missed} more had no room"),
+        },
+    });
+    let beyond = if missed == 0 { String::new() } else { format!("; no room for {missed} more") };
+    let said = format!("{} (one in {every}{beyond})", counted(count, "packet"));
+    Ok(Written { json: format!("{file}\n"), said })
+}
+
+/// The packets of one size of the message are the tracks of one process.
+fn of_size(document: &Document, traced: &OfSize, process: u64) -> Vec<Value> {
+    let packets = traced.account.sampled.as_ref().map_or(&[][..], |sampled| &sampled.packets);
+    let start = |packet: &Stamped| packet.stamps.first().map_or(0, |stamp| stamp.at);
+    let first = packets.first().map_or(0, start);
+    let unit = if document.is_exact() { ", 1000 instructions as 1 us" } else { "" };
+    let name = format!("{}, {}{unit}", document.path, traced.size());
+    let mut events = vec![named("process_name", process, 0, &name)];
+    for (packet, track) in packets.iter().zip(1..) {
+        events.push(named("thread_name", process, track, &format!("packet {track}")));
+        events.extend(
+            of_packet(document, traced, packet, start(packet).saturating_sub(first)).into_iter().map(
+                |mut event| {
+                    event["pid"] = json!(process);
+                    event["tid"] = json!(track);
+                    event
+                },
+            ),
+        );
+    }
+    events
+}
+
+fn named(what: &str, process: u64, track: u64, name: &str) -> Value {
+    json!({ "ph": "M", "name": what, "pid": process, "tid": track, "args": { "name": name } })
+}
+
+/// The whole packet, and in it its stages. Every packet begins at 0, so that packets can be
+/// compared one below the other; `came` tells when it came.
+fn of_packet(document: &Document, traced: &OfSize, packet: &Stamped, came: u64) -> Vec<Value> {
+    let unit = document.unit();
+    let stage =
+        |point: u8| traced.account.at(point).map_or_else(|| format!("point {point}"), |at| traced.stage(at));
+    let slices: Vec<_> = packet.slices().collect();
+    let (takes, aside) = slices.iter().fold((0, 0), |sum, one| (sum.0 + one.takes, sum.1 + one.aside));
+    let own = |takes: u64, aside: u64| json!({ unit: takes - aside, "aside": aside });
+    let mut whole = slice("packet", &document.path, (0, takes), own(takes, aside));
+    whole["args"]["behind the first"] = json!(came);
+    let mut events = vec![whole];
+    for one in slices {
+        let [from, to] = one.points;
+        let category = if traced.account.waits(from, to) { "waits" } else { "stage" };
+        let name = format!("{} to {}", stage(from), stage(to));
+        let args = own(one.takes, one.aside);
+        events.push(slice(category, &name, (one.begins, one.takes), args));
+        if one.aside > 0 {
+            let place = (one.begins + one.takes - one.aside, one.aside);
+            let told = json!({ unit: one.aside, "when": "at any time in this stage; shown at its end" });
+            events.push(slice("aside", "aside: interrupts, soft interrupts, other tasks", place, told));
+        }
+    }
+    events
+}
+
+/// A complete event. The format wants us; parts of them may follow the point.
+fn slice(category: &str, name: &str, (begins, takes): (u64, u64), args: Value) -> Value {
+    let us = |ns: u64| ns as f64 / 1000.0;
+    json!({ "ph": "X", "cat": category, "name": name, "ts": us(begins), "dur": us(takes), "args": args })
+}

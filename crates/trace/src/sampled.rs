@@ -1,0 +1,151 @@
+//! Single packets with their stamps, and the stages between these.
+
+use serde::{Deserialize, Serialize};
+
+use crate::reading::{POINTS, u64_at};
+
+/// The most packets that an account keeps.
+pub const MOST_SAMPLES: usize = 256;
+
+/// Packets of which single stamps are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sampled {
+    /// In the order in which they arrived.
+    pub packets: Vec<Stamped>,
+    /// Those for which there was no room.
+    pub missed: u64,
+}
+
+/// A packet that arrived.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stamped {
+    /// Of each point that it passed, in their order.
+    pub stamps: Vec<Stamp>,
+}
+
+/// When a packet passed a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stamp {
+    /// The number of the point.
+    pub point: u8,
+    /// The time, in ns of the kernel's monotonic clock.
+    pub at: u64,
+    /// What a clock of interruptions showed, in ns: only differences say something.
+    pub aside: u64,
+}
+
+/// The time between two points that follow each other on a packet's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slice {
+    /// The points.
+    pub points: [u8; 2],
+    /// When it begins, in ns after the packet's first stamp.
+    pub begins: u64,
+    /// How long it is, in ns.
+    pub takes: u64,
+    /// How much of that were interrupts, soft interrupts and other tasks.
+    pub aside: u64,
+}
+
+impl Sampled {
+    /// Adds what the same programs sampled later, as far as there is room.
+    pub fn add(&mut self, more: Self) {
+        let room = MOST_SAMPLES.saturating_sub(self.packets.len());
+        let beyond = more.packets.len().saturating_sub(room) as u64;
+        // What the account had no room for before, and what the ring never had.
+        self.missed = self.missed.saturating_add(more.missed).saturating_add(beyond);
+        self.packets.extend(more.packets.into_iter().take(room));
+    }
+}
+
+impl Stamped {
+    /// A `struct journey` of `bpf/journey.h`.
+    pub(crate) fn of(record: &[u8]) -> Self {
+        const AT: usize = 56;
+        let passed = u64_at(record, 0);
+        let points = (0..POINTS).filter(|point| passed >> point & 1 == 1);
+        let stamp = |point: usize| Stamp {
+            point: point as u8,
+            at: u64_at(record, AT + 8 * point),
+            aside: u64_at(record, AT + 8 * (POINTS + point)),
+        };
+        Self { stamps: points.map(stamp).collect() }
+    }
+
+    /// From each point to the next. Together they are the way from the first stamp to the last.
+    pub fn slices(&self) -> impl Iterator<Item = Slice> {
+        let first = self.stamps.first().map_or(0, |stamp| stamp.at);
+        self.stamps.windows(2).map(move |pair| {
+            let takes = pair[1].at.saturating_sub(pair[0].at);
+            Slice {
+                points: [pair[0].point, pair[1].point],
+                begins: pair[0].at.saturating_sub(first),
+                takes,
+                aside: pair[1].aside.saturating_sub(pair[0].aside).min(takes),
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_has_no_room_is_counted() {
+        let packets = |count: usize| vec![Stamped { stamps: Vec::new() }; count];
+        let mut sampled = Sampled::default();
+        for count in [MOST_SAMPLES - 2, 5, 4] {
+            sampled.add(Sampled { packets: packets(count), missed: 1 });
+        }
+        assert_eq!((sampled.packets.len(), sampled.missed), (MOST_SAMPLES, 3 + 4 + 3));
+    }
+
+    proptest! {
+        /// Any way, with any time and any interruption before each point.
+        #[test]
+        fn slices_are_the_whole_way_without_gaps(
+            way in prop::collection::btree_map(0..POINTS as u8, (0u64..1 << 40, 0u64..1 << 40), 1..20),
+            (begin, clock) in (0u64..1 << 60, 0u64..1 << 60),
+        ) {
+            let mut record = vec![0u8; 56 + 2 * 8 * POINTS];
+            let mut write = |at: usize, number: u64| record[at..at + 8].copy_from_slice(&number.to_ne_bytes());
+            let (mut passed, mut now, mut aside) = (0u64, begin, clock);
+            let mut expected = Vec::new();
+            for (point, (own, interrupted)) in &way {
+                if passed != 0 {
+                    now += own + interrupted;
+                    aside += interrupted;
+                    expected.push((*point, own + interrupted, *interrupted));
+                }
+                passed |= 1 << point;
+                write(56 + 8 * usize::from(*point), now);
+                write(56 + 8 * (POINTS + usize::from(*point)), aside);
+            }
+            write(0, passed);
+            let packet = Stamped::of(&record);
+            let slices: Vec<Slice> = packet.slices().collect();
+            let found: Vec<_> = slices.iter().map(|one| (one.points[1], one.takes, one.aside)).collect();
+            prop_assert_eq!(found, expected);
+            let mut end = 0;
+            for slice in &slices {
+                prop_assert_eq!(slice.begins, end);
+                end += slice.takes;
+            }
+            prop_assert_eq!(end, now - begin);
+        }
+
+        /// What a kernel tells is bounded, whatever it is.
+        #[test]
+        fn any_record_is_read(record in prop::collection::vec(any::<u8>(), 0..1200)) {
+            let packet = Stamped::of(&record);
+            prop_assert!(packet.stamps.len() <= POINTS);
+            prop_assert!(packet.slices().all(|slice| slice.aside <= slice.takes));
+        }
+    }
+}
