@@ -9,7 +9,7 @@ use crate::failure::{Failure, NOT_RUN};
 use crate::report::Report;
 use crate::{
     compare, connect, controller, exact, guest_boot, observer, pages, place, startup, statistics, teardown,
-    traffic, verdict,
+    trace, traffic, verdict,
 };
 
 const AFTER: &str = "\
@@ -34,6 +34,8 @@ enum Command {
     GuestBoot(guest_boot::Options),
     /// Whether exact mode counts the same at each boot, on an idle machine and on a busy one
     Exact(exact::Options),
+    /// What a traced packet costs, beside bpftrace at the same places
+    Trace(trace::Options),
     /// How much CPU the controller takes while a run is under way
     Controller(controller::Options),
     /// How long `netassay --help` takes, beside /bin/true
@@ -107,6 +109,7 @@ fn everything() -> Vec<Command> {
         "testbed",
         "guest-boot",
         "exact",
+        "trace",
         "controller",
         "startup",
         "compare",
@@ -136,6 +139,7 @@ impl Command {
             Self::Testbed(options) => teardown::run(bench, options),
             Self::GuestBoot(options) => guest_boot::run(bench, options),
             Self::Exact(options) => exact::run(bench, options),
+            Self::Trace(options) => trace::run(bench, options),
             Self::Controller(options) => controller::run(bench, options),
             Self::Startup => startup::run(bench),
             Self::Compare => compare::run(bench),
@@ -174,6 +178,6 @@ mod tests {
     #[test]
     fn the_command_line_is_sound_and_everything_is_all() {
         Cli::command().debug_assert();
-        assert_eq!(everything().len(), 11);
+        assert_eq!(everything().len(), 12);
     }
 }

@@ -148,8 +148,7 @@ fn to_prompt(qemu: &mut Command) -> Result<f64, Failure> {
 /// An initramfs of busybox alone. A shell needs no device of its own: the kernel gives it the
 /// console.
 fn shell(named: Option<&Path>) -> Option<Vec<u8>> {
-    let found = ["/bin/busybox", "/usr/bin/busybox", "/usr/lib/busybox-static/busybox"].map(Path::new);
-    let program = named.into_iter().chain(found).find_map(|path| std::fs::read(path).ok())?;
+    let program = busybox(named)?;
     let mut archive = Archive::default();
     for directory in ["dev", "bin"] {
         archive.directory(directory);
@@ -157,4 +156,10 @@ fn shell(named: Option<&Path>) -> Option<Vec<u8>> {
     archive.device("dev/console", 0o600, 5, 1);
     archive.file("bin/sh", 0o755, &program);
     Some(archive.finish())
+}
+
+/// A busybox, as bytes: this one, or the machine's.
+pub(crate) fn busybox(named: Option<&Path>) -> Option<Vec<u8>> {
+    let found = ["/bin/busybox", "/usr/bin/busybox", "/usr/lib/busybox-static/busybox"].map(Path::new);
+    named.into_iter().chain(found).find_map(|path| std::fs::read(path).ok())
 }

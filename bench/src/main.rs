@@ -23,6 +23,7 @@ mod report;
 mod startup;
 mod statistics;
 mod teardown;
+mod trace;
 mod traffic;
 mod verdict;
 mod wait;
