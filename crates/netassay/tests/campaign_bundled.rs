@@ -29,6 +29,25 @@ const BESIDES: &[(&str, &[&str])] = &[
     ("kernel-ab", &["kernel=KERNEL,KERNEL-again"]),
     // A guest that counts instructions boots for ten seconds.
     ("kernel-ab-exact", &["kernel=KERNEL,KERNEL-again", "boots=1"]),
+    // What traces say is tested in `traffic_guests`; here each is made, in one boot.
+    (
+        "path-checksum",
+        &["kernel=KERNEL", "boots=1", "trace.batch=64", "trace.rounds=1", "trace.paths=udp-tx"],
+    ),
+    ("path-offload", &["kernel=KERNEL", "boots=1", "trace.batch=64", "trace.rounds=1"]),
+    // Two kernels would be two boots.
+    ("path-kernel", &["kernel=KERNEL", "message=1,1400", "boots=1", "trace.batch=64", "trace.rounds=1"]),
+    (
+        "udp-path",
+        &[
+            "guest.kernel=KERNEL",
+            "guest.memory=256MiB",
+            "boots=1",
+            "vcpus=1",
+            "trace.batch=64",
+            "trace.rounds=1",
+        ],
+    ),
     // Of its scenarios one of namespaces and one of guests: the studies below have all four.
     (
         "offload-gain",
@@ -41,7 +60,7 @@ const BESIDES: &[(&str, &[&str])] = &[
 ];
 
 /// The studies that count instructions: whatever else the machine does, they count the same.
-const EXACT: &[&str] = &["kernel-ab-exact"];
+const EXACT: &[&str] = &["kernel-ab-exact", "path-checksum", "path-offload", "path-kernel"];
 
 /// What studies stand in. Those with guests have the machine to themselves
 /// (`.config/nextest.toml`), unless they only count.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbance;
 use crate::drift::Drift;
+use crate::path_trace::PathTrace;
 use crate::run::{RunAccount, SideAccount};
 
 /// What is stored of a run besides its metrics and its limit.
@@ -32,6 +33,9 @@ pub struct ExactRun {
     /// What disturbed it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
+    /// What was traced behind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<PathTrace>,
 }
 
 /// The switches because of which a run was not begun.
@@ -81,6 +85,25 @@ impl Detail {
         match self {
             Self::Measured(account) => account.disturbed = by,
             Self::Exact(exact) => exact.disturbed = by,
+            Self::Nothing | Self::Drifted(_) => {}
+        }
+    }
+
+    /// What was traced behind the run.
+    #[must_use]
+    pub fn traces(&self) -> &[PathTrace] {
+        match self {
+            Self::Measured(account) => &account.traces,
+            Self::Exact(exact) => &exact.traces,
+            Self::Nothing | Self::Drifted(_) => &[],
+        }
+    }
+
+    /// Sets what was traced behind the run.
+    pub fn trace(&mut self, traces: Vec<PathTrace>) {
+        match self {
+            Self::Measured(account) => account.traces = traces,
+            Self::Exact(exact) => exact.traces = traces,
             Self::Nothing | Self::Drifted(_) => {}
         }
     }

@@ -13,6 +13,7 @@ mod evidence;
 mod figure;
 mod limit;
 mod note;
+mod path_trace;
 mod run;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
@@ -31,6 +32,7 @@ pub use evidence::{
 pub use limit::Limit;
 pub use load::{LatencyBucket, LatencyHistogram};
 pub use note::Note;
+pub use path_trace::{PassedPlace, PathStep, PathTrace};
 pub use run::{HostAccount, RunAccount, SideAccount};
 pub use search::{RateSearch, RateTrial};
 pub use words::Label;

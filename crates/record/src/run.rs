@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use words::{BySide, Side};
 
 use crate::disturbance::Disturbance;
+use crate::path_trace::PathTrace;
 use crate::search::RateSearch;
 use crate::side::{Finished, Measured};
 
@@ -45,6 +46,9 @@ pub struct RunAccount {
     /// What disturbed the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,
+    /// What was traced behind the window.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<PathTrace>,
 }
 
 impl RunAccount {

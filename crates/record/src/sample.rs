@@ -77,6 +77,7 @@ pub fn account() -> RunAccount {
         apart: false,
         search: None,
         disturbed: Vec::new(),
+        traces: Vec::new(),
     }
 }
 
@@ -143,7 +144,7 @@ pub fn exact_run() -> ExactRun {
         calls: 2.5,
         applied: Vec::new(),
     };
-    ExactRun { exact, disturbed: Vec::new() }
+    ExactRun { exact, disturbed: Vec::new(), traces: Vec::new() }
 }
 
 /// The options that one socket read back.

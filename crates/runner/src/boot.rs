@@ -191,6 +191,11 @@ impl Campaign<'_> {
                 }
             }
             readings.disturbed.extend(differing);
+            // Behind the window, which probes would disturb. A warm-up is not looked at.
+            if let Some(tracing) = session.plan.tracing.as_ref().filter(|_| !run.warmup) {
+                let traces = bench.trace(&order_of(condition), tracing, &mut || observe(&Event::Tick))?;
+                readings.detail.trace(traces);
+            }
             Ok(Ok(readings))
         });
         let (readings, outcome, end) = match result {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use record::{Detail, Disturbance, Environment, Limit, Note, Series};
-use study::{BootKind, BootState, BySide, Condition, Effective};
+use record::{Detail, Disturbance, Environment, Limit, Note, PathTrace, Series};
+use study::{BootKind, BootState, BySide, Condition, Effective, Tracing};
 use testbed::{RunOrder, Switches};
 
 /// Builds the testbed of each boot.
@@ -77,6 +77,18 @@ pub trait Bench {
         order: &RunOrder,
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error>;
+    /// Traces what a study traces of this traffic, with the switches as they are.
+    ///
+    /// # Errors
+    /// When a path cannot be traced, or a host is gone.
+    fn trace(
+        &mut self,
+        _order: &RunOrder,
+        _tracing: &Tracing,
+        _tick: &mut dyn FnMut(),
+    ) -> Result<Vec<PathTrace>, testbed::Error> {
+        Ok(Vec::new())
+    }
     /// How the settings of its machines differ from what the study set there.
     fn differences(&mut self) -> Vec<Disturbance> {
         Vec::new()

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use agent::Interrupt;
 use guest::Memory;
-use record::{Detail, Disturbance, Environment, ExactRun, Note};
+use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace};
 use serde_json::{Value, json};
-use study::{BootKind, BootState, BySide, Condition, Effective};
+use study::{BootKind, BootState, BySide, Condition, Effective, Tracing};
 use testbed::{Restarter, RunOrder, Switches, Testbed};
 
 use crate::arrival::nothing_arrived;
@@ -140,6 +140,20 @@ impl Bench for Testbed {
         Testbed::differences(self)
     }
 
+    fn trace(
+        &mut self,
+        order: &RunOrder,
+        tracing: &Tracing,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Vec<PathTrace>, testbed::Error> {
+        let mut traces = Vec::new();
+        for (path, reader) in tracing.of(order.traffic.kind) {
+            traces.push(self.trace_path(order, tracing, (path, reader))?);
+            tick();
+        }
+        Ok(traces)
+    }
+
     fn run(
         &mut self,
         condition: &Condition,
@@ -149,7 +163,11 @@ impl Bench for Testbed {
         if self.is_exact() {
             let account = self.exact(order)?;
             let metrics = instructions(condition.workload.traffic.kind, order.traffic.message, &account);
-            let detail = Detail::Exact(Box::new(ExactRun { exact: account, disturbed: Vec::new() }));
+            let detail = Detail::Exact(Box::new(ExactRun {
+                exact: account,
+                disturbed: Vec::new(),
+                traces: Vec::new(),
+            }));
             return Ok(Readings { metrics, detail, ..Readings::default() });
         }
         let Judged { mut account, limit, disturbed } =

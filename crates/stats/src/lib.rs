@@ -14,6 +14,7 @@ pub mod families;
 pub mod knee;
 mod model;
 mod observed;
+pub mod parts;
 pub mod planning;
 mod question;
 pub mod search;

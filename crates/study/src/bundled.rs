@@ -33,11 +33,15 @@ macro_rules! bundled {
 /// All of them, the shortest first.
 const ALL: &[Bundled] = bundled![
     "quick",
+    "path-checksum",
     "kernel-ab-exact",
+    "path-offload",
+    "path-kernel",
     "tunnel-cost",
     "kernel-ab",
     "rr-latency",
     "mtu",
+    "udp-path",
     "sender-ladder",
     "offload-gain-vm-vxlan",
     "tcp-offload",

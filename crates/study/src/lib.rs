@@ -41,6 +41,7 @@ pub use model::protocol::{BootKind, Order, Protocol};
 pub use model::stop::{Bounds, LooksDropped, Stop};
 pub use model::study::Study;
 pub use model::switch::Switch;
+pub use model::tracing::Tracing;
 pub use plan::comparison::Comparison;
 pub use plan::condition::Condition;
 pub use plan::costs::{Costs, Expected, expected_duration};
@@ -53,8 +54,8 @@ pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use words::{
     Acceleration, BySide, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption, Family, KEYS,
-    Key, Kind, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled, Side, Traffic, Tuning,
-    TuningKey, Workload, feature, format_duration, metric, parse_duration,
+    KernelPath, Key, Kind, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled, Side, Traffic,
+    Tuning, TuningKey, Waiting, Workload, feature, format_duration, metric, parse_duration,
 };
 pub use write::starter::starter;
 pub use write::twins::twins;

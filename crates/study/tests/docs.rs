@@ -40,6 +40,7 @@ fn every_key_metric_and_group_is_explained() {
         "/$defs/Underlay/properties",
         "/$defs/Design/properties",
         "/$defs/Machine/properties",
+        "/$defs/Trace/properties",
     ]
     .iter()
     .flat_map(|path| schema.pointer(path).unwrap().as_object().unwrap().keys().cloned());
@@ -69,6 +70,7 @@ fn the_limits_are_those_of_the_schema() {
         ("`[protocol]`", &["looks"], "Stop"),
         ("The study", &["vcpus"], "Guest"),
         ("`[design]`", &["most"], "Design"),
+        ("`[trace]`", &["batch", "rounds"], "Trace"),
     ] {
         for key in keys {
             let property = &schema["$defs"][path]["properties"][key];

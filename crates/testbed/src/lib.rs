@@ -32,6 +32,7 @@ mod settings;
 mod staying;
 mod switches;
 mod testbed;
+mod traced;
 mod wire;
 
 pub use cpus::{of_this_machine, split};

@@ -169,6 +169,7 @@ impl Testbed {
             apart,
             search: None,
             disturbed: Vec::new(),
+            traces: Vec::new(),
         })
     }
 }

@@ -35,16 +35,21 @@ pub const PATHS: &[Bundled] = bundled!["udp-tx", "udp-rx", "tcp-tx", "tcp-rx"];
 
 #[cfg(test)]
 mod tests {
+    use words::KernelPath;
+
     use super::*;
 
     #[test]
     fn every_file_is_bundled_and_read() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../paths");
         assert_eq!(std::fs::read_dir(folder).unwrap().count(), PATHS.len());
+        assert!(PATHS.iter().map(|path| path.name).eq(KernelPath::ALL.map(KernelPath::word)));
         for bundled in PATHS {
             let path = Path::parse(bundled.name, bundled.text).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(path, bundled.path());
             assert!(!path.about.is_empty());
+            let word = KernelPath::ALL.into_iter().find(|path| path.word() == bundled.name).unwrap();
+            assert!(word.carries(path.workload), "{word}");
         }
     }
 }

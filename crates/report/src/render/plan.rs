@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use study::{BootKind, Costs, Dropped, Effective, Expected, Plan, Study};
+use study::{BootKind, Costs, Dropped, Effective, Expected, Plan, Study, Tracing};
 
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration};
+use crate::words::phrases::list;
 use crate::words::table::Table;
 
 /// A study's plan, for `--dry-run`.
@@ -92,6 +93,9 @@ impl PlanListing {
         ));
         if let Some(how) = self.boots_how {
             text.push_str(&format!("boots: {}\n", how.sentence()));
+        }
+        if let Some(tracing) = &self.plan.tracing {
+            text.push_str(&traced(tracing));
         }
         text.push_str(&self.time());
         if let Some(stop) = self.stop {
@@ -184,6 +188,19 @@ impl PlanListing {
 }
 
 /// A time in which tenths of a second matter.
+/// What is traced, and how much.
+fn traced(tracing: &Tracing) -> String {
+    let paths: Vec<&str> = tracing.paths.iter().map(|path| path.word()).collect();
+    let readers: Vec<&str> = tracing.readers.iter().map(|reader| reader.word()).collect();
+    format!(
+        "each recorded run is followed by traces of {}, readers {}: {} of {} messages without probes, with some, and with all\n",
+        list(&paths),
+        list(&readers),
+        counted(tracing.rounds as usize, "round"),
+        tracing.batch
+    )
+}
+
 fn brief(time: Duration) -> String {
     if time < Duration::from_secs(10) { format!("{:.1} s", time.as_secs_f64()) } else { duration(time) }
 }

@@ -12,14 +12,17 @@ use crate::edit::prune;
 use crate::model::factor::Subject;
 use crate::model::literal;
 use crate::model::scope::{Scope, UNDERLAY};
-use crate::model::tables::{self, BOOTS, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, Table};
+use crate::model::tables::{
+    self, BOOTS, COMPARISON, DESIGN, GUEST, PROTOCOL, Part, STOP, STUDY, TRACE, Table,
+};
 use crate::read::diagnostic::Problem;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::workload_keys;
 
 /// Tables of the study with keys of their own, which can also be removed as a whole.
-const TABLES: &[(&str, Table)] = &[("guest", GUEST), (UNDERLAY, tables::UNDERLAY), ("design", DESIGN)];
+const TABLES: &[(&str, Table)] =
+    &[("guest", GUEST), (UNDERLAY, tables::UNDERLAY), ("design", DESIGN), ("trace", TRACE)];
 
 fn study_keys() -> impl Iterator<Item = &'static str> {
     let is_value = |part: &Part| matches!(part, Part::Name | Part::Sentence | Part::Word(..) | Part::Switch);
@@ -260,7 +263,7 @@ fn unknown(document: &Document<'_>, key: &str) -> Problem {
     } else if let Some(near) = suggest::nearest(bare, of_study.chain(Subject::names())) {
         format!("did you mean `{near}`?")
     } else {
-        "use a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]` or `[design]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
+        "use a key of `[[workload]]`, `[protocol]`, `[guest]`, `[underlay]`, `[design]` or `[trace]`, a factor, `scenario`, `name` or `question` (docs/studies.md)"
             .to_owned()
     };
     Problem::new(0..key.len(), message).help(help)

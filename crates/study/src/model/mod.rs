@@ -18,3 +18,4 @@ pub(crate) mod stop;
 pub(crate) mod study;
 pub(crate) mod switch;
 pub(crate) mod tables;
+pub(crate) mod tracing;

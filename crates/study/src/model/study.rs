@@ -10,6 +10,7 @@ use crate::model::machine::Machines;
 use crate::model::protocol::Protocol;
 use crate::model::selection::{Exclusion, Request};
 use crate::model::stop::LooksDropped;
+use crate::model::tracing::Tracing;
 
 /// A study: the parsed, valid file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,7 @@ pub struct Study {
     /// one empty combination.
     pub(crate) rows: Vec<Vec<bool>>,
     pub(crate) machine: Machines,
+    pub(crate) tracing: Option<Tracing>,
     pub(crate) looks_dropped: Option<LooksDropped>,
     pub(crate) text: String,
 }
@@ -120,6 +122,11 @@ impl Study {
     /// What it changes of the machine itself, or of those that it runs between, if that is allowed.
     pub fn machine(&self) -> &Machines {
         &self.machine
+    }
+
+    /// What it traces behind each recorded run, if it does.
+    pub fn tracing(&self) -> Option<&Tracing> {
+        self.tracing.as_ref()
     }
 
     /// The looks that the changes left no boots for, if they did.

@@ -4,7 +4,7 @@
 
 use std::ops::RangeInclusive;
 
-use words::{Acceleration, Copies, Family, Kind, Nic, Scenario, Vocabulary, Word};
+use words::{Acceleration, Copies, Family, KernelPath, Kind, Nic, Scenario, Vocabulary, Waiting, Word};
 
 use crate::model::design::DesignKind;
 use crate::model::limit;
@@ -54,6 +54,8 @@ pub(crate) enum Part {
     /// A whole number in a range, with its name in the schema.
     Number(&'static str, RangeInclusive<u64>),
     Word(Vocabulary),
+    /// Several words, each once.
+    Words(Vocabulary),
     Table(&'static Table),
     /// A whole number in a range, with its name in the schema, or a table that has it as `count`.
     Counted(&'static str, RangeInclusive<u64>, &'static Table),
@@ -168,6 +170,7 @@ pub(crate) const STUDY: Table = Table {
         may("design", Part::Table(&DESIGN), DESIGN.help),
         may("exclude", Part::Exclusions, "Combinations that are not measured."),
         may("machine", Part::Table(&MACHINE), "Settings of the machine itself."),
+        may("trace", Part::Table(&TRACE), TRACE.help),
         may("protocol", Part::Table(&PROTOCOL), PROTOCOL.help),
         may(
             "comparison",
@@ -292,6 +295,29 @@ pub(crate) const STOP: Table = Table {
             "looks",
             Part::Number("Looks", limit::LOOKS),
             "How many looks, the one after the last boot included. Default: 5.",
+        ),
+    ],
+};
+
+pub(crate) const TRACE: Table = Table {
+    name: "Trace",
+    help: "Paths of packets through the kernel that are traced behind each recorded run, with the same switches.",
+    rows: &[
+        must(
+            "paths",
+            Part::Words(KernelPath::VOCABULARY),
+            "The paths. Each workload has those of its protocol.",
+        ),
+        may(
+            "readers",
+            Part::Words(Waiting::VOCABULARY),
+            "What readers do until a packet is there; each path is traced with each of these. Default: awake.",
+        ),
+        may("batch", Part::Number("Batch", limit::BATCH), "Messages of a batch. Default: 4096."),
+        may(
+            "rounds",
+            Part::Number("Rounds", limit::ROUNDS),
+            "Batches without probes, with some, and with all. Default: 5.",
         ),
     ],
 };

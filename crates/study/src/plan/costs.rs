@@ -21,6 +21,9 @@ const GUEST_RUN: Duration = Duration::from_millis(75);
 const SEARCH: u32 = 20;
 /// A whole run of exact mode, which has neither ramp nor window: 1.3 to 1.7 s.
 const EXACT_RUN: Duration = Duration::from_millis(1600);
+/// A trace of a path, for each message of a batch and each round: without probes, with some and
+/// with all. In an emulated virtual machine, where it takes longest.
+const TRACED: Duration = Duration::from_micros(400);
 /// A boot of local hosts: building the testbed, reading the environment, tearing down. Medians of
 /// studies: 22 to 61 ms.
 const BOOT: Duration = Duration::from_millis(40);
@@ -120,11 +123,21 @@ impl Costs {
         let runs = protocol.warmup.saturating_add(protocol.runs).saturating_mul(protocol.boots);
         Expected {
             windows: times(sum(&mut plan.conditions.iter().map(|condition| self.window(condition))), runs),
-            beside: times(sum(&mut plan.conditions.iter().map(|_| self.run)), runs),
+            beside: times(sum(&mut plan.conditions.iter().map(|_| self.run)), runs)
+                .saturating_add(times(traced(plan), protocol.runs.saturating_mul(protocol.boots))),
             boots: times(sum(&mut plan.states().iter().map(|state| self.boot(state))), protocol.boots),
             trying: self.trying,
         }
     }
+}
+
+/// The time of the traces behind one recorded run of each condition.
+fn traced(plan: &Plan) -> Duration {
+    let Some(tracing) = &plan.tracing else { return Duration::ZERO };
+    let once = TRACED.saturating_mul(tracing.batch).saturating_mul(tracing.rounds);
+    let kinds = plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
+    let traces: usize = kinds.map(|kind| tracing.of(kind).count()).sum();
+    once.saturating_mul(u32::try_from(traces).unwrap_or(u32::MAX))
 }
 
 /// How long a plan takes that was not tried here.
@@ -166,6 +179,23 @@ mod tests {
         assert_eq!(costs.expect(&plan, protocol).boots, (Duration::from_secs(20) + GUEST_BOOT_REST) * 3);
         costs.booted(&plan.states()[0], Duration::from_secs(10));
         assert_eq!(costs.expect(&plan, protocol).boots, Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_trace_is_made_behind_each_recorded_run() {
+        let plain = study("scenario = \"veth\"\ninside = \"guest\"");
+        let traced = Study::parse(
+            "s.toml",
+            &format!(
+                "{}[trace]\npaths = [\"udp-tx\", \"tcp-tx\"]\nbatch = 100\nrounds = 2\n",
+                plain.source_text()
+            ),
+        );
+        let traced = traced.unwrap_or_else(|problems| panic!("{problems}"));
+        let beside =
+            |study: &Study| Costs::stated(&study.plan()).expect(&study.plan(), study.protocol()).beside;
+        // UDP has one of the paths: two conditions, three boots, four runs.
+        assert_eq!(beside(&traced) - beside(&plain), TRACED * 200 * 24);
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Draft {
             // The file's reason comes before that of a rule.
             match exclusion
                 .map(|exclusion| exclusion.why())
-                .or_else(|| rule::forbids(&condition, study.exact()))
+                .or_else(|| rule::forbids(&condition, study.exact(), study.tracing().is_some()))
             {
                 Some(why) => excluded.push((condition.label, why)),
                 None => {
@@ -69,6 +69,7 @@ impl Draft {
             comparisons,
             design: study.design().cloned(),
             exact: study.exact(),
+            tracing: study.tracing().cloned(),
             asked: Asked { question: study.question().to_owned(), protocol: study.protocol().clone() },
             looks_dropped: study.looks_dropped(),
             effective: Vec::new(),

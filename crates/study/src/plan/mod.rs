@@ -22,6 +22,7 @@ use crate::model::design::Design;
 use crate::model::dropped::Dropped;
 use crate::model::protocol::{BootKind, Protocol};
 use crate::model::stop::LooksDropped;
+use crate::model::tracing::Tracing;
 use crate::plan::comparison::Comparison;
 use crate::plan::condition::Condition;
 use crate::plan::effective::Effective;
@@ -46,6 +47,9 @@ pub struct Plan {
     pub design: Option<Design>,
     /// Whether instructions are counted instead of time.
     pub exact: bool,
+    /// What is traced behind each recorded run; `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tracing: Option<Tracing>,
     /// What the study asks.
     pub asked: Asked,
     /// The looks that a `--set` left no boots for.

@@ -25,13 +25,17 @@ pub(crate) fn uncarried(kind: Kind, scenario: Scenario) -> Option<(String, &'sta
 }
 
 /// Why a condition cannot be reached, if it cannot.
-pub(crate) fn forbids(condition: &Condition, is_exact: bool) -> Option<String> {
+pub(crate) fn forbids(condition: &Condition, is_exact: bool, is_traced: bool) -> Option<String> {
     let (workload, traffic) = (&condition.workload, &condition.workload.traffic);
     if let Some((why, _)) = uncarried(traffic.kind, condition.boot.scenario) {
         return Some(why);
     }
     if is_exact && let Err(misfit) = traffic.validate_exact() {
         return Some(misfit.why);
+    }
+    if is_traced && let Err(misfit) = traffic.validate_exact() {
+        let key = misfit.key;
+        return Some(format!("a trace does not support this `{key}`: it sends one message after the other"));
     }
     let of_keys = KEYS.iter().find_map(|key| key.misfit(&key.get(workload), traffic.kind));
     if let Some(misfit) = of_keys.or_else(|| traffic.conflict(condition.family)) {

@@ -13,6 +13,7 @@ mod selection;
 mod study;
 pub(crate) mod table;
 mod testbed;
+mod tracing;
 mod value;
 mod workload;
 

@@ -55,7 +55,8 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         Part::OrDefault(_, range) => number_or_default(value, range, problems),
         Part::Cpus => machine::cpus(value, problems).map(|cpus| Read::Text(words::format_cpu_list(&cpus))),
         Part::Placement(_) => machine::placement(value, problems).map(|both| Read::Text(both.to_string())),
-        Part::Share
+        Part::Words(_)
+        | Part::Share
         | Part::Metric
         | Part::Table(_)
         | Part::Counted(..)

@@ -18,7 +18,7 @@ use crate::read::selection::Scope;
 use crate::read::table::Table;
 use crate::read::testbed::Testbed;
 use crate::read::value::Value;
-use crate::read::{check, comparison, design, factor, machine, protocol, selection, workload};
+use crate::read::{check, comparison, design, factor, machine, protocol, selection, tracing, workload};
 
 impl Study {
     /// Reads a study file. `file_name` is only shown, never opened.
@@ -131,6 +131,10 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     testbed.kernels_of_machines(protocol.how, problems);
     let machine = root.table("[machine]", problems);
     let machine = machine.map(|table| machine::read(table, problems)).unwrap_or_default();
+    let traced = root.table("[trace]", problems).and_then(|table| tracing::read(table, problems));
+    if let Some(read) = &traced {
+        read.check((&scenarios, inside_guest, exact), &workloads, problems);
+    }
     let kinds: Vec<Kind> = workloads.iter().map(|read| read.workload.traffic.kind).collect();
     let offer = comparison::Offer {
         kinds: &kinds,
@@ -174,6 +178,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         design,
         rows,
         machine,
+        tracing: traced.map(|read| read.tracing),
         looks_dropped: None,
         text: text.to_owned(),
     };

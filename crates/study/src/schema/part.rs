@@ -35,6 +35,11 @@ impl Parts {
             }
             Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
             Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),
+            Part::Words(vocabulary) => {
+                let word = self.named(vocabulary.name, one_of(vocabulary));
+                let several = json!({ "type": "array", "items": word, "minItems": 1, "uniqueItems": true });
+                json!({ "anyOf": [word, several] })
+            }
             Part::Table(table) => self.table_named(table),
             Part::Counted(name, range, table) => {
                 let number = self.named(name, number(*range.start(), *range.end()));

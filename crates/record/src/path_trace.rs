@@ -1,0 +1,60 @@
+//! What a trace of a path came to, as it is kept with its run.
+
+use serde::{Deserialize, Serialize};
+use words::{KernelPath, Waiting};
+
+/// What packets cost on their way along a path, of the way that most of them took. Times are in ns
+/// for a packet, or in instructions where a guest counts them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathTrace {
+    /// The path.
+    pub path: KernelPath,
+    /// What readers did until a packet was there.
+    pub reader: Waiting,
+    /// The places that they passed, in order; none if no packet was followed.
+    pub places: Vec<PassedPlace>,
+    /// From each place to the next one: one less than there are places.
+    pub steps: Vec<PathStep>,
+    /// From the first place to the last with the fewest probes, less what those cost, without the
+    /// wait for a reader; `None` if no packet was followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<f64>,
+    /// The packets that were followed with all probes.
+    pub packets: u64,
+}
+
+/// A place in the kernel that packets passed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassedPlace {
+    /// The stage that begins there, as its path calls it.
+    pub label: String,
+    /// Whether the function is left there, not entered.
+    pub returns: bool,
+    /// The function or tracepoint by which it was seen.
+    pub seen_at: String,
+}
+
+/// The way from one place to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathStep {
+    /// The mean of a packet, less what probes cost.
+    pub cost: f64,
+    /// Interruptions in it, which are not in its cost.
+    pub outside: f64,
+    /// The packet waits for its reader: no work, so it is in no sum.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
+}
+
+impl PathTrace {
+    /// Whether its parts fit each other: each step lies between two places, and each figure is a
+    /// number.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let figures = self.steps.iter().flat_map(|step| [step.cost, step.outside]).chain(self.whole);
+        self.steps.len() == self.places.len().saturating_sub(1) && { figures }.all(f64::is_finite)
+    }
+}

@@ -1,0 +1,35 @@
+//! What a study traces beside each recorded run.
+
+use serde::{Deserialize, Serialize};
+use words::{KernelPath, Kind, Waiting};
+
+/// What a study traces behind each recorded run, with the same switches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tracing {
+    /// The paths. One whose protocol a workload does not have is not traced with it.
+    pub paths: Vec<KernelPath>,
+    /// What readers do; each path is traced with each.
+    pub readers: Vec<Waiting>,
+    /// Messages of a batch.
+    pub batch: u32,
+    /// Batches of each kind.
+    pub rounds: u32,
+}
+
+impl Default for Tracing {
+    fn default() -> Self {
+        Self { paths: Vec::new(), readers: vec![Waiting::Awake], batch: 4096, rounds: 5 }
+    }
+}
+
+impl Tracing {
+    /// What is traced of this traffic.
+    pub fn of(&self, kind: Kind) -> impl Iterator<Item = (KernelPath, Waiting)> {
+        let paths = self.paths.iter().filter(move |path| path.carries(kind));
+        paths.flat_map(move |path| {
+            let readers = self.readers.iter().filter(move |reader| reader.suits(kind));
+            readers.map(|reader| (*path, *reader))
+        })
+    }
+}

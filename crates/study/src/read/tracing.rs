@@ -1,0 +1,150 @@
+//! `[trace]`.
+
+use std::ops::Range;
+
+use words::{Field, KernelPath, Scenario, Word};
+
+use crate::model::tables::TRACE;
+use crate::model::tracing::Tracing;
+use crate::read::diagnostic::Problem;
+use crate::read::part::{self, Written};
+use crate::read::problems::Problems;
+use crate::read::table::Table;
+use crate::read::value::Value;
+use crate::read::workload;
+
+/// What a file traces, and where it says so.
+pub(crate) struct Read {
+    pub(crate) tracing: Tracing,
+    place: Range<usize>,
+    paths: Range<usize>,
+}
+
+pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Option<Read> {
+    let mut tracing = Tracing::default();
+    let place = table.span.clone();
+    let readers = table.take("readers");
+    let paths = table.require("paths", "`paths = [\"udp-tx\"]`", problems);
+    for Written { key, value, .. } in part::rows(table, &TRACE, problems) {
+        let field: &mut dyn Field = if key == "batch" { &mut tracing.batch } else { &mut tracing.rounds };
+        value.iter().for_each(|value| field.set(value));
+    }
+    if let Some(readers) = readers {
+        tracing.readers = words(Value::of(&readers), problems)?;
+    }
+    let paths = paths?;
+    tracing.paths = words::<KernelPath>(Value::of(&paths), problems)?;
+    Some(Read { tracing, place, paths: paths.span() })
+}
+
+/// Words of a vocabulary, each once, at least one.
+fn words<W: Word>(value: Value<'_>, problems: &mut Problems) -> Option<Vec<W>> {
+    let items = Value::items(value.value).iter();
+    let read: Vec<Option<W>> =
+        items.map(|one| Value { name: value.name, value: one }.word(problems)).collect();
+    let words = read.into_iter().collect::<Option<Vec<W>>>()?;
+    let is_twice = (1..words.len()).any(|place| words[..place].contains(&words[place]));
+    if words.is_empty() || is_twice {
+        let what = if is_twice { "names one twice" } else { "is empty" };
+        let message = format!("`{}` {what}", words::suggest::quoted(value.name));
+        problems.report(value.span(), message, "name each once");
+        return None;
+    }
+    Some(words)
+}
+
+impl Read {
+    /// Reports what cannot be traced: packets between two machines, and traffic that is not one
+    /// message after the other.
+    pub(crate) fn check(
+        &self,
+        (scenarios, inside_guest, exact): (&[Scenario], bool, bool),
+        workloads: &[workload::Read],
+        problems: &mut Problems,
+    ) {
+        let apart = scenarios.iter().find(|scenario| **scenario != Scenario::Loopback);
+        if let Some(scenario) = apart.filter(|_| !inside_guest) {
+            let message =
+                format!("a trace needs both ends in one virtual machine, and `{scenario}` is elsewhere");
+            let help = "write `inside = \"guest\"` at the top, or use the scenario `loopback`, which is traced by tracepoints";
+            problems.report(self.place.clone(), message, help);
+        }
+        let kinds = || workloads.iter().map(|read| read.workload.traffic.kind);
+        if !workloads.is_empty() && kinds().all(|kind| self.tracing.of(kind).next().is_none()) {
+            let words: Vec<&str> = self.tracing.paths.iter().map(|path| path.word()).collect();
+            let message = format!("no workload has packets on {}", words.join(", "));
+            let help = "paths are of UDP or of TCP; ways in need a receiver, and readers that sleep need requests and responses";
+            problems.report(self.paths.clone(), message, help);
+        }
+        // Of exact mode that is reported already.
+        for read in workloads.iter().filter(|_| !exact) {
+            for misfit in read.workload.traffic.exact_misfits() {
+                let key = misfit.key;
+                let message =
+                    format!("a trace does not support this `{key}`: it sends one message after the other");
+                let place = if key == "kind" { read.kind.clone() } else { read.place_of(key) };
+                problems
+                    .push(Problem::new(place, message).help(format!("change `{key}`, or remove `[trace]`")));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use words::{Kind, Waiting};
+
+    use crate::Study;
+
+    fn study(head: &str, workload: &str, trace: &str) -> Result<Study, String> {
+        let text =
+            format!("name = \"x\"\nquestion = \"q\"\n{head}\n[[workload]]\n{workload}\n[trace]\n{trace}\n");
+        Study::parse("x.toml", &text).map_err(|problems| problems.to_string())
+    }
+
+    const GUEST: &str = "scenario = \"veth\"\ninside = \"guest\"";
+
+    #[test]
+    fn a_traced_study_has_its_paths_in_its_plan_and_reads_back() {
+        let trace = "paths = [\"udp-tx\", \"udp-rx\"]\nreaders = [\"awake\", \"asleep\"]\nbatch = 256";
+        let plan = study(GUEST, "kind = \"udp_rr\"", trace).unwrap().plan();
+        let tracing = plan.tracing.clone().unwrap();
+        assert_eq!((tracing.batch, tracing.rounds), (256, 5));
+        assert_eq!(tracing.of(Kind::UdpRr).count(), 4);
+        // A stream's readers are not woken one by one, and TCP has other paths.
+        assert!(tracing.of(Kind::UdpStream).all(|(_, reader)| reader == Waiting::Awake));
+        assert_eq!((tracing.of(Kind::UdpStream).count(), tracing.of(Kind::TcpRr).count()), (2, 0));
+        let json = serde_json::to_string(&plan).unwrap();
+        assert_eq!(crate::Plan::read(&json).unwrap(), plan);
+    }
+
+    #[test]
+    fn what_cannot_be_traced_is_refused_with_its_place() {
+        let udp = "kind = \"udp_rr\"";
+        let tx = "paths = [\"udp-tx\"]";
+        for (head, workload, trace, part) in [
+            (GUEST, udp, "paths = []", "`paths` is empty"),
+            (GUEST, udp, "paths = [\"udp-tx\", \"udp-tx\"]", "`paths` names one twice"),
+            (GUEST, udp, "batch = 7", "`paths` is missing from [trace]"),
+            (GUEST, udp, "paths = [\"upd-tx\"]", "did you mean `udp-tx`?"),
+            (GUEST, udp, "paths = [\"tcp-tx\"]", "no workload has packets on tcp-tx"),
+            (
+                GUEST,
+                "kind = \"udp_stream\"",
+                "paths = [\"udp-tx\"]\nreaders = [\"asleep\"]",
+                "no workload has",
+            ),
+            (GUEST, udp, "paths = [\"udp-tx\"]\nbatch = 0", "`batch` must be 1 to 1048576"),
+            (GUEST, udp, "paths = [\"udp-tx\"]\nround = 2", "did you mean `rounds`?"),
+            (GUEST, "kind = \"udp_rr\"\nflows = 4", tx, "a trace does not support this `flows`"),
+            (GUEST, "kind = \"tcp_crr\"", "paths = [\"tcp-tx\"]", "a trace does not support this `kind`"),
+            ("scenario = \"veth\"", udp, tx, "a trace needs both ends in one virtual machine"),
+            ("scenario = \"vm\"", udp, tx, "a trace needs both ends in one virtual machine"),
+            ("scenario = \"loopback\"", udp, tx, ""),
+            ("scenario = \"veth\"\nexact = true", udp, tx, ""),
+        ] {
+            let problems = study(head, workload, trace).err().unwrap_or_default();
+            assert!(problems.contains(part) && problems.is_empty() == part.is_empty(), "{trace}: {problems}");
+        }
+    }
+}

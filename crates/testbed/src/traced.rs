@@ -1,0 +1,58 @@
+//! The paths that a study traces: what is asked of the host, and what is kept of the answer.
+
+use agent::message::Traced;
+use record::{PassedPlace, PathStep, PathTrace};
+use study::{KernelPath, Tracing, Waiting};
+use trace::{Account, At, Chosen, PATHS};
+
+use crate::error::Error;
+use crate::run::RunOrder;
+use crate::testbed::Testbed;
+
+impl Testbed {
+    /// Traces one path of a study.
+    ///
+    /// # Errors
+    /// As [`Testbed::trace`].
+    pub fn trace_path(
+        &mut self,
+        order: &RunOrder,
+        tracing: &Tracing,
+        (path, reader): (KernelPath, Waiting),
+    ) -> Result<PathTrace, Error> {
+        let bundled = PATHS.iter().find(|bundled| bundled.name == path.word());
+        let wanted = Traced {
+            path: bundled.map(|bundled| bundled.text.to_owned()).unwrap_or_default(),
+            // Functions of the running kernel are not probed: a guest's kernel harms nobody.
+            functions: !self.machines.is_empty(),
+            batch: tracing.batch,
+            rounds: tracing.rounds,
+            asleep: reader == Waiting::Asleep,
+            every: 0,
+        };
+        Ok(kept(&self.trace(order, wanted)?, path, reader))
+    }
+}
+
+/// What is kept of a trace.
+fn kept(account: &Account, path: KernelPath, reader: Waiting) -> PathTrace {
+    let rows = account.rows();
+    let first = rows.first().map(|row| row.from);
+    let passed = first.into_iter().chain(rows.iter().map(|row| row.to));
+    let steps = rows.iter();
+    PathTrace {
+        path,
+        reader,
+        places: passed.filter_map(|stage| account.stages.get(stage)).map(place).collect(),
+        steps: steps
+            .map(|row| PathStep { cost: row.corrected, outside: row.outside, waits: row.waits })
+            .collect(),
+        whole: account.whole().filter(|_| !rows.is_empty()),
+        packets: account.reading().journeys.arrived,
+    }
+}
+
+fn place(stage: &Chosen) -> PassedPlace {
+    let seen_at = stage.seen.as_ref().map(|seen| seen.name.clone()).unwrap_or_default();
+    PassedPlace { label: stage.label.clone(), returns: stage.at == At::Return, seen_at }
+}
