@@ -19,6 +19,7 @@ mod show;
 mod simulate;
 mod studies;
 mod trace;
+mod traced;
 
 use std::ffi::OsString;
 
@@ -45,6 +46,7 @@ pub(crate) use show::{List, Show};
 pub(crate) use simulate::Simulate;
 pub(crate) use studies::{Check, New, Studies};
 pub(crate) use trace::Trace;
+pub(crate) use traced::{Merge, TraceAction, TracedStudy};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -33,9 +33,11 @@ pub use render::list::{StudyList, list};
 pub use render::over_time::over_time;
 pub use render::pieces::Method;
 pub use render::plan::PlanListing;
+pub use render::ranges::StageRanges;
 pub use render::results::{Condition, Results};
 pub use render::row::Row;
 pub use render::sizing::{Sizing, SizingRequest, Spread};
+pub use render::stages::Stages;
 pub use render::switches::{
     Alone, Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome, Switches,
 };

@@ -14,28 +14,28 @@ pub(crate) enum Format {
     Json,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Database {
     /// The database
     #[arg(long, value_name = "FILE", default_value = "netassay.db")]
     pub(crate) db: PathBuf,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Tables {
     /// Print every figure in tables of full width, and each sentence on one line
     #[arg(long)]
     pub(crate) wide: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Formatted {
     /// How to print results
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct TurnFlags {
     /// Do not wait if another session measures on this machine: exit at once
     #[arg(long, conflicts_with = "beside")]

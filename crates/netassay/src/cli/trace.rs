@@ -6,14 +6,17 @@ use clap::Args;
 
 use super::common::{Formatted, Tables, TurnFlags};
 use super::load::Said;
+use super::traced::{TraceAction, TracedStudy};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-rx --exact --asleep --message 1 --chart udp-rx.svg\n  netassay trace udp-tx\n\nThe options of the traffic and its testbed are those of `netassay load`; without `--message`, 1 and 1400 bytes are traced."
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-rx --exact --asleep --message 1 --chart udp-rx.svg\n  netassay trace udp-tx\n  netassay trace path-checksum --set kernel=linux-image-cloud-amd64\n  netassay trace --from 3\n  netassay trace merge a.db b.db\n\nThe options of the traffic and its testbed are those of `netassay load`; without `--message`, 1 and 1400 bytes are traced."
 )]
 pub(crate) struct Trace {
-    /// The path: a bundled one, or a file
-    #[arg(required_unless_present = "paths", conflicts_with = "paths")]
+    /// The path: a bundled one, or a file; or a study, whose conditions are compared stage by stage
+    #[arg(required_unless_present_any = ["paths", "from"], conflicts_with_all = ["paths", "from"])]
     pub(crate) path: Option<String>,
     /// List the bundled paths, each stage with what this kernel offers to probe; or only these
     #[arg(long, value_name = "NAME", num_args = 0..)]
@@ -42,6 +45,10 @@ pub(crate) struct Trace {
     /// Count instructions instead of time, in one emulated virtual machine
     #[arg(long)]
     pub(crate) exact: bool,
+    #[command(flatten)]
+    pub(crate) study: TracedStudy,
+    #[command(subcommand)]
+    pub(crate) action: Option<TraceAction>,
     #[command(flatten)]
     pub(crate) said: Said,
     #[command(flatten)]

@@ -62,7 +62,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Export(flags) => export::export(flags).map(done),
         Command::Ministat(ministat) => Ok(ministat::ministat(ministat.words.iter().cloned())),
         Command::Explain(flags) => explain::explain(flags).map(done),
-        Command::Trace(flags) => trace::trace(flags).map(done),
+        Command::Trace(flags) => trace::trace(flags),
         Command::Kernel(flags) => kernel::kernel(flags).map(done),
         Command::Doctor(flags) => doctor::doctor(flags),
         Command::Restore(flags) => restore::restore(flags),

@@ -1,5 +1,7 @@
 //! A path of packets traced in an exact guest: what is counted there is the same each time.
 
+mod studies;
+
 use agent::message::{Answer, Request, Traced};
 use load::{Kind, Sender, Traffic};
 use trace::{Account, Journeys, PATHS, Row};

@@ -51,6 +51,19 @@ pub enum Error {
         /// The study's name.
         study: String,
     },
+    /// No two conditions of a study have traces of the same path.
+    #[error(
+        "study {study} ({name}) holds no traces of two conditions: `[trace]` in a study asks for them, and `netassay trace {name}` makes them"
+    )]
+    NothingTraced {
+        /// The study's number.
+        study: i64,
+        /// Its name.
+        name: String,
+    },
+    /// Traces of several databases that have nothing in common.
+    #[error("these databases cannot be merged: {0}")]
+    NotMerged(String),
     /// Two studies have nothing that may be compared.
     #[error("study {study} cannot be compared with study {baseline}: {why}")]
     NotComparable {

@@ -1,6 +1,7 @@
 //! What is read from a stored study: plan, runs, questions, and the runs' accounts.
 
 pub(crate) mod acted;
+pub(crate) mod aligned;
 pub(crate) mod ambient;
 pub(crate) mod cases;
 pub(crate) mod chosen;
@@ -10,6 +11,7 @@ pub(crate) mod differences;
 pub(crate) mod disturbed;
 pub(crate) mod error;
 pub(crate) mod exact;
+pub(crate) mod explained;
 pub(crate) mod fragments;
 pub(crate) mod leaves;
 pub(crate) mod limits;

@@ -1,20 +1,24 @@
 //! `netassay trace`: where a packet's time goes in the kernel, stage by stage.
 
 mod chart;
+mod compared;
 mod document;
 mod folded;
 mod packets;
 mod paths;
+
+use std::process::ExitCode;
 
 use agent::message::Traced;
 use study::{CongestionControl, Kind, Scenario};
 use testbed::Testbed;
 use trace::{Capabilities, MOST_BYTES, Path, Verdict};
 
-use crate::cli::{Said, Trace};
+use crate::cli::{Said, Trace, TraceAction};
 use crate::commands::figure;
 use crate::commands::load::Asked;
 use crate::commands::studies::read_text;
+use crate::exit;
 use crate::failure::{Failure, say};
 use crate::machine;
 use crate::output;
@@ -22,12 +26,23 @@ use crate::signals;
 use crate::turn;
 use document::{Document, OfSize};
 
-pub(crate) fn trace(flags: &Trace) -> Result<(), Failure> {
+pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
+    if let Some(TraceAction::Merge(flags)) = &flags.action {
+        return compared::merge(flags).map(done);
+    }
+    if let Some(word) = &flags.study.from {
+        return compared::stored(word, flags).map(done);
+    }
     match (&flags.paths, &flags.path) {
-        (Some(names), _) => paths::list(names, flags),
-        (None, Some(path)) => measure(path, flags),
+        (Some(names), _) => paths::list(names, flags).map(done),
+        (None, Some(name)) if compared::is_meant(name) => compared::trace(name, flags),
+        (None, Some(path)) => measure(path, flags).map(done),
         (None, None) => Err(Failure::Usage("name a path, or list them with --paths".to_owned())),
     }
+}
+
+fn done((): ()) -> ExitCode {
+    ExitCode::from(exit::OK)
 }
 
 fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {

@@ -1,0 +1,123 @@
+//! `netassay trace STUDY`, `--from` and `merge`: traces of the conditions of a study, compared.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use report::{StageRanges, Stages};
+use store::StudyId;
+use study::bundled;
+
+use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace, TracedStudy};
+use crate::commands::run;
+use crate::commands::stored::{load_from, open_read_only, study_of};
+use crate::commands::studies::read_text;
+use crate::exit;
+use crate::failure::{Failure, say};
+use crate::output::{self, named};
+
+/// The confidence of the intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// Whether a name is a study's, not a path's: of a bundled one, or of a file with traffic.
+pub(super) fn is_meant(name: &str) -> bool {
+    let has_traffic = |text: String| text.lines().any(|line| line.trim_start().starts_with("[[workload]]"));
+    bundled::find(name).is_some()
+        || (name.contains(['.', '/'])
+            && read_text(Path::new(name), study::MAX_TEXT as u64, "a study").is_ok_and(has_traffic))
+}
+
+/// Measures a study and traces it, and prints what its stages explain.
+pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
+    let of_paths = [
+        (!flags.said.0.is_empty(), "the options of traffic"),
+        (flags.asleep, "--asleep"),
+        (flags.exact, "--exact"),
+        (flags.chart.is_some(), "--chart"),
+        (flags.folded.is_some(), "--folded"),
+        (flags.packets.is_some(), "--packets"),
+    ];
+    if let Some((_, what)) = of_paths.into_iter().find(|(is_given, _)| *is_given) {
+        return Err(Failure::Usage(format!(
+            "{what} are for one path, and {name:?} is a study: its file says that, or --set (`--set trace.rounds=3`)"
+        )));
+    }
+    let run = run_flags(flags);
+    let study = run::asked(name, &run)?;
+    if study.tracing().is_none() {
+        return Err(Failure::Usage(format!(
+            "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it, or measure it with `netassay run {name}`"
+        )));
+    }
+    let Some(summary) = run::measure(&study, &run)? else { return Ok(ExitCode::from(exit::OK)) };
+    match print(summary.study, flags) {
+        // What was measured is stored, and how the session ended is told.
+        Err(failure @ Failure::Usage(_)) => say(&format!("netassay: {failure}")),
+        printed => printed?,
+    }
+    Ok(run::conclude(&run, &summary))
+}
+
+/// Prints the stages of a stored study.
+pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
+    let store = open_read_only(&flags.study.database.db)?;
+    print(study_of(&store, Some(word))?, flags)
+}
+
+fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
+    let db = &flags.study.database.db;
+    let stored = open_read_only(db)?.load(study)?.shown();
+    let stages = Stages::new(&stored, CONFIDENCE)?;
+    output::show(&stages, &flags.output, flags.tables.wide, |stages, layout| {
+        let next = format!(
+            "Results: study {study} in {}; `netassay compare {study}` judges the runs before the traces, without probes\n",
+            named(db)
+        );
+        stages.text(layout) + &next
+    })
+}
+
+fn run_flags(flags: &Trace) -> RunFlags {
+    let TracedStudy { set, database, dry_run, resume, keep_disturbed, .. } = &flags.study;
+    RunFlags {
+        set: set.clone(),
+        database: database.clone(),
+        dry_run: *dry_run,
+        resume: resume.clone(),
+        rootless: false,
+        keep_disturbed: *keep_disturbed,
+        change_machine: false,
+        hosts: HostFlags::default(),
+        reboot_within: None,
+        turn: flags.turn,
+        tables: flags.tables,
+        progress: ProgressStyle::Auto,
+        output: flags.output,
+    }
+}
+
+/// Prints what stages cost over the traced studies of several databases.
+pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
+    let mut studies = Vec::new();
+    for path in &flags.databases {
+        let store = open_read_only(path)?;
+        let stored = match &flags.study {
+            Some(word) => load_from(&store, Some(word))?,
+            None => {
+                let mut rows = store.studies()?;
+                let mut found = None;
+                while let (None, Some(row)) = (&found, rows.pop()) {
+                    found = Some(store.load(row.id)?).filter(|stored| stored.plan.tracing.is_some());
+                }
+                found.ok_or_else(|| {
+                    let path = named(path);
+                    Failure::Nothing(format!(
+                        "{path} holds no study that was traced: `netassay trace STUDY` makes one"
+                    ))
+                })?
+            }
+        };
+        studies.push((named(path).to_string(), stored.shown()));
+    }
+    let ranges = StageRanges::new(&studies)?;
+    output::show(&ranges, &flags.output, flags.tables.wide, StageRanges::text)
+}

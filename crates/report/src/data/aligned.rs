@@ -1,0 +1,248 @@
+//! Traces of one path beside each other: the places that all of them passed, and what lies between
+//! these. Kernels differ in the places that they show, so a stage of one may hold two of another.
+
+use std::collections::BTreeSet;
+
+use record::{PassedPlace, PathTrace};
+use serde::Serialize;
+
+/// What traces of a path have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Aligned {
+    /// The places that all of them passed, in order.
+    pub(crate) places: Vec<PassedPlace>,
+    /// Whether packets wait for their reader from each of these to the next.
+    pub(crate) waits: Vec<bool>,
+}
+
+/// A stage of the path that is not seen at one place in all traces: it is no boundary of a stage
+/// that is compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Unmatched {
+    /// The stage.
+    pub(crate) stage: String,
+    /// The functions by which it was seen, in each group of traces; none if it was not.
+    pub(crate) seen_at: Vec<BTreeSet<String>>,
+    /// The stages between which its cost is; `None` beyond the ends of what is compared.
+    pub(crate) within: Option<(String, String)>,
+}
+
+/// No path has more places; each is compared with each.
+const MOST_PLACES: usize = 64;
+
+/// Whether a stored trace is one that netassay makes.
+pub(crate) fn is_usable(trace: &PathTrace) -> bool {
+    trace.is_sound() && trace.places.len() <= MOST_PLACES
+}
+
+/// The stage that begins at a place, as it is shown.
+pub(crate) fn stage(place: &PassedPlace) -> String {
+    let end = if place.returns { " return" } else { "" };
+    format!("{}{end}", place.label)
+}
+
+/// The function without what a compiler added to its name for a copy.
+fn function(place: &PassedPlace) -> &str {
+    place.seen_at.split('.').next().unwrap_or_default()
+}
+
+/// Whether these are the same end of the same function under the same label.
+fn is_same(one: &PassedPlace, other: &PassedPlace) -> bool {
+    (&one.label, one.returns, function(one)) == (&other.label, other.returns, function(other))
+}
+
+fn position(trace: &PathTrace, place: &PassedPlace) -> Option<usize> {
+    trace.places.iter().position(|own| is_same(own, place))
+}
+
+impl Aligned {
+    /// Of traces with their parts fitting each other.
+    pub(crate) fn of(traces: &[&PathTrace]) -> Self {
+        let mut places = traces.first().map(|trace| trace.places.clone()).unwrap_or_default();
+        for trace in traces {
+            let mut last = None;
+            places.retain(|place| {
+                let found = position(trace, place).filter(|found| last.is_none_or(|last| *found > last));
+                last = found.or(last);
+                found.is_some()
+            });
+        }
+        let mut aligned = Self { waits: vec![false; places.len().saturating_sub(1)], places };
+        for trace in traces {
+            for (place, (_, waits)) in aligned.segments(trace).into_iter().enumerate() {
+                aligned.waits[place] |= waits;
+            }
+        }
+        aligned
+    }
+
+    /// What each stage costs in a trace of those: the work in it, without a wait.
+    pub(crate) fn costs(&self, trace: &PathTrace) -> Vec<f64> {
+        self.segments(trace).into_iter().map(|(cost, _)| cost).collect()
+    }
+
+    /// The cost of each stage, and whether all of it is a wait.
+    fn segments(&self, trace: &PathTrace) -> Vec<(f64, bool)> {
+        let at: Vec<usize> = self.places.iter().filter_map(|place| position(trace, place)).collect();
+        let segment = |ends: &[usize]| {
+            let steps = trace.steps.get(ends[0]..ends[1]).unwrap_or_default();
+            let works = steps.iter().filter(|step| !step.waits);
+            (works.clone().map(|step| step.cost).sum(), works.count() == 0)
+        };
+        at.windows(2).map(segment).collect()
+    }
+
+    /// The stages from which to which, as they are shown.
+    pub(crate) fn stages(&self) -> Vec<(String, String)> {
+        self.places.windows(2).map(|ends| (stage(&ends[0]), stage(&ends[1]))).collect()
+    }
+
+    /// The stages that are no boundary here, by groups of the traces that this is of.
+    pub(crate) fn unmatched(&self, groups: &[Vec<&PathTrace>]) -> Vec<Unmatched> {
+        let mut found: Vec<Unmatched> = Vec::new();
+        for (group, traces) in groups.iter().enumerate() {
+            for trace in traces {
+                for (at, place) in trace.places.iter().enumerate() {
+                    if self.places.iter().any(|common| is_same(common, place)) {
+                        continue;
+                    }
+                    let name = stage(place);
+                    let known = found.iter().position(|one| one.stage == name).unwrap_or_else(|| {
+                        let within = self.around(trace, at);
+                        found.push(Unmatched {
+                            stage: name,
+                            seen_at: vec![BTreeSet::new(); groups.len()],
+                            within,
+                        });
+                        found.len() - 1
+                    });
+                    found[known].seen_at[group].insert(function(place).to_owned());
+                }
+            }
+        }
+        found
+    }
+
+    /// The places of these that a trace passed last before one of its own, and first behind it.
+    fn around(&self, trace: &PathTrace, at: usize) -> Option<(String, String)> {
+        let is_common = |place: &&PassedPlace| self.places.iter().any(|common| is_same(common, place));
+        let before = trace.places[..at].iter().rfind(is_common)?;
+        let behind = trace.places[at..].iter().find(is_common)?;
+        Some((stage(before), stage(behind)))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+    use record::PathStep;
+    use study::{KernelPath, Waiting};
+
+    use super::*;
+
+    /// A trace of places with these labels, each of which is its function too, and costs between.
+    pub(crate) fn trace(labels: &[&str], costs: &[f64]) -> PathTrace {
+        let place = |label: &&str| {
+            let (label, seen_at) = label.split_once('@').unwrap_or((label, label));
+            PassedPlace { label: label.to_owned(), returns: false, seen_at: seen_at.to_owned() }
+        };
+        let step = |cost: &f64| PathStep { cost: cost.abs(), outside: 0.0, waits: *cost < 0.0 };
+        let works = costs.iter().filter(|cost| **cost > 0.0);
+        PathTrace {
+            path: KernelPath::UdpTx,
+            reader: Waiting::Awake,
+            places: labels.iter().map(place).collect(),
+            steps: costs.iter().map(step).collect(),
+            whole: Some(works.sum()),
+            packets: 100,
+        }
+    }
+
+    #[test]
+    fn a_stage_that_one_kernel_inlines_is_in_the_one_before() {
+        let one = trace(&["a", "b", "c", "d"], &[10.0, 20.0, 30.0]);
+        let other = trace(&["a", "c", "d"], &[25.0, 35.0]);
+        let aligned = Aligned::of(&[&one, &other]);
+        let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        assert_eq!(aligned.stages(), [pair("a", "c"), pair("c", "d")]);
+        assert_eq!((aligned.costs(&one), aligned.costs(&other)), (vec![30.0, 30.0], vec![25.0, 35.0]));
+        let unmatched = aligned.unmatched(&[vec![&one], vec![&other]]);
+        assert_eq!(unmatched.len(), 1);
+        assert_eq!((unmatched[0].stage.as_str(), &unmatched[0].within), ("b", &Some(pair("a", "c"))));
+        assert!(unmatched[0].seen_at[0].contains("b") && unmatched[0].seen_at[1].is_empty());
+    }
+
+    #[test]
+    fn the_same_label_at_another_function_is_another_place() {
+        let one = trace(&["a", "b@f", "c"], &[10.0, 20.0]);
+        let other = trace(&["a", "b@g", "c"], &[15.0, 20.0]);
+        let aligned = Aligned::of(&[&one, &other]);
+        assert_eq!((aligned.costs(&one), aligned.costs(&other)), (vec![30.0], vec![35.0]));
+        let unmatched = aligned.unmatched(&[vec![&one], vec![&other]]);
+        assert!(unmatched[0].seen_at[0].contains("f") && unmatched[0].seen_at[1].contains("g"));
+        // A copy that the compiler made is the same function.
+        let copy = trace(&["a", "b@f.constprop.0", "c"], &[11.0, 20.0]);
+        assert_eq!(Aligned::of(&[&one, &copy]).costs(&copy), [11.0, 20.0]);
+    }
+
+    #[test]
+    fn a_wait_is_no_cost() {
+        let one = trace(&["a", "b", "c", "d"], &[10.0, -500.0, 30.0]);
+        let aligned = Aligned::of(&[&one]);
+        assert_eq!((aligned.costs(&one), aligned.waits), (vec![10.0, 0.0, 30.0], vec![false, true, false]));
+        let other = trace(&["a", "d"], &[45.0]);
+        let aligned = Aligned::of(&[&one, &other]);
+        assert_eq!((aligned.costs(&one), aligned.waits), (vec![40.0], vec![false]));
+    }
+
+    /// Traces that each skip some of six places.
+    fn any_traces() -> impl Strategy<Value = Vec<PathTrace>> {
+        let one =
+            (any::<[bool; 4]>(), proptest::collection::vec(1.0..100.0f64, 5)).prop_map(|(skips, costs)| {
+                let kept = ["b", "c", "d", "e"].into_iter().zip(skips).filter(|(_, skip)| !skip);
+                let labels: Vec<&str> =
+                    ["a"].into_iter().chain(kept.map(|(label, _)| label)).chain(["f"]).collect();
+                trace(&labels, &costs[..labels.len() - 1])
+            });
+        proptest::collection::vec(one, 1..6)
+    }
+
+    proptest! {
+        #[test]
+        fn what_lies_between_the_common_places_is_the_whole(traces in any_traces()) {
+            let all: Vec<&PathTrace> = traces.iter().collect();
+            let aligned = Aligned::of(&all);
+            for trace in &all {
+                let costs = aligned.costs(trace);
+                prop_assert_eq!(costs.len(), aligned.places.len() - 1);
+                let whole: f64 = trace.steps.iter().map(|step| step.cost).sum();
+                prop_assert!((costs.iter().sum::<f64>() - whole).abs() < 1e-9);
+            }
+            // Each place is a boundary or told, once.
+            let told = aligned.unmatched(std::slice::from_ref(&all));
+            for place in all.iter().flat_map(|trace| &trace.places) {
+                let name = stage(place);
+                let is_told = told.iter().filter(|one| one.stage == name).count();
+                let is_common = usize::from(aligned.places.iter().any(|common| stage(common) == name));
+                prop_assert_eq!(is_told + is_common, 1);
+            }
+        }
+
+        #[test]
+        fn any_traces_are_aligned(
+            labels in proptest::collection::vec(proptest::collection::vec("[a-d]", 0..6), 1..4),
+        ) {
+            let traces: Vec<PathTrace> = labels
+                .iter()
+                .map(|labels| {
+                    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+                    trace(&labels, &vec![1.0; labels.len().saturating_sub(1)])
+                })
+                .collect();
+            let all: Vec<&PathTrace> = traces.iter().collect();
+            let aligned = Aligned::of(&all);
+            let lengths: Vec<usize> = all.iter().map(|trace| aligned.costs(trace).len()).collect();
+            prop_assert!(lengths.iter().all(|length| *length == aligned.places.len().saturating_sub(1)));
+        }
+    }
+}

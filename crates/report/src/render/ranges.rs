@@ -1,0 +1,220 @@
+//! Traces of several databases beside each other: the least and the most that each stage costs,
+//! over machines or kernels.
+
+use record::PathTrace;
+use serde::Serialize;
+use store::StoredStudy;
+use study::{Condition, KernelPath, Waiting};
+
+use crate::data::aligned::{Aligned, Unmatched, is_usable};
+use crate::data::error::Error;
+use crate::render::stages::unit;
+use crate::words::layout::Layout;
+use crate::words::number::{counted, figure};
+use crate::words::phrases::list;
+use crate::words::table::Table;
+
+/// The ranges of all stages, by path and traffic.
+#[derive(Debug, Serialize)]
+pub struct StageRanges {
+    /// `ns`, or `instructions`; for a packet.
+    unit: &'static str,
+    groups: Vec<Group>,
+}
+
+/// Traces of the same path with the same traffic.
+#[derive(Debug, Serialize)]
+struct Group {
+    path: KernelPath,
+    reader: Waiting,
+    traffic: String,
+    /// What was traced: a condition of a study in a file.
+    sources: Vec<String>,
+    stages: Vec<Range>,
+    whole: Range,
+    unmatched: Vec<Unmatched>,
+}
+
+/// What a stage costs at least and at most, as means of boots.
+#[derive(Debug, Serialize)]
+struct Range {
+    from: String,
+    to: String,
+    least: f64,
+    /// Which of the sources has it.
+    least_in: usize,
+    most: f64,
+    most_in: usize,
+}
+
+/// A condition with its traces of one path, by boot.
+struct Source<'s> {
+    name: String,
+    of: (KernelPath, Waiting),
+    traffic: String,
+    boots: Vec<(u32, &'s PathTrace)>,
+}
+
+impl StageRanges {
+    /// Of studies, each with the name of its file.
+    ///
+    /// # Errors
+    /// [`Error::NotMerged`] if some count instructions and others measure time, or if there is no
+    /// trace.
+    pub fn new(studies: &[(String, StoredStudy)]) -> Result<Self, Error> {
+        let exact = studies.first().is_some_and(|(_, stored)| stored.plan.exact);
+        if let Some((name, _)) = studies.iter().find(|(_, stored)| stored.plan.exact != exact) {
+            let [one, other] = [exact, !exact].map(unit);
+            return Err(Error::NotMerged(format!(
+                "{} has {one}, and {name} has {other}: merge those with each other that have the same",
+                studies[0].0
+            )));
+        }
+        let mut sources: Vec<Source<'_>> = Vec::new();
+        for (file, stored) in studies {
+            for condition in &stored.plan.conditions {
+                sources.extend(of_condition(file, stored, condition));
+            }
+        }
+        let mut groups = Vec::new();
+        while let Some(first) = sources.first() {
+            let key = (first.of, first.traffic.clone());
+            let (own, others) =
+                sources.into_iter().partition(|one: &Source<'_>| (one.of, &one.traffic) == (key.0, &key.1));
+            sources = others;
+            groups.push(Group::of(own));
+        }
+        if groups.is_empty() {
+            let why = "no run in them was traced: `netassay trace STUDY` makes such runs".to_owned();
+            return Err(Error::NotMerged(why));
+        }
+        Ok(Self { unit: unit(exact), groups })
+    }
+
+    /// As a page.
+    #[must_use]
+    pub fn text(&self, layout: Layout) -> String {
+        let mut text = String::new();
+        for group in &self.groups {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            let Group { path, reader, traffic, .. } = group;
+            let head = format!("{path}, readers {reader}: {traffic}; {} for a packet\n", self.unit);
+            text.push_str(&layout.hang(&head, 2));
+            text.push_str(&group.table().fit(layout));
+            for sentence in group.sentences() {
+                text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
+            }
+        }
+        text
+    }
+}
+
+/// The traces of a condition, by path and readers.
+fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) -> Vec<Source<'s>> {
+    let traffic = &condition.workload.traffic;
+    let what = format!(
+        "{}, {}, {}, {}",
+        traffic.kind,
+        counted(traffic.message as usize, "byte"),
+        condition.family,
+        condition.boot.scenario
+    );
+    let mut sources: Vec<Source<'s>> = Vec::new();
+    for run in stored.measurements().filter(|run| run.condition == condition.index) {
+        for trace in run.detail.traces().iter().filter(|trace| is_usable(trace) && trace.whole.is_some()) {
+            let of = (trace.path, trace.reader);
+            match sources.iter_mut().find(|source| source.of == of) {
+                Some(source) => source.boots.push((run.boot, trace)),
+                None => sources.push(Source {
+                    name: format!("{file}: {}", condition.label),
+                    of,
+                    traffic: what.clone(),
+                    boots: vec![(run.boot, trace)],
+                }),
+            }
+        }
+    }
+    sources
+}
+
+/// The mean over boots, each with one vote.
+fn of_boots(values: impl Iterator<Item = (u32, f64)>) -> f64 {
+    let mut boots: Vec<(u32, Vec<f64>)> = Vec::new();
+    for (boot, value) in values {
+        match boots.iter_mut().find(|(known, _)| *known == boot) {
+            Some((_, own)) => own.push(value),
+            None => boots.push((boot, vec![value])),
+        }
+    }
+    stats::mean(&boots.iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>())
+}
+
+impl Group {
+    /// Of sources of one path and one traffic; at least one.
+    fn of(sources: Vec<Source<'_>>) -> Self {
+        let groups: Vec<Vec<&PathTrace>> =
+            sources.iter().map(|source| source.boots.iter().map(|(_, trace)| *trace).collect()).collect();
+        let aligned = Aligned::of(&groups.concat());
+        let range = |(from, to): (String, String), cost: &dyn Fn(&PathTrace) -> f64| {
+            let means: Vec<f64> = sources
+                .iter()
+                .map(|source| of_boots(source.boots.iter().map(|(boot, trace)| (*boot, cost(trace)))))
+                .collect();
+            let mut order: Vec<usize> = (0..means.len()).collect();
+            order.sort_by(|one, other| means[*one].total_cmp(&means[*other]));
+            let (least_in, most_in) =
+                (order.first().copied().unwrap_or(0), order.last().copied().unwrap_or(0));
+            Range { from, to, least: means[least_in], least_in, most: means[most_in], most_in }
+        };
+        let stages = aligned.stages().into_iter().enumerate();
+        let works = stages.filter(|(place, _)| !aligned.waits[*place]);
+        let stages = works.map(|(place, ends)| range(ends, &|trace| aligned.costs(trace)[place])).collect();
+        let whole = range(("whole".to_owned(), String::new()), &|trace| trace.whole.unwrap_or_default());
+        Self {
+            path: sources[0].of.0,
+            reader: sources[0].of.1,
+            traffic: sources[0].traffic.clone(),
+            unmatched: aligned.unmatched(&groups),
+            sources: sources.into_iter().map(|source| source.name).collect(),
+            stages,
+            whole,
+        }
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["from", "to", "least", "most", "in", "and"]);
+        for Range { from, to, least, least_in, most, most_in } in self.stages.iter().chain([&self.whole]) {
+            let (one, other) = (self.letter(*least_in), self.letter(*most_in));
+            table.row(&[from, to, &figure(*least), &figure(*most), &one, &other]);
+        }
+        table
+    }
+
+    fn letter(&self, source: usize) -> String {
+        (source + 1).to_string()
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let numbered = (1..).zip(&self.sources);
+        let mut said: Vec<String> = numbered.map(|(number, source)| format!("{number}: {source}")).collect();
+        said.push("least and most: means of boots, and in which of these they are".to_owned());
+        said.extend(self.unmatched.iter().map(|one| {
+            let numbers: Vec<String> = (1..)
+                .zip(&one.seen_at)
+                .filter(|(_, seen)| !seen.is_empty())
+                .map(|(number, seen)| {
+                    let functions: Vec<&str> = seen.iter().map(String::as_str).collect();
+                    format!("{number} (at {})", list(&functions))
+                })
+                .collect();
+            let cost = match &one.within {
+                Some((from, to)) => format!("its cost is in {from} to {to}"),
+                None => "its cost is in no stage".to_owned(),
+            };
+            format!("{} is not seen at one place in all, only in {}; {cost}", one.stage, list(&numbers))
+        }));
+        said
+    }
+}

@@ -1,0 +1,115 @@
+//! What explains the difference of a traced path, from made-up traces.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+#[path = "stored/mod.rs"]
+mod rows;
+
+use std::collections::BTreeMap;
+
+use netassay_report::{Layout, StageRanges, Stages};
+use record::{Detail, PassedPlace, PathStep, PathTrace, sample};
+use store::{StoredRun, StoredStudy};
+use study::{KernelPath, Study, Waiting, bundled};
+
+fn study() -> Study {
+    bundled::find("path-kernel").unwrap().study()
+}
+
+/// A trace in which the copy takes 300 instructions more with the second kernel, which has
+/// `ip_output` inlined and another function for its driver. Each boot has a wobble.
+fn trace(boot: u32, condition: usize, path: KernelPath) -> PathTrace {
+    let wobble = f64::from((boot * 7 + condition as u32 * 3) % 5) / 4.0;
+    let (copy, driver) = if condition == 0 { (800.0, "veth_xmit") } else { (1100.0, "veth_tx") };
+    let all = [
+        ("sendto", "sys_enter", 200.0 + wobble),
+        ("copy", "ip_generic_getfrag", copy - wobble),
+        ("ip_output", "ip_output", 40.0),
+        ("dev_queue_xmit", "__dev_queue_xmit", 300.0),
+        ("ndo_start_xmit", driver, 120.0),
+        ("sendto return", "sys_exit", 0.0),
+    ];
+    let passed: Vec<_> = all.into_iter().filter(|one| condition == 0 || one.0 != "ip_output").collect();
+    let place = |(label, seen_at, _): &(&str, &str, f64)| PassedPlace {
+        label: label.trim_end_matches(" return").to_owned(),
+        returns: label.ends_with(" return"),
+        seen_at: (*seen_at).to_owned(),
+    };
+    let steps: Vec<PathStep> = passed[..passed.len() - 1]
+        .iter()
+        .map(|(_, _, cost)| PathStep { cost: *cost, outside: 0.0, waits: false })
+        .collect();
+    PathTrace {
+        path,
+        reader: Waiting::Awake,
+        places: passed.iter().map(place).collect(),
+        whole: Some(steps.iter().map(|step| step.cost).sum::<f64>() + 5.0 * condition as f64),
+        steps,
+        packets: 5120,
+    }
+}
+
+fn run(id: i64, boot: u32, condition: usize, traces: Vec<PathTrace>) -> StoredRun {
+    let mut detail = Detail::Exact(Box::new(sample::exact_run()));
+    detail.trace(traces);
+    StoredRun { detail, ..rows::run(id, boot, 1, condition, BTreeMap::new()) }
+}
+
+/// Five boots of each kernel, numbered over both.
+fn stored(of: impl Fn(u32, usize) -> Vec<PathTrace>) -> StoredStudy {
+    let runs = (1..=10).map(|boot| {
+        let condition = (boot as usize + 1) % 2;
+        run(i64::from(boot), boot, condition, of(boot, condition))
+    });
+    rows::complete(&study(), study().plan(), 10, runs.collect())
+}
+
+fn traced() -> StoredStudy {
+    stored(|boot, condition| vec![trace(boot, condition, KernelPath::UdpTx)])
+}
+
+#[test]
+fn the_stage_that_differs_is_named_first_and_what_is_unlike_is_told() {
+    let page = Stages::new(&traced(), 0.95).unwrap();
+    insta::assert_snapshot!("stages", page.text(Layout::PLAIN));
+    insta::assert_snapshot!("stages_wide", page.text(Layout::WIDE));
+}
+
+#[test]
+fn a_study_without_traces_says_how_to_have_them() {
+    let error = Stages::new(&stored(|_, _| Vec::new()), 0.95).unwrap_err().to_string();
+    assert!(error.contains("holds no traces of two conditions") && error.contains("[trace]"), "{error}");
+    // Of one condition only, of packets that were not followed, and with parts that do not fit.
+    let lost = |boot, condition| PathTrace {
+        places: Vec::new(),
+        steps: Vec::new(),
+        whole: None,
+        ..trace(boot, condition, KernelPath::UdpTx)
+    };
+    let unsound = |boot, condition| {
+        let mut trace = trace(boot, condition, KernelPath::UdpTx);
+        trace.steps.pop();
+        trace
+    };
+    for damaged in [lost, unsound] as [fn(u32, usize) -> PathTrace; 2] {
+        let half = stored(|boot, condition| {
+            let whole = trace(boot, condition, KernelPath::UdpTx);
+            vec![if condition == 0 { whole } else { damaged(boot, condition) }]
+        });
+        assert!(Stages::new(&half, 0.95).is_err());
+    }
+    let error = StageRanges::new(&[]).unwrap_err().to_string();
+    assert!(error.contains("no run in them was traced"), "{error}");
+}
+
+#[test]
+fn traces_of_several_databases_have_a_least_and_a_most_by_stage() {
+    let files = ["a.db", "b.db"].map(|name| (name.to_owned(), traced()));
+    let ranges = StageRanges::new(&files).unwrap();
+    insta::assert_snapshot!("stage_ranges", ranges.text(Layout::PLAIN));
+    // Instructions and times are not merged.
+    let [one, mut other] = files;
+    other.1.plan.exact = false;
+    let error = StageRanges::new(&[one, other]).unwrap_err().to_string();
+    assert!(error.contains("a.db has instructions, and b.db has ns"), "{error}");
+}
