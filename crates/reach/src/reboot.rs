@@ -20,6 +20,9 @@ const TO_ANSWER: Duration = Duration::from_secs(20);
 /// How long the order may take to begin. A host whose shutdown has begun says no more.
 const TO_OBEY: Duration = Duration::from_secs(20);
 
+/// How long a host that does not answer is tried, before its restart is ordered.
+const TO_BEGIN: Duration = Duration::from_secs(60);
+
 /// The time between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -61,19 +64,21 @@ pub fn to_default(hosts: &[Restart<'_>], interrupt: &Interrupt) {
         let of = Restart { kernel: None, ..*host };
         let control = Control::of(&of.launcher.to_string())?;
         let now = boot::ask(of.launcher, of.by_sudo, &control.socket(), TO_ANSWER, interrupt)?;
-        if now.is_of_default() { Ok(()) } else { order(of, None, interrupt).map(drop) }
+        if now.is_of_default() { Ok(()) } else { order(of, None, &now, interrupt) }
     };
     let _: Vec<Result<(), Error>> = hosts.iter().map(one).collect();
 }
 
 fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<Boot, Error> {
     let Restart { launcher, by_sudo, kernel } = of;
+    let host = launcher.to_string();
+    let asked = || boot::ask(launcher, by_sudo, &Control::of(&host)?.socket(), TO_ANSWER, interrupt);
+    let before = tried(asked, interrupt)?;
+    let choice = kernel.map(|release| tried(|| choose(of, release, interrupt), interrupt)).transpose()?;
     let begun = Instant::now();
-    let choice = kernel.map(|release| choose(of, release, interrupt)).transpose()?;
-    let before = order(of, choice.as_ref(), interrupt)?;
+    tried(|| order(of, choice.as_ref(), &before, interrupt), interrupt)?;
     let (by, _) = words(choice.as_ref());
     let is_to_settle = choice.is_some() || !before.is_of_default();
-    let host = launcher.to_string();
     let mut last = None;
     loop {
         // A connection of its own each time: that of the boot before is dead.
@@ -109,6 +114,19 @@ fn reboot(of: Restart<'_>, within: Duration, interrupt: &Interrupt) -> Result<Bo
     }
 }
 
+/// What a host answers that is there, but may be so busy that a connection fails now and then.
+fn tried<T>(mut attempt: impl FnMut() -> Result<T, Error>, interrupt: &Interrupt) -> Result<T, Error> {
+    let until = Instant::now() + TO_BEGIN;
+    loop {
+        match attempt() {
+            Err(Error::Unreachable { .. } | Error::Silent { .. }) if Instant::now() < until => {
+                pause(interrupt)?;
+            }
+            answer => return answer,
+        }
+    }
+}
+
 /// By what the kernel is chosen, and what of it, as the scripts read it.
 fn words(choice: Option<&Choice>) -> (&str, &str) {
     match choice {
@@ -135,14 +153,21 @@ fn settle(of: Restart<'_>, by: &str, control: &Control, interrupt: &Interrupt) -
     answer.map(drop)
 }
 
-/// Orders the restart; returns the boot before it.
-fn order(of: Restart<'_>, choice: Option<&Choice>, interrupt: &Interrupt) -> Result<Boot, Error> {
+/// Orders the restart, unless the host has already left this boot: the answer to an order may be
+/// lost.
+fn order(
+    of: Restart<'_>,
+    choice: Option<&Choice>,
+    before: &Boot,
+    interrupt: &Interrupt,
+) -> Result<(), Error> {
     let host = of.launcher.to_string();
     let control = Control::of(&host)?;
     let (by, what) = words(choice);
-    let command = of.launcher.command(REBOOT, &[sudo(of.by_sudo), by, what], &control.socket());
+    let arguments = [sudo(of.by_sudo), by, what, &before.id];
+    let command = of.launcher.command(REBOOT, &arguments, &control.socket());
     let mut session = Session::start(&host, command)?;
-    let before = boot::read(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
+    boot::read(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
     let answer = session.line(Instant::now() + TO_OBEY, TO_OBEY, interrupt);
     session.end();
     match answer {
@@ -152,7 +177,7 @@ fn order(of: Restart<'_>, choice: Option<&Choice>, interrupt: &Interrupt) -> Res
             let said = line.trim_start_matches("failed").trim().to_owned();
             Err(Error::NoReboot { host, said })
         }
-        Ok(_) | Err(_) => Ok(before),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -245,6 +270,37 @@ mod tests {
         assert!(error.contains("there is no kernel 6.7: /boot has those of 6.1, 6.6"), "{error}");
     }
 
+    #[test]
+    fn an_order_that_does_not_arrive_is_given_again() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("now"), FIRST).unwrap();
+        fs::write(directory.path().join("next"), SECOND).unwrap();
+        // Each question and each order fails the first time.
+        let busy = "case \"$3\" in *sysrq*) of=order;; *) of=question;; esac; \
+            [ -e $D/$of ] || { echo reset by peer >&2; : > $D/$of; exit 255; };";
+        let launcher = host(directory.path(), &format!("{busy} {GOES_DOWN}"));
+        let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(20), &Interrupt::new().unwrap());
+        assert_eq!(boots.unwrap()[0].id, SECOND);
+        assert!(directory.path().join("order").exists());
+    }
+
+    #[test]
+    fn a_host_that_has_left_its_boot_is_not_restarted_once_more() {
+        // As far as nothing is done.
+        let (beginning, _) = REBOOT.split_once("fail()").unwrap();
+        let script = format!("{beginning}\necho here");
+        let here = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+        for (id, last) in [(FIRST, "gone"), (here.trim(), "here")] {
+            let mut shell = std::process::Command::new("sh");
+            let done = shell.args(["-c", &script, "host", "no", "default", "", id]).output().unwrap();
+            let said = String::from_utf8(done.stdout).unwrap();
+            assert!(
+                said.starts_with(&format!("boot {}", here.trim())) && said.ends_with(&format!("{last}\n")),
+                "{said}"
+            );
+        }
+    }
+
     /// One host in each test: two that share a directory could read a file that the other writes.
     fn not_back(script: &str) -> String {
         let directory = tempfile::tempdir().unwrap();
@@ -269,7 +325,8 @@ mod tests {
     #[test]
     fn a_host_that_stays_away_is_named_with_what_the_last_try_came_to() {
         let error = not_back(&format!(
-            "case \"$3\" in *sysrq*) echo boot {FIRST} 6.1;; *) echo no route >&2; exit 255;; esac"
+            "case \"$3\" in *sysrq*) : > $D/ordered;; *) [ ! -e $D/ordered ] || {{ echo no route >&2; exit 255; }};; esac; \
+             echo boot {FIRST} 6.1"
         ));
         assert!(error.contains("no route"), "{error}");
     }

@@ -107,8 +107,9 @@ echo settled
 );
 
 /// Restarts the host. `$2`: `default`, or by what another kernel is chosen for this boot (`grub`,
-/// `grub2`, `kexec`); `$3`: GRUB's entry, or the kernel's release. It answers as [`BOOT`], of the
-/// boot before; then `failed WHY` if every way to restart failed, or nothing more that counts.
+/// `grub2`, `kexec`); `$3`: GRUB's entry, or the kernel's release; `$4`: the identity of the boot
+/// that is to end. It answers as [`BOOT`]; then `failed WHY` if every way to restart failed, or
+/// nothing more that counts.
 ///
 /// Which kernel is the default is noted first. What kexec has loaded starts at a restart by
 /// systemd, or at once; a restart with the default unloads it.
@@ -118,6 +119,7 @@ echo settled
 pub(crate) const REBOOT: &str = as_root!(
     r#"
 echo "boot $(cat /proc/sys/kernel/random/boot_id) $(uname -r) $($s cat $n 2>/dev/null)"
+[ "$(cat /proc/sys/kernel/random/boot_id)" = "$4" ] || { echo gone; exit 0; }
 fail() { [ "$($s cat $n 2>/dev/null)" != "$(uname -r)" ] || $s rm -f $n; echo failed $why; exit 0; }
 if [ "$2" = default ]; then
   [ "$(cat /sys/kernel/kexec_loaded 2>/dev/null)" != 1 ] || why=$($s kexec -u 2>&1) || fail

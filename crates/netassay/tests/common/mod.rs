@@ -195,6 +195,15 @@ impl Watched {
         }
     }
 
+    /// Panics with all that the controller said if it has ended.
+    #[track_caller]
+    pub(crate) fn expect_alive(&mut self) {
+        if let Some(status) = self.child.try_wait().unwrap() {
+            self.talk.read_to_string(&mut self.heard).unwrap();
+            panic!("the controller has ended by itself, {status}:\n{}", self.heard);
+        }
+    }
+
     /// The two agents of the boot that has just begun, the transmitter's first.
     #[track_caller]
     pub(crate) fn agents(&self) -> [u32; 2] {

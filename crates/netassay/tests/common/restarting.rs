@@ -253,20 +253,27 @@ impl Machines {
         self.ask(name, "cat /proc/sys/kernel/random/boot_id")
     }
 
-    /// Waits until each machine has left its boot.
-    pub(crate) fn await_end_of(&self, boots: &[String; 2]) {
-        self.await_each(boots, "go down", |now, before| now.is_none_or(|now| now != *before));
+    /// Waits until each machine has left its boot; `orders` says whether what orders that lives.
+    pub(crate) fn await_end_of(&self, boots: &[String; 2], orders: impl FnMut()) {
+        self.await_each(boots, "go down", orders, |now, before| now.is_none_or(|now| now != *before));
     }
 
     /// Waits until each machine answers from another boot.
     pub(crate) fn await_next_boots(&self, boots: &[String; 2]) {
-        self.await_each(boots, "restart", |now, before| now.is_some_and(|now| now != *before));
+        self.await_each(boots, "restart", || {}, |now, before| now.is_some_and(|now| now != *before));
     }
 
-    fn await_each(&self, boots: &[String; 2], what: &str, is_so: fn(Option<String>, &String) -> bool) {
+    fn await_each(
+        &self,
+        boots: &[String; 2],
+        what: &str,
+        mut meanwhile: impl FnMut(),
+        is_so: fn(Option<String>, &String) -> bool,
+    ) {
         let deadline = Instant::now() + TO_START;
         for (name, before) in ["a", "b"].into_iter().zip(boots) {
             while !is_so(self.boot(name), before) {
+                meanwhile();
                 assert!(Instant::now() < deadline, "{name} does not {what}:\n{}", self.console(name));
                 std::thread::sleep(Duration::from_millis(300));
             }

@@ -51,7 +51,7 @@ pub(super) fn each_boot_runs_its_kernel_and_the_default_is_back(world: &World) {
     let before = world.machines.boots();
     let mut controller = Watched::start(world.netassay(&[]));
     controller.wait_for(&format!("both machines restart with kernel {other}"));
-    world.machines.await_end_of(&before);
+    world.machines.await_end_of(&before, || controller.expect_alive());
     let killed = Command::new("kill").args(["-9", &controller.id().to_string()]).status().unwrap();
     assert!(killed.success());
     drop(controller.finish());
