@@ -178,7 +178,7 @@ mod tests {
 
         #[test]
         fn together_no_more_is_proven_than_by_each_alone(runs in any_runs()) {
-            let found = explain(&[runs.clone()], 0.95).unwrap().remove(0);
+            let found = explain(std::slice::from_ref(&runs), 0.95).unwrap().remove(0);
             for (place, part) in found.parts.iter().enumerate() {
                 let alone = compare(&runs, &Question::against(0), |run| run.parts[place]).unwrap();
                 let proven = |one: &Comparison| matches!(one.verdict, Verdict::Higher | Verdict::Lower);
