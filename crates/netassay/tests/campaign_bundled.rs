@@ -41,11 +41,13 @@ const BESIDES: &[(&str, &[&str])] = &[
         "udp-path",
         &[
             "guest.kernel=KERNEL",
-            "guest.memory=256MiB",
+            "exact=true",
             "boots=1",
             "vcpus=1",
             "trace.batch=64",
             "trace.rounds=1",
+            "trace.paths=udp-rx",
+            "trace.readers=asleep",
         ],
     ),
     // Of its scenarios one of namespaces and one of guests: the studies below have all four.
@@ -59,8 +61,9 @@ const BESIDES: &[(&str, &[&str])] = &[
     ("offload-gain-vm-vxlan", &["design.kind=ladder", "guest.kernel=KERNEL", "guest.memory=256MiB"]),
 ];
 
-/// The studies that count instructions: whatever else the machine does, they count the same.
-const EXACT: &[&str] = &["kernel-ab-exact", "path-checksum", "path-offload", "path-kernel"];
+/// The studies that count instructions, or do so here: whatever else the machine does, they count
+/// the same.
+const EXACT: &[&str] = &["kernel-ab-exact", "path-checksum", "path-offload", "path-kernel", "udp-path"];
 
 /// What studies stand in. Those with guests have the machine to themselves
 /// (`.config/nextest.toml`), unless they only count.
