@@ -34,9 +34,19 @@ const BESIDES: &[(&str, &[&str])] = &[
         "path-checksum",
         &["kernel=KERNEL", "boots=1", "trace.batch=64", "trace.rounds=1", "trace.paths=udp-tx"],
     ),
-    ("path-offload", &["kernel=KERNEL", "boots=1", "trace.batch=64", "trace.rounds=1"]),
+    ("path-offload", &["kernel=KERNEL", "boots=1", "trace.batch=64", "trace.rounds=1", "trace.paths=tcp-rx"]),
     // Two kernels would be two boots.
-    ("path-kernel", &["kernel=KERNEL", "message=1,1400", "boots=1", "trace.batch=64", "trace.rounds=1"]),
+    (
+        "path-kernel",
+        &[
+            "kernel=KERNEL",
+            "message=1,1400",
+            "boots=1",
+            "trace.batch=64",
+            "trace.rounds=1",
+            "trace.paths=udp-tx",
+        ],
+    ),
     (
         "udp-path",
         &[

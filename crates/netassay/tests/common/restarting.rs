@@ -4,8 +4,8 @@
 //! Their root file system is an initramfs of files of this machine: busybox, sshd, ip, ethtool,
 //! and the libraries that `ldd` names. Management goes over QEMU's user-mode network with a
 //! forwarded port, the traffic over a link of datagrams between the two. Each start has a new boot
-//! id. What netassay keeps on a machine outlives its end, on a small disk: its undo journal among
-//! it, and two kernels.
+//! id. What netassay keeps on a machine outlives its end, on a small disk: its undo journal, and
+//! its program with `--keep-agent`. Two kernels are there too.
 //!
 //! Machine 1 is started by GRUB, from its disk, and has GRUB's programs and a command `reboot`.
 //! Machine 2 is started by QEMU. It has kexec, and no `reboot`, so that only the kernel's own
@@ -63,7 +63,7 @@ done
 cp init root/init; chmod 755 root/init
 cp host root/etc/ssh/host; chmod 600 root/etc/ssh/host
 cp user.pub root/admin/.ssh/authorized_keys
-printf 'HostKey /etc/ssh/host\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nUseDNS no\nMaxSessions 20\n' > root/etc/ssh/sshd_config
+printf 'HostKey /etc/ssh/host\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nUseDNS no\nMaxSessions 20\nSetEnv XDG_CACHE_HOME=/var/lib/cache\n' > root/etc/ssh/sshd_config
 printf 'root:x:0:0::/admin:/bin/sh\nsshd:x:100:100::/run/sshd:/bin/false\n' > root/etc/passwd
 printf 'root:x:0:\nsshd:x:100:\n' > root/etc/group
 mkdir -p disk/boot/grub
@@ -81,7 +81,7 @@ done
 rm -r root
 cp "$1"/boot/vmlinuz-* kernel; cp disk/boot/initrd.img-"$(basename "$1"/boot/vmlinuz-* | sed 's/^vmlinuz-//')" initramfs
 cp grub.cfg disk/boot/grub/; grub-editenv disk/boot/grub/grubenv create; grub-editenv disk/boot/grub/grubenv set saved_entry=kept
-for number in 1 2; do truncate -s 128M disk$number; mke2fs -q -t ext4 -O ^has_journal -d disk disk$number; done
+for number in 1 2; do truncate -s 256M disk$number; mke2fs -q -t ext4 -O ^has_journal -d disk disk$number; done
 rm -r disk
 grub-mkimage -O i386-pc -p '(hd0)/boot/grub' -o core biosdisk ext2 normal linux loadenv test echo serial terminal
 cat /usr/lib/grub/i386-pc/lnxboot.img core > grub

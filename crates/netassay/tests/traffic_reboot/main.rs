@@ -57,8 +57,9 @@ impl World {
         command.args(["run", "restarts.toml", "--keep-disturbed", "--progress", "plain", "--no-report"]);
         command.args(["--transmitter", transmitter, "--receiver", "b:data0"]);
         command.args(["--ssh-config", &self.machines.ssh_config()]);
-        // The program as it is sent is smaller without what debuggers read.
-        command.args(["--agent-binary", &self.bench.path("agent").display().to_string()]);
+        // The program as it is sent is smaller without what debuggers read, and stays: to unpack it
+        // in software takes as long as a boot.
+        command.args(["--keep-agent", "--agent-binary", &self.bench.path("agent").display().to_string()]);
         command.args(more);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         command
