@@ -1,6 +1,6 @@
 //! The place of a connection's socket.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,9 @@ use crate::error::Error;
 #[derive(Debug)]
 pub(crate) struct Control {
     directory: PathBuf,
+    /// Its lock, which says that somebody lives who uses it. Numbers of processes would not: those
+    /// of another container that shares the place mean other processes.
+    _lock: File,
 }
 
 const PREFIX: &str = "netassay-ssh-";
@@ -29,8 +32,16 @@ impl Control {
     /// before, and removes those of processes that were killed.
     pub(crate) fn make(parent: &Path) -> io::Result<Self> {
         sweep(parent);
-        let directory = mkdtemp(&parent.join(format!("{PREFIX}{}-XXXXXX", std::process::id())))?;
-        Ok(Self { directory })
+        loop {
+            let directory = mkdtemp(&parent.join(format!("{PREFIX}XXXXXX")))?;
+            // Somebody else may sweep it away before it has its lock.
+            let locked = File::open(&directory).and_then(|lock| lock.lock().map(|()| lock));
+            match locked {
+                Ok(lock) if directory.is_dir() => return Ok(Self { directory, _lock: lock }),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
     }
 
     /// Where such directories are made.
@@ -52,14 +63,15 @@ impl Drop for Control {
 
 fn sweep(parent: &Path) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split('-').next());
-        let is_over = process.is_some_and(|process| {
-            process.bytes().all(|byte| byte.is_ascii_digit()) && !Path::new("/proc").join(process).exists()
-        });
         // Not through a link.
         let is_ours = |about: fs::Metadata| about.is_dir() && about.uid() == geteuid().as_raw();
-        if is_over && entry.metadata().is_ok_and(is_ours) {
+        let is_named = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        if !is_named || !entry.metadata().is_ok_and(is_ours) {
+            continue;
+        }
+        // Held until it is gone.
+        let lock = File::open(entry.path()).ok().filter(|lock| lock.try_lock().is_ok());
+        if lock.is_some() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -72,18 +84,33 @@ mod tests {
     #[test]
     fn the_directories_of_the_dead_are_removed_and_nobody_elses() {
         let parent = tempfile::tempdir().unwrap();
-        let at = |name: &str| parent.path().join(name);
-        let alive = at(&format!("{PREFIX}{}-77", std::process::id()));
-        // Process numbers end at 2^22.
-        let dead = at(&format!("{PREFIX}4194305-0"));
-        let others = [at("netassay-ssh-"), at("netassay-ssh-x-1"), at("other"), alive];
-        others.iter().chain([&dead]).for_each(|path| fs::create_dir(path).unwrap());
+        let alive = Control::make(parent.path()).unwrap();
+        let dead = parent.path().join(format!("{PREFIX}0"));
+        let other = parent.path().join("other");
+        [&dead, &other].into_iter().for_each(|path| fs::create_dir(path).unwrap());
         fs::write(dead.join("s"), "").unwrap();
         let control = Control::make(parent.path()).unwrap();
-        assert!(!dead.exists() && others.iter().all(|path| path.exists()));
-        assert!(control.socket().parent().unwrap().is_dir());
+        assert!(!dead.exists() && other.exists());
+        assert!(alive.directory.is_dir() && control.socket().parent().unwrap().is_dir());
         let directory = control.directory.clone();
         drop(control);
         assert!(!directory.exists());
+    }
+
+    #[test]
+    fn many_at_once_each_keep_their_own() {
+        let parent = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let control = Control::make(parent.path()).unwrap();
+                        std::thread::yield_now();
+                        assert!(control.directory.is_dir());
+                    }
+                });
+            }
+        });
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 }
