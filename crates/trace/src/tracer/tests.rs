@@ -1,0 +1,146 @@
+//! Probes on the running kernel: its tracepoints.
+
+use std::net::UdpSocket;
+
+use super::*;
+use crate::reading::Journeys;
+
+fn probe(number: u8, name: &str) -> Probe {
+    let place = Point { kind: Kind::Tracepoint, name: name.to_owned(), arguments: None, packet: None };
+    Probe { number, place, at: At::Entry, phase: Phase::Out }
+}
+
+fn capable() -> bool {
+    matches!(crate::Capabilities::probe().raw_tracepoints.verdict, crate::Verdict::Yes)
+}
+
+/// The calling thread's number, as the kernel counts in the first namespace.
+fn thread() -> u32 {
+    nix::unistd::gettid().as_raw().unsigned_abs()
+}
+
+/// Tracepoints in which nothing preempts a program: the kernel runs each for every packet.
+/// (`sys_enter` and `sys_exit` are not such: a program that is preempted is left out for
+/// others.)
+#[test]
+fn each_datagram_of_a_followed_thread_is_counted_once_and_no_other() {
+    assert!(capable(), "root may load raw tracepoints here");
+    let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
+    let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
+    let (tracer, means) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+    assert_eq!(means, vec![Ok(Mean::Tracepoint); names.len()]);
+    tracer.follow(thread()).unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let here = socket.local_addr().unwrap();
+    let send = move |socket: &UdpSocket| {
+        for _ in 0..100 {
+            socket.send_to(&[0; 100], here).unwrap();
+        }
+    };
+    send(&socket);
+    let other = std::thread::spawn(move || send(&UdpSocket::bind("127.0.0.1:0").unwrap()));
+    other.join().unwrap();
+    let reading = tracer.read().unwrap();
+    assert_eq!(reading.journeys, Journeys { arrived: 100, ..Journeys::default() });
+    let way = &reading.ways[0];
+    assert_eq!((reading.ways.len(), way.whole.count, way.segments.len()), (1, 100, 2));
+    let parts: u64 = way.segments.iter().map(|segment| segment.sum).sum();
+    assert_eq!(parts, way.whole.sum, "the parts are the whole");
+    drop(tracer);
+}
+
+#[test]
+fn programs_that_are_attached_anew_count_from_zero() {
+    let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
+    let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
+    let (mut tracer, _) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for count in [5, 3] {
+        tracer.detach();
+        tracer.attach().unwrap();
+        tracer.follow(thread()).unwrap();
+        for _ in 0..count {
+            socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+        }
+        let reading = tracer.read().unwrap();
+        let [way] = reading.ways.as_slice() else { panic!("{reading:?}") };
+        assert_eq!((reading.journeys.arrived, way.whole.count, way.segments[1].count), (count, count, count));
+        tracer.detach();
+        socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+        assert_eq!(tracer.read().unwrap(), reading, "what is detached counts nothing");
+    }
+}
+
+#[test]
+fn one_packet_in_so_many_is_sampled_with_its_stamps() {
+    let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
+    let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
+    let (mut tracer, _) = Kernel::running().unwrap().attach_to_sample(&probes, 0, 4).unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let send = |tracer: &mut Tracer, count: u64| {
+        tracer.follow(thread()).unwrap();
+        for _ in 0..count {
+            socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+        }
+        let (reading, sampled) = (tracer.read().unwrap(), tracer.sampled().unwrap());
+        assert_eq!(reading.journeys.arrived, count);
+        sampled
+    };
+    // One CPU may have the first packets, another the others; the ring is read once a batch.
+    let some = send(&mut tracer, 100);
+    assert!((24..=26).contains(&some.packets.len()) && some.missed == 0, "{some:?}");
+    let mut before = 0;
+    for packet in &some.packets {
+        let points: Vec<u8> = packet.stamps.iter().map(|stamp| stamp.point).collect();
+        assert_eq!(points, [0, 1, 2]);
+        assert!(packet.stamps.is_sorted_by_key(|stamp| stamp.at), "{packet:?}");
+        assert!(packet.stamps[0].at > before, "{some:?}");
+        before = packet.stamps[2].at;
+    }
+    tracer.attach().unwrap();
+    let more = send(&mut tracer, 4000);
+    let (kept, missed) = (more.packets.len() as u64, more.missed);
+    assert!((479..=482).contains(&kept) && (998..=1002).contains(&(kept + missed)), "{kept} {missed}");
+}
+
+#[test]
+fn places_are_tried_without_a_journey() {
+    let probes = [probe(0, "net_dev_queue"), probe(1, "qdisc_dequeue")];
+    let (tracer, _) = Kernel::running().unwrap().attach_to_try(&probes, 0).unwrap();
+    tracer.follow(thread()).unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+    let reading = tracer.read().unwrap();
+    // Loopback has no queue.
+    assert_eq!(reading.hits[..2], [1, 0]);
+    assert_eq!((reading.journeys, reading.ways.len()), (Journeys::default(), 0));
+}
+
+/// The verifier follows a program's branches up to a million instructions.
+#[test]
+fn the_longest_paths_are_accepted_by_the_verifier() {
+    let phase = |number: u8| match number {
+        0..3 => Phase::Leading,
+        3..30 => Phase::Arriving,
+        _ => Phase::Reading,
+    };
+    let all = 0..POINTS as u8;
+    let mut comes_in: Vec<Probe> = all.clone().map(|number| probe(number, "net_dev_queue")).collect();
+    for probe in &mut comes_in {
+        probe.phase = phase(probe.number);
+        probe.place.packet = Some(Packet::Argument(0)).filter(|_| probe.phase != Phase::Leading);
+    }
+    let goes_out: Vec<Probe> = all.map(|number| probe(number, "net_dev_queue")).collect();
+    for (probes, every) in [(&goes_out, 0), (&goes_out, 1000), (&comes_in, 0), (&comes_in, 1000)] {
+        let (_, means) = Kernel::running().unwrap().attach_to_sample(probes, 0, every).unwrap();
+        assert_eq!(means, vec![Ok(Mean::Tracepoint); POINTS]);
+    }
+}
+
+#[test]
+fn a_tracepoint_that_no_kernel_has_is_told_and_the_others_stay() {
+    let probes = [probe(0, "net_dev_queue"), probe(1, "no_such_tracepoint")];
+    let (_, means) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+    assert_eq!(means[0], Ok(Mean::Tracepoint));
+    assert!(means[1].as_ref().unwrap_err().contains("No such file"), "{means:?}");
+}
