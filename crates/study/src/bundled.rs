@@ -33,15 +33,14 @@ macro_rules! bundled {
 /// All of them, the shortest first.
 const ALL: &[Bundled] = bundled![
     "quick",
-    "path-checksum",
     "kernel-ab-exact",
-    "path-offload",
-    "path-kernel",
     "tunnel-cost",
     "kernel-ab",
     "rr-latency",
     "mtu",
-    "udp-path",
+    "path-checksum",
+    "path-offload",
+    "path-kernel",
     "sender-ladder",
     "offload-gain-vm-vxlan",
     "tcp-offload",
@@ -49,6 +48,7 @@ const ALL: &[Bundled] = bundled![
     "offload-gain-vxlan",
     "udp-loopback",
     "offload-gain-vm",
+    "udp-path",
     "offload-gain",
     "udp-send-discard",
 ];

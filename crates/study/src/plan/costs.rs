@@ -21,9 +21,14 @@ const GUEST_RUN: Duration = Duration::from_millis(75);
 const SEARCH: u32 = 20;
 /// A whole run of exact mode, which has neither ramp nor window: 1.3 to 1.7 s.
 const EXACT_RUN: Duration = Duration::from_millis(1600);
-/// A trace of a path, for each message of a batch and each round: without probes, with some and
-/// with all. In an emulated virtual machine, where it takes longest.
-const TRACED: Duration = Duration::from_micros(400);
+/// A trace of a path in an emulated virtual machine: until its probes are chosen and loaded (20 to
+/// 28 s), and for each message of a batch in each round, in which it is sent some six times (40 s
+/// for 5 x 4096).
+const TRACE: [Duration; 2] = [Duration::from_secs(22), Duration::from_millis(2)];
+/// The same in exact mode: 10 s, and 5 s for 5 x 4096.
+const EXACT_TRACE: [Duration; 2] = [Duration::from_secs(10), Duration::from_micros(250)];
+/// The same on this machine, by tracepoints: half a second in all.
+const TRACE_HERE: [Duration; 2] = [Duration::from_millis(300), Duration::from_micros(10)];
 /// A boot of local hosts: building the testbed, reading the environment, tearing down. Medians of
 /// studies: 22 to 61 ms.
 const BOOT: Duration = Duration::from_millis(40);
@@ -78,6 +83,12 @@ impl Costs {
             (false, true) => GUEST_RUN,
             (false, false) => RUN,
         };
+        let traces = match (plan.exact, guests) {
+            (true, _) => EXACT_TRACE,
+            (false, true) => TRACE,
+            (false, false) => TRACE_HERE,
+        };
+        let run = run.saturating_add(traced(plan, traces));
         Self { run, measured: Vec::new(), exact: plan.exact, trying: Duration::ZERO }
     }
 
@@ -123,21 +134,22 @@ impl Costs {
         let runs = protocol.warmup.saturating_add(protocol.runs).saturating_mul(protocol.boots);
         Expected {
             windows: times(sum(&mut plan.conditions.iter().map(|condition| self.window(condition))), runs),
-            beside: times(sum(&mut plan.conditions.iter().map(|_| self.run)), runs)
-                .saturating_add(times(traced(plan), protocol.runs.saturating_mul(protocol.boots))),
+            beside: times(sum(&mut plan.conditions.iter().map(|_| self.run)), runs),
             boots: times(sum(&mut plan.states().iter().map(|state| self.boot(state))), protocol.boots),
             trying: self.trying,
         }
     }
 }
 
-/// The time of the traces behind one recorded run of each condition.
-fn traced(plan: &Plan) -> Duration {
+/// The time of the traces behind a run, as the mean of all runs: warm-ups are not traced.
+fn traced(plan: &Plan, [once, message]: [Duration; 2]) -> Duration {
     let Some(tracing) = &plan.tracing else { return Duration::ZERO };
-    let once = TRACED.saturating_mul(tracing.batch).saturating_mul(tracing.rounds);
+    let trace = message.saturating_mul(tracing.batch).saturating_mul(tracing.rounds).saturating_add(once);
     let kinds = plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
     let traces: usize = kinds.map(|kind| tracing.of(kind).count()).sum();
-    once.saturating_mul(u32::try_from(traces).unwrap_or(u32::MAX))
+    let protocol = &plan.asked.protocol;
+    let runs = f64::from(protocol.runs) / f64::from(protocol.runs.saturating_add(protocol.warmup).max(1));
+    trace.mul_f64(traces as f64 / plan.conditions.len().max(1) as f64 * runs)
 }
 
 /// How long a plan takes that was not tried here.
@@ -194,8 +206,9 @@ mod tests {
         let traced = traced.unwrap_or_else(|problems| panic!("{problems}"));
         let beside =
             |study: &Study| Costs::stated(&study.plan()).expect(&study.plan(), study.protocol()).beside;
-        // UDP has one of the paths: two conditions, three boots, four runs.
-        assert_eq!(beside(&traced) - beside(&plain), TRACED * 200 * 24);
+        // UDP has one of the paths: two conditions, three boots, four runs that are recorded.
+        let (more, [once, message]) = ((beside(&traced) - beside(&plain)).as_secs_f64(), TRACE);
+        assert!((more - 24.0 * (once + 200 * message).as_secs_f64()).abs() < 1e-6, "{more}");
     }
 
     #[test]
