@@ -41,9 +41,6 @@ pub(crate) const MTU: u32 = 1 << 17;
 /// Bytes of a setting of the machine: the longest that a kernel gives
 /// (`net.ipv4.ip_local_reserved_ports` with every second port) has 190,000.
 pub(crate) const VALUE: usize = 192 << 10;
-/// Messages of a batch that is traced, and batches: far more than a trace asks for.
-pub(crate) const BATCH: u32 = 1 << 20;
-pub(crate) const ROUNDS: usize = 64;
 /// A VXLAN's network identifier has 24 bits (RFC 7348, section 5).
 pub(crate) const VXLAN_ID: u32 = (1 << 24) - 1;
 
@@ -192,8 +189,8 @@ impl Bounded for Request {
                 spec(own)?;
                 receiver(there)?;
                 most("path", wanted.path.len(), trace::MOST_BYTES)?;
-                most("batch", wanted.batch, BATCH)?;
-                most("rounds", wanted.rounds as usize, ROUNDS)
+                most("batch", wanted.batch, words::MOST_MESSAGES)?;
+                most("rounds", wanted.rounds, words::MOST_ROUNDS)
             }
             Self::ChangeMachine(wanted) | Self::PreviewMachine(wanted) => machine(wanted),
             Self::Keep { why } => most("why", why.len(), TEXT),
@@ -309,11 +306,11 @@ fn traced(account: &trace::Account) -> Checked {
         texts("stages", [&stage.label].into_iter().chain(stage.seen.as_ref().err()))?;
         texts("stages.seen", stage.seen.iter().map(|seen| &seen.name))?;
     }
-    most("untraced", account.untraced.len(), ROUNDS)?;
+    most("untraced", account.untraced.len(), words::MOST_ROUNDS)?;
     most("one_more", account.one_more.len(), FEW)?;
     let more = account.one_more.iter().map(|(_, rounds)| rounds);
     for rounds in [&account.ends, &account.all].into_iter().chain(more) {
-        most("rounds", rounds.len(), ROUNDS)?;
+        most("rounds", rounds.len(), words::MOST_ROUNDS)?;
         for Round { batch_ns: _, reading } in rounds {
             most("hits", reading.hits.len(), trace::POINTS)?;
             most("ways", reading.ways.len(), trace::POINTS)?;

@@ -41,12 +41,12 @@ pub(crate) use load::{Load, Said, option};
 pub(crate) use machine::{Doctor, Restore};
 pub(crate) use plan::Plan;
 pub(crate) use report::{Report, ReportFormat};
-pub(crate) use run::{Aa, Changes, Measured, ProgressStyle, Run, RunFlags};
+pub(crate) use run::{Aa, CampaignFlags, Changes, Measured, ProgressStyle, Run, RunFlags};
 pub(crate) use show::{List, Show};
 pub(crate) use simulate::Simulate;
 pub(crate) use studies::{Check, New, Studies};
 pub(crate) use trace::Trace;
-pub(crate) use traced::{Merge, TraceAction, TracedStudy};
+pub(crate) use traced::{Merge, TraceAction};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -219,7 +219,7 @@ mod tests {
                     Command::Gate(gate) => found += gate.fail_if.len(),
                     Command::Run(run) => {
                         assert_eq!(
-                            run.measured.flags.set.changes.is_empty(),
+                            run.measured.flags.campaign.set.changes.is_empty(),
                             !command.contains(&"--set".to_owned())
                         )
                     }

@@ -139,6 +139,11 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "udp-tx", "--rounds=65"], 2, &["1..=64"]);
     refused(&["trace", "udp-tx", "--message=1,2"], 2, &["--message", "not a whole number"]);
     refused(&["trace", "udp-tx", "--every=10"], 2, &["--packets <FILE>"]);
+    refused(&["trace", "udp-tx", "--dry-run"], 2, &["--dry-run needs a study", "\"udp-tx\" is a path"]);
+    refused(&["trace", "udp-tx", "--set=boots=2"], 2, &["--set needs a study"]);
+    refused(&["trace", "path-checksum", "--rounds=2"], 2, &["--rounds needs a path", "--set trace.rounds"]);
+    refused(&["trace", "path-checksum", "--message=1"], 2, &["an option of traffic needs a path"]);
+    refused(&["trace", "mtu"], 2, &["traces nothing", "[trace]"]);
     refused(&["trace", "udp-tx", "--chart=path.png"], 2, &["path.png", ".svg or an .html"]);
     refused(&["trace", "udp-tx", "--scenario=discard"], 2, &["needs a receiver", "`loopback`"]);
     for scenario in ["veth", "vm", "ssh"] {

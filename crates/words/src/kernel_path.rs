@@ -26,6 +26,11 @@ crate::vocabulary! {
     }
 }
 
+/// The most messages of a batch of a trace: far more than a trace asks for.
+pub const MOST_MESSAGES: u32 = 1 << 20;
+/// The most batches of each kind: without probes, with some, and with all.
+pub const MOST_ROUNDS: u32 = 64;
+
 impl KernelPath {
     /// Whether packets of this traffic take it.
     #[must_use]

@@ -45,7 +45,7 @@ pub use device::{DeviceForm, DeviceSetting, EthtoolOption};
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::Family;
 pub use guest::{Accelerated, Acceleration, Copies, Nic};
-pub use kernel_path::{KernelPath, Waiting};
+pub use kernel_path::{KernelPath, MOST_MESSAGES, MOST_ROUNDS, Waiting};
 pub use key::{Key, Misfit};
 pub use keys::KEYS;
 pub use kind::Kind;

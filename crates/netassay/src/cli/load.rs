@@ -76,7 +76,10 @@ const OTHERS: &[(&str, &str, &str)] = &[
 impl Args for Said {
     fn augment_args(command: Command) -> Command {
         // Only for the command that is called: there are many options.
-        command.defer(|command| command.args(KEYS.iter().map(of_key)).args(of_testbed()).args(of_features()))
+        command.defer(|command| {
+            let command = command.next_help_heading("Options of the traffic and its testbed");
+            command.args(KEYS.iter().map(of_key)).args(of_testbed()).args(of_features())
+        })
     }
 
     fn augment_args_for_update(command: Command) -> Command {

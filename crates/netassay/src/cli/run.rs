@@ -53,8 +53,9 @@ pub(crate) struct Aa {
     pub(crate) run: RunFlags,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct RunFlags {
+/// How a study is measured, wherever its hosts are.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CampaignFlags {
     #[command(flatten)]
     pub(crate) set: Changes,
     #[command(flatten)]
@@ -67,12 +68,18 @@ pub(crate) struct RunFlags {
     #[arg(long, value_name = "STORED", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "absent, present, and present with a study are three things")]
     pub(crate) resume: Option<Option<String>>,
-    /// Use a user namespace even if privileges allow more
-    #[arg(long)]
-    pub(crate) rootless: bool,
     /// Count disturbed runs and do not repeat them: for a machine that is never idle
     #[arg(long)]
     pub(crate) keep_disturbed: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunFlags {
+    #[command(flatten)]
+    pub(crate) campaign: CampaignFlags,
+    /// Use a user namespace even if privileges allow more
+    #[arg(long)]
+    pub(crate) rootless: bool,
     /// Allow the study to change this machine itself, as its table `machine` says; netassay undoes
     /// the changes at the end
     #[arg(long)]

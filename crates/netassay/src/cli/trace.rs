@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use words::{MOST_MESSAGES, MOST_ROUNDS};
 
 use super::common::{Formatted, Tables, TurnFlags};
 use super::load::Said;
-use super::traced::{TraceAction, TracedStudy};
+use super::run::CampaignFlags;
+use super::traced::TraceAction;
 
 #[derive(Debug, Args)]
 #[command(
@@ -21,12 +23,12 @@ pub(crate) struct Trace {
     /// List the bundled paths, each stage with what this kernel offers to probe; or only these
     #[arg(long, value_name = "NAME", num_args = 0..)]
     pub(crate) paths: Option<Vec<String>>,
-    /// Messages of a batch
-    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
-    pub(crate) batch: u32,
-    /// Batches without probes, with some, and with all
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=64))]
-    pub(crate) rounds: u32,
+    /// Messages of a batch [default: 4096]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_MESSAGES.into()))]
+    pub(crate) batch: Option<u32>,
+    /// Batches without probes, with some, and with all [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_ROUNDS.into()))]
+    pub(crate) rounds: Option<u32>,
     /// Also write the flow chart to this file: .svg, or .html with its table
     #[arg(long, value_name = "FILE")]
     pub(crate) chart: Option<PathBuf>,
@@ -45,8 +47,9 @@ pub(crate) struct Trace {
     /// Count instructions instead of time, in one emulated virtual machine
     #[arg(long)]
     pub(crate) exact: bool,
-    #[command(flatten)]
-    pub(crate) study: TracedStudy,
+    /// Print the stages of this stored study (number, tag or name), and measure nothing
+    #[arg(long, value_name = "STORED")]
+    pub(crate) from: Option<String>,
     #[command(subcommand)]
     pub(crate) action: Option<TraceAction>,
     #[command(flatten)]
@@ -57,4 +60,6 @@ pub(crate) struct Trace {
     pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) output: Formatted,
+    #[command(flatten, next_help_heading = "Options of a study")]
+    pub(crate) campaign: CampaignFlags,
 }

@@ -52,7 +52,7 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
 }
 
 fn show(flags: &Aa, study: Option<&str>) -> Result<(), Failure> {
-    let stored = load(&flags.run.database.db, study)?;
+    let stored = load(&flags.run.campaign.database.db, study)?;
     let found = FalsePositives::new(&stored, flags.boots).map_err(|error| match error {
         report::Error::NoTwins { .. } => Failure::Usage(error.to_string()),
         report::Error::NothingRecorded { .. } => Failure::Nothing(error.to_string()),

@@ -29,9 +29,10 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
     let study = asked(name, flags)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
-    let stored = open_read_only(&flags.database.db)?.load(summary.study)?.shown();
+    let stored = open_read_only(&flags.campaign.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
-    let written = if measured.no_report { None } else { report_beside(&flags.database.db, summary.study) };
+    let written =
+        if measured.no_report { None } else { report_beside(&flags.campaign.database.db, summary.study) };
     let place = written.as_deref().map_or_else(String::new, |path| format!("Report: {}\n", named(path)));
     let short = in_short(&stored, output::layout(flags.tables.wide))?;
     // A document for programs names no file of this machine.
@@ -39,7 +40,7 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
         say(&format!("wrote {}", named(path)));
     }
     output::show(&results, &flags.output, flags.tables.wide, |results, layout| {
-        results.text(&flags.database.db, layout) + &short + &place
+        results.text(&flags.campaign.database.db, layout) + &short + &place
     })?;
     Ok(conclude(flags, &summary))
 }
@@ -47,15 +48,15 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
 /// The study with its changes; on the machines that are named, if any are.
 pub(crate) fn asked(name: &str, flags: &RunFlags) -> Result<Study, Failure> {
     if !flags.hosts.names_any() {
-        return find(name, &flags.set);
+        return find(name, &flags.campaign.set);
     }
-    let mut set = flags.set.clone();
+    let mut set = flags.campaign.set.clone();
     // Only machines restart, and have kernels that they restart with, and the study is not between
     // them yet.
     set.changes.push(hosts::change("boots.how=")?);
     set.changes.push(hosts::change("kernel=")?);
     let moved = hosts::moved(&find(name, &set)?)?;
-    set.changes.truncate(flags.set.changes.len());
+    set.changes.truncate(flags.campaign.set.changes.len());
     set.changes.extend(moved);
     find(name, &set)
 }
@@ -80,29 +81,29 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let is_between = flags.hosts.names_any();
     // A dry run changes nothing.
     let of_sides = match is_between {
-        true => machine::of_sides(study, flags.change_machine || flags.dry_run)?,
+        true => machine::of_sides(study, flags.change_machine || flags.campaign.dry_run)?,
         false => BySide::default(),
     };
     let mut reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest(), &interrupt)?;
     if let Some(reached) = &mut reached {
         reached.check(study, &interrupt)?;
     }
-    if let (true, Some(reached)) = (flags.dry_run, &mut reached) {
+    if let (true, Some(reached)) = (flags.campaign.dry_run, &mut reached) {
         reached.preview(study, &of_sides, &interrupt)?;
         return dry_run_between(study, reached, flags).map(|()| None);
     }
     let mut lab = lab(study, flags, reached, &interrupt)?;
     lab.options.machine = of_sides;
-    if flags.dry_run {
+    if flags.campaign.dry_run {
         return dry_run(study, &mut lab, flags).map(|()| None);
     }
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
-    let (db, version) = (&flags.database.db, env!("CARGO_PKG_VERSION"));
+    let (db, version) = (&flags.campaign.database.db, env!("CARGO_PKG_VERSION"));
     let here = if is_between { &Machines::default() } else { study.machine() };
     machine::during(study, here, flags.change_machine, |changed| {
         let mut store = Store::open(db)?;
-        let resumed = match &flags.resume {
+        let resumed = match &flags.campaign.resume {
             None => None,
             Some(word) => Some(to_resume(&store, study, word.as_deref())?),
         };
@@ -114,7 +115,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
             interrupt,
             observe: &mut |event: &Event| progress.show(event),
             is_decided: &report::is_decided,
-            keep_disturbed: flags.keep_disturbed,
+            keep_disturbed: flags.campaign.keep_disturbed,
             beside: session.disturbance(),
             machine: changed.map_or(&[], |changed| &changed.changes),
             differences: &|| changed.map(Changed::differences).unwrap_or_default(),
@@ -226,7 +227,7 @@ fn to_resume(store: &Store, study: &Study, word: Option<&str>) -> Result<StudyId
 /// Reports how the session ended.
 pub(crate) fn conclude(flags: &RunFlags, summary: &Summary) -> ExitCode {
     let again = again();
-    let db = named(&flags.database.db);
+    let db = named(&flags.campaign.database.db);
     if summary.invalid > 0 {
         let invalid = report::counted(summary.invalid, "run");
         let id = summary.study;

@@ -55,8 +55,8 @@ pub(crate) const RECORDED: RangeInclusive<u64> = 1..=10_000;
 /// Looks of a study that may stop early.
 pub(crate) const LOOKS: RangeInclusive<u64> = 2..=20;
 /// Messages of a batch of a trace.
-pub(crate) const BATCH: RangeInclusive<u64> = 1..=1 << 20;
+pub(crate) const BATCH: RangeInclusive<u64> = 1..=words::MOST_MESSAGES as u64;
 /// Batches of a trace of each kind.
-pub(crate) const ROUNDS: RangeInclusive<u64> = 1..=64;
+pub(crate) const ROUNDS: RangeInclusive<u64> = 1..=words::MOST_ROUNDS as u64;
 /// The seed: the range of TOML's integers.
 pub(crate) const SEED: RangeInclusive<u64> = 0..=9_223_372_036_854_775_807;

@@ -7,7 +7,7 @@ use report::{StageRanges, Stages};
 use store::StudyId;
 use study::bundled;
 
-use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace, TracedStudy};
+use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace};
 use crate::commands::run;
 use crate::commands::stored::{load_from, open_read_only, study_of};
 use crate::commands::studies::read_text;
@@ -29,7 +29,9 @@ pub(super) fn is_meant(name: &str) -> bool {
 /// Measures a study and traces it, and prints what its stages explain.
 pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     let of_paths = [
-        (!flags.said.0.is_empty(), "the options of traffic"),
+        (!flags.said.0.is_empty(), "an option of traffic"),
+        (flags.batch.is_some(), "--batch"),
+        (flags.rounds.is_some(), "--rounds"),
         (flags.asleep, "--asleep"),
         (flags.exact, "--exact"),
         (flags.chart.is_some(), "--chart"),
@@ -38,7 +40,7 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     ];
     if let Some((_, what)) = of_paths.into_iter().find(|(is_given, _)| *is_given) {
         return Err(Failure::Usage(format!(
-            "{what} are for one path, and {name:?} is a study: its file says that, or --set (`--set trace.rounds=3`)"
+            "{what} needs a path, and {name:?} is a study: change the study instead (`--set trace.rounds=3`)"
         )));
     }
     let run = run_flags(flags);
@@ -59,12 +61,12 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
 
 /// Prints the stages of a stored study.
 pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
-    let store = open_read_only(&flags.study.database.db)?;
+    let store = open_read_only(&flags.campaign.database.db)?;
     print(study_of(&store, Some(word))?, flags)
 }
 
 fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
-    let db = &flags.study.database.db;
+    let db = &flags.campaign.database.db;
     let stored = open_read_only(db)?.load(study)?.shown();
     let stages = Stages::new(&stored, CONFIDENCE)?;
     output::show(&stages, &flags.output, flags.tables.wide, |stages, layout| {
@@ -77,14 +79,9 @@ fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
 }
 
 fn run_flags(flags: &Trace) -> RunFlags {
-    let TracedStudy { set, database, dry_run, resume, keep_disturbed, .. } = &flags.study;
     RunFlags {
-        set: set.clone(),
-        database: database.clone(),
-        dry_run: *dry_run,
-        resume: resume.clone(),
+        campaign: flags.campaign.clone(),
         rootless: false,
-        keep_disturbed: *keep_disturbed,
         change_machine: false,
         hosts: HostFlags::default(),
         reboot_within: None,

@@ -10,11 +10,11 @@ mod paths;
 use std::process::ExitCode;
 
 use agent::message::Traced;
-use study::{CongestionControl, Kind, Scenario};
+use study::{CongestionControl, Kind, Scenario, Tracing};
 use testbed::Testbed;
 use trace::{Capabilities, MOST_BYTES, Path, Verdict};
 
-use crate::cli::{Said, Trace, TraceAction};
+use crate::cli::{CampaignFlags, Said, Trace, TraceAction};
 use crate::commands::figure;
 use crate::commands::load::Asked;
 use crate::commands::studies::read_text;
@@ -30,7 +30,7 @@ pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
     if let Some(TraceAction::Merge(flags)) = &flags.action {
         return compared::merge(flags).map(done);
     }
-    if let Some(word) = &flags.study.from {
+    if let Some(word) = &flags.from {
         return compared::stored(word, flags).map(done);
     }
     match (&flags.paths, &flags.path) {
@@ -47,6 +47,18 @@ fn done((): ()) -> ExitCode {
 
 fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let (text, path) = read(name)?;
+    let CampaignFlags { set, database: _, dry_run, resume, keep_disturbed } = &flags.campaign;
+    let of_studies = [
+        (!set.changes.is_empty(), "--set"),
+        (*dry_run, "--dry-run"),
+        (resume.is_some(), "--resume"),
+        (*keep_disturbed, "--keep-disturbed"),
+    ];
+    if let Some((_, what)) = of_studies.into_iter().find(|(is_given, _)| *is_given) {
+        return Err(Failure::Usage(format!(
+            "{what} needs a study, and {name:?} is a path: it has the options of `netassay load`"
+        )));
+    }
     let said = said(flags)?;
     // One thread holds the sockets of both ends. In a virtual machine it may enter the other end's
     // namespace; here that needs a privilege that agents give up.
@@ -88,9 +100,11 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let mut testbed = Testbed::build(&options, &interrupt)?;
     testbed.settle(&runner::switches_of(&asked.condition))?;
     // Functions of the running kernel are not probed: a guest's kernel harms nobody.
-    let &Trace { batch, rounds, asleep, .. } = flags;
+    let Tracing { batch, rounds, .. } = Tracing::default();
+    let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
     let every = if flags.packets.is_some() { flags.every } else { 0 };
-    let wanted = Traced { path: text, functions: asked.inside_guest, batch, rounds, asleep, every };
+    let wanted =
+        Traced { path: text, functions: asked.inside_guest, batch, rounds, asleep: flags.asleep, every };
     let mut traces = Vec::new();
     for asked in &all {
         let mut order = asked.order.clone();
