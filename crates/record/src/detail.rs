@@ -100,7 +100,7 @@ impl Detail {
     }
 
     /// Sets what was traced behind the run.
-    pub fn trace(&mut self, traces: Vec<PathTrace>) {
+    pub fn set_traces(&mut self, traces: Vec<PathTrace>) {
         match self {
             Self::Measured(account) => account.traces = traces,
             Self::Exact(exact) => exact.traces = traces,

@@ -51,7 +51,7 @@ fn trace(boot: u32, condition: usize, path: KernelPath) -> PathTrace {
 
 fn run(id: i64, boot: u32, condition: usize, traces: Vec<PathTrace>) -> StoredRun {
     let mut detail = Detail::Exact(Box::new(sample::exact_run()));
-    detail.trace(traces);
+    detail.set_traces(traces);
     StoredRun { detail, ..rows::run(id, boot, 1, condition, BTreeMap::new()) }
 }
 

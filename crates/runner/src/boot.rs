@@ -194,7 +194,7 @@ impl Campaign<'_> {
             // Behind the window, which probes would disturb. A warm-up is not looked at.
             if let Some(tracing) = session.plan.tracing.as_ref().filter(|_| !run.warmup) {
                 let traces = bench.trace(&order_of(condition), tracing, &mut || observe(&Event::Tick))?;
-                readings.detail.trace(traces);
+                readings.detail.set_traces(traces);
             }
             Ok(Ok(readings))
         });

@@ -27,6 +27,16 @@ pub(crate) struct Unmatched {
     pub(crate) within: Option<(String, String)>,
 }
 
+impl Unmatched {
+    /// Where its cost is, as a clause.
+    pub(crate) fn cost(&self) -> String {
+        match &self.within {
+            Some((from, to)) => format!("its cost is in {from} to {to}"),
+            None => "its cost is in no stage".to_owned(),
+        }
+    }
+}
+
 /// No path has more places; each is compared with each.
 const MOST_PLACES: usize = 64;
 

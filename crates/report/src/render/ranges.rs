@@ -184,22 +184,20 @@ impl Group {
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&["from", "to", "least", "most", "in", "and"]);
+        let mut table = Table::new(&["from", "to", "least", "least in", "most", "most in"]);
         for Range { from, to, least, least_in, most, most_in } in self.stages.iter().chain([&self.whole]) {
-            let (one, other) = (self.letter(*least_in), self.letter(*most_in));
-            table.row(&[from, to, &figure(*least), &figure(*most), &one, &other]);
+            let [one, other] = [least_in, most_in].map(|source| (source + 1).to_string());
+            table.row(&[from, to, &figure(*least), &one, &figure(*most), &other]);
         }
         table
-    }
-
-    fn letter(&self, source: usize) -> String {
-        (source + 1).to_string()
     }
 
     fn sentences(&self) -> Vec<String> {
         let numbered = (1..).zip(&self.sources);
         let mut said: Vec<String> = numbered.map(|(number, source)| format!("{number}: {source}")).collect();
-        said.push("least and most: means of boots, and in which of these they are".to_owned());
+        said.push(
+            "least and most: means of boots, each with the number of the source that has it".to_owned(),
+        );
         said.extend(self.unmatched.iter().map(|one| {
             let numbers: Vec<String> = (1..)
                 .zip(&one.seen_at)
@@ -209,11 +207,12 @@ impl Group {
                     format!("{number} (at {})", list(&functions))
                 })
                 .collect();
-            let cost = match &one.within {
-                Some((from, to)) => format!("its cost is in {from} to {to}"),
-                None => "its cost is in no stage".to_owned(),
-            };
-            format!("{} is not seen at one place in all, only in {}; {cost}", one.stage, list(&numbers))
+            format!(
+                "{} is not seen at one place in all, only in {}; {}",
+                one.stage,
+                list(&numbers),
+                one.cost()
+            )
         }));
         said
     }

@@ -127,7 +127,7 @@ impl Stages {
             Verdict::Inconclusive => format!(
                 "the whole takes {size} {}, {}",
                 self.unit,
-                whole.gap.map_or("without an interval", stats_gap)
+                whole.gap.map_or("without an interval", gap_words)
             ),
             _ => format!("no difference of the whole is proven ({size} {})", self.unit),
         };
@@ -196,7 +196,7 @@ fn verdict(one: &Comparison) -> &'static str {
     }
 }
 
-fn stats_gap(gap: stats::Gap) -> &'static str {
+fn gap_words(gap: stats::Gap) -> &'static str {
     match gap {
         stats::Gap::OneBootInCommon | stats::Gap::OneBoot => {
             "without an interval, which needs 2 boots or more"
@@ -211,11 +211,7 @@ pub(crate) fn unmatched(one: &Unmatched, names: [&str; 2]) -> String {
         let names: Vec<&str> = one.seen_at[place].iter().map(String::as_str).collect();
         list(&names)
     };
-    let cost = match &one.within {
-        Some((from, to)) => format!("its cost is in {from} to {to}"),
-        None => "its cost is in no stage, so in what is unexplained".to_owned(),
-    };
-    let stage = &one.stage;
+    let (stage, cost) = (&one.stage, one.cost());
     match [0, 1].map(|place| one.seen_at[place].is_empty()) {
         [false, true] => format!("{stage} is seen with {} only; {cost}", names[0]),
         [true, false] => format!("{stage} is seen with {} only; {cost}", names[1]),
