@@ -118,6 +118,9 @@ pub enum Error {
         /// The kernel's error.
         source: io::Error,
     },
+    /// Several hosts, each with what is wrong there.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Several(Vec<Error>),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

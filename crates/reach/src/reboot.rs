@@ -43,7 +43,7 @@ pub struct Restart<'r> {
 /// # Errors
 /// [`Error::NoReboot`] for a host that refuses, [`Error::NotBack`] for one that does not answer
 /// `within` this time, or still from the same boot, [`Error::OtherKernel`] for one that came up
-/// with another kernel.
+/// with another kernel; [`Error::Several`] for more than one of them.
 pub fn reboot_all(
     hosts: &[Restart<'_>],
     within: Duration,
@@ -51,9 +51,19 @@ pub fn reboot_all(
 ) -> Result<Vec<Boot>, Error> {
     thread::scope(|scope| {
         let all: Vec<_> = hosts.iter().map(|host| scope.spawn(|| reboot(*host, within, interrupt))).collect();
-        all.into_iter()
-            .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+        let (mut boots, mut errors) = (Vec::new(), Vec::new());
+        for one in all {
+            match one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
+                Ok(boot) => boots.push(boot),
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => errors.push(error),
+            }
+        }
+        match errors.len() {
+            0 => Ok(boots),
+            1 => Err(errors.remove(0)),
+            _ => Err(Error::Several(errors)),
+        }
     })
 }
 
@@ -329,6 +339,18 @@ mod tests {
              echo boot {FIRST} 6.1"
         ));
         assert!(error.contains("no route"), "{error}");
+    }
+
+    #[test]
+    fn every_host_that_does_not_restart_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let away = host(directory.path(), &format!("echo boot {FIRST} 6.1"));
+        let refuses = host(directory.path(), &format!("echo boot {FIRST} 6.1; echo failed no root"));
+        let both = [restart(&away), restart(&refuses)];
+        let error = reboot_all(&both, Duration::from_secs(1), &Interrupt::new().unwrap()).unwrap_err();
+        let error = error.to_string();
+        let named = ["did not come back within 1 s", "cannot be rebooted: no root"];
+        assert!(named.iter().all(|words| error.contains(words)), "{error}");
     }
 
     #[test]

@@ -25,8 +25,9 @@ use std::time::{Duration, Instant};
 
 use super::kernel::release;
 
-/// How long a machine may take to start and answer over ssh: some 8 s on an idle machine.
-const TO_START: Duration = Duration::from_secs(90);
+/// How long a machine may take to start and answer over ssh: some 8 s on an idle machine, and as
+/// many times that as there are others on its CPU.
+const TO_START: Duration = Duration::from_secs(180);
 
 /// What it is made of.
 const PROGRAMS: [&str; 12] = [

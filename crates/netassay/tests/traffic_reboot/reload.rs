@@ -204,7 +204,10 @@ pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
             }
         }
         let (code, said) = controller.finish();
-        assert_ne!(code, Some(0), "{victim}: {said}");
+        // Without its connection a run fails, and the study goes on with another one, or ends.
+        let goes_on =
+            victim != "the controller" && said.contains("the rest of this boot runs on a new testbed");
+        assert!(code != Some(0) || goes_on, "{victim}: {said}");
         expect_as_before(world, &before, &format!("{victim} killed {moment:?} after the drivers: {said}"));
     }
 
