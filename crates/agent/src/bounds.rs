@@ -14,7 +14,7 @@ use crate::traffic::MOST_FLOWS;
 use host::journal::{Change, Difference, Now};
 use host::machine::{MachineRequest, Value};
 use record::{Finished, Measured, Watched};
-use trace::Round;
+use trace::{Found, Round};
 use words::{Accelerated, Settled, Tuning};
 
 /// CPUs, by count and by number: what the largest kernel is built for (`NR_CPUS`).
@@ -192,6 +192,10 @@ impl Bounded for Request {
                 most("batch", wanted.batch, words::MOST_MESSAGES)?;
                 most("rounds", wanted.rounds, words::MOST_ROUNDS)
             }
+            Self::Survey { paths, functions: _ } => {
+                most("paths", paths.len(), FEW)?;
+                paths.iter().try_for_each(|path| most("paths", path.len(), trace::MOST_BYTES))
+            }
             Self::ChangeMachine(wanted) | Self::PreviewMachine(wanted) => machine(wanted),
             Self::Keep { why } => most("why", why.len(), TEXT),
         }
@@ -275,6 +279,7 @@ impl Bounded for Answer {
                 texts("softirq_absent", account.softirq_absent.iter())
             }
             Self::Traced(account) => traced(account),
+            Self::Surveyed(survey) => surveyed(survey),
             Self::Finished(finished) => outcome(finished),
             Self::Booted(guest) => booted(guest),
         }
@@ -298,6 +303,28 @@ fn receiver(receiver: &ExactReceiver) -> Checked {
         ExactReceiver::In { process: _, spec: other } => spec(other),
         ExactReceiver::Nobody(_) => Ok(()),
     }
+}
+
+fn surveyed(survey: &trace::Survey) -> Checked {
+    most("ladder", survey.ladder.0.len(), FEW)?;
+    texts("ladder", survey.ladder.0.iter().map(|step| &step.reason))?;
+    most("paths", survey.paths.len(), FEW)?;
+    for stages in &survey.paths {
+        most("stages", stages.len(), trace::POINTS)?;
+        for stage in stages {
+            texts("stages", [&stage.label].into_iter())?;
+            for found in [&stage.ipv4, &stage.ipv6] {
+                match found {
+                    Found::Missing(reason) => texts("stages.missing", [reason].into_iter())?,
+                    Found::Points(points) => {
+                        most("stages.points", points.len(), FEATURES)?;
+                        texts("stages.points", points.iter().map(|point| &point.name))?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 fn traced(account: &trace::Account) -> Checked {

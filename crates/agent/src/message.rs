@@ -235,6 +235,13 @@ pub enum Request {
         /// What is traced.
         wanted: Traced,
     },
+    /// Tell what the kernel has for paths of packets, and which probes it allows.
+    Survey {
+        /// The texts of the paths' files.
+        paths: Vec<String>,
+        /// Whether a probe at a function may be tried.
+        functions: bool,
+    },
     /// Stop the threads, close the sockets and give the final account.
     Finish,
     /// Drop the workload, if there is one, without an account.
@@ -367,6 +374,8 @@ pub enum Answer {
     Booted(Box<Booted>),
     /// To [`Request::Trace`].
     Traced(Box<trace::Account>),
+    /// To [`Request::Survey`].
+    Surveyed(Box<trace::Survey>),
     /// To [`Request::Finish`].
     Finished(Box<Finished>),
     /// The request failed.

@@ -12,7 +12,7 @@ use crate::interfaces::{Interfaces, ONE_QUEUE, check_one_queue};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::refusal::{Refusal, Reply, done};
-use crate::trace::trace;
+use crate::trace::{survey, trace};
 use crate::traffic::Traffic;
 use crate::watch::Watch;
 use words::{DeviceSetting, Settled, Tuning};
@@ -149,6 +149,7 @@ impl Session {
                 self.traffic = None;
                 trace(&spec, receiver, &wanted, deadline)
             }
+            Request::Survey { paths, functions } => survey(&paths, functions),
             Request::Finish => {
                 let traffic = self.traffic.take().ok_or(NO_TRAFFIC)?;
                 traffic.finish(&mut self.interfaces.links)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ::trace::{
-    Account, At, Candidates, Chosen, Cost, Kernel, Mean, Offered, Path, Phase, Probe, Round, Sampled, Tracer,
-    needed, resolve,
+    Account, At, Candidates, Chosen, Cost, Kernel, Mean, Offered, Path, Phase, Probe, Round, Sampled, Survey,
+    Tracer, needed, resolve,
 };
 use load::Spec;
 use load::exact::{Repeat, lend};
@@ -35,6 +35,13 @@ pub(crate) fn trace(spec: &Spec, receiver: ExactReceiver, wanted: &Traced, deadl
     let lent = lend(spec, receiver, nobody, wanted.asleep, &mut |turns| work.account(turns))
         .map_err(Refusal::passing)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
+}
+
+/// Tells what the kernel has for these paths.
+pub(crate) fn survey(paths: &[String], functions: bool) -> Reply {
+    let parsed = paths.iter().map(|text| Path::parse("the path", text));
+    let paths = parsed.collect::<Result<Vec<_>, _>>().map_err(|error| Refusal::from(error.to_string()))?;
+    Ok(Answer::Surveyed(Box::new(Survey::make(&paths, functions))))
 }
 
 struct Watched<'w> {

@@ -93,6 +93,7 @@ fn requests() -> Vec<Request> {
             receiver: ExactReceiver::Nobody(ADDRESS.parse().unwrap()),
             wanted: Traced { path: text(), functions: true, batch: 1, rounds: 1, asleep: true, every: 7 },
         },
+        Request::Survey { paths: vec![text()], functions: true },
         Request::Finish,
         Request::Abandon,
         Request::ChangeMachine(machine),

@@ -225,6 +225,18 @@ fn the_doctor_examines_every_area() {
     for area in ["privileges", "scenario", "feature", "guests", "tracing", "noise"] {
         assert!(findings.iter().any(|finding| finding["area"] == area), "nothing about {area}");
     }
+    // Each kind of probe has its verdict, its reason, and what is lost without it.
+    let probes = report["probes"].as_array().unwrap();
+    let names: Vec<&str> = probes.iter().map(|probe| probe["rung"].as_str().unwrap()).collect();
+    assert_eq!(names, ["trampoline", "kprobe_multi", "kprobe", "raw_tracepoint", "tracepoint"]);
+    for probe in probes {
+        // An ordinary user may use none of them.
+        assert_eq!(probe["verdict"], "no", "{probe}");
+        assert!(probe["reason"].as_str().unwrap().contains("CAP_BPF"), "{probe}");
+        let named = findings.iter().find(|finding| finding["name"] == probe["name"]).unwrap();
+        let without = format!("without: {}", probe["without"].as_str().unwrap());
+        assert_eq!(named["fix"], without, "{named}");
+    }
     let veth = findings.iter().find(|finding| finding["name"] == "veth, rootless").unwrap();
     assert_eq!(veth["status"], "ok", "{veth}");
     assert!(

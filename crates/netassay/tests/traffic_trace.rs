@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Bench, expect, expect_no_agents_of, is_root, skip, stderr, stdout};
+use common::{Bench, expect, expect_no_agents_of, inside, is_root, skip, stderr, stdout};
 
 const LOOPBACK: [&str; 2] = ["trace", "udp-tx"];
 
@@ -153,7 +153,26 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     }
     let broken = bench.write("broken.toml", "about = \"x\"\nworkload = \"udp_rx\"\n");
     refused(&["trace", broken.to_str().unwrap()], 2, &["broken.toml:"]);
+    let paths = bench.netassay(&["trace", "--paths", "udp-tx", "--format=json"]).output().unwrap();
+    expect(&paths, 0);
+    let listed: serde_json::Value = serde_json::from_str(&stdout(&paths)).unwrap();
+    assert_eq!((&listed["inside_guest"], &listed["paths"][0]["name"]), (&false.into(), &"udp-tx".into()));
+    assert_eq!(listed["probes"].as_array().unwrap().len(), 5, "{listed:#}");
     if is_root() {
+        // Refused by the kernel, and by what: a user namespace, a kernel that hides its types.
+        let refused_inside = |outer: &[&str], words: &[&str]| {
+            let mut command = std::process::Command::new(outer[0]);
+            command.args(&outer[1..]);
+            let output = inside(command, &bench.netassay(&LOOPBACK)).output().unwrap();
+            expect(&output, 3);
+            let said = stderr(&output);
+            assert!(words.iter().all(|word| said.contains(word)), "{said}");
+            assert!(said.contains("--inside guest"), "{said}");
+        };
+        refused_inside(&["unshare", "--user", "--map-root-user", "--"], &["in a user namespace"]);
+        let hidden = "mount -t tmpfs none /sys/kernel/btf && exec \"$@\"";
+        let words = ["no /sys/kernel/btf/vmlinux", "CONFIG_DEBUG_INFO_BTF"];
+        refused_inside(&["unshare", "--mount", "sh", "-c", hidden, "sh"], &words);
         let output = bench.netassay_as_nobody(&LOOPBACK).output().unwrap();
         expect(&output, 3);
         let said = stderr(&output);

@@ -47,6 +47,19 @@ impl Testbed {
         }
     }
 
+    /// What the hosts' kernel has for paths, given as the texts of their files.
+    ///
+    /// # Errors
+    /// A path that cannot be read.
+    pub fn survey(&mut self, paths: Vec<String>) -> Result<trace::Survey, Error> {
+        // Functions of the running kernel are not probed: a guest's kernel harms nobody.
+        let functions = !self.machines.is_empty();
+        match self.long(&Request::Survey { paths, functions })? {
+            Answer::Surveyed(survey) => Ok(*survey),
+            other => Err(self.transmitter.agent.client.unexpected(&other).into()),
+        }
+    }
+
     fn exact_receiver(&self, order: &RunOrder) -> Result<ExactReceiver, Error> {
         match (&self.receiver, order.traffic.kind) {
             (Some(_), load::Kind::Pps) => Err(Error::NeedsDiscard),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::btf::{Arguments, Packet};
 use crate::lane::Lane;
@@ -11,7 +11,8 @@ use crate::path::{At, Path};
 use crate::phase::Phase;
 
 /// A stage, with the probe points of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Resolved {
     /// The box of the flow chart.
     pub label: String,
@@ -30,7 +31,7 @@ pub struct Resolved {
 }
 
 /// The probe points of a stage.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Found {
     /// All that the kernel has, best first: which of them packets pass is known only from hits.
@@ -40,7 +41,8 @@ pub enum Found {
 }
 
 /// A probe point.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Point {
     /// What it is.
     pub kind: Kind,
@@ -53,7 +55,7 @@ pub struct Point {
 }
 
 /// The kind of a probe point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// The entry or return of a function.

@@ -204,6 +204,21 @@ impl Kernel {
         }
     }
 
+    /// Attaches a program to the entry of a function by this mean alone, and detaches it at once.
+    ///
+    /// # Errors
+    /// Why it cannot be attached.
+    pub(crate) fn try_at(&self, mean: Mean, function: &str) -> Result<(), String> {
+        let programs = self.0.programs(LEAST_RING).map_err(said)?;
+        let constants = Constants { trying: 1, ..Constants::default() };
+        let attached = match mean {
+            Mean::Trampoline => self.trampoline(&programs, function, At::Entry, constants),
+            Mean::Kprobe => kprobe(&programs, function, At::Entry, constants),
+            Mean::Tracepoint => raw(&programs, function, "tracepoint", constants),
+        };
+        attached.map(drop)
+    }
+
     fn trampoline(
         &self,
         programs: &Programs,

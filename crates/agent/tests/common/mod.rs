@@ -120,6 +120,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer::Watched(Box::new(watched)),
         Answer::Exact(Box::new(account)),
         Answer::Traced(Box::new(traced())),
+        Answer::Surveyed(Box::new(surveyed())),
         Answer::Finished(Box::new(Finished { outcome: outcome(), counters: host::Counters::default() })),
         Answer::Booted(Box::new(Booted {
             process: 1,
@@ -131,6 +132,22 @@ pub(crate) fn answers() -> Vec<Answer> {
         })),
         Answer::Failed { why: "no".to_owned(), broken: false },
     ]
+}
+
+fn surveyed() -> trace::Survey {
+    use trace::{At, Found, Kind, Ladder, Lane, Phase, Point, Resolved, Rung, Step, Survey, Verdict};
+    let step = Step { rung: Rung::Kprobe, verdict: Verdict::NotTried, reason: "no".to_owned() };
+    let point = Point { kind: Kind::Function, name: "f".to_owned(), arguments: Some(2), packet: None };
+    let resolved = Resolved {
+        label: "f".to_owned(),
+        lane: Lane::Ip,
+        at: At::Entry,
+        optional: true,
+        phase: Phase::Out,
+        ipv4: Found::Points(vec![point]),
+        ipv6: Found::Missing("no".to_owned()),
+    };
+    Survey { ladder: Ladder(vec![step]), paths: vec![vec![resolved]] }
 }
 
 fn traced() -> trace::Account {

@@ -20,7 +20,8 @@ pub(crate) struct Trace {
     /// The path: a bundled one, or a file; or a study, whose conditions are compared stage by stage
     #[arg(required_unless_present_any = ["paths", "from"], conflicts_with_all = ["paths", "from"])]
     pub(crate) path: Option<String>,
-    /// List the bundled paths, each stage with what this kernel offers to probe; or only these
+    /// List the bundled paths, each stage with what this kernel (with `--inside guest` that of a
+    /// virtual machine) offers to probe; or only these
     #[arg(long, value_name = "NAME", num_args = 0..)]
     pub(crate) paths: Option<Vec<String>>,
     /// Messages of a batch [default: 4096]

@@ -12,14 +12,18 @@ mod tracing;
 use agent::Interrupt;
 use report::Layout;
 use serde::Serialize;
+use trace::Ladder;
 
 use crate::failure::Failure;
 use finding::{Finding, Status};
+pub(crate) use tracing::{Rung, rungs};
 
 /// All findings, in display order.
 #[derive(Debug, Serialize)]
 pub(crate) struct Examination {
     findings: Vec<Finding>,
+    /// The kinds of probe that tracing has, best first.
+    probes: Vec<Rung>,
 }
 
 impl Examination {
@@ -31,10 +35,11 @@ impl Examination {
         findings.extend(scenario::findings(&privileges, interrupt)?);
         findings.extend(feature::findings(&privileges, interrupt)?);
         findings.extend(guest::findings());
-        findings.extend(tracing::findings());
+        let ladder = Ladder::read();
+        findings.extend(tracing::findings(&ladder));
         findings.extend(disturbance::findings());
         findings.extend(on.map(interface::findings).unwrap_or_default());
-        Ok(Self { findings })
+        Ok(Self { findings, probes: rungs(&ladder) })
     }
 
     /// Whether a scenario works.
@@ -75,21 +80,21 @@ mod tests {
 
     fn examination(status: Status) -> Examination {
         let finding = Finding::warn(scenario::AREA, "veth", "tried", "mend it");
-        Examination { findings: vec![Finding { status, ..finding }] }
+        Examination { findings: vec![Finding { status, ..finding }], probes: Vec::new() }
     }
 
     #[test]
     fn a_scenario_that_works_is_enough_to_measure() {
         assert!(examination(Status::Warn).can_measure());
         assert!(!examination(Status::Fail).can_measure());
-        assert!(!Examination { findings: Vec::new() }.can_measure());
+        assert!(!Examination { findings: Vec::new(), probes: Vec::new() }.can_measure());
     }
 
     #[test]
     fn nothing_on_this_machine_is_found_amiss_without_a_remedy() {
         let mut findings = privilege::findings(&host::Privileges::read());
         findings.extend(guest::findings());
-        findings.extend(tracing::findings());
+        findings.extend(tracing::findings(&Ladder::read()));
         findings.extend(disturbance::findings());
         assert!(!findings.is_empty());
         for finding in findings.iter().filter(|finding| finding.status != Status::Ok) {

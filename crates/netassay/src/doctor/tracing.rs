@@ -1,26 +1,51 @@
-//! What this kernel allows to trace.
+//! The kinds of probe that a kernel allows, best first.
 
-use trace::{Capabilities, Capability, Verdict};
+use serde::Serialize;
+use trace::{Ladder, Step, Verdict};
 
 use super::finding::Finding;
 
 const AREA: &str = "tracing";
 
-pub(super) fn findings() -> Vec<Finding> {
-    let can = Capabilities::probe();
-    let finding = |name: &str, capability: &Capability| {
-        let what = format!("{}: {}", capability.verdict, capability.reason);
-        if capability.verdict == Verdict::No {
-            // Nothing needs tracing yet, so a missing part is only a warning.
-            return Finding::warn(AREA, name, what, "needed only for tracing; measurements do not need it");
+/// A rung of the ladder, with what it is for.
+#[derive(Debug, Serialize)]
+pub(crate) struct Rung {
+    #[serde(flatten)]
+    step: Step,
+    name: &'static str,
+    /// What a trace loses without it.
+    without: &'static str,
+}
+
+/// All rungs of a ladder.
+pub(crate) fn rungs(ladder: &Ladder) -> Vec<Rung> {
+    let rung =
+        |step: &Step| Rung { step: step.clone(), name: step.rung.name(), without: step.rung.without() };
+    ladder.0.iter().map(rung).collect()
+}
+
+impl Rung {
+    /// As a sentence.
+    pub(crate) fn sentence(&self) -> String {
+        let Self { step, name, without } = self;
+        let mut said = format!("{name}: {}: {}", step.verdict, step.reason);
+        if step.verdict != Verdict::Yes {
+            said.push_str(&format!("; without: {without}"));
         }
-        Finding::ok(AREA, name, what)
+        said
+    }
+}
+
+/// Nothing but tracing needs a rung, so a missing one is only a warning.
+pub(super) fn findings(ladder: &Ladder) -> Vec<Finding> {
+    let finding = |rung: Rung| {
+        let what = format!("{}: {}", rung.step.verdict, rung.step.reason);
+        let without = format!("without: {}", rung.without);
+        match rung.step.verdict {
+            Verdict::No => Finding::warn(AREA, rung.name, what, without),
+            Verdict::NotTried => Finding { fix: Some(without), ..Finding::ok(AREA, rung.name, what) },
+            Verdict::Yes => Finding::ok(AREA, rung.name, what),
+        }
     };
-    vec![
-        finding("type information", &can.types),
-        finding("raw tracepoints", &can.raw_tracepoints),
-        finding("kernel probes", &can.kernel_probes),
-        finding("trace files", &can.trace_files),
-        finding("functions", &can.functions),
-    ]
+    rungs(ladder).into_iter().map(finding).collect()
 }

@@ -4,7 +4,7 @@ mod studies;
 
 use agent::message::{Answer, Request, Traced};
 use load::{Kind, Sender, Traffic};
-use trace::{Account, Journeys, PATHS, Row};
+use trace::{Account, Found, Journeys, PATHS, Row, Rung, Verdict};
 
 use crate::exact::World;
 
@@ -175,6 +175,15 @@ fn each_packet_that_is_sent_is_followed_to_the_driver_and_its_stages_add_up() {
     let gso = Traffic { sender: Sender::Gso, ..datagram(1000) };
     let together = world.trace(&bundled("udp-tx"), &gso, 1).unwrap().reading().journeys;
     assert_eq!((together.arrived, together.repeated), (u64::from(BATCH) / 64, 0), "{together:?}");
+
+    // In a guest probes are tried, in the words that `doctor` has for the kernel of this machine.
+    let survey = Request::Survey { paths: vec![bundled("udp-tx")], functions: true };
+    let Ok(Answer::Surveyed(survey)) = world.answer(&survey) else { panic!("no survey") };
+    for step in &survey.ladder.0 {
+        let works = matches!(step.rung, Rung::Trampoline | Rung::Kprobe | Rung::RawTracepoint);
+        assert_eq!(step.verdict == Verdict::Yes, works, "{:?}", survey.ladder);
+    }
+    assert!(survey.paths[0].iter().any(|stage| matches!(stage.ipv4, Found::Points(_))), "{survey:?}");
 
     // A function that no kernel has leaves the others; a path without any is refused.
     let strange = bundled("udp-tx").replace("\"udp_sendmsg\"", "\"no_such_function\"");

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use agent::message::Traced;
 use study::{CongestionControl, Kind, Scenario, Tracing};
 use testbed::Testbed;
-use trace::{Capabilities, MOST_BYTES, Path, Verdict};
+use trace::{Ladder, MOST_BYTES, Path};
 
 use crate::cli::{CampaignFlags, Said, Trace, TraceAction};
 use crate::commands::figure;
@@ -34,7 +34,7 @@ pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
         return compared::stored(word, flags).map(done);
     }
     match (&flags.paths, &flags.path) {
-        (Some(names), _) => paths::list(names, flags).map(done),
+        (Some(names), _) => paths::list(names, &said(flags)?, flags.output).map(done),
         (None, Some(name)) if compared::is_meant(name) => compared::trace(name, flags),
         (None, Some(path)) => measure(path, flags).map(done),
         (None, None) => Err(Failure::Usage("name a path, or list them with --paths".to_owned())),
@@ -84,11 +84,9 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
                 asked.scenario
             )));
         }
-        let can = Capabilities::probe().raw_tracepoints;
-        if can.verdict != Verdict::Yes {
+        if let Some(obstacle) = Ladder::read().obstacle() {
             return Err(Failure::Environment(format!(
-                "this kernel cannot be traced from here: {}; --inside guest traces in a virtual machine, which needs no root",
-                can.reason
+                "this kernel cannot be traced from here: {obstacle}; --inside guest traces in a virtual machine, which needs no root"
             )));
         }
     }

@@ -2,11 +2,26 @@
 
 use report::Layout;
 use serde::Serialize;
-use trace::{At, Bundled, Found, Kind, Offered, PATHS, Resolved, resolve};
+use study::{Kind as Traffic, Scenario};
+use testbed::Testbed;
+use trace::{At, Bundled, Found, Kind, PATHS, Resolved, Survey};
 
-use crate::cli::Trace;
+use crate::cli::{Formatted, Said};
+use crate::commands::load::Asked;
+use crate::doctor::{Rung, rungs};
 use crate::failure::Failure;
 use crate::output::show;
+use crate::signals;
+
+/// What a kernel has for paths.
+#[derive(Serialize)]
+struct List {
+    /// Whether it is that of a virtual machine.
+    inside_guest: bool,
+    /// The kinds of probe that it allows, best first.
+    probes: Vec<Rung>,
+    paths: Vec<Listed>,
+}
 
 /// A path on this kernel.
 #[derive(Serialize)]
@@ -16,24 +31,34 @@ struct Listed {
     stages: Vec<Resolved>,
 }
 
-pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
+pub(super) fn list(names: &[String], said: &Said, output: Formatted) -> Result<(), Failure> {
     let wanted: Vec<&Bundled> = if names.is_empty() {
         PATHS.iter().collect()
     } else {
         names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
-    let offered = Offered::read();
-    let listed: Vec<Listed> = wanted
-        .into_iter()
-        .map(|bundled| {
-            let path = bundled.path();
-            Listed { name: bundled.name, stages: resolve(&path, &offered), about: path.about }
-        })
-        .collect();
-    show(&listed, &flags.output, false, |listed, layout| {
-        let pages: Vec<String> = listed.iter().map(|path| path.text(layout)).collect();
-        pages.join("\n")
-    })
+    let asked = Asked::of(Traffic::UdpStream, Scenario::Veth, said)?;
+    let Survey { ladder, paths } = if asked.inside_guest {
+        of_guest(&asked, &wanted)?
+    } else {
+        let paths: Vec<trace::Path> = wanted.iter().map(|bundled| bundled.path()).collect();
+        Survey::make(&paths, false)
+    };
+    let listed = wanted.into_iter().zip(paths).map(|(bundled, stages)| Listed {
+        name: bundled.name,
+        about: bundled.path().about,
+        stages,
+    });
+    let list = List { inside_guest: asked.inside_guest, probes: rungs(&ladder), paths: listed.collect() };
+    show(&list, &output, false, List::text)
+}
+
+/// Boots the kernel, and asks it.
+fn of_guest(asked: &Asked, wanted: &[&Bundled]) -> Result<Survey, Failure> {
+    let interrupt = signals::interrupt()?;
+    let options = asked.options(!host::Privileges::read().privileged(), &interrupt)?;
+    let mut testbed = Testbed::build(&options, &interrupt)?;
+    Ok(testbed.survey(wanted.iter().map(|bundled| bundled.text.to_owned()).collect())?)
 }
 
 pub(super) fn find(name: &str) -> Result<&'static Bundled, Failure> {
@@ -41,6 +66,21 @@ pub(super) fn find(name: &str) -> Result<&'static Bundled, Failure> {
         let names: Vec<&str> = PATHS.iter().map(|path| path.name).collect();
         Failure::Usage(format!("{name:?} is no bundled path (bundled: {})", names.join(", ")))
     })
+}
+
+impl List {
+    fn text(&self, layout: Layout) -> String {
+        let whose = if self.inside_guest { "the virtual machine's kernel" } else { "this kernel" };
+        let mut text = format!("probes at places of {whose}, best first\n");
+        for rung in &self.probes {
+            text.push_str(&layout.hang(&format!("  {}\n", rung.sentence()), 4));
+        }
+        for path in &self.paths {
+            text.push('\n');
+            text.push_str(&path.text(layout));
+        }
+        text
+    }
 }
 
 impl Listed {

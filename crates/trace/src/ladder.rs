@@ -1,0 +1,377 @@
+//! The kinds of probe, best first: which of them a kernel allows, what refuses the others, and what
+//! a trace loses without each.
+
+use std::fmt;
+use std::io;
+
+use host::bpf::{Program, load_return};
+use serde::{Deserialize, Serialize};
+
+use crate::facts::{FTRACE, Facts, KPROBES, Need};
+use crate::tracer::{Kernel, Mean};
+
+/// A kind of probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rung {
+    /// fentry and fexit: a function calls the program.
+    Trampoline,
+    /// One attachment to many functions.
+    KprobeMulti,
+    /// kprobe and kretprobe.
+    Kprobe,
+    /// The kernel's own places, with their raw arguments.
+    RawTracepoint,
+    /// The same places, by the numbers that tracefs gives them.
+    Tracepoint,
+}
+
+/// A rung, as a kernel has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Which.
+    pub rung: Rung,
+    /// Whether a trace can use it.
+    pub verdict: Verdict,
+    /// The evidence; what refuses it, with the remedy; or why it was not tried.
+    pub reason: String,
+}
+
+/// Whether something is available.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is.
+    Yes,
+    /// It is not.
+    No,
+    /// It was not tried.
+    NotTried,
+}
+
+/// All kinds of probe of a kernel, best first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Ladder(pub Vec<Step>);
+
+/// What a rung needs, is called, and is for.
+struct Declared {
+    rung: Rung,
+    name: &'static str,
+    /// What a trace loses without it.
+    without: &'static str,
+    needs: &'static [Need],
+}
+
+/// What every program needs.
+const BASE: [Need; 4] = [Need::Types, Need::Privilege, Need::Unlocked, Need::Option("BPF_SYSCALL")];
+
+/// The one place where rungs are declared.
+const RUNGS: [Declared; 5] = [
+    Declared {
+        rung: Rung::Trampoline,
+        name: "fentry, fexit",
+        without: "functions are probed by kprobes, which cost half as much again to twice as much",
+        needs: &[
+            Need::Option("BPF_JIT"),
+            Need::Option("DYNAMIC_FTRACE_WITH_DIRECT_CALLS"),
+            Need::Switch(FTRACE),
+        ],
+    },
+    Declared {
+        rung: Rung::KprobeMulti,
+        name: "kprobe.multi",
+        without: "nothing is lost: each kprobe is attached by itself",
+        needs: &[Need::Option("BPF_EVENTS"), Need::Option("FPROBE")],
+    },
+    Declared {
+        rung: Rung::Kprobe,
+        name: "kprobe, kretprobe",
+        without: "functions of modules and those with more than six arguments are no stages; without fentry too, \
+                  stages are only as fine as the kernel's tracepoints",
+        needs: &[
+            Need::Option("BPF_EVENTS"),
+            Need::Option("KPROBES"),
+            Need::KprobeEvents,
+            Need::Switch(KPROBES),
+        ],
+    },
+    Declared {
+        rung: Rung::RawTracepoint,
+        name: "raw tracepoints",
+        without: "nothing can be traced: at them interruptions are told from a packet's own time",
+        needs: &[Need::Option("BPF_EVENTS")],
+    },
+    Declared {
+        rung: Rung::Tracepoint,
+        name: "tracepoints",
+        without: "nothing is lost: raw tracepoints are the same places, and cost less",
+        needs: &[Need::Option("BPF_EVENTS"), Need::Option("PERF_EVENTS"), Need::TraceFiles],
+    },
+];
+
+impl Rung {
+    fn declared(self) -> &'static Declared {
+        let found = RUNGS.iter().find(|declared| declared.rung == self);
+        found.expect("each rung has a line in RUNGS, as a test checks")
+    }
+
+    /// As it is called.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.declared().name
+    }
+
+    /// What a trace loses without it.
+    #[must_use]
+    pub fn without(self) -> &'static str {
+        self.declared().without
+    }
+}
+
+impl Ladder {
+    /// Of the running kernel, whose functions are not probed. Loads one program of two
+    /// instructions, attached to nothing, and unloads it at once; else it only reads.
+    ///
+    /// Call it before another network namespace's sysfs is mounted on `/sys`: that hides the trace
+    /// files.
+    #[must_use]
+    pub fn read() -> Self {
+        Self::of(&Facts::read(), load_nothing(), &|_| None)
+    }
+
+    /// Of a guest's own kernel: programs are also attached to this function, and detached at once.
+    #[must_use]
+    pub fn tried(function: &str) -> Self {
+        let kernel = Kernel::running().map_err(|error| error.to_string());
+        Self::of(&Facts::read(), load_nothing(), &|rung| {
+            let mean = match rung {
+                Rung::Trampoline => Mean::Trampoline,
+                Rung::Kprobe => Mean::Kprobe,
+                _ => return None,
+            };
+            let tried = kernel.as_ref().map_err(Clone::clone);
+            let tried = tried.and_then(|kernel| kernel.try_at(mean, function));
+            Some(tried.map(|()| format!("a program was attached to {function}, and detached")))
+        })
+    }
+
+    fn of(
+        facts: &Facts,
+        loaded: io::Result<()>,
+        tried: &dyn Fn(Rung) -> Option<Result<String, String>>,
+    ) -> Self {
+        let loaded = loaded.map_err(refused);
+        let step = |declared: &Declared| {
+            let rung = declared.rung;
+            let tried = match rung {
+                Rung::RawTracepoint => {
+                    Some(loaded.clone().map(|()| "a program of two instructions was loaded".to_owned()))
+                }
+                _ => tried(rung),
+            };
+            let missing = missing(facts, declared);
+            let (verdict, reason) = match (tried, missing) {
+                // Without types no program of ours fits, whatever else the kernel takes.
+                (Some(Ok(evidence)), _) if facts.lacks(Need::Types).is_none() => (Verdict::Yes, evidence),
+                (Some(Err(error)), missing) => {
+                    let missing = missing.map(|why| format!("{why} ({error})"));
+                    (Verdict::No, missing.unwrap_or(error))
+                }
+                (_, Some(why)) => (Verdict::No, why),
+                (_, None) => (Verdict::NotTried, why_not_tried(rung).to_owned()),
+            };
+            Step { rung, verdict, reason }
+        };
+        Self(RUNGS.iter().map(step).collect())
+    }
+
+    /// Why nothing can be traced by tracepoints, on which every trace relies; `None` if it can.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<&str> {
+        let step = self.0.iter().find(|step| step.rung == Rung::RawTracepoint)?;
+        (step.verdict != Verdict::Yes).then_some(step.reason.as_str())
+    }
+}
+
+/// Everything that a rung lacks, in one clause.
+fn missing(facts: &Facts, declared: &Declared) -> Option<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for need in BASE.iter().chain(declared.needs) {
+        // An option that is missing says already why there is no source of such events.
+        if *need == Need::KprobeEvents && !reasons.is_empty() {
+            continue;
+        }
+        reasons.extend(facts.lacks(*need));
+    }
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+fn why_not_tried(rung: Rung) -> &'static str {
+    match rung {
+        Rung::KprobeMulti => "nothing forbids it; netassay attaches each kprobe by itself",
+        Rung::Tracepoint => "nothing forbids it; netassay uses raw tracepoints",
+        _ => {
+            "nothing forbids it; functions of the kernel that this machine runs are not probed, those of \
+             a virtual machine are (--inside guest)"
+        }
+    }
+}
+
+fn load_nothing() -> io::Result<()> {
+    load_return(Program::RawTracepoint, 0).map(drop)
+}
+
+/// Why the kernel did not load a program, as far as the error tells it.
+fn refused(error: io::Error) -> String {
+    let why = match error.raw_os_error() {
+        Some(libc::EPERM) => {
+            "the kernel refuses it; if privileges and lockdown allow it, then a security module or a seccomp filter does \
+             not, or, before Linux 5.11, a low RLIMIT_MEMLOCK"
+        }
+        Some(libc::ENOSYS) => {
+            "the kernel has no BPF system call (CONFIG_BPF_SYSCALL), or a seccomp filter hides it"
+        }
+        Some(libc::EINVAL) => "the kernel does not know raw tracepoint programs: they came with Linux 4.17",
+        _ => "the kernel refused the program",
+    };
+    format!("loading a program of two instructions failed: {error}: {why}")
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Yes => "yes",
+            Self::No => "no",
+            Self::NotTried => "not tried",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use host::{Capability, Privileges};
+
+    use super::*;
+    use crate::facts::tests::machine;
+    use crate::offered::BTF;
+
+    const ALL: [Rung; 5] =
+        [Rung::Trampoline, Rung::KprobeMulti, Rung::Kprobe, Rung::RawTracepoint, Rung::Tracepoint];
+
+    fn capable() -> bool {
+        let own = Privileges::read();
+        own.has(Capability::SysAdmin) && own.in_user_namespace == Some(false)
+    }
+
+    /// A ladder of a kernel with these files.
+    fn ladder(files: &[(&str, &[u8])], loaded: io::Result<()>) -> Ladder {
+        let facts = Facts::of(machine(files).path(), &Privileges::read());
+        Ladder::of(&facts, loaded, &|_| None)
+    }
+
+    fn reason(ladder: &Ladder, rung: Rung) -> (Verdict, &str) {
+        let step = ladder.0.iter().find(|step| step.rung == rung).unwrap();
+        (step.verdict, &step.reason)
+    }
+
+    #[test]
+    fn each_rung_is_declared_once_and_says_what_is_lost_without_it() {
+        assert_eq!(RUNGS.map(|declared| declared.rung), ALL);
+        for rung in ALL {
+            assert!(!rung.name().is_empty() && !rung.without().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_refused_program_is_reported_with_the_way_out() {
+        let refused = |errno| {
+            let found = ladder(&[(BTF, &0xeb9f_u16.to_ne_bytes())], Err(io::Error::from_raw_os_error(errno)));
+            found.obstacle().unwrap().to_owned()
+        };
+        assert!(refused(libc::EPERM).contains("seccomp"));
+        assert!(refused(libc::ENOSYS).contains("CONFIG_BPF_SYSCALL"));
+        assert!(refused(libc::EINVAL).contains("4.17"));
+        assert!(refused(libc::E2BIG).contains("refused the program"));
+    }
+
+    #[test]
+    fn without_types_nothing_is_traced_though_a_program_is_loaded() {
+        let found = ladder(&[], Ok(()));
+        assert!(found.0.iter().all(|step| step.verdict == Verdict::No), "{found:?}");
+        assert!(found.obstacle().unwrap().contains("CONFIG_DEBUG_INFO_BTF"), "{found:?}");
+    }
+
+    #[test]
+    fn lockdown_refuses_every_rung_by_its_name() {
+        let types = 0xeb9f_u16.to_ne_bytes();
+        let locked: [(&str, &[u8]); 2] =
+            [(BTF, &types), ("sys/kernel/security/lockdown", b"none integrity [confidentiality]\n")];
+        let found = ladder(&locked, Err(io::Error::from_raw_os_error(libc::EPERM)));
+        for step in &found.0 {
+            assert_eq!(step.verdict, Verdict::No, "{step:?}");
+            assert!(step.reason.contains("lockdown is \"confidentiality\""), "{step:?}");
+        }
+    }
+
+    #[test]
+    fn what_an_option_rules_out_is_said_once_and_what_is_not_tried_is_no_refusal() {
+        if !capable() {
+            return; // Each rung then lacks the privilege first; `facts` tests that.
+        }
+        let types = 0xeb9f_u16.to_ne_bytes();
+        let options: &[u8] = b"CONFIG_BPF_SYSCALL=y\nCONFIG_BPF_JIT=y\nCONFIG_BPF_EVENTS=y\n\
+                               CONFIG_PERF_EVENTS=y\nCONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y\n";
+        let files: [(&str, &[u8]); 3] =
+            [(BTF, &types), ("proc/sys/kernel/osrelease", b"6.1\n"), ("boot/config-6.1", options)];
+        let found = ladder(&files, Ok(()));
+        assert_eq!(reason(&found, Rung::Trampoline).0, Verdict::NotTried, "{found:?}");
+        assert!(reason(&found, Rung::Trampoline).1.contains("--inside guest"), "{found:?}");
+        let kprobe = "CONFIG_KPROBES is not set in the kernel's config (/boot/config-6.1)";
+        assert_eq!(reason(&found, Rung::Kprobe), (Verdict::No, kprobe));
+        assert!(reason(&found, Rung::KprobeMulti).1.contains("CONFIG_FPROBE"), "{found:?}");
+        assert_eq!(found.obstacle(), None);
+        assert!(reason(&found, Rung::Tracepoint).1.contains("mount -t tracefs"), "{found:?}");
+        // In a guest the kernel is asked; what is known explains a refusal.
+        let facts = Facts::of(machine(&files).path(), &Privileges::read());
+        let found = Ladder::of(&facts, Ok(()), &|rung| match rung {
+            Rung::Trampoline => Some(Ok("attached".to_owned())),
+            Rung::Kprobe => Some(Err("ENOENT".to_owned())),
+            _ => None,
+        });
+        assert_eq!(reason(&found, Rung::Trampoline), (Verdict::Yes, "attached"));
+        assert!(reason(&found, Rung::Kprobe).1.ends_with("config-6.1) (ENOENT)"), "{found:?}");
+    }
+
+    #[test]
+    fn the_running_kernel_is_read_and_nothing_stays_behind() {
+        let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+        // Tests in parallel open files too; only those of this thread must not accumulate.
+        let before = descriptors();
+        for _ in 0..50 {
+            let found = Ladder::read();
+            assert_eq!(found.0.iter().map(|step| step.rung).collect::<Vec<_>>(), ALL);
+            assert!(found.0.iter().all(|step| !step.reason.is_empty()), "{found:?}");
+            for rung in [Rung::Trampoline, Rung::KprobeMulti, Rung::Kprobe] {
+                assert_ne!(reason(&found, rung).0, Verdict::Yes, "functions here are not probed: {found:?}");
+            }
+        }
+        assert!(descriptors() < before + 50, "descriptors pile up");
+    }
+
+    #[test]
+    fn programs_load_with_the_capability_and_are_refused_without() {
+        let found = Ladder::read();
+        let Some(obstacle) = found.obstacle() else { return };
+        if capable() {
+            for known in ["CONFIG_", "4.17", "lockdown", "seccomp", "/sys/kernel/btf"] {
+                if obstacle.contains(known) {
+                    return;
+                }
+            }
+            panic!("{found:?}");
+        }
+        assert!(obstacle.contains("CAP_BPF"), "{found:?}");
+    }
+}
