@@ -4,7 +4,9 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use host::bpf::{Attached, Program, attach_to_function, attach_to_tracepoint, attach_trampoline, load};
+use host::bpf::{
+    Attached, Instruction, Program, attach_to_function, attach_to_tracepoint, attach_trampoline, load,
+};
 
 use crate::object::{Constants, Programs};
 use crate::path::At;
@@ -19,20 +21,28 @@ pub(crate) struct Loaded {
 #[derive(Debug)]
 pub(crate) enum Place {
     Tracepoint(CString),
-    Trampoline,
+    /// Its kind, which says the function, and its instructions.
+    Trampoline(Program, Vec<Instruction>),
     Function(CString, At),
 }
 
 impl Loaded {
-    pub(crate) fn attach(&self) -> io::Result<Attached> {
+    pub(crate) fn attach(&mut self) -> io::Result<Attached> {
         match &self.place {
             Place::Tracepoint(name) => attach_to_tracepoint(name, &self.program),
-            Place::Trampoline => attach_trampoline(&self.program),
+            Place::Trampoline(kind, code) => match attach_trampoline(&self.program) {
+                // Old kernels (5.10 does) attach such a program once.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.program = load(*kind, code)?;
+                    attach_trampoline(&self.program)
+                }
+                answer => answer,
+            },
             Place::Function(name, at) => attach_to_function(name, *at == At::Return, &self.program),
         }
     }
 
-    pub(crate) fn attached(self) -> Result<(Self, Attached), String> {
+    pub(crate) fn attached(mut self) -> Result<(Self, Attached), String> {
         let attached = self.attach().map_err(said)?;
         Ok((self, attached))
     }

@@ -1,5 +1,6 @@
 //! The programs at their places, and the threads that they follow.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 
@@ -73,6 +74,8 @@ pub struct Tracer {
     missed: u64,
     programs: Vec<Loaded>,
     attached: Vec<Attached>,
+    #[expect(dead_code, reason = "a program that is loaded once more names its maps by their descriptors")]
+    maps: BTreeMap<String, Map>,
 }
 
 /// What became of each probe, in their order: its means, or why no means would do.
@@ -179,7 +182,11 @@ impl Kernel {
             Counters { ways: map("ways"), cells: map("cells"), tallies: map("tallies"), hits: map("hits") };
         let journeys = map("journeys");
         let samples = Ring::of(map("samples"))?;
-        Ok((Tracer { journeys, counters, samples, missed: 0, programs: tracer_programs, attached }, means))
+        let maps = programs.maps;
+        Ok((
+            Tracer { journeys, counters, samples, missed: 0, programs: tracer_programs, attached, maps },
+            means,
+        ))
     }
 
     fn probe(
@@ -231,8 +238,9 @@ impl Kernel {
             At::Entry => (Program::Entry(function), "fentry"),
             At::Return => (Program::Return(function), "fexit"),
         };
-        let program = load(kind, &programs.copy(program, constants)).map_err(said)?;
-        Loaded { program, place: Place::Trampoline }.attached()
+        let code = programs.copy(program, constants);
+        let program = load(kind, &code).map_err(said)?;
+        Loaded { program, place: Place::Trampoline(kind, code) }.attached()
     }
 }
 
@@ -278,9 +286,9 @@ impl Tracer {
     pub fn attach(&mut self) -> Result<(), TraceError> {
         self.detach();
         self.counters.clear()?;
-        for program in &self.programs {
+        for program in &mut self.programs {
             let attached = program.attach().map_err(|error| match &program.place {
-                Place::Trampoline => error,
+                Place::Trampoline(..) => error,
                 Place::Tracepoint(name) | Place::Function(name, _) => {
                     io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
                 }

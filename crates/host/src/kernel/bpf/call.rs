@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use nix::libc;
+use nix::sys::resource::{RLIM_INFINITY, Resource, setrlimit};
 
 /// `enum bpf_cmd` (`include/uapi/linux/bpf.h`).
 #[derive(Debug, Clone, Copy)]
@@ -21,9 +22,20 @@ pub(super) enum Command {
 /// As [`call`].
 pub(super) unsafe fn made<T>(command: Command, attributes: &T) -> io::Result<OwnedFd> {
     // SAFETY: the caller guarantees it.
-    let descriptor = unsafe { call(command, attributes) }?;
+    let called = || unsafe { call(command, attributes) };
+    let descriptor = match called() {
+        // Before Linux 5.11 maps and programs are locked memory, of which the usual limit allows
+        // 64 KiB. Where it may not be raised, the first answer stands.
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) && unlimited() => called(),
+        answer => answer,
+    }?;
     // SAFETY: the kernel has just made this descriptor for us and no other code has it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Whether this process may lock as much memory as it likes from now on.
+fn unlimited() -> bool {
+    setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY).is_ok()
 }
 
 /// Makes a call.
