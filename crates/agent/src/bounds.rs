@@ -38,6 +38,8 @@ pub(crate) const FEATURES: usize = 512;
 pub(crate) const TIME: Duration = Duration::from_secs(7 * 24 * 3600);
 /// An MTU in bytes: only the loopback interface exceeds 65,536, by its headers.
 pub(crate) const MTU: u32 = 1 << 17;
+/// Samples a second: the kernel's own limit.
+const MOST_SAMPLED: u32 = 100_000;
 /// Bytes of a setting of the machine: the longest that a kernel gives
 /// (`net.ipv4.ip_local_reserved_ports` with every second port) has 190,000.
 pub(crate) const VALUE: usize = 192 << 10;
@@ -190,7 +192,8 @@ impl Bounded for Request {
                 receiver(there)?;
                 most("path", wanted.path.len(), trace::MOST_BYTES)?;
                 most("batch", wanted.batch, words::MOST_MESSAGES)?;
-                most("rounds", wanted.rounds, words::MOST_ROUNDS)
+                most("rounds", wanted.rounds, words::MOST_ROUNDS)?;
+                most("profile", wanted.profile, MOST_SAMPLED)
             }
             Self::Survey { paths, functions: _ } => {
                 most("paths", paths.len(), FEW)?;
@@ -355,7 +358,15 @@ fn traced(account: &trace::Account) -> Checked {
             most("stamps", packet.stamps.len(), trace::POINTS)?;
         }
     }
-    Ok(())
+    account.profile.as_ref().map_or(Ok(()), profile)
+}
+
+fn profile(profile: &host::perf::Profile) -> Checked {
+    most("functions", profile.functions.len(), host::perf::MOST_FUNCTIONS)?;
+    texts("functions", profile.functions.iter().map(|own| &own.name))?;
+    most("profile.stacks", profile.stacks.len(), host::perf::MOST_STACKS)?;
+    let frames = |stack: &host::perf::Stack| most("frames", stack.frames.len(), host::perf::MOST_FRAMES + 1);
+    profile.stacks.iter().try_for_each(frames)
 }
 
 fn settled(settled: &Settled) -> Checked {

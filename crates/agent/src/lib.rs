@@ -27,6 +27,7 @@ mod launch;
 mod machine;
 pub mod message;
 mod output;
+mod profiler;
 mod refusal;
 mod relay;
 mod series;

@@ -290,6 +290,9 @@ pub struct Traced {
     pub asleep: bool,
     /// One packet in so many is kept with its stamps; 0: none.
     pub every: u32,
+    /// Samples a second by which the functions are found that take the time, without probes; 0:
+    /// none.
+    pub profile: u32,
 }
 
 /// The receiver of the messages of [`Request::Exact`].

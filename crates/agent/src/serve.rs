@@ -90,7 +90,7 @@ fn answer(session: &mut Session, line: &Line) -> Result<(), ServeError> {
 
 /// The capabilities that an agent keeps in its namespaces, if it had them.
 fn needed(launch: &Launch) -> Vec<host::Capability> {
-    use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource};
+    use host::Capability::{Bpf, IpcLock, NetAdmin, NetBindService, Perfmon, SysAdmin, SysResource, Syslog};
     if launch.isolation == Isolation::Machine && launch.parent.is_some() {
         // Features of interfaces, sysctls of the network; kernel.numa_balancing.
         return vec![NetAdmin, SysAdmin];
@@ -108,6 +108,8 @@ fn needed(launch: &Launch) -> Vec<host::Capability> {
         // Programs that count soft interrupts, or discard packets.
         Bpf,
         Perfmon,
+        // The names of functions that were sampled.
+        Syslog,
     ];
     // Exact mode enters the other end's network namespace, in guests only. Before Linux 5.8 it
     // includes the last two. An agent on another machine has traffic, and settings as above.

@@ -7,12 +7,14 @@ use ::trace::{
     Account, At, Candidates, Chosen, Cost, Kernel, Mean, Offered, Path, Phase, Probe, Round, Sampled, Survey,
     Tracer, needed, resolve,
 };
+use host::ProcessTimes;
 use load::Spec;
 use load::exact::{Repeat, lend};
 
 use crate::envelope::Deadline;
 use crate::exact::open_in;
 use crate::message::{Answer, ExactReceiver, Traced};
+use crate::profiler::Profiler;
 use crate::refusal::{Refusal, Reply};
 
 /// The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
@@ -54,6 +56,10 @@ struct Watched<'w> {
 
 impl Watched<'_> {
     fn account(&self, work: &mut dyn Repeat) -> Result<Account, Refusal> {
+        let mut profiler = match self.wanted.profile {
+            0 => None,
+            frequency => Some(Profiler::ready(work, frequency)?),
+        };
         repeat(work, WARM_UP)?;
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
@@ -89,6 +95,7 @@ impl Watched<'_> {
             one_more: kinds.keys().map(|kind| (*kind, Vec::new())).collect(),
             all: Vec::new(),
             sampled: (self.wanted.every > 0).then(Sampled::default),
+            profile: None,
         };
         let mut with_ends = self.loaded(&ends)?;
         let mut with_one_more = Vec::new();
@@ -99,10 +106,13 @@ impl Watched<'_> {
             with_one_more.push(self.loaded(&one_more)?);
         }
         let mut with_all = self.loaded_to_sample(&probes, self.wanted.every)?;
+        let mut on_cpu = Vec::new();
         // All kinds of rounds in turn, so that a slow change of the machine meets each alike.
         for _ in 0..self.wanted.rounds {
             self.deadline.allows(Instant::now())?;
+            let before = ProcessTimes::read();
             account.untraced.push(repeat(work, turns)?);
+            on_cpu.push(taken(&before));
             account.ends.push(round(&mut with_ends, work, turns)?);
             for ((_, rounds), tracer) in account.one_more.iter_mut().zip(&mut with_one_more) {
                 rounds.push(round(tracer, work, turns)?);
@@ -111,6 +121,11 @@ impl Watched<'_> {
             if let Some(sampled) = &mut account.sampled {
                 sampled.add(with_all.sampled().map_err(said)?);
             }
+        }
+        // All programs are detached.
+        if let (Some(profiler), Some([lasts, _])) = (&mut profiler, account.a_message()) {
+            let on_cpu = account.of_a_message(on_cpu).unwrap_or_default();
+            account.profile = Some(profiler.profile(work, [lasts, on_cpu], self.deadline)?);
         }
         Ok(account)
     }
@@ -165,6 +180,12 @@ fn follow(tracer: &Tracer, work: &dyn Repeat) -> Result<(), String> {
     let own = nix::unistd::gettid().as_raw().unsigned_abs();
     let mut threads = work.threads().into_iter().chain([own]);
     threads.try_for_each(|thread| tracer.follow(thread)).map_err(said)
+}
+
+/// The CPU time of this process since then: the work's, for it does nothing else.
+fn taken(before: &ProcessTimes) -> u64 {
+    let since = ProcessTimes::read().since(before);
+    since.user_ns + since.system_ns
 }
 
 fn repeat(work: &mut dyn Repeat, turns: u32) -> Result<u64, String> {

@@ -91,7 +91,15 @@ fn requests() -> Vec<Request> {
         Request::Trace {
             spec: spec(),
             receiver: ExactReceiver::Nobody(ADDRESS.parse().unwrap()),
-            wanted: Traced { path: text(), functions: true, batch: 1, rounds: 1, asleep: true, every: 7 },
+            wanted: Traced {
+                path: text(),
+                functions: true,
+                batch: 1,
+                rounds: 1,
+                asleep: true,
+                every: 7,
+                profile: 9,
+            },
         },
         Request::Survey { paths: vec![text()], functions: true },
         Request::Finish,

@@ -19,6 +19,7 @@ pub mod journal;
 pub mod machine;
 pub mod named;
 pub mod namespace;
+pub mod perf;
 
 pub use counters::snmp::Table as SnmpTable;
 pub use counters::{

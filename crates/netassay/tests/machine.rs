@@ -415,8 +415,9 @@ fn an_agent_of_the_machine_undoes_when_its_input_ends_or_leaves_it_all_if_it_die
             // CAP_NET_ADMIN and CAP_SYS_ADMIN.
             let few = 1 << 12 | 1 << 21;
             // One that outlives its controller is another machine's only agent, and sends traffic
-            // too: CAP_NET_BIND_SERVICE, CAP_IPC_LOCK, CAP_SYS_RESOURCE, CAP_PERFMON, CAP_BPF.
-            let traffic = 1 << 10 | 1 << 14 | 1 << 24 | 1 << 38 | 1 << 39;
+            // too: CAP_NET_BIND_SERVICE, CAP_IPC_LOCK, CAP_SYS_RESOURCE, CAP_SYSLOG, CAP_PERFMON,
+            // CAP_BPF.
+            let traffic = 1 << 10 | 1 << 14 | 1 << 24 | 1 << 34 | 1 << 38 | 1 << 39;
             let most = if parent == "null" { few | traffic } else { few };
             assert_eq!((kept & few, kept & !most), (few, 0), "{kept:x}");
         }

@@ -54,6 +54,7 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
         "--packets",
         &packets,
         "--every=20",
+        "--profile",
     ];
     let output = bench.netassay(&arguments).output().unwrap();
     expect(&output, 0);
@@ -75,10 +76,12 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     assert!((costs.sum::<f64>() - sum).abs() < rows.len() as f64, "{sum} {stacks}");
     assert!(stacks.lines().all(|line| line.starts_with("tcp-rx;7 bytes")), "{stacks}");
 
+    functions_of_both_ends_are_sampled(&document["traces"][0]);
+
     let arrived = document["traces"][0]["journeys"]["arrived"].as_f64().unwrap();
     packets_are_told_one_by_one(&std::fs::read_to_string(&packets).unwrap(), arrived / 20.0);
 
-    let text = trace(&bench, &["--batch=500", "--rounds=1"]);
+    let text = trace(&bench, &["--batch=500", "--rounds=1", "--profile"]);
     expect(&text, 0);
     let text = stdout(&text);
     for words in [
@@ -89,6 +92,9 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
         "%: the stages add up to that share",
         "a probe costs",
         "not seen: sock_sendmsg,",
+        "1400 B, ±",
+        "ns of CPU; ",
+        "samples of CPUs",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -98,6 +104,29 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     child.kill().unwrap();
     child.wait().unwrap();
     expect_no_agents_of(id);
+}
+
+/// The system calls of the sender and of the reader, by the stacks in which they were sampled; what
+/// the functions take themselves adds up to what a message takes.
+fn functions_of_both_ends_are_sampled(traced: &serde_json::Value) {
+    let profile = &traced["account"]["profile"];
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!(number(&profile["samples"]) > 100.0, "{profile:#}");
+    let name =
+        |index: &serde_json::Value| profile["functions"][index.as_u64().unwrap() as usize]["name"].clone();
+    let stacks = profile["stacks"].as_array().unwrap();
+    for function in ["tcp_sendmsg", "tcp_recvmsg"] {
+        let passes = |stack: &&serde_json::Value| {
+            stack["frames"].as_array().unwrap().iter().any(|index| name(index) == function)
+        };
+        let samples: f64 = stacks.iter().filter(passes).map(|stack| number(&stack["samples"])).sum();
+        assert!(samples > 0.05 * number(&profile["samples"]), "{function}: {samples} {profile:#}");
+    }
+    let functions = traced["functions"].as_array().unwrap();
+    let sum: f64 = functions.iter().map(|function| number(&function["cost"])).sum();
+    let message = number(&profile["message"]);
+    assert!(sum > 0.9 * message && sum < 1.001 * message, "{sum} {message}");
+    assert!(functions.iter().all(|function| number(&function["error"]) < message), "{functions:?}");
 }
 
 /// A file of so many packets, but for each CPU's own count: each has a track, whose stages follow

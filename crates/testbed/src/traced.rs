@@ -29,6 +29,7 @@ impl Testbed {
             rounds: tracing.rounds,
             asleep: reader == Waiting::Asleep,
             every: 0,
+            profile: 0,
         };
         Ok(kept(&self.trace(order, wanted)?, path, reader))
     }

@@ -1,6 +1,7 @@
 //! What a trace came to: batches without probes, with some and with all, and what the programs
 //! counted.
 
+use host::perf::Profile;
 use serde::{Deserialize, Serialize};
 
 use crate::chosen::Chosen;
@@ -32,6 +33,8 @@ pub struct Account {
     pub all: Vec<Round>,
     /// Single packets of these, if that was asked for.
     pub sampled: Option<Sampled>,
+    /// The functions that take the time without probes, if that was asked for.
+    pub profile: Option<Profile>,
 }
 
 /// What decides the cost of a probe: how it is attached, at which end of a function, and whose
@@ -199,11 +202,14 @@ impl Account {
     /// The time of a message without probes and with all of them, in ns: the median of the batches.
     #[must_use]
     pub fn a_message(&self) -> Option<[f64; 2]> {
-        let of = |batches: Vec<u64>| {
-            median(batches.into_iter().map(|ns| ns as f64 / f64::from(self.batch)).collect())
-        };
         let all = self.all.iter().map(|round| round.batch_ns).collect();
-        Some([of(self.untraced.clone())?, of(all)?])
+        Some([self.of_a_message(self.untraced.clone())?, self.of_a_message(all)?])
+    }
+
+    /// What a message has of this, of each batch so much: the median.
+    #[must_use]
+    pub fn of_a_message(&self, batches: Vec<u64>) -> Option<f64> {
+        median(batches.into_iter().map(|of_batch| of_batch as f64 / f64::from(self.batch)).collect())
     }
 }
 
@@ -264,6 +270,7 @@ mod tests {
             one_more: vec![((Mean::Trampoline, At::Entry, Phase::Out), vec![round(&[1, 3], &[100, 500], 7)])],
             all: vec![round(&[1, 2, 3], &[100, 200, 300], 7); 3],
             sampled: None,
+            profile: None,
         }
     }
 

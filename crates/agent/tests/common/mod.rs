@@ -182,5 +182,15 @@ fn traced() -> trace::Account {
             packets: vec![Stamped { stamps: vec![Stamp { point: 1, at: 2, aside: 3 }] }],
             missed: 4,
         }),
+        profile: Some(host::perf::Profile {
+            means: host::perf::Means::Threads,
+            period: 250_000,
+            message: 20.0,
+            samples: 3,
+            elsewhere: 1,
+            lost: 2,
+            functions: vec![host::perf::Own { name: "f".to_owned(), samples: 3 }],
+            stacks: vec![host::perf::Stack { frames: vec![0], samples: 3 }],
+        }),
     }
 }

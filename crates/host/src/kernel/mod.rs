@@ -3,6 +3,8 @@
 pub(crate) mod attributes;
 pub mod bpf;
 pub(crate) mod counted;
+pub(crate) mod event;
 pub(crate) mod files;
 pub(crate) mod netlink;
+pub(crate) mod pages;
 pub(crate) mod raw;

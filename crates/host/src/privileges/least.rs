@@ -34,6 +34,8 @@ pub enum Capability {
     SysNice = 23,
     /// Beyond resource limits.
     SysResource = 24,
+    /// Addresses of the kernel's functions.
+    Syslog = 34,
     /// Tracing (Linux 5.8).
     Perfmon = 38,
     /// Programs in the kernel (Linux 5.8).

@@ -42,6 +42,9 @@ pub(crate) struct Trace {
     /// One packet in so many is written
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "packets", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub(crate) every: u32,
+    /// Also sample the functions that take the time, without probes
+    #[arg(long)]
+    pub(crate) profile: bool,
     /// Requests and answers between two threads, whose readers sleep until a packet wakes them
     #[arg(long)]
     pub(crate) asleep: bool,

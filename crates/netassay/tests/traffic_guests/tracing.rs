@@ -31,7 +31,15 @@ impl World {
         asleep: bool,
         every: u32,
     ) -> Result<Account, String> {
-        let wanted = Traced { path: path.to_owned(), functions: true, batch: BATCH, rounds, asleep, every };
+        let wanted = Traced {
+            path: path.to_owned(),
+            functions: true,
+            batch: BATCH,
+            rounds,
+            asleep,
+            every,
+            profile: 0,
+        };
         let (spec, receiver) = self.ends(traffic);
         match self.answer(&Request::Trace { spec, receiver, wanted }) {
             Ok(Answer::Traced(account)) => Ok(*account),

@@ -3,13 +3,12 @@
 use std::ffi::CStr;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-
-use nix::libc;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::call::{Command, made};
 #[cfg(doc)]
 use super::program::Program;
+use crate::kernel::event::{Control, Event, EventAttributes, Whose};
 
 /// A program at its place, until this is dropped or the process ends.
 #[derive(Debug)]
@@ -66,62 +65,18 @@ pub fn attach_to_function(function: &CStr, at_return: bool, program: &OwnedFd) -
         })
     };
     let returns = if at_return { number("format/retprobe", "config:")? } else { 0 };
+    const FIRST_CPU: u32 = 0;
     let attributes = EventAttributes {
         kind: number("type", "")?,
-        size: size_of::<EventAttributes>() as u32,
         config: u64::from(at_return) << returns,
         function: function.as_ptr() as u64,
         ..EventAttributes::default()
     };
-    const EVERY_PROCESS: libc::pid_t = -1;
-    const FIRST_CPU: libc::c_int = 0;
-    const NO_GROUP: libc::c_int = -1;
-    const CLOSE_ON_EXEC: libc::c_ulong = 8;
-    // SAFETY: the kernel reads `size` bytes of the attributes and a NUL-terminated string behind
-    // `function`, which lives until the call returns.
-    let event = unsafe {
-        libc::syscall(
-            libc::SYS_perf_event_open,
-            std::ptr::from_ref(&attributes),
-            EVERY_PROCESS,
-            FIRST_CPU,
-            NO_GROUP,
-            CLOSE_ON_EXEC,
-        )
-    };
-    let event =
-        RawFd::try_from(event).ok().filter(|event| *event >= 0).ok_or_else(io::Error::last_os_error)?;
-    // SAFETY: the kernel has just made this descriptor for us and no other code has it.
-    let event = unsafe { OwnedFd::from_raw_fd(event) };
+    // SAFETY: the kernel reads a NUL-terminated string behind `function`, which lives until the
+    // call returns.
+    let event = unsafe { Event::open(attributes, Whose::Cpu(FIRST_CPU)) }?;
     // A program of a kprobe runs on every CPU, whichever the event was opened for.
-    control(&event, SET_BPF, program.as_raw_fd())?;
-    control(&event, ENABLE, 0)?;
-    Ok(Attached(event))
-}
-
-/// `PERF_EVENT_IOC_SET_BPF` and `PERF_EVENT_IOC_ENABLE` (`include/uapi/linux/perf_event.h`).
-const SET_BPF: u64 = 0x4004_2408;
-const ENABLE: u64 = 0x2400;
-
-fn control(event: &OwnedFd, command: u64, argument: RawFd) -> io::Result<()> {
-    // SAFETY: both commands take a number.
-    let result = unsafe { libc::ioctl(event.as_raw_fd(), command, argument) };
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// The fields of `struct perf_event_attr` up to `PERF_ATTR_SIZE_VER1`.
-#[repr(C)]
-#[derive(Debug, Default)]
-struct EventAttributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    function: u64,
-    offset: u64,
+    event.control(Control::SetBpf, program.as_raw_fd())?;
+    event.control(Control::Enable, 0)?;
+    Ok(Attached(event.into()))
 }

@@ -6,6 +6,7 @@ use report::{Layout, Table, counted, figure};
 use serde::Serialize;
 use trace::{Account, At, Chosen, Cost, Journeys, Mean, Path, Phase, Row};
 
+use super::functions;
 use crate::commands::load::Asked;
 
 #[derive(Debug, Serialize)]
@@ -38,6 +39,9 @@ pub(super) struct OfSize {
     /// What a probe of each kind costs, in ns.
     probes: Vec<(Cost, f64)>,
     journeys: Journeys,
+    /// The functions that take the CPU for a message, without probes; none if that was not asked
+    /// for.
+    pub(super) functions: Vec<host::perf::Cost>,
     pub(super) account: Account,
 }
 
@@ -51,8 +55,14 @@ impl OfSize {
             probes: probes.collect(),
             rows: account.rows(),
             journeys: account.reading().journeys,
+            functions: account.profile.iter().flat_map(host::perf::Profile::costs).collect(),
             account,
         }
+    }
+
+    fn sampled(&self) -> Option<functions::Sampled<'_>> {
+        let profile = self.account.profile.as_ref()?;
+        Some(functions::Sampled { message: self.asked.message, profile, costs: &self.functions })
     }
 
     /// The size of its message.
@@ -117,6 +127,13 @@ impl Document {
         text.push('\n');
         for sentence in self.sentences() {
             say(&mut text, &sentence);
+        }
+        let sampled: Vec<functions::Sampled<'_>> = self.traces.iter().filter_map(OfSize::sampled).collect();
+        if let Some((table, sentences)) = functions::of(&sampled, self.unit()) {
+            text.push('\n');
+            text.push_str(&table.fit(layout));
+            text.push('\n');
+            sentences.iter().for_each(|sentence| say(&mut text, sentence));
         }
         text
     }

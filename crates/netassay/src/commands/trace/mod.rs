@@ -4,6 +4,7 @@ mod chart;
 mod compared;
 mod document;
 mod folded;
+mod functions;
 mod packets;
 mod paths;
 
@@ -101,8 +102,9 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let Tracing { batch, rounds, .. } = Tracing::default();
     let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
     let every = if flags.packets.is_some() { flags.every } else { 0 };
-    let wanted =
-        Traced { path: text, functions: asked.inside_guest, batch, rounds, asleep: flags.asleep, every };
+    let profile = if flags.profile { host::perf::frequency(flags.exact) } else { 0 };
+    let functions = asked.inside_guest;
+    let wanted = Traced { path: text, functions, batch, rounds, asleep: flags.asleep, every, profile };
     let mut traces = Vec::new();
     for asked in &all {
         let mut order = asked.order.clone();

@@ -1,0 +1,94 @@
+//! Events of the kernel that a program counts, samples or runs at (`perf_event_open`).
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use nix::libc;
+
+/// The fields of `struct perf_event_attr` up to `PERF_ATTR_SIZE_VER1`
+/// (`include/uapi/linux/perf_event.h`).
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(crate) struct EventAttributes {
+    pub(crate) kind: u32,
+    pub(crate) size: u32,
+    pub(crate) config: u64,
+    pub(crate) sample_period: u64,
+    pub(crate) sample_type: u64,
+    pub(crate) read_format: u64,
+    pub(crate) flags: u64,
+    pub(crate) wakeup_events: u32,
+    pub(crate) breakpoint_type: u32,
+    /// The address of the name of a function, or an extended configuration.
+    pub(crate) function: u64,
+    pub(crate) offset: u64,
+}
+
+/// What an event is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Of a CPU, whatever runs there.
+    Cpu(u32),
+    /// Of a thread, wherever it runs.
+    Thread(u32),
+}
+
+/// Commands of an event.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Control {
+    Enable = 0x2400,
+    Disable = 0x2401,
+    SetBpf = 0x4004_2408,
+}
+
+/// An open event, until it is dropped or the process ends.
+#[derive(Debug)]
+pub(crate) struct Event(OwnedFd);
+
+impl Event {
+    /// Opens an event.
+    ///
+    /// # Safety
+    /// An address in the attributes is valid during the call.
+    pub(crate) unsafe fn open(mut attributes: EventAttributes, whose: Whose) -> io::Result<Self> {
+        const ANY: u32 = u32::MAX;
+        const NO_GROUP: libc::c_int = -1;
+        const CLOSE_ON_EXEC: libc::c_ulong = 8;
+        attributes.size = size_of::<EventAttributes>() as u32;
+        let (process, cpu) = match whose {
+            Whose::Cpu(cpu) => (ANY, cpu),
+            Whose::Thread(thread) => (thread, ANY),
+        };
+        // SAFETY: the kernel reads `size` bytes of the attributes; the caller guarantees the rest.
+        let event = unsafe {
+            libc::syscall(
+                libc::SYS_perf_event_open,
+                &raw const attributes,
+                process.cast_signed(),
+                cpu.cast_signed(),
+                NO_GROUP,
+                CLOSE_ON_EXEC,
+            )
+        };
+        let event =
+            RawFd::try_from(event).ok().filter(|event| *event >= 0).ok_or_else(io::Error::last_os_error)?;
+        // SAFETY: the kernel has just made this descriptor for us and no other code has it.
+        Ok(Self(unsafe { OwnedFd::from_raw_fd(event) }))
+    }
+
+    pub(crate) fn control(&self, command: Control, argument: RawFd) -> io::Result<()> {
+        // SAFETY: these commands take a number.
+        let result = unsafe { libc::ioctl(self.0.as_raw_fd(), command as u64, argument) };
+        if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    pub(crate) fn descriptor(&self) -> &OwnedFd {
+        &self.0
+    }
+}
+
+impl From<Event> for OwnedFd {
+    fn from(event: Event) -> Self {
+        event.0
+    }
+}

@@ -1,0 +1,329 @@
+//! Samples summed up: how often each function ran, and each stack.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::record::{Sample, Samples};
+use super::symbols::Symbols;
+
+/// The most functions that a profile keeps, as the kernel has them on its stacks.
+pub const MOST_FUNCTIONS: usize = 1024;
+/// The most stacks that it keeps: those that were sampled most.
+pub const MOST_STACKS: usize = 500;
+/// The most functions of one stack: the innermost.
+pub const MOST_FRAMES: usize = 64;
+
+/// Where the CPU time of a message goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// What was sampled.
+    pub means: Means,
+    /// From one sample to the next, in ns, or in instructions where a guest counts them.
+    pub period: u64,
+    /// The CPU time of a message, measured without samples and without probes; with that of threads
+    /// for soft interrupts, by their samples.
+    pub message: f64,
+    /// All samples of the work.
+    pub samples: u64,
+    /// Those of other threads, and of idle CPUs: not of the work.
+    pub elsewhere: u64,
+    /// Those for which the kernel had no room, at least.
+    pub lost: u64,
+    /// The functions, those first that ran in most samples.
+    pub functions: Vec<Own>,
+    /// The stacks, those first that were sampled most.
+    pub stacks: Vec<Stack>,
+}
+
+/// What is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Means {
+    /// CPUs, whatever runs there.
+    Cpus,
+    /// The threads of the work only.
+    Threads,
+}
+
+/// A function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Own {
+    /// Its name; what the compiler copied into it is a part of it.
+    pub name: String,
+    /// The samples in which it ran itself, not a function that it called.
+    pub samples: u64,
+}
+
+/// A stack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stack {
+    /// Its functions as indexes of [`Profile::functions`], the outermost first.
+    pub frames: Vec<u16>,
+    /// How often it was sampled.
+    pub samples: u64,
+}
+
+/// What a function costs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cost {
+    /// The function.
+    pub name: String,
+    /// Its part of all samples, of 1.
+    pub share: f64,
+    /// Its cost for a message.
+    pub cost: f64,
+    /// The standard error of that cost, of the number of samples.
+    pub error: f64,
+}
+
+/// What stands for a function outside of the kernel, and for one without a name.
+const USER: &str = "[user]";
+const UNKNOWN: &str = "[unknown]";
+/// The root of what a thread of the kernel does for soft interrupts.
+const SOFTIRQ: &str = "[ksoftirqd]";
+
+impl Profile {
+    /// Sums up samples, one each `period`, of threads of the work, which take the CPU for `message`
+    /// long a message, and of threads for soft interrupts.
+    #[must_use]
+    pub fn of(
+        samples: &Samples,
+        symbols: &Symbols,
+        (means, period): (Means, u64),
+        (threads, softirqs): (&BTreeSet<u32>, &BTreeSet<u32>),
+        message: f64,
+    ) -> Self {
+        let mut of_work = HashMap::<(bool, &Sample), u64>::new();
+        let mut elsewhere = 0;
+        for sample in &samples.taken {
+            let is_softirq = softirqs.contains(&sample.thread);
+            match is_softirq || threads.contains(&sample.thread) {
+                true => *of_work.entry((is_softirq, sample)).or_default() += 1,
+                false => elsewhere += 1,
+            }
+        }
+        let mut stacks = BTreeMap::<Vec<&str>, u64>::new();
+        for ((is_softirq, sample), count) in &of_work {
+            *stacks.entry(named(sample, symbols, *is_softirq)).or_default() += count;
+        }
+        let all: u64 = stacks.values().sum();
+        let in_softirqs: u64 =
+            of_work.iter().filter(|((is_softirq, _), _)| *is_softirq).map(|(_, count)| count).sum();
+        let empty = Self {
+            means,
+            period,
+            message: message * all as f64 / (all - in_softirqs).max(1) as f64,
+            samples: all,
+            elsewhere,
+            lost: samples.lost,
+            functions: Vec::new(),
+            stacks: Vec::new(),
+        };
+        empty.filled(stacks)
+    }
+
+    fn filled(mut self, stacks: BTreeMap<Vec<&str>, u64>) -> Self {
+        let mut own = BTreeMap::<&str, u64>::new();
+        for (stack, count) in &stacks {
+            for (place, name) in stack.iter().enumerate() {
+                *own.entry(name).or_default() += if place + 1 == stack.len() { *count } else { 0 };
+            }
+        }
+        let mut functions: Vec<(&str, u64)> = own.into_iter().collect();
+        functions.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        functions.truncate(MOST_FUNCTIONS);
+        let place = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
+        let numbers: HashMap<&str, u16> =
+            functions.iter().enumerate().map(|(index, (name, _))| (*name, place(index))).collect();
+        let mut kept: Vec<Stack> = stacks
+            .iter()
+            .filter_map(|(stack, samples)| {
+                let frames = stack.iter().map(|name| numbers.get(name).copied()).collect::<Option<_>>()?;
+                Some(Stack { frames, samples: *samples })
+            })
+            .collect();
+        kept.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
+        kept.truncate(MOST_STACKS);
+        self.functions =
+            functions.into_iter().map(|(name, samples)| Own { name: name.to_owned(), samples }).collect();
+        self.stacks = kept;
+        self
+    }
+
+    /// What each function costs that ran in a sample, the dearest first.
+    #[must_use]
+    pub fn costs(&self) -> Vec<Cost> {
+        let all = self.samples.max(1) as f64;
+        let cost = |own: &Own| {
+            let share = own.samples as f64 / all;
+            let error = self.message * (share * (1.0 - share) / all).max(0.0).sqrt();
+            Cost { name: own.name.clone(), share, cost: self.message * share, error }
+        };
+        self.functions.iter().filter(|own| own.samples > 0).map(cost).collect()
+    }
+
+    /// The stacks that were kept, by names, with what each costs for a message.
+    pub fn folded(&self) -> impl Iterator<Item = (Vec<&str>, f64)> {
+        let each = self.message / self.samples.max(1) as f64;
+        self.stacks.iter().map(move |stack| (self.names(stack), each * stack.samples as f64))
+    }
+
+    /// The cost for a message of the stacks that were not kept.
+    #[must_use]
+    pub fn other(&self) -> f64 {
+        let kept: u64 = self.stacks.iter().map(|stack| stack.samples).sum();
+        self.message * self.samples.saturating_sub(kept) as f64 / self.samples.max(1) as f64
+    }
+
+    /// The stacks in which a function ran, or one that it called.
+    pub fn stacks_with(&self, name: &str) -> impl Iterator<Item = &Stack> {
+        self.stacks.iter().filter(move |stack| self.names(stack).contains(&name))
+    }
+
+    fn names(&self, stack: &Stack) -> Vec<&str> {
+        let name = |index: &u16| self.functions.get(usize::from(*index)).map(|own| own.name.as_str());
+        stack.frames.iter().filter_map(name).collect()
+    }
+
+    /// Whether its parts fit each other, within the bounds.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let fits = |counts: Vec<u64>| {
+            let sum = counts.into_iter().try_fold(0u64, u64::checked_add);
+            sum.is_some_and(|sum| sum <= self.samples)
+        };
+        let is_known = |index: &u16| usize::from(*index) < self.functions.len();
+        let stack =
+            |stack: &Stack| stack.frames.len() <= MOST_FRAMES + 1 && stack.frames.iter().all(is_known);
+        self.message.is_finite()
+            && self.message >= 0.0
+            && self.functions.len() <= MOST_FUNCTIONS
+            && self.stacks.len() <= MOST_STACKS
+            && self.stacks.iter().all(stack)
+            && fits(self.functions.iter().map(|own| own.samples).collect())
+            && fits(self.stacks.iter().map(|stack| stack.samples).collect())
+    }
+}
+
+/// The functions of a sample, the outermost first.
+fn named<'s>(sample: &Sample, symbols: &'s Symbols, is_softirq: bool) -> Vec<&'s str> {
+    // A function that was called returns to the instruction behind the call: that may be the next
+    // function's first.
+    let address = |(place, address): (usize, &u64)| address.saturating_sub(u64::from(place > 0));
+    let innermost = sample.stack.iter().take(MOST_FRAMES).enumerate().map(address);
+    let mut names: Vec<&str> = innermost.map(|address| symbols.at(address).unwrap_or(UNKNOWN)).collect();
+    if names.is_empty() {
+        names.push(USER);
+    }
+    names.extend(is_softirq.then_some(SOFTIRQ));
+    names.reverse();
+    names
+}
+
+impl fmt::Display for Means {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cpus => "CPUs",
+            Self::Threads => "threads",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const BEGIN: u64 = 1 << 63;
+    const MESSAGE: f64 = 480.0;
+
+    /// Functions of 16 bytes, one behind the other.
+    fn symbols(count: u64) -> Symbols {
+        let line = |number: u64| format!("{:x} T f{number}\n", BEGIN + 16 * number);
+        Symbols::parse(&(0..count).map(line).collect::<String>()).unwrap()
+    }
+
+    /// A sample in these functions, the innermost first.
+    fn sample(thread: u32, functions: &[u64]) -> Sample {
+        // Where it is, or where it returns to: behind the last instruction of the caller.
+        let address = |(place, number): (usize, &u64)| BEGIN + 16 * number + if place == 0 { 0 } else { 16 };
+        Sample { thread, stack: functions.iter().enumerate().map(address).collect() }
+    }
+
+    fn profile(taken: Vec<Sample>) -> Profile {
+        let samples = Samples { taken, lost: 2 };
+        let threads = (&BTreeSet::from([1]), &BTreeSet::from([2]));
+        Profile::of(&samples, &symbols(64), (Means::Cpus, 1000), threads, MESSAGE)
+    }
+
+    #[test]
+    fn stacks_are_named_from_the_outermost_and_functions_have_what_they_ran_themselves() {
+        let found = profile(vec![
+            sample(1, &[3, 2, 1]),
+            sample(1, &[3, 2, 1]),
+            sample(1, &[2, 1]),
+            sample(1, &[]),
+            sample(2, &[3]),
+            sample(7, &[5]),
+        ]);
+        let folded: Vec<(String, f64)> =
+            found.folded().map(|(frames, cost)| (frames.join(";"), cost)).collect();
+        let expected = [("f1;f2;f3", 240.0), ("[ksoftirqd];f3", 120.0), ("[user]", 120.0), ("f1;f2", 120.0)];
+        assert_eq!(folded, expected.map(|(stack, cost)| (stack.to_owned(), cost)));
+        assert_eq!((found.samples, found.elsewhere, found.lost), (5, 1, 2));
+        let costs = found.costs();
+        let (first, dearest) = (costs[0].name.as_str(), costs[0].cost);
+        assert_eq!((first, dearest), ("f3", 360.0));
+        // Of five samples, three: the standard error of a share.
+        assert!((costs[0].error - 600.0 * (0.6 * 0.4 / 5.0f64).sqrt()).abs() < 1e-9);
+        assert!(costs.iter().all(|cost| cost.name != "f1"), "{costs:?}");
+        assert!((costs.iter().map(|cost| cost.cost).sum::<f64>() - 600.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_has_no_costs() {
+        let found = profile(Vec::new());
+        assert_eq!((found.costs(), found.other()), (Vec::new(), 0.0));
+        assert!(found.is_sound());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Any samples: what is kept is bounded, and with what is not kept it is all of the cost.
+        #[test]
+        fn what_is_kept_and_the_rest_add_up(
+            taken in prop::collection::vec((1u32..4, prop::collection::vec(0u64..64, 0..90)), 1..900),
+        ) {
+            let found = profile(taken.iter().map(|(thread, stack)| sample(*thread, stack)).collect());
+            prop_assert!(found.is_sound());
+            let of_work = taken.iter().filter(|(thread, _)| *thread < 3).count() as u64;
+            prop_assert_eq!((found.samples, found.elsewhere), (of_work, taken.len() as u64 - of_work));
+            let kept: f64 = found.folded().map(|(_, cost)| cost).sum();
+            let own = taken.iter().filter(|(thread, _)| *thread == 1).count() as f64;
+            prop_assert!((kept + found.other() - found.message).abs() < 1e-6);
+            prop_assert!((found.message * own - MESSAGE * found.samples as f64).abs() < 1e-6 || own == 0.0);
+            prop_assert!(found.costs().windows(2).all(|pair| pair[0].cost >= pair[1].cost));
+            let json = serde_json::to_string(&found).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Profile>(&json).unwrap(), found);
+        }
+
+        /// The order in which samples come says nothing.
+        #[test]
+        fn the_order_of_samples_changes_nothing(
+            (taken, shuffled) in prop::collection::vec((1u32..4, prop::collection::vec(0u64..8, 0..5)), 0..60)
+                .prop_flat_map(|taken| (Just(taken.clone()), Just(taken).prop_shuffle())),
+        ) {
+            let of = |taken: Vec<(u32, Vec<u64>)>| {
+                profile(taken.iter().map(|(thread, stack)| sample(*thread, stack)).collect())
+            };
+            prop_assert_eq!(of(taken), of(shuffled));
+        }
+    }
+}

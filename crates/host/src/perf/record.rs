@@ -1,0 +1,133 @@
+//! Records that the kernel writes for samples, as numbers.
+
+/// A sample.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Sample {
+    /// The thread that ran, by the kernel's number; 0 if none did.
+    pub thread: u32,
+    /// The addresses in the kernel, the one that ran first, then those to which functions return.
+    /// None in user space.
+    pub stack: Vec<u64>,
+}
+
+/// Samples in the order in which they were taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Samples {
+    /// Those for which there was room.
+    pub taken: Vec<Sample>,
+    /// How many more there were.
+    pub lost: u64,
+}
+
+/// `enum perf_event_type`.
+const LOST: u32 = 2;
+const SAMPLE: u32 = 9;
+/// Before each record: its kind, flags and length.
+const HEADER: usize = 8;
+/// Where the kernel's half of the addresses begins, and where marks between the parts of a stack
+/// do (`PERF_CONTEXT_MAX`).
+const KERNEL: u64 = 1 << 63;
+const MARKS: u64 = -4095_i64 as u64;
+
+impl Samples {
+    /// Adds what was taken elsewhere, or later.
+    pub fn add(&mut self, more: Self) {
+        self.taken.extend(more.taken);
+        self.lost = self.lost.saturating_add(more.lost);
+    }
+
+    /// Records one behind the other, each sample with address, thread and stack
+    /// (`perf_event_open(2)`). One that is cut short ends them.
+    pub(crate) fn parse(mut bytes: &[u8]) -> Self {
+        let mut samples = Self::default();
+        while let Some(header) = bytes.first_chunk::<HEADER>() {
+            let kind = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]);
+            let len = usize::from(u16::from_ne_bytes([header[6], header[7]]));
+            let Some(body) = bytes.get(HEADER..len) else { break };
+            let words: Vec<u64> =
+                body.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect();
+            match (kind, words.as_slice()) {
+                (SAMPLE, [address, of, count, stack @ ..]) => {
+                    let stack = &stack[..stack.len().min(usize::try_from(*count).unwrap_or(usize::MAX))];
+                    samples.taken.push(Sample::of(*address, *of, stack));
+                }
+                (LOST, [_, lost, ..]) => samples.lost = samples.lost.saturating_add(*lost),
+                _ => {}
+            }
+            bytes = &bytes[len..];
+        }
+        samples
+    }
+}
+
+impl Sample {
+    fn of(address: u64, of: u64, stack: &[u64]) -> Self {
+        let is_kernel = |one: &u64| (KERNEL..MARKS).contains(one);
+        let mut stack: Vec<u64> = stack.iter().copied().filter(is_kernel).collect();
+        if stack.is_empty() {
+            stack.extend(Some(address).filter(is_kernel));
+        }
+        // Process and thread, of 32 bits each in the machine's order.
+        let [_, _, _, _, thread @ ..] = of.to_ne_bytes();
+        Self { thread: u32::from_ne_bytes(thread), stack }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn record(kind: u32, words: &[u64]) -> Vec<u8> {
+        let len = (HEADER + 8 * words.len()) as u16;
+        let mut bytes = [kind.to_ne_bytes().as_slice(), &[0, 0], &len.to_ne_bytes()].concat();
+        words.iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
+        bytes
+    }
+
+    fn thread(number: u32) -> u64 {
+        let [process, thread] = [7u32, number].map(u32::to_ne_bytes);
+        u64::from_ne_bytes([process, thread].concat().try_into().unwrap())
+    }
+
+    #[test]
+    fn marks_and_user_space_are_not_in_a_stack() {
+        const CONTEXT_KERNEL: u64 = -128_i64 as u64;
+        let inside = record(SAMPLE, &[KERNEL + 5, thread(9), 3, CONTEXT_KERNEL, KERNEL + 5, KERNEL + 1]);
+        let outside = record(SAMPLE, &[0x400_000, thread(9), 0]);
+        let samples = Samples::parse(&[inside, record(LOST, &[1, 40]), outside].concat());
+        let expected = [vec![KERNEL + 5, KERNEL + 1], vec![]].map(|stack| Sample { thread: 9, stack });
+        assert_eq!(samples, Samples { taken: expected.into(), lost: 40 });
+    }
+
+    proptest! {
+        /// Any samples, read again whole; and cut anywhere: those before the cut.
+        #[test]
+        fn what_is_written_is_read_up_to_where_it_is_cut(
+            stacks in prop::collection::vec(prop::collection::vec(KERNEL..MARKS, 1..20), 0..10),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let mut bytes = Vec::new();
+            let mut ends = Vec::new();
+            for stack in &stacks {
+                let words = [&[stack[0], thread(3), stack.len() as u64], stack.as_slice()].concat();
+                bytes.extend(record(SAMPLE, &words));
+                ends.push(bytes.len());
+            }
+            let read = |bytes: &[u8]| -> Vec<Vec<u64>> {
+                Samples::parse(bytes).taken.into_iter().map(|sample| sample.stack).collect()
+            };
+            prop_assert_eq!(read(&bytes), stacks.clone());
+            let cut = cut.index(bytes.len() + 1);
+            let whole = ends.iter().filter(|end| **end <= cut).count();
+            prop_assert_eq!(read(&bytes[..cut]), &stacks[..whole]);
+        }
+
+        #[test]
+        fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+            let samples = Samples::parse(&bytes);
+            prop_assert!(samples.taken.len() <= bytes.len() / HEADER);
+        }
+    }
+}

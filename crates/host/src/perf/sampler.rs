@@ -1,0 +1,232 @@
+//! Samples, as the kernel takes them.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::atomic::Ordering;
+
+use nix::libc;
+use nix::sys::mman::ProtFlags;
+use thiserror::Error;
+
+use crate::cpu::affinity::allowed_cpus;
+use crate::kernel::event::{Control, Event, EventAttributes, Whose};
+use crate::kernel::files::{Files, numbers};
+use crate::kernel::pages::{Pages, page_size};
+
+use super::profile::Means;
+use super::record::Samples;
+
+/// Samples a second: a prime number, so that no timer of the work keeps pace with it. Where
+/// instructions are counted a second has few of them, and samples are dearer than they are rare.
+#[must_use]
+pub fn frequency(exact: bool) -> u32 {
+    if exact { 19_937 } else { 3_989 }
+}
+
+/// Why nothing is sampled.
+#[derive(Debug, Error)]
+pub enum PerfError {
+    /// The kernel refuses.
+    #[error(
+        "the kernel may not be sampled from here: {errno} (kernel.perf_event_paranoid is {paranoid}): it needs root, CAP_PERFMON, or `sysctl kernel.perf_event_paranoid=1`; in a virtual machine (--inside guest) it needs neither"
+    )]
+    Refused {
+        /// Its error.
+        errno: io::Error,
+        /// What it allows to whom.
+        paranoid: String,
+    },
+    /// The kernel has no samples, or they cannot be read.
+    #[error("the kernel cannot be sampled: {0}; it needs CONFIG_PERF_EVENTS")]
+    Failed(#[from] io::Error),
+}
+
+/// Takes samples, until it is dropped or the process ends.
+#[derive(Debug)]
+pub struct Sampler {
+    rings: Vec<Ring>,
+    means: Means,
+}
+
+impl Sampler {
+    /// Gets ready to take one sample each `period` ns, on each CPU that the calling thread may use,
+    /// whatever runs there; where that is not allowed, of these threads of this process only.
+    ///
+    /// # Errors
+    /// [`PerfError`]
+    pub fn open(period: u64, threads: &[u32]) -> Result<Self, PerfError> {
+        let is_refused = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM));
+        let rings = |whose: Vec<Whose>| -> io::Result<Vec<Ring>> {
+            whose.into_iter().map(|whose| Ring::open(period, whose)).collect()
+        };
+        let (rings, means) = match rings(allowed_cpus().into_iter().map(Whose::Cpu).collect()) {
+            Err(error) if is_refused(&error) => {
+                (rings(threads.iter().copied().map(Whose::Thread).collect()), Means::Threads)
+            }
+            opened => (opened, Means::Cpus),
+        };
+        match rings {
+            Ok(rings) => Ok(Self { rings, means }),
+            Err(errno) if is_refused(&errno) => {
+                let paranoid = Files::system().text("proc/sys/kernel/perf_event_paranoid");
+                Err(PerfError::Refused { errno, paranoid: paranoid.unwrap_or_else(|| "unknown".to_owned()) })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether it samples CPUs or threads.
+    #[must_use]
+    pub fn means(&self) -> Means {
+        self.means
+    }
+
+    /// Takes samples from now on.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn start(&self) -> io::Result<()> {
+        self.rings.iter().try_for_each(|ring| ring.event.control(Control::Enable, 0))
+    }
+
+    /// Takes no more, and reads those that were taken.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn stop(&mut self) -> io::Result<Samples> {
+        self.rings.iter().try_for_each(|ring| ring.event.control(Control::Disable, 0))?;
+        let mut samples = Samples::default();
+        self.rings.iter_mut().for_each(|ring| samples.add(ring.read()));
+        Ok(samples)
+    }
+}
+
+/// The threads in which the kernel does what soft interrupts leave to it.
+#[must_use]
+pub fn softirq_threads() -> BTreeSet<u32> {
+    let is_one = |number: &u32| {
+        std::fs::read_to_string(format!("/proc/{number}/comm"))
+            .is_ok_and(|name| name.starts_with("ksoftirqd/"))
+    };
+    numbers("/proc").unwrap_or_default().into_iter().filter(is_one).collect()
+}
+
+/// An event, and the memory in which the kernel writes its samples.
+#[derive(Debug)]
+struct Ring {
+    event: Event,
+    pages: Pages,
+    /// Where the samples begin behind the first page, and their room, a power of two.
+    page: usize,
+    size: usize,
+}
+
+/// Room for so many pages of samples: some thousand samples.
+const PAGES: usize = 256;
+/// Where the kernel has written, and where this process has read (`struct perf_event_mmap_page`).
+const WRITTEN: usize = 1024;
+const READ: usize = 1032;
+/// The most that a sample takes: 127 addresses (`kernel.perf_event_max_stack`) and a few numbers.
+const LARGEST: usize = 2048;
+
+impl Ring {
+    fn open(period: u64, whose: Whose) -> io::Result<Self> {
+        const SOFTWARE: u32 = 1;
+        const CPU_CLOCK: u64 = 0;
+        // Address, thread, stack (`enum perf_event_sample_format`).
+        const SAMPLED: u64 = 1 | 1 << 1 | 1 << 5;
+        const DISABLED: u64 = 1;
+        const NO_STACKS_OF_USERS: u64 = 1 << 22;
+        let attributes = EventAttributes {
+            kind: SOFTWARE,
+            config: CPU_CLOCK,
+            sample_period: period,
+            sample_type: SAMPLED,
+            flags: DISABLED | NO_STACKS_OF_USERS,
+            ..EventAttributes::default()
+        };
+        // SAFETY: the attributes hold no address.
+        let event = unsafe { Event::open(attributes, whose) }?;
+        let page = page_size()?;
+        let size = PAGES * page;
+        // Writable: the kernel then keeps what was not read, and counts what it has no room for.
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        let pages = Pages::of(event.descriptor(), 0, page + size, access)?;
+        Ok(Self { event, pages, page, size })
+    }
+
+    /// What was written since the last time. Its room is free again.
+    fn read(&mut self) -> Samples {
+        let end = self.pages.position(WRITTEN).load(Ordering::Acquire);
+        let begin = self.pages.position(READ).load(Ordering::Relaxed);
+        let len = usize::try_from(end.saturating_sub(begin)).unwrap_or(self.size).min(self.size);
+        let at = begin as usize & (self.size - 1);
+        let first = len.min(self.size - at);
+        let bytes = |at: usize, len: usize| self.pages.bytes(self.page + at, len);
+        let mut samples = Samples::parse(&[bytes(at, first), bytes(0, len - first)].concat());
+        self.pages.position(READ).store(end, Ordering::Release);
+        // What it counts as lost it tells with the next sample that has room: there may be none.
+        if self.size - len < LARGEST && samples.lost == 0 {
+            samples.lost = 1;
+        }
+        samples
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::perf::{Profile, Symbols, SymbolsError};
+
+    const NAME: &str = "a_busy_thread_is_in_its_system_call_most_of_the_time";
+
+    #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+    fn skipped(reason: &str) {
+        let must = std::env::var_os("CI").is_some_and(|ci| ci == "true") && nix::unistd::getuid().is_root();
+        assert!(!must, "must not be skipped here: {reason}");
+        eprintln!("SKIPPED: {NAME}: {reason}");
+    }
+
+    #[test]
+    fn a_busy_thread_is_in_its_system_call_most_of_the_time() {
+        let own = nix::unistd::gettid().as_raw().unsigned_abs();
+        let mut sampler = match Sampler::open(250_689, &[own]) {
+            Ok(sampler) => sampler,
+            Err(refused @ PerfError::Refused { .. }) => {
+                assert!(refused.to_string().contains("CAP_PERFMON"), "{refused}");
+                return skipped(&refused.to_string());
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let mut zeros = std::fs::File::open("/dev/zero").unwrap();
+        let mut room = vec![0; 1 << 18];
+        sampler.start().unwrap();
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(400) {
+            io::Read::read_exact(&mut zeros, &mut room).unwrap();
+        }
+        let samples = sampler.stop().unwrap();
+        assert!(samples.taken.iter().any(|sample| sample.thread == own), "{samples:?}");
+        let symbols = match Symbols::read() {
+            Ok(symbols) => symbols,
+            Err(hidden @ SymbolsError::Hidden) => return skipped(&hidden.to_string()),
+            Err(error) => panic!("{error}"),
+        };
+        let threads = (&[own].into(), &BTreeSet::new());
+        let profile = Profile::of(&samples, &symbols, (sampler.means(), 250_689), threads, 1.0);
+        // However busy the machine is: of this thread's samples. It fills memory with zeros.
+        let inside = |name: &str| -> u64 { profile.stacks_with(name).map(|stack| stack.samples).sum() };
+        assert!(inside("ksys_read") * 2 > profile.samples, "{profile:?}");
+        assert!(profile.is_sound(), "{profile:?}");
+        // Nothing is taken any more.
+        assert_eq!(sampler.stop().unwrap(), Samples::default());
+    }
+
+    #[test]
+    fn a_thread_that_is_not_there_is_no_privilege_that_is_missing() {
+        let error = Ring::open(250_689, Whose::Thread(u32::MAX >> 2)).unwrap_err();
+        assert_ne!(error.raw_os_error(), Some(libc::EFAULT), "{error}");
+    }
+}

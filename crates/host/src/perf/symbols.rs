@@ -1,0 +1,118 @@
+//! The kernel's functions by their addresses.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use thiserror::Error;
+
+/// The kernel's functions, those of its modules included.
+#[derive(Debug, Clone, Default)]
+pub struct Symbols {
+    /// Where each begins, in order.
+    begins: Vec<(u64, String)>,
+}
+
+/// Why no function has a name.
+#[derive(Debug, Error)]
+pub enum SymbolsError {
+    /// There is no list.
+    #[error("/{SYMBOLS} cannot be read: {0}: functions have no names without it (CONFIG_KALLSYMS)")]
+    Missing(#[from] io::Error),
+    /// All addresses are 0.
+    #[error(
+        "the kernel hides the addresses of its functions, so that samples have no names: it needs CAP_SYSLOG (root has it) with `sysctl kernel.kptr_restrict=1` or 0; in a virtual machine (--inside guest) it needs nothing"
+    )]
+    Hidden,
+}
+
+const SYMBOLS: &str = "proc/kallsyms";
+/// More than any kernel's list has, in bytes.
+const MOST: u64 = 256 << 20;
+/// The longest name that is kept.
+const LONGEST: usize = 128;
+
+impl Symbols {
+    /// Those of the running kernel.
+    ///
+    /// # Errors
+    /// [`SymbolsError`]
+    pub fn read() -> Result<Self, SymbolsError> {
+        let mut list = Vec::new();
+        File::open(format!("/{SYMBOLS}"))?.take(MOST).read_to_end(&mut list)?;
+        Self::parse(&String::from_utf8_lossy(&list))
+    }
+
+    /// Reads a list: lines of address, type, name and module.
+    ///
+    /// # Errors
+    /// [`SymbolsError::Hidden`]
+    pub fn parse(list: &str) -> Result<Self, SymbolsError> {
+        let function = |line: &str| {
+            let mut words = line.split_ascii_whitespace();
+            let (address, kind, name) = (words.next()?, words.next()?, words.next()?);
+            let is_function = matches!(kind, "t" | "T" | "w" | "W");
+            let address = u64::from_str_radix(address, 16).ok().filter(|_| is_function)?;
+            Some((address, without_suffix(name)?))
+        };
+        let mut begins: Vec<(u64, String)> = list.lines().filter_map(function).collect();
+        if begins.iter().all(|(address, _)| *address == 0) {
+            return Err(SymbolsError::Hidden);
+        }
+        // Of several names for one address the first stays: sorting changes no order among them.
+        begins.sort_by_key(|(address, _)| *address);
+        begins.dedup_by_key(|(address, _)| *address);
+        Ok(Self { begins })
+    }
+
+    /// The function at an address; `None` before the first.
+    #[must_use]
+    pub fn at(&self, address: u64) -> Option<&str> {
+        let behind = self.begins.partition_point(|(begin, _)| *begin <= address);
+        Some(self.begins.get(behind.checked_sub(1)?)?.1.as_str())
+    }
+}
+
+/// The name without what a compiler added to it for a copy or a part: kernels, and so conditions,
+/// differ in that. `None` for what is no name.
+fn without_suffix(name: &str) -> Option<String> {
+    let function = name.split('.').next().unwrap_or_default();
+    let is_name = !function.is_empty() && function.len() <= LONGEST;
+    (is_name && function.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';'))
+        .then(|| function.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_address_belongs_to_the_function_that_begins_before_it() {
+        let list = "ffff30 t veth_xmit\t[veth]\nffff10 T udp_sendmsg\nffff10 T __pfx_other\n\
+                    ffff20 d jiffies\nffff28 t copy.constprop.0\nbad\nffff40 t a;b\n";
+        let symbols = Symbols::parse(list).unwrap();
+        let at = |address| symbols.at(address);
+        assert_eq!(
+            [at(0xff_ff0f), at(0xff_ff10), at(0xff_ff27)],
+            [None, Some("udp_sendmsg"), Some("udp_sendmsg")]
+        );
+        assert_eq!([at(0xff_ff28), at(u64::MAX)], [Some("copy"), Some("veth_xmit")]);
+    }
+
+    #[test]
+    fn hidden_addresses_are_told_with_the_way_out() {
+        let hidden = Symbols::parse("0000000000000000 T udp_sendmsg\n0 t veth_xmit [veth]\n").unwrap_err();
+        assert!(hidden.to_string().contains("kptr_restrict"), "{hidden}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_list_is_read(list in "([0-9a-f]{0,6} [tTd] [a-c.;]{0,4}\n){0,9}", address in 0u64..1 << 24) {
+            if let Ok(symbols) = Symbols::parse(&list) {
+                let begins = symbols.begins.iter().rev().find(|(begin, _)| *begin <= address);
+                prop_assert_eq!(symbols.at(address), begins.map(|(_, name)| name.as_str()));
+            }
+        }
+    }
+}
