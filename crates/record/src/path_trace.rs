@@ -1,7 +1,7 @@
 //! What a trace of a path came to, as it is kept with its run.
 
 use serde::{Deserialize, Serialize};
-use words::{KernelPath, Waiting};
+use words::{Closure, KernelPath, Waiting};
 
 /// What packets cost on their way along a path, of the way that most of them took. Times are in ns
 /// for a packet, or in instructions where a guest counts them.
@@ -50,6 +50,12 @@ pub struct PathStep {
 }
 
 impl PathTrace {
+    /// What its stages add up to; `None` if no packet was followed.
+    #[must_use]
+    pub fn closure(&self) -> Option<Closure> {
+        Closure::of(self.steps.iter().filter(|step| !step.waits).map(|step| step.cost).sum(), self.whole)
+    }
+
     /// Whether its parts fit each other: each step lies between two places, and each figure is a
     /// number.
     #[must_use]

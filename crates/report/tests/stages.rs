@@ -113,3 +113,47 @@ fn traces_of_several_databases_have_a_least_and_a_most_by_stage() {
     let error = StageRanges::new(&[one, other]).unwrap_err().to_string();
     assert!(error.contains("a.db has instructions, and b.db has ns"), "{error}");
 }
+
+/// Stages that add up to a third more than the whole, in each boot of which this is said.
+fn open(is_open: impl Fn(u32, usize) -> bool) -> StoredStudy {
+    stored(|boot, condition| {
+        let mut trace = trace(boot, condition, KernelPath::UdpTx);
+        if is_open(boot, condition) {
+            trace.steps[0].cost += trace.whole.unwrap() / 3.0;
+        }
+        vec![trace]
+    })
+}
+
+#[test]
+fn stages_that_do_not_add_up_are_left_out_and_counted() {
+    let some = Stages::new(&open(|boot, _| boot == 3), 0.95).unwrap();
+    insta::assert_snapshot!("stages_left_out", some.text(Layout::PLAIN));
+    let document = serde_json::to_value(&some).unwrap();
+    let left = &document["pairs"][0]["open"];
+    assert_eq!((&left["runs"], &left["bound"]), (&1.into(), &0.02.into()), "{document:#}");
+    assert_eq!(document["pairs"][0]["runs"], 4, "{document:#}");
+    // The other runs are judged as if it had not been traced.
+    let without =
+        stored(
+            |boot, condition| {
+                if boot == 3 { Vec::new() } else { vec![trace(boot, condition, KernelPath::UdpTx)] }
+            },
+        );
+    let without = serde_json::to_value(Stages::new(&without, 0.95).unwrap()).unwrap();
+    assert_eq!(document["pairs"][0]["parts"], without["pairs"][0]["parts"]);
+
+    // None of a condition is left: the whole is told, and no stage.
+    let all = Stages::new(&open(|_, condition| condition == 1), 0.95).unwrap();
+    insta::assert_snapshot!("stages_none_judged", all.text(Layout::PLAIN));
+}
+
+#[test]
+fn stages_that_do_not_add_up_are_in_no_range() {
+    let files = |one: StoredStudy| [("a.db".to_owned(), traced()), ("b.db".to_owned(), one)];
+    let ranges = StageRanges::new(&files(open(|_, condition| condition == 1))).unwrap();
+    insta::assert_snapshot!("stage_ranges_left_out", ranges.text(Layout::PLAIN));
+    let none = [("b.db".to_owned(), open(|_, _| true))];
+    let error = StageRanges::new(&none).unwrap_err().to_string();
+    assert!(error.contains("b.db: kernel=") && error.contains("do not add up to the whole"), "{error}");
+}

@@ -53,9 +53,9 @@ pub use quality::Quality;
 pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use words::{
-    Acceleration, BySide, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption, Family, KEYS,
-    KernelPath, Key, Kind, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled, Side, Traffic,
-    Tuning, TuningKey, Waiting, Workload, feature, format_duration, metric, parse_duration,
+    Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption,
+    Family, KEYS, KernelPath, Key, Kind, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled,
+    Side, Traffic, Tuning, TuningKey, Waiting, Workload, feature, format_duration, metric, parse_duration,
 };
 pub use write::starter::starter;
 pub use write::twins::twins;

@@ -3,6 +3,7 @@
 
 use host::perf::Profile;
 use serde::{Deserialize, Serialize};
+use words::Closure;
 
 use crate::chosen::Chosen;
 use crate::path::At;
@@ -190,13 +191,13 @@ impl Account {
         Some(self.whole_of(&self.ends)? - probes)
     }
 
-    /// The corrected stages' sum by [`Account::whole`]: 1 if they close. Stages as measured always
-    /// add up to the whole with all probes, which proves nothing; this can fail.
+    /// What the corrected stages add up to, as a share of [`Account::whole`]. Stages as measured
+    /// always add up to the whole with all probes, which proves nothing; this can fail.
     #[must_use]
-    pub fn closure(&self) -> Option<f64> {
+    pub fn closure(&self) -> Option<Closure> {
         let rows = self.rows();
         let sum: f64 = rows.iter().filter(|row| !row.waits).map(|row| row.corrected).sum();
-        self.whole().filter(|whole| *whole > 0.0 && !rows.is_empty()).map(|whole| sum / whole)
+        Closure::of(sum, self.whole().filter(|_| !rows.is_empty()))
     }
 
     /// The time of a message without probes and with all of them, in ns: the median of the batches.
@@ -283,7 +284,7 @@ mod tests {
         let corrected: Vec<f64> = rows.iter().map(|row| row.corrected).collect();
         assert_eq!(corrected, [100.0, 200.0, 300.0]);
         assert_eq!((rows[0].from, rows[0].to, rows[0].outside), (0, 2, 5.0));
-        assert_eq!((account.whole(), account.closure()), (Some(600.0), Some(1.0)));
+        assert_eq!((account.whole(), account.closure().map(Closure::share)), (Some(600.0), Some(1.0)));
         assert_eq!(account.a_message(), Some([60.0, 100.0]));
     }
 
@@ -291,7 +292,9 @@ mod tests {
     fn a_cost_that_does_not_repeat_shows_in_the_closure() {
         let all = vec![round(&[1, 2, 3], &[100, 200, 300], 27); 3];
         let account = Account { all, ..account() };
-        assert_eq!(account.closure(), Some(1.1));
+        let closure = account.closure().unwrap();
+        assert_eq!(closure.share(), 1.1);
+        assert!(!closure.holds(true));
     }
 
     #[test]

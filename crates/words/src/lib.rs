@@ -11,6 +11,7 @@ pub mod metric;
 pub mod suggest;
 
 mod answers;
+mod closure;
 mod congestion_control;
 mod cpu_list;
 mod device;
@@ -39,6 +40,7 @@ mod workload;
 /// The word for the default.
 pub const DEFAULT: &str = "default";
 
+pub use closure::Closure;
 pub use congestion_control::CongestionControl;
 pub use cpu_list::{CpuListError, HIGHEST_CPU, format_cpu_list, parse_cpu_list};
 pub use device::{DeviceForm, DeviceSetting, EthtoolOption};

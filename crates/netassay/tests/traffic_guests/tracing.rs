@@ -85,7 +85,7 @@ fn closed(world: &mut World, path: &str, traffic: &Traffic, packets: u32) -> Acc
     for stage in &account.stages {
         assert!(stage.seen.is_ok() || stage.optional, "{name}: {stage:?}");
     }
-    let closure = account.closure().unwrap();
+    let closure = account.closure().unwrap().share();
     eprintln!("note: {name}: closure {closure:.4}, whole {:?}", account.whole());
     assert!((0.98..=1.02).contains(&closure), "{name}: the stages add up to {closure} of the whole");
     assert!(account.rows().iter().all(|row| row.raw > 0.0), "{name}: {:?}", account.rows());
@@ -150,7 +150,7 @@ fn each_packet_that_is_read_is_followed_from_the_interrupt_and_its_stages_add_up
     let messages = u64::from(2 * BATCH * ROUNDS);
     assert!(arrived >= messages * 99 / 100, "{:?}", asleep.reading().journeys);
     // Half of the packets find their reader awake: they are not in the table.
-    let closure = asleep.closure().unwrap();
+    let closure = asleep.closure().unwrap().share();
     assert!((0.98..=1.02).contains(&closure), "asleep: the stages add up to {closure} of the whole");
     let queued = |account: &Account| takes(account, stage(account, "sk_data_ready", trace::At::Return));
     let woken = queued(&asleep) - queued(&small);

@@ -4,11 +4,12 @@ use record::PathTrace;
 use serde::Serialize;
 use stats::parts::{Divided, Explained, explain};
 use store::StoredStudy;
-use study::{KernelPath, Waiting};
+use study::{Closure, KernelPath, Waiting};
 
 use crate::data::aligned::{Aligned, Unmatched, is_usable};
 use crate::data::error::Error;
 use crate::data::target::own_targets;
+use crate::words::number::counted;
 
 /// A path under two conditions.
 #[derive(Debug, Serialize)]
@@ -37,10 +38,64 @@ pub(crate) struct Compared {
     pub(crate) stages: Vec<(String, String)>,
     /// The stages that are not seen at the same place under both.
     pub(crate) unmatched: Vec<Unmatched>,
-    /// The least and the most that the stages of a run add up to, as a share of its whole.
+    /// The least and the most that the stages of a run that is judged add up to, as a share of its
+    /// whole.
     pub(crate) closure: (f64, f64),
+    /// Runs whose stages do not add up to their whole. They are left out; if that leaves none of a
+    /// condition, no stage is judged, and the whole is that of all runs.
+    pub(crate) open: Option<Open>,
     /// Runs whose packets were not followed.
     pub(crate) lost: usize,
+}
+
+/// Traced runs whose stages do not add up to their whole.
+#[derive(Debug, Serialize)]
+pub(crate) struct Open {
+    /// How many.
+    pub(crate) runs: usize,
+    /// The least and the most that they add up to, as a share of the whole.
+    pub(crate) closure: (f64, f64),
+    /// How far from the whole they may be.
+    pub(crate) bound: f64,
+    #[serde(skip)]
+    exact: bool,
+}
+
+impl Open {
+    /// Those among some traces.
+    pub(crate) fn among<'t>(traces: impl Iterator<Item = &'t PathTrace>, exact: bool) -> Option<Self> {
+        let open = traces.filter(|trace| !closes(trace, exact));
+        let open: Vec<f64> = open.filter_map(PathTrace::closure).map(Closure::share).collect();
+        (!open.is_empty()).then(|| Self {
+            runs: open.len(),
+            closure: ends(open.iter().copied()),
+            bound: Closure::bound(exact),
+            exact,
+        })
+    }
+
+    /// As a clause, with the way out.
+    pub(crate) fn clause(&self) -> String {
+        let of_one = |share: f64| format!("{:.1}", 100.0 * share);
+        let mut ends = vec![of_one(self.closure.0), of_one(self.closure.1)];
+        ends.dedup();
+        let way_out = if self.exact { "" } else { ", and exact mode counts instructions, which repeat" };
+        format!(
+            "{} whose stages do not add up to the whole within {} % ({} % of it): more rounds know the cost of probes better (`--set trace.rounds=20`){way_out}",
+            counted(self.runs, "run"),
+            100.0 * self.bound,
+            ends.join(" to "),
+        )
+    }
+}
+
+/// Whether the stages of a trace may be judged one by one.
+pub(crate) fn closes(trace: &PathTrace, exact: bool) -> bool {
+    trace.closure().is_some_and(|closure| closure.holds(exact))
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| (least.min(one), most.max(one)))
 }
 
 /// A path and its readers, each once, in the order in which they were traced.
@@ -125,10 +180,20 @@ fn ready(stored: &StoredStudy, conditions: [usize; 2], of: (KernelPath, Waiting)
     if followed.iter().any(Vec::is_empty) {
         return None;
     }
+    let lost = all.iter().map(Vec::len).sum::<usize>() - followed.iter().map(Vec::len).sum::<usize>();
+    let open = Open::among(followed.iter().flatten().map(|(_, trace)| *trace), stored.plan.exact);
+    let closed = followed.each_ref().map(|runs| {
+        let closed = runs.iter().filter(|(_, trace)| closes(trace, stored.plan.exact));
+        closed.copied().collect::<Vec<_>>()
+    });
+    // Without stages to judge there still is the whole, which is measured by itself.
+    let has_stages = !closed.iter().any(Vec::is_empty);
+    let followed = if has_stages { closed } else { followed };
     let groups =
         followed.each_ref().map(|runs| runs.iter().map(|(_, trace)| *trace).collect::<Vec<&PathTrace>>());
     let aligned = Aligned::of(&groups.concat());
-    let places: Vec<usize> = (0..aligned.waits.len()).filter(|place| !aligned.waits[*place]).collect();
+    let places = (0..aligned.waits.len()).filter(|place| has_stages && !aligned.waits[*place]);
+    let places: Vec<usize> = places.collect();
     let divided = |of_condition: bool, (boot, trace): &(u32, &PathTrace)| {
         let costs = aligned.costs(trace);
         let parts = places.iter().map(|place| costs[*place]).collect();
@@ -140,19 +205,17 @@ fn ready(stored: &StoredStudy, conditions: [usize; 2], of: (KernelPath, Waiting)
         .map(|run| divided(false, run))
         .chain(after.iter().map(|run| divided(true, run)))
         .collect();
-    let closures = divided.iter().filter(|run| run.whole > 0.0);
-    let closures = closures.map(|run| run.parts.iter().sum::<f64>() / run.whole);
-    let closure =
-        closures.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), one| (least.min(one), most.max(one)));
+    let closures = groups.iter().flatten().filter_map(|trace| trace.closure());
     let stages = aligned.stages();
     let rest = Compared {
         baseline: stored.label(conditions[0]),
         condition: stored.label(conditions[1]),
         runs: followed.iter().map(Vec::len).min().unwrap_or(0),
         stages: places.iter().map(|place| stages[*place].clone()).collect(),
-        unmatched: aligned.unmatched(&groups),
-        closure,
-        lost: all.iter().map(Vec::len).sum::<usize>() - followed.iter().map(Vec::len).sum::<usize>(),
+        unmatched: if has_stages { aligned.unmatched(&groups) } else { Vec::new() },
+        closure: ends(closures.map(Closure::share)),
+        open,
+        lost,
     };
     Some(Ready { divided, rest })
 }

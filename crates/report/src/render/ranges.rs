@@ -8,6 +8,7 @@ use study::{Condition, KernelPath, Waiting};
 
 use crate::data::aligned::{Aligned, Unmatched, is_usable};
 use crate::data::error::Error;
+use crate::data::explained::{Open, closes};
 use crate::render::stages::unit;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, figure};
@@ -20,6 +21,19 @@ pub struct StageRanges {
     /// `ns`, or `instructions`; for a packet.
     unit: &'static str,
     groups: Vec<Group>,
+    /// The conditions with runs that are left out, because their stages do not add up to the whole.
+    left_out: Vec<LeftOut>,
+}
+
+/// Runs of a condition that are left out.
+#[derive(Debug, Serialize)]
+struct LeftOut {
+    /// The condition of a study in a file.
+    source: String,
+    path: KernelPath,
+    reader: Waiting,
+    #[serde(flatten)]
+    open: Open,
 }
 
 /// Traces of the same path with the same traffic.
@@ -70,10 +84,13 @@ impl StageRanges {
                 studies[0].0
             )));
         }
-        let mut sources: Vec<Source<'_>> = Vec::new();
+        let (mut sources, mut left_out): (Vec<Source<'_>>, _) = (Vec::new(), Vec::new());
         for (file, stored) in studies {
             for condition in &stored.plan.conditions {
-                sources.extend(of_condition(file, stored, condition));
+                for mut source in of_condition(file, stored, condition) {
+                    left_out.extend(source.leave_out_open(exact));
+                    sources.extend(Some(source).filter(|source| !source.boots.is_empty()));
+                }
             }
         }
         let mut groups = Vec::new();
@@ -85,10 +102,17 @@ impl StageRanges {
             groups.push(Group::of(own));
         }
         if groups.is_empty() {
-            let why = "no run in them was traced: `netassay trace STUDY` makes such runs".to_owned();
+            let why = match left_out.first() {
+                Some(left) => format!(
+                    "of all traces the stages do not add up, as of {}: {}",
+                    left.source,
+                    left.open.clause()
+                ),
+                None => "no run in them was traced: `netassay trace STUDY` makes such runs".to_owned(),
+            };
             return Err(Error::NotMerged(why));
         }
-        Ok(Self { unit: unit(exact), groups })
+        Ok(Self { unit: unit(exact), groups, left_out })
     }
 
     /// As a page.
@@ -107,7 +131,21 @@ impl StageRanges {
                 text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
             }
         }
+        for LeftOut { source, path, reader, open } in &self.left_out {
+            let left =
+                format!("not in the tables: {path}, readers {reader}, of {source}: {}\n", open.clause());
+            text.push_str(&layout.hang(&left, 2));
+        }
         text
+    }
+}
+
+impl Source<'_> {
+    /// Leaves out the runs whose stages do not add up to their whole.
+    fn leave_out_open(&mut self, exact: bool) -> Option<LeftOut> {
+        let open = Open::among(self.boots.iter().map(|(_, trace)| *trace), exact)?;
+        self.boots.retain(|(_, trace)| closes(trace, exact));
+        Some(LeftOut { source: self.name.clone(), path: self.of.0, reader: self.of.1, open })
     }
 }
 

@@ -92,7 +92,9 @@ impl Stages {
         for (place, stage) in ranked(pair) {
             row(&stage.0, &stage.1, &pair.explained.parts[place]);
         }
-        row("unexplained", "", &pair.explained.unexplained);
+        if !pair.rest.stages.is_empty() {
+            row("unexplained", "", &pair.explained.unexplained);
+        }
         row("whole", "", whole);
         table
     }
@@ -106,6 +108,10 @@ impl Stages {
             100.0 * most
         );
         let mut said = vec![self.answer(pair), close];
+        if let Some(open) = &pair.rest.open {
+            let left = if pair.rest.stages.is_empty() { "no stage is judged" } else { "not in the table" };
+            said.push(format!("{left}: {}", open.clause()));
+        }
         said.extend(
             pair.rest.unmatched.iter().map(|one| unmatched(one, [&pair.rest.baseline, &pair.rest.condition])),
         );
@@ -141,6 +147,7 @@ impl Stages {
             })
             .collect();
         let stages = match named.as_slice() {
+            [] if pair.rest.stages.is_empty() => "no stage is judged".to_owned(),
             [] => "no stage is proven to differ".to_owned(),
             named => format!("proven to differ: {}", list(named)),
         };

@@ -37,7 +37,12 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
     let names = lanes.iter().map(Lane::to_string).collect();
     let plot = Lanes::new(quantity, names, stages.collect(), arrows.collect()).ok()?;
     let title = format!("{}: {}", document.path, document.about);
-    let said = format!("{}; for a packet, less the cost of probes", document.traffic());
+    let open = document
+        .traces
+        .iter()
+        .filter_map(|traced| Some(format!("; {}: {}", traced.size(), traced.breach(document.is_exact())?)));
+    let open: String = open.collect();
+    let said = format!("{}; for a packet, less the cost of probes{open}", document.traffic());
     Some(Figure::new(Id::new("path"), &title, &said, plot)).filter(|_| !steps.is_empty())
 }
 

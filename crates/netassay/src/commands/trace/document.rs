@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use report::{Layout, Table, counted, figure};
 use serde::Serialize;
+use study::Closure;
 use trace::{Account, At, Chosen, Cost, Journeys, Mean, Path, Phase, Row};
 
 use super::functions;
@@ -34,8 +35,10 @@ pub(super) struct OfSize {
     /// From the first stage to the last with the fewest probes, less what they cost, in ns for a
     /// packet.
     whole: Option<f64>,
-    /// The corrected stages' sum by `whole`.
-    closure: Option<f64>,
+    /// What the corrected stages add up to, as a share of `whole`.
+    closure: Option<Closure>,
+    /// Whether that is near enough to the whole to trust them one by one.
+    closes: bool,
     /// What a probe of each kind costs, in ns.
     probes: Vec<(Cost, f64)>,
     journeys: Journeys,
@@ -46,12 +49,13 @@ pub(super) struct OfSize {
 }
 
 impl OfSize {
-    pub(super) fn new(asked: load::Traffic, account: Account) -> Self {
+    pub(super) fn new(asked: load::Traffic, account: Account, exact: bool) -> Self {
         let probes = account.one_more.iter().filter_map(|(kind, _)| Some((*kind, account.cost(*kind)?)));
         Self {
             asked,
             whole: account.whole(),
             closure: account.closure(),
+            closes: account.closure().is_some_and(|closure| closure.holds(exact)),
             probes: probes.collect(),
             rows: account.rows(),
             journeys: account.reading().journeys,
@@ -81,6 +85,13 @@ impl OfSize {
 
     fn share(&self, row: &Row) -> String {
         self.part(row).map_or_else(|| "waits".to_owned(), |part| figure(100.0 * part))
+    }
+
+    /// That the stages do not close, by how much, and the way out.
+    pub(super) fn breach(&self, exact: bool) -> Option<String> {
+        let way_out = if exact { "" } else { ", or count instructions (--exact)" };
+        let breach = self.closure?.breach(exact)?;
+        Some(format!("does not close: {breach}; more --rounds know the cost of probes better{way_out}"))
     }
 
     /// The row from one stage to another.
@@ -159,7 +170,7 @@ impl Document {
     }
 
     pub(super) fn unit(&self) -> &'static str {
-        if self.exact { "instructions" } else { "ns" }
+        unit(self.exact)
     }
 
     fn table(&self) -> Table {
@@ -185,7 +196,7 @@ impl Document {
         }
         for traced in &self.traces {
             let of = if alone { String::new() } else { format!("{}: ", traced.size()) };
-            said.extend(traced.sentences(unit).into_iter().map(|sentence| format!("{of}{sentence}")));
+            said.extend(traced.sentences(self.exact).into_iter().map(|sentence| format!("{of}{sentence}")));
         }
         for reason in self.traces.iter().flat_map(|traced| trace::unseen(traced.account.stages.iter())) {
             let sentence = format!("not seen: {reason}");
@@ -197,6 +208,11 @@ impl Document {
         said.extend(self.notes.iter().map(|note| format!("note: {note}")));
         said
     }
+}
+
+/// What figures are in.
+fn unit(exact: bool) -> &'static str {
+    if exact { "instructions" } else { "ns" }
 }
 
 /// The table of one trace.
@@ -239,14 +255,16 @@ fn beside_each_other(traces: &[OfSize], steps: &[(usize, usize)], unit: &str) ->
 }
 
 impl OfSize {
-    fn sentences(&self, unit: &str) -> Vec<String> {
+    fn sentences(&self, exact: bool) -> Vec<String> {
+        let unit = unit(exact);
         let mut said = Vec::new();
         if let (Some(whole), Some(closure)) = (self.whole, self.closure) {
             said.push(format!(
                 "closure {:.1} %: the stages add up to that share of the whole, which takes {} {unit} with the fewest probes",
-                closure * 100.0,
+                closure.share() * 100.0,
                 figure(whole)
             ));
+            said.extend(self.breach(exact));
         }
         let costs: Vec<String> = self
             .probes

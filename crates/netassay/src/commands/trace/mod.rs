@@ -113,7 +113,7 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
             order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
         }
         let account = testbed.trace(&order, wanted.clone())?;
-        traces.push(OfSize::new(order.traffic, account));
+        traces.push(OfSize::new(order.traffic, account, flags.exact));
     }
     let notes = testbed.notes().iter().map(ToString::to_string).collect();
     let disturbed = session.disturbance().map(|cause| cause.to_string());
