@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ::trace::{
-    Account, At, Candidates, Chosen, Cost, Kernel, Mean, Offered, Path, Phase, Probe, Round, Sampled, Survey,
-    Tracer, needed, resolve,
+    Account, At, Candidates, Chosen, Cost, Kernel, Ladder, Mean, Offered, Path, Phase, Probe, Round, Sampled,
+    Survey, Tracer, needed, resolve,
 };
 use host::ProcessTimes;
 use load::Spec;
@@ -28,6 +28,9 @@ const TRIED: u32 = 64;
 /// Traces the work of a workload. Meanwhile the agent reads and writes nothing.
 pub(crate) fn trace(spec: &Spec, receiver: ExactReceiver, wanted: &Traced, deadline: Deadline) -> Reply {
     let path = Path::parse("the path", &wanted.path).map_err(|error| Refusal::from(error.to_string()))?;
+    if let Some(obstacle) = Ladder::read().obstacle() {
+        return Err(format!("this kernel cannot be traced from here: {obstacle}").into());
+    }
     let kernel = Kernel::running().map_err(|error| Refusal::from(error.to_string()))?;
     let (receiver, nobody) = match receiver {
         ExactReceiver::In { process, spec } => (Some(open_in(process, *spec)?.0), None),
@@ -69,7 +72,9 @@ impl Watched<'_> {
         let way = pilot.most_used(avoiding);
         let ends = needed(&stages, way).map_err(|reason| match self.wanted.functions {
             true => reason,
-            false => format!("{reason}. Functions are probed in a virtual machine: use --inside guest"),
+            false => format!(
+                "{reason}. Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)"
+            ),
         })?;
         // For each kind of probe one in the middle shows what it costs.
         let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();

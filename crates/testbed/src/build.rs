@@ -19,7 +19,7 @@ impl Testbed {
         let mut builder = Builder { options, interrupt, inside: None, on: None };
         match &options.hosts {
             _ if options.inside_guest => inside(&builder),
-            Some(hosts) if options.state.scenario.is_of_one_machine() => elsewhere(&builder, hosts),
+            Some(hosts) if options.state.scenario.is_of_namespaces() => elsewhere(&builder, hosts),
             _ => compose(&mut builder),
         }
     }

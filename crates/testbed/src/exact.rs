@@ -47,17 +47,32 @@ impl Testbed {
         }
     }
 
-    /// What the hosts' kernel has for paths, given as the texts of their files.
+    /// What the hosts' kernel has for paths, given as the texts of their files. `functions`: as
+    /// [`Testbed::may_probe_functions`] says, whether a probe at one is tried.
     ///
     /// # Errors
     /// A path that cannot be read.
-    pub fn survey(&mut self, paths: Vec<String>) -> Result<trace::Survey, Error> {
-        // Functions of the running kernel are not probed: a guest's kernel harms nobody.
-        let functions = !self.machines.is_empty();
+    pub fn survey(&mut self, paths: Vec<String>, functions: bool) -> Result<trace::Survey, Error> {
         match self.long(&Request::Survey { paths, functions })? {
             Answer::Surveyed(survey) => Ok(*survey),
             other => Err(self.transmitter.agent.client.unexpected(&other).into()),
         }
+    }
+
+    /// Whether functions of the hosts' kernel may be probed: of a virtual machine's, which harms
+    /// nobody, and of another machine of the user's. Never of this machine's own, which a machine
+    /// that is reached over a network has too if it is a namespace.
+    ///
+    /// # Errors
+    /// When an agent is gone.
+    pub fn may_probe_functions(&mut self) -> Result<bool, Error> {
+        if self.named.is_none() {
+            return Ok(!self.machines.is_empty());
+        }
+        let here = guest::identity::machine();
+        let there = self.environment()?.transmitter.kernel.boot_id;
+        // One that cannot be told may be this one.
+        Ok(there.is_some_and(|there| here.is_string() && here != *there))
     }
 
     fn exact_receiver(&self, order: &RunOrder) -> Result<ExactReceiver, Error> {

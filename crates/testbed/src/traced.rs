@@ -23,8 +23,7 @@ impl Testbed {
         let bundled = PATHS.iter().find(|bundled| bundled.name == path.word());
         let wanted = Traced {
             path: bundled.map(|bundled| bundled.text.to_owned()).unwrap_or_default(),
-            // Functions of the running kernel are not probed: a guest's kernel harms nobody.
-            functions: !self.machines.is_empty(),
+            functions: self.may_probe_functions()?,
             batch: tracing.batch,
             rounds: tracing.rounds,
             asleep: reader == Waiting::Asleep,

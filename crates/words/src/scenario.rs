@@ -56,6 +56,11 @@ impl Scenario {
         matches!(self, Self::Ssh | Self::SshVxlan)
     }
 
+    /// Are its hosts namespaces of one machine?
+    pub fn is_of_namespaces(self) -> bool {
+        !self.has_guests() && !self.has_machines()
+    }
+
     /// Are all of its hosts namespaces of one machine, with nothing between two machines to
     /// measure? Then it can run on any machine as it is.
     pub fn is_of_one_machine(self) -> bool {

@@ -50,6 +50,18 @@ pub(crate) struct OneHost {
     pub(crate) agent_binary: Option<PathBuf>,
 }
 
+impl From<&OneHost> for HostFlags {
+    /// The machine is that of a study with one host.
+    fn from(on: &OneHost) -> Self {
+        Self {
+            transmitter: on.host.clone(),
+            ssh_config: on.ssh_config.clone(),
+            agent_binary: on.agent_binary.clone(),
+            ..Self::default()
+        }
+    }
+}
+
 /// Reads a lease.
 pub(crate) fn lease(text: &str) -> Result<Duration, String> {
     let lease = study::parse_duration(text).map_err(|error| error.to_string())?;

@@ -6,6 +6,7 @@ use clap::Args;
 use words::{MOST_MESSAGES, MOST_ROUNDS};
 
 use super::common::{Formatted, Tables, TurnFlags};
+use super::hosts::OneHost;
 use super::load::Said;
 use super::run::CampaignFlags;
 use super::traced::TraceAction;
@@ -14,7 +15,7 @@ use super::traced::TraceAction;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-rx --exact --asleep --message 1 --chart udp-rx.svg\n  netassay trace udp-tx\n  netassay trace path-checksum --set kernel=linux-image-cloud-amd64\n  netassay trace --from 3\n  netassay trace merge a.db b.db\n\nThe options of the traffic and its testbed are those of `netassay load`; without `--message`, 1 and 1400 bytes are traced."
+    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-rx --exact --asleep --message 1 --chart udp-rx.svg\n  netassay trace udp-tx\n  netassay trace udp-rx --host root@a\n  netassay trace path-checksum --set kernel=linux-image-cloud-amd64\n  netassay trace --from 3\n  netassay trace merge a.db b.db\n\nThe options of the traffic and its testbed are those of `netassay load`; without `--message`, 1 and 1400 bytes are traced."
 )]
 pub(crate) struct Trace {
     /// The path: a bundled one, or a file; or a study, whose conditions are compared stage by stage
@@ -49,8 +50,13 @@ pub(crate) struct Trace {
     #[arg(long)]
     pub(crate) asleep: bool,
     /// Count instructions instead of time, in one emulated virtual machine
-    #[arg(long)]
+    #[arg(long, conflicts_with = "host")]
     pub(crate) exact: bool,
+    /// Probe no functions, also where that is allowed: stages are seen at tracepoints only
+    #[arg(long)]
+    pub(crate) tracepoints: bool,
+    #[command(flatten)]
+    pub(crate) on: OneHost,
     /// Print the stages of this stored study (number, tag or name), and measure nothing
     #[arg(long, value_name = "STORED")]
     pub(crate) from: Option<String>,

@@ -13,6 +13,7 @@ mod kernel;
 #[path = "../common/machines.rs"]
 mod machines;
 mod settings;
+mod tracing;
 mod trouble;
 
 use std::fs;

@@ -76,12 +76,7 @@ pub(crate) fn reach(
     });
     let mut hosts = Hosts { places, own_addresses: wanted.addresses == AddressesOf::Own };
     if is_of_one {
-        let place = &hosts.places.transmitter;
-        say(&format!(
-            "netassay: {}: {place}, in namespaces of netassay's own{}",
-            Side::Transmitter,
-            sent(place)
-        ));
+        say(&in_namespaces(&hosts.places.transmitter));
         return Ok(Some(ReachedHosts { hosts, found: None, cards: None, of_machines: None, binary, stay }));
     }
     let found = hosts.locate(PROGRAM.as_ref(), interrupt)?;
@@ -221,6 +216,22 @@ pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Re
     Ok(Some(Reached::connect(&launcher, &binary, Stay::default(), interrupt)?))
 }
 
+/// Reaches the machine on which a testbed is made in namespaces, and reports it. `None`: none is
+/// named.
+pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Hosts>, Failure> {
+    let Some(reached) = reach_one(on, interrupt)? else { return Ok(None) };
+    if !reached.makes_namespaces() {
+        return Err(Failure::Environment(format!(
+            "{}: the login there lacks {}: log in as root, or let it use sudo without a password",
+            reached.launcher(),
+            reached.lacks().unwrap_or("CAP_SYS_ADMIN")
+        )));
+    }
+    let place = HostPlace { lease: reached.lease, by: Some(Arc::new(reached)), interface: None };
+    say(&in_namespaces(&place));
+    Ok(Some(Hosts { places: BySide::of(|_| place.clone()), own_addresses: false }))
+}
+
 /// Runs a command of netassay's on another machine, and prints what it says there. `None`: no
 /// machine is named.
 pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>, Failure> {
@@ -247,6 +258,11 @@ fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
     let privileges = place.lacks().map(without).unwrap_or_default();
     let sent = sent(place);
     format!("{place}, interface {} (MTU {}, {addresses}){privileges}{sent}", located.interface, located.mtu)
+}
+
+fn in_namespaces(place: &HostPlace) -> String {
+    let side = Side::Transmitter;
+    format!("netassay: {side}: {place}, in namespaces of netassay's own{}", sent(place))
 }
 
 fn sent(place: &HostPlace) -> String {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use report::{StageRanges, Stages};
 use store::StudyId;
-use study::bundled;
+use study::{Scenario, Study, bundled};
 
 use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace};
 use crate::commands::run;
@@ -34,6 +34,7 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
         (flags.rounds.is_some(), "--rounds"),
         (flags.asleep, "--asleep"),
         (flags.exact, "--exact"),
+        (flags.tracepoints, "--tracepoints"),
         (flags.chart.is_some(), "--chart"),
         (flags.folded.is_some(), "--folded"),
         (flags.packets.is_some(), "--packets"),
@@ -43,8 +44,12 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
             "{what} needs a path, and {name:?} is a study: change the study instead (`--set trace.rounds=3`)"
         )));
     }
-    let run = run_flags(flags);
+    let mut run = run_flags(flags);
     let study = run::asked(name, &run)?;
+    if flags.on.host.is_some() {
+        check_host(&study)?;
+        run.hosts = HostFlags::from(&flags.on);
+    }
     if study.tracing().is_none() {
         return Err(Failure::Usage(format!(
             "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it, or measure it with `netassay run {name}`"
@@ -57,6 +62,18 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
         printed => printed?,
     }
     Ok(run::conclude(&run, &summary))
+}
+
+/// Refuses a study whose traces are not inside one machine that is there already.
+fn check_host(study: &Study) -> Result<(), Failure> {
+    let is_elsewhere = |scenario: &Scenario| *scenario != Scenario::Loopback;
+    if !study.inside_guest() && !study.scenarios().iter().any(is_elsewhere) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "the study {:?} needs virtual machines, which run on this machine only: --host is for a path, and for a study of the scenario `loopback`",
+        study.name()
+    )))
 }
 
 /// Prints the stages of a stored study.

@@ -8,6 +8,7 @@ use study::Closure;
 use trace::{Account, At, Chosen, Cost, Journeys, Mean, Path, Phase, Row};
 
 use super::functions;
+use super::place::OnHost;
 use crate::commands::load::Asked;
 
 #[derive(Debug, Serialize)]
@@ -17,6 +18,9 @@ pub(super) struct Document {
     pub(super) about: String,
     scenario: study::Scenario,
     inside_guest: bool,
+    /// The machine, if it is not this one.
+    #[serde(flatten)]
+    on: Option<OnHost>,
     /// Times are instructions.
     exact: bool,
     family: study::Family,
@@ -109,7 +113,7 @@ impl Document {
     pub(super) fn new(
         name: &str,
         path: &Path,
-        (asked, exact): (&Asked, bool),
+        (asked, exact, on): (&Asked, bool, Option<OnHost>),
         traces: Vec<OfSize>,
         notes: Vec<String>,
         disturbed: Option<String>,
@@ -120,6 +124,7 @@ impl Document {
             about: path.about.clone(),
             scenario: asked.scenario,
             inside_guest: asked.inside_guest,
+            on,
             exact,
             family: asked.order.family,
             notes,
@@ -151,7 +156,11 @@ impl Document {
 
     /// What was sent, and where.
     pub(super) fn traffic(&self) -> String {
-        let place = if self.inside_guest { " inside a virtual machine" } else { "" };
+        let place = match &self.on {
+            Some(on) => format!(" on {on}"),
+            None if self.inside_guest => " inside a virtual machine".to_owned(),
+            None => String::new(),
+        };
         let kind = self.traces.first().map_or_else(String::new, |traced| traced.asked.kind.to_string());
         let sizes: Vec<String> = self.traces.iter().map(OfSize::size).collect();
         format!("{kind}, {}, {}, over {}{place}", sizes.join(" and "), self.family, self.scenario)

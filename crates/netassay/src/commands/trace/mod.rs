@@ -7,16 +7,17 @@ mod folded;
 mod functions;
 mod packets;
 mod paths;
+mod place;
 
 use std::process::ExitCode;
 
 use agent::message::Traced;
-use study::{CongestionControl, Kind, Scenario, Tracing};
-use testbed::Testbed;
-use trace::{Ladder, MOST_BYTES, Path};
+use study::{CongestionControl, Kind, Tracing};
+use trace::{MOST_BYTES, Path};
 
 use crate::cli::{CampaignFlags, Said, Trace, TraceAction};
 use crate::commands::figure;
+use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::commands::studies::read_text;
 use crate::exit;
@@ -35,7 +36,7 @@ pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
         return compared::stored(word, flags).map(done);
     }
     match (&flags.paths, &flags.path) {
-        (Some(names), _) => paths::list(names, &said(flags)?, flags.output).map(done),
+        (Some(names), _) => paths::list(names, flags).map(done),
         (None, Some(name)) if compared::is_meant(name) => compared::trace(name, flags),
         (None, Some(path)) => measure(path, flags).map(done),
         (None, None) => Err(Failure::Usage("name a path, or list them with --paths".to_owned())),
@@ -60,11 +61,8 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
             "{what} needs a study, and {name:?} is a path: it has the options of `netassay load`"
         )));
     }
-    let said = said(flags)?;
-    // One thread holds the sockets of both ends. In a virtual machine it may enter the other end's
-    // namespace; here that needs a privilege that agents give up.
-    let inside = said.0.iter().any(|one| one.key() == INSIDE);
-    let default = if inside { Scenario::Veth } else { Scenario::Loopback };
+    let said = place::said(flags)?;
+    let default = place::scenario(&said, flags);
     // A reader sleeps where it waits for an answer.
     let workload = match path.workload.is_udp() {
         _ if !flags.asleep => path.workload,
@@ -78,32 +76,18 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let chart = flags.chart.as_deref().map(|path| Ok::<_, Failure>((path, figure::written_to(path)?)));
     let chart = chart.transpose()?;
     let asked = &all[0];
-    if !asked.inside_guest {
-        if asked.scenario != Scenario::Loopback {
-            return Err(Failure::Usage(format!(
-                "--scenario {}: on this machine's own kernel only `loopback` is traced; use it, or --inside guest",
-                asked.scenario
-            )));
-        }
-        if let Some(obstacle) = Ladder::read().obstacle() {
-            return Err(Failure::Environment(format!(
-                "this kernel cannot be traced from here: {obstacle}; --inside guest traces in a virtual machine, which needs no root"
-            )));
-        }
-    }
+    place::check(asked, flags)?;
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
-    let options = asked.options(!host::Privileges::read().privileged(), &interrupt)?;
-    let options = testbed::Options { exact: flags.exact, ..options };
-    let mut testbed = Testbed::build(&options, &interrupt)?;
+    let hosts = hosts::namespaces_on(&flags.on, &interrupt)?;
+    let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
     testbed.settle(&runner::switches_of(&asked.condition))?;
-    // Functions of the running kernel are not probed: a guest's kernel harms nobody.
+    let functions = !flags.tracepoints && testbed.may_probe_functions()?;
     let Tracing { batch, rounds, .. } = Tracing::default();
     let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
     let every = if flags.packets.is_some() { flags.every } else { 0 };
     let profile = if flags.profile { host::perf::frequency(flags.exact) } else { 0 };
-    let functions = asked.inside_guest;
     let wanted = Traced { path: text, functions, batch, rounds, asleep: flags.asleep, every, profile };
     let mut traces = Vec::new();
     for asked in &all {
@@ -115,9 +99,13 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
         let account = testbed.trace(&order, wanted.clone())?;
         traces.push(OfSize::new(order.traffic, account, flags.exact));
     }
-    let notes = testbed.notes().iter().map(ToString::to_string).collect();
+    let mut notes: Vec<String> = testbed.notes().iter().map(ToString::to_string).collect();
+    let on = place::on(&mut testbed, &flags.on)?;
+    if let (Some(on), false, false) = (&on, functions, flags.tracepoints) {
+        notes.push(on.is_this_kernel());
+    }
     let disturbed = session.disturbance().map(|cause| cause.to_string());
-    let document = Document::new(name, &path, (asked, flags.exact), traces, notes, disturbed);
+    let document = Document::new(name, &path, (asked, flags.exact, on), traces, notes, disturbed);
     if let Some((path, write)) = chart {
         let drawn = chart::of(&document)
             .ok_or_else(|| Failure::Nothing("no packet was followed: there is no chart".to_owned()))?;
@@ -155,18 +143,6 @@ fn sizes(said: &Said, kind: Kind) -> Result<Vec<Said>, Failure> {
     };
     [1, 1400].iter().map(of).collect()
 }
-
-/// The options of the traffic and its testbed; instructions are counted inside a virtual machine.
-fn said(flags: &Trace) -> Result<Said, Failure> {
-    let mut said = flags.said.clone();
-    if flags.exact && !said.0.iter().any(|one| one.key() == INSIDE) {
-        let inside = format!("{INSIDE}=guest").parse();
-        said.0.push(inside.map_err(|error: study::AssignmentError| Failure::Usage(error.to_string()))?);
-    }
-    Ok(said)
-}
-
-const INSIDE: &str = "inside";
 
 /// The text of a path's file, and the path.
 fn read(name: &str) -> Result<(String, Path), Failure> {

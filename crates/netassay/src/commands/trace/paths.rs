@@ -2,11 +2,12 @@
 
 use report::Layout;
 use serde::Serialize;
-use study::{Kind as Traffic, Scenario};
-use testbed::Testbed;
+use study::Kind as Traffic;
 use trace::{At, Bundled, Found, Kind, PATHS, Resolved, Survey};
 
-use crate::cli::{Formatted, Said};
+use super::place::{self, OnHost};
+use crate::cli::Trace;
+use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::doctor::{Rung, rungs};
 use crate::failure::Failure;
@@ -18,6 +19,9 @@ use crate::signals;
 struct List {
     /// Whether it is that of a virtual machine.
     inside_guest: bool,
+    /// The machine, if it is not this one.
+    #[serde(flatten)]
+    on: Option<OnHost>,
     /// The kinds of probe that it allows, best first.
     probes: Vec<Rung>,
     paths: Vec<Listed>,
@@ -31,34 +35,40 @@ struct Listed {
     stages: Vec<Resolved>,
 }
 
-pub(super) fn list(names: &[String], said: &Said, output: Formatted) -> Result<(), Failure> {
+pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
     let wanted: Vec<&Bundled> = if names.is_empty() {
         PATHS.iter().collect()
     } else {
         names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
-    let asked = Asked::of(Traffic::UdpStream, Scenario::Veth, said)?;
-    let Survey { ladder, paths } = if asked.inside_guest {
-        of_guest(&asked, &wanted)?
-    } else {
+    let said = place::said(flags)?;
+    let asked = Asked::of(Traffic::UdpStream, place::scenario(&said, flags), &said)?;
+    place::check_machine(&asked, flags)?;
+    let is_here = !asked.inside_guest && flags.on.host.is_none();
+    let (Survey { ladder, paths }, on) = if is_here {
         let paths: Vec<trace::Path> = wanted.iter().map(|bundled| bundled.path()).collect();
-        Survey::make(&paths, false)
+        (Survey::make(&paths, false), None)
+    } else {
+        elsewhere(&asked, flags, &wanted)?
     };
     let listed = wanted.into_iter().zip(paths).map(|(bundled, stages)| Listed {
         name: bundled.name,
         about: bundled.path().about,
         stages,
     });
-    let list = List { inside_guest: asked.inside_guest, probes: rungs(&ladder), paths: listed.collect() };
-    show(&list, &output, false, List::text)
+    let (inside_guest, probes) = (asked.inside_guest, rungs(&ladder));
+    let list = List { inside_guest, on, probes, paths: listed.collect() };
+    show(&list, &flags.output, false, List::text)
 }
 
-/// Boots the kernel, and asks it.
-fn of_guest(asked: &Asked, wanted: &[&Bundled]) -> Result<Survey, Failure> {
+/// Boots the kernel, or reaches the machine, and asks it.
+fn elsewhere(asked: &Asked, flags: &Trace, wanted: &[&Bundled]) -> Result<(Survey, Option<OnHost>), Failure> {
     let interrupt = signals::interrupt()?;
-    let options = asked.options(!host::Privileges::read().privileged(), &interrupt)?;
-    let mut testbed = Testbed::build(&options, &interrupt)?;
-    Ok(testbed.survey(wanted.iter().map(|bundled| bundled.text.to_owned()).collect())?)
+    let hosts = hosts::namespaces_on(&flags.on, &interrupt)?;
+    let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
+    let texts = wanted.iter().map(|bundled| bundled.text.to_owned()).collect();
+    let functions = !flags.tracepoints && testbed.may_probe_functions()?;
+    Ok((testbed.survey(texts, functions)?, place::on(&mut testbed, &flags.on)?))
 }
 
 pub(super) fn find(name: &str) -> Result<&'static Bundled, Failure> {
@@ -70,7 +80,11 @@ pub(super) fn find(name: &str) -> Result<&'static Bundled, Failure> {
 
 impl List {
     fn text(&self, layout: Layout) -> String {
-        let whose = if self.inside_guest { "the virtual machine's kernel" } else { "this kernel" };
+        let whose = match &self.on {
+            Some(on) => on.to_string(),
+            None if self.inside_guest => "the virtual machine's kernel".to_owned(),
+            None => "this kernel".to_owned(),
+        };
         let mut text = format!("probes at places of {whose}, best first\n");
         for rung in &self.probes {
             text.push_str(&layout.hang(&format!("  {}\n", rung.sentence()), 4));

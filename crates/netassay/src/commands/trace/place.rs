@@ -1,0 +1,112 @@
+//! Where paths are traced: on this machine, in a virtual machine, or on a machine of the user's.
+
+use std::fmt;
+
+use agent::Interrupt;
+use serde::Serialize;
+use study::Scenario;
+use testbed::{Hosts, Options, Testbed};
+use trace::Ladder;
+
+use crate::cli::{OneHost, Said, Trace};
+use crate::commands::load::Asked;
+use crate::failure::Failure;
+
+const INSIDE: &str = "inside";
+
+/// A machine of the user's.
+#[derive(Debug, Serialize)]
+pub(super) struct OnHost {
+    host: String,
+    /// The release of its kernel.
+    kernel: Option<String>,
+}
+
+/// The options of the traffic and its testbed; instructions are counted inside a virtual machine.
+pub(super) fn said(flags: &Trace) -> Result<Said, Failure> {
+    let mut said = flags.said.clone();
+    if flags.exact && !said.0.iter().any(|one| one.key() == INSIDE) {
+        let inside = format!("{INSIDE}=guest").parse();
+        said.0.push(inside.map_err(|error: study::AssignmentError| Failure::Usage(error.to_string()))?);
+    }
+    Ok(said)
+}
+
+/// The scenario, unless the options name one. One thread holds the sockets of both ends. In a
+/// virtual machine and on a machine of the user's it may enter the other end's namespace; here that
+/// needs a privilege that agents give up.
+pub(super) fn scenario(said: &Said, flags: &Trace) -> Scenario {
+    let inside = said.0.iter().any(|one| one.key() == INSIDE);
+    if inside || flags.on.host.is_some() { Scenario::Veth } else { Scenario::Loopback }
+}
+
+/// Refuses what cannot be traced there.
+pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
+    check_machine(asked, flags)?;
+    if asked.inside_guest || flags.on.host.is_some() {
+        return Ok(());
+    }
+    if asked.scenario != Scenario::Loopback {
+        return Err(Failure::Usage(format!(
+            "--scenario {}: on this machine's own kernel only `loopback` is traced; use it, or --inside guest",
+            asked.scenario
+        )));
+    }
+    if let Some(obstacle) = Ladder::read().obstacle() {
+        return Err(Failure::Environment(format!(
+            "this kernel cannot be traced from here: {obstacle}; --inside guest traces in a virtual machine, which needs no root"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses a machine on which it is not done.
+pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
+    let Some(host) = &flags.on.host else { return Ok(()) };
+    let why = if asked.inside_guest {
+        "virtual machines run on this machine only: use one of --host and --inside guest".to_owned()
+    } else if !asked.scenario.is_of_namespaces() {
+        format!(
+            "--scenario {}: --host traces inside one machine: use veth, vxlan or loopback",
+            asked.scenario
+        )
+    } else if let Some(interface) = &host.interface {
+        format!("--host names the interface {interface:?}, and a path is traced in namespaces: leave it out")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Usage(why))
+}
+
+/// Makes the testbed; on the machine that was reached, if one was. The connection must outlive it.
+pub(super) fn testbed(
+    asked: &Asked,
+    exact: bool,
+    hosts: Option<&Hosts>,
+    interrupt: &Interrupt,
+) -> Result<Testbed, Failure> {
+    let rootless = hosts.is_none() && !host::Privileges::read().privileged();
+    let options = asked.options(rootless, interrupt)?;
+    Ok(Testbed::build(&Options { exact, hosts: hosts.cloned(), ..options }, interrupt)?)
+}
+
+/// The machine of a testbed; `None`: this one.
+pub(super) fn on(testbed: &mut Testbed, on: &OneHost) -> Result<Option<OnHost>, Failure> {
+    let Some(host) = &on.host else { return Ok(None) };
+    let kernel = testbed.environment()?.transmitter.kernel.release;
+    Ok(Some(OnHost { host: host.to_string(), kernel }))
+}
+
+impl OnHost {
+    /// Why no function is probed.
+    pub(super) fn is_this_kernel(&self) -> String {
+        format!("{} runs this machine's own kernel: none of its functions is probed", self.host)
+    }
+}
+
+impl fmt::Display for OnHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.host)?;
+        self.kernel.as_ref().map_or(Ok(()), |kernel| write!(f, " (kernel {kernel})"))
+    }
+}
