@@ -116,6 +116,11 @@ pub(crate) fn heat_class(step: usize) -> String {
     format!("heat c1 h{step}")
 }
 
+/// The class of a step of the scale for what is less, from 0 to 4.
+pub(crate) fn cool_class(step: usize) -> String {
+    format!("heat c0 h{step}")
+}
+
 /// The style sheet of a page with figures: follows the system's theme, or `data-theme` (`light`,
 /// `dark`) of the root element; prints light.
 #[must_use]

@@ -36,6 +36,7 @@ pub use markup::{Attribute, Code, File, Fixed, Markup};
 pub use plots::bars::{Bar, Bars, Group};
 pub use plots::curves::{Curve, Curves};
 pub use plots::dots::{Boot, Condition, Dots};
+pub use plots::flame::{Burning, Flame};
 pub use plots::flow::{Flow, Passage};
 pub use plots::forest::{Effect, Forest};
 pub use plots::histogram::{Bucket, Histogram, Series};

@@ -3,6 +3,7 @@
 pub(crate) mod bars;
 pub(crate) mod curves;
 pub(crate) mod dots;
+pub(crate) mod flame;
 pub(crate) mod flow;
 pub(crate) mod forest;
 pub(crate) mod histogram;

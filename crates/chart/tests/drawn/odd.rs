@@ -1,9 +1,9 @@
 //! Every kind of plot of any names and values.
 
 use netassay_chart::{
-    Arrow, Bar, Bars, Boot, Bucket, Condition, Cost, Curve, Curves, Dots, Effect, Figure, Finite, Flow,
-    Forest, Group, Histogram, History, Id, Interaction, Interval, Lanes, Level, Matrix, Panel, Passage, Plot,
-    Point, Quantity, Run, Scale, Series, Stage, Start, Step, Timeline, Waterfall,
+    Arrow, Bar, Bars, Boot, Bucket, Burning, Condition, Cost, Curve, Curves, Dots, Effect, Figure, Finite,
+    Flame, Flow, Forest, Group, Histogram, History, Id, Interaction, Interval, Lanes, Level, Matrix, Panel,
+    Passage, Plot, Point, Quantity, Run, Scale, Series, Stage, Start, Step, Timeline, Waterfall,
 };
 
 /// Names and values that are handed out again and again.
@@ -120,6 +120,8 @@ impl<'a> Odd<'a> {
             }),
         }));
         plots.push(self.lanes(count));
+        plots.push(self.flame(count, true));
+        plots.push(self.flame(count, false));
         plots.push(Box::new(History {
             tags: self.name(),
             quantity: self.quantity(),
@@ -214,5 +216,15 @@ impl<'a> Odd<'a> {
         };
         let arrows = arrows.into_iter().map(arrow).collect();
         Box::new(Lanes::new(self.quantity(), lanes, stages, arrows).expect("every index is in range"))
+    }
+
+    fn flame(&mut self, count: usize, is_compared: bool) -> Box<dyn Plot> {
+        let stacks = self.many(3 * count, |odd| Burning {
+            frames: odd.many(odd.next % 5, Self::name),
+            before: odd.value().value(),
+            now: odd.value().value(),
+        });
+        let baseline = is_compared.then(|| self.name());
+        Box::new(Flame::new(self.quantity(), baseline, stacks))
     }
 }

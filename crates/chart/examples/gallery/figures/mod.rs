@@ -25,6 +25,7 @@ pub(crate) fn all() -> Vec<Figure> {
         curves::load(),
         paths::flow(),
         paths::lanes(),
+        paths::flame(),
         runs::history(),
     ]
 }

@@ -1,6 +1,8 @@
 //! What passes places in turn.
 
-use netassay_chart::{Arrow, Cost, Figure, Finite, Flow, Id, Interval, Lanes, Passage, Quantity, Stage};
+use netassay_chart::{
+    Arrow, Burning, Cost, Figure, Finite, Flame, Flow, Id, Interval, Lanes, Passage, Quantity, Stage,
+};
 
 use super::{digits, v};
 
@@ -69,4 +71,31 @@ pub(super) fn lanes() -> Figure {
     let plot = Lanes::new(Quantity::new("time", "ns", digits), names.to_vec(), stages, arrows)
         .expect("the chart is whole");
     Figure::new(Id::new("path"), "Where the time of a packet goes", "From sendto to recvfrom.", plot)
+}
+
+pub(super) fn flame() -> Figure {
+    let send = "sendto;udp_sendmsg";
+    let poll = "sendto;udp_sendmsg;ip_output;dev_queue_xmit;net_rx_action";
+    let stacks = [
+        ("[user]".to_owned(), 301.0, 305.0),
+        ("sendto".to_owned(), 190.0, 189.0),
+        (send.to_owned(), 170.0, 171.0),
+        (format!("{send};ip_append_data"), 171.0, 173.0),
+        (format!("{send};ip_append_data;copy_from_user"), 238.0, 0.0),
+        (format!("{send};ip_append_data;csum_and_copy_from_user"), 0.0, 625.0),
+        (format!("{send};ip_output"), 131.0, 130.0),
+        (format!("{send};ip_output;dev_queue_xmit"), 169.0, 152.0),
+        (poll.to_owned(), 80.0, 83.0),
+        (format!("{poll};udp_rcv"), 357.0, 340.0),
+        ("recvfrom;udp_recvmsg".to_owned(), 134.0, 134.0),
+        ("recvfrom;udp_recvmsg;csum_partial".to_owned(), 0.0, 41.0),
+    ];
+    let stacks = stacks.into_iter().map(|(frames, before, now)| Burning {
+        frames: frames.split(';').map(str::to_owned).collect(),
+        before,
+        now,
+    });
+    let quantity = Quantity::new("cost", "instructions", digits);
+    let plot = Flame::new(quantity, Some("tx=on".to_owned()), stacks);
+    Figure::new(Id::new("flame"), "Which functions take the CPU", "tx=off against tx=on.", plot)
 }
