@@ -6,6 +6,7 @@ mod finding;
 mod guest;
 mod interface;
 mod privilege;
+mod profile;
 mod scenario;
 mod tracing;
 
@@ -37,6 +38,7 @@ impl Examination {
         findings.extend(guest::findings());
         let ladder = Ladder::read();
         findings.extend(tracing::findings(&ladder));
+        findings.extend(profile::findings());
         findings.extend(disturbance::findings());
         findings.extend(on.map(interface::findings).unwrap_or_default());
         Ok(Self { findings, probes: rungs(&ladder) })
@@ -95,6 +97,7 @@ mod tests {
         let mut findings = privilege::findings(&host::Privileges::read());
         findings.extend(guest::findings());
         findings.extend(tracing::findings(&Ladder::read()));
+        findings.extend(profile::findings());
         findings.extend(disturbance::findings());
         assert!(!findings.is_empty());
         for finding in findings.iter().filter(|finding| finding.status != Status::Ok) {
