@@ -40,6 +40,7 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     let chart = bench.path("tcp-rx.svg").display().to_string();
     let folded = bench.path("tcp-rx.folded").display().to_string();
     let packets = bench.path("tcp-rx.json").display().to_string();
+    let flame = bench.path("tcp-rx-functions.folded").display().to_string();
     let arguments = [
         "trace",
         "tcp-rx",
@@ -54,7 +55,8 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
         "--packets",
         &packets,
         "--every=20",
-        "--profile",
+        "--flame",
+        &flame,
     ];
     let output = bench.netassay(&arguments).output().unwrap();
     expect(&output, 0);
@@ -77,6 +79,11 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     assert!(stacks.lines().all(|line| line.starts_with("tcp-rx;7 bytes")), "{stacks}");
 
     functions_of_both_ends_are_sampled(&document["traces"][0]);
+    let stacks = std::fs::read_to_string(&flame).unwrap();
+    let costs = stacks.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap());
+    let message = document["traces"][0]["account"]["profile"]["message"].as_f64().unwrap();
+    assert!((costs.sum::<f64>() - message).abs() < 0.3 * message, "{message} {stacks}");
+    assert!(stacks.contains(";tcp_sendmsg;") && stacks.contains(";tcp_recvmsg;"), "{stacks}");
 
     let arrived = document["traces"][0]["journeys"]["arrived"].as_f64().unwrap();
     packets_are_told_one_by_one(&std::fs::read_to_string(&packets).unwrap(), arrived / 20.0);
@@ -174,6 +181,7 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "path-checksum", "--message=1"], 2, &["an option of traffic needs a path"]);
     refused(&["trace", "mtu"], 2, &["traces nothing", "[trace]"]);
     refused(&["trace", "udp-tx", "--chart=path.png"], 2, &["path.png", ".svg or an .html"]);
+    refused(&["trace", "udp-tx", "--flame=path.png"], 2, &["path.png", ".svg or an .html"]);
     refused(&["trace", "udp-tx", "--scenario=discard"], 2, &["needs a receiver", "`loopback`"]);
     for scenario in ["veth", "vm", "ssh"] {
         let asked = format!("--scenario={scenario}");

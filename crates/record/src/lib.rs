@@ -29,6 +29,7 @@ pub use environment::{Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{
     AtLinkRate, Contended, Driver, Dropped, Evidence, OnHost, Place, Tcp, Threads, Wait, WaitedFor,
 };
+pub use host::perf::Profile;
 pub use limit::Limit;
 pub use load::{LatencyBucket, LatencyHistogram};
 pub use note::Note;

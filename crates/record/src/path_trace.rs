@@ -1,5 +1,6 @@
 //! What a trace of a path came to, as it is kept with its run.
 
+use host::perf::Profile;
 use serde::{Deserialize, Serialize};
 use words::{Closure, KernelPath, Waiting};
 
@@ -22,6 +23,9 @@ pub struct PathTrace {
     pub whole: Option<f64>,
     /// The packets that were followed with all probes.
     pub packets: u64,
+    /// The functions that took the CPU without probes, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
 }
 
 /// A place in the kernel that packets passed.
@@ -61,6 +65,8 @@ impl PathTrace {
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let figures = self.steps.iter().flat_map(|step| [step.cost, step.outside]).chain(self.whole);
-        self.steps.len() == self.places.len().saturating_sub(1) && { figures }.all(f64::is_finite)
+        self.profile.as_ref().is_none_or(Profile::is_sound)
+            && self.steps.len() == self.places.len().saturating_sub(1)
+            && { figures }.all(f64::is_finite)
     }
 }

@@ -8,7 +8,8 @@ mod rows;
 use std::collections::BTreeMap;
 
 use netassay_report::{Layout, StageRanges, Stages};
-use record::{Detail, PassedPlace, PathStep, PathTrace, sample};
+use record::{Detail, PassedPlace, PathStep, PathTrace, Profile, sample};
+use serde_json::json;
 use store::{StoredRun, StoredStudy};
 use study::{KernelPath, Study, Waiting, bundled};
 
@@ -46,6 +47,7 @@ fn trace(boot: u32, condition: usize, path: KernelPath) -> PathTrace {
         whole: Some(steps.iter().map(|step| step.cost).sum::<f64>() + 5.0 * condition as f64),
         steps,
         packets: 5120,
+        profile: None,
     }
 }
 
@@ -73,6 +75,53 @@ fn the_stage_that_differs_is_named_first_and_what_is_unlike_is_told() {
     let page = Stages::new(&traced(), 0.95).unwrap();
     insta::assert_snapshot!("stages", page.text(Layout::PLAIN));
     insta::assert_snapshot!("stages_wide", page.text(Layout::WIDE));
+}
+
+/// Samples in which the second kernel adds up a checksum of its own, and copies less.
+fn profile(boot: u32, condition: usize) -> Profile {
+    let wobble = u64::from((boot * 7 + condition as u32 * 3) % 5);
+    let own = if condition == 0 { [700 + wobble, 0, 1294, 6] } else { [600, 400 - wobble, 1294, 6] };
+    let message = if condition == 0 { 2000.0 } else { 2300.0 };
+    let names = ["copy", "csum_partial", "udp_sendmsg", "rare"];
+    let functions: Vec<_> =
+        names.iter().zip(own).map(|(name, samples)| json!({ "name": name, "samples": samples })).collect();
+    let stack = |function: usize| json!({ "frames": [2, function], "samples": own[function] });
+    let profile = json!({
+        "means": "cpus", "period": 50_157, "message": message, "samples": own.iter().sum::<u64>(),
+        "elsewhere": 3, "lost": 0, "functions": functions,
+        "stacks": [stack(0), stack(1), { "frames": [2], "samples": own[2] }],
+    });
+    serde_json::from_value(profile).unwrap()
+}
+
+fn sampled() -> StoredStudy {
+    stored(|boot, condition| {
+        let profile = Some(profile(boot, condition));
+        vec![PathTrace { profile, ..trace(boot, condition, KernelPath::UdpTx) }]
+    })
+}
+
+#[test]
+fn the_function_that_explains_a_difference_is_named() {
+    let page = Stages::new(&sampled(), 0.95).unwrap();
+    let text = page.text(Layout::PLAIN);
+    insta::assert_snapshot!("functions", &text[text.find("functions, readers").unwrap()..]);
+    // What is rare is in no part, and in the sum.
+    let json = serde_json::to_value(&page).unwrap();
+    let pair = &json["profiles"][0];
+    assert_eq!(pair["functions"], json!(["copy", "csum_partial", "udp_sendmsg"]));
+    let number = |value: &serde_json::Value| value["difference"].as_f64().unwrap();
+    let parts: f64 = pair["parts"].as_array().unwrap().iter().map(number).sum();
+    assert!((parts + number(&pair["unexplained"]) - number(&pair["whole"])).abs() < 1e-6, "{pair:#}");
+    // All stacks, with what was not kept, are what a message takes.
+    let sums = page.stacks()[0]
+        .costs
+        .iter()
+        .fold([0.0; 2], |sum, (_, costs)| [0, 1].map(|side| sum[side] + costs[side]));
+    assert!((sums[0] - 2000.0).abs() < 1e-6 && (sums[1] - 2300.0).abs() < 1e-6, "{sums:?}");
+    // Without samples there is no word of them.
+    let plain = serde_json::to_value(Stages::new(&traced(), 0.95).unwrap()).unwrap();
+    assert!(plain.get("profiles").is_none());
 }
 
 #[test]

@@ -28,7 +28,11 @@ impl Testbed {
             rounds: tracing.rounds,
             asleep: reader == Waiting::Asleep,
             every: 0,
-            profile: 0,
+            profile: if tracing.samples(order.traffic.kind, (path, reader)) {
+                host::perf::frequency(self.exact)
+            } else {
+                0
+            },
         };
         Ok(kept(&self.trace(order, wanted)?, path, reader))
     }
@@ -49,6 +53,7 @@ fn kept(account: &Account, path: KernelPath, reader: Waiting) -> PathTrace {
             .collect(),
         whole: account.whole().filter(|_| !rows.is_empty()),
         packets: account.reading().journeys.arrived,
+        profile: account.profile.clone(),
     }
 }
 

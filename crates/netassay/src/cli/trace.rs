@@ -43,9 +43,13 @@ pub(crate) struct Trace {
     /// One packet in so many is written
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "packets", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub(crate) every: u32,
-    /// Also sample the functions that take the time, without probes
-    #[arg(long)]
+    /// Also sample the functions that take the CPU, without probes; of a study: `[trace] profile`
+    #[arg(long, conflicts_with = "from")]
     pub(crate) profile: bool,
+    /// Also write the functions as a flame graph to this file: .svg, .html, or .folded for other
+    /// programs; of a study the difference of its conditions
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flame: Option<PathBuf>,
     /// Requests and answers between two threads, whose readers sleep until a packet wakes them
     #[arg(long)]
     pub(crate) asleep: bool,

@@ -165,6 +165,7 @@ pub(crate) mod tests {
             steps: costs.iter().map(step).collect(),
             whole: Some(works.sum()),
             packets: 100,
+            profile: None,
         }
     }
 

@@ -127,18 +127,16 @@ fn runs(
 /// # Errors
 /// [`Error::NothingTraced`]; what the statistics refuse.
 pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPair>, Error> {
-    let mut done: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut pairs = Vec::new();
-    for target in own_targets(&stored.plan) {
-        let compared = (target.baseline, target.conditions);
-        // The study may compare the same in another metric.
-        if done.contains(&compared) {
-            continue;
-        }
+    for (baseline, conditions) in compared(stored) {
         for of in traced(stored) {
-            pairs.extend(together(stored, (compared.0, &compared.1), of, confidence)?);
+            let ready = |condition: usize| ready(stored, [baseline, condition], of);
+            let found = together(&conditions, ready, confidence)?;
+            pairs.extend(found.into_iter().map(|(explained, rest)| {
+                let boots = explained.whole.boots;
+                PathPair { path: of.0, reader: of.1, boots, explained, rest }
+            }));
         }
-        done.push(compared);
     }
     if pairs.is_empty() {
         return Err(Error::NothingTraced { study: stored.row.id.0, name: stored.row.name.clone() });
@@ -146,34 +144,39 @@ pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPai
     Ok(pairs)
 }
 
-fn together(
-    stored: &StoredStudy,
-    (baseline, conditions): (usize, &[usize]),
-    of: (KernelPath, Waiting),
-    confidence: f64,
-) -> Result<Vec<PathPair>, Error> {
-    let ready: Vec<Ready> =
-        conditions.iter().filter_map(|condition| ready(stored, [baseline, *condition], of)).collect();
-    let (divided, rest): (Vec<_>, Vec<_>) = ready.into_iter().map(|one| (one.divided, one.rest)).unzip();
-    let explained = explain(&divided, confidence)?;
-    let pairs = explained.into_iter().zip(rest).map(|(explained, rest)| PathPair {
-        path: of.0,
-        reader: of.1,
-        boots: explained.whole.boots,
-        explained,
-        rest,
-    });
-    Ok(pairs.collect())
+/// The conditions that the study compares with a baseline, each set once: it may compare the same
+/// in several metrics.
+pub(crate) fn compared(stored: &StoredStudy) -> Vec<(usize, Vec<usize>)> {
+    let mut all: Vec<(usize, Vec<usize>)> = Vec::new();
+    for target in own_targets(&stored.plan) {
+        let compared = (target.baseline, target.conditions);
+        if !all.contains(&compared) {
+            all.push(compared);
+        }
+    }
+    all
 }
 
-/// The traces of two conditions, before they are judged.
-struct Ready {
-    divided: Vec<Divided>,
-    rest: Compared,
+/// Explains the differences of conditions from their baseline as one family; those for which
+/// `ready` has nothing are left out.
+///
+/// # Errors
+/// What the statistics refuse.
+pub(crate) fn together<R>(
+    conditions: &[usize],
+    ready: impl Fn(usize) -> Option<(Vec<Divided>, R)>,
+    confidence: f64,
+) -> Result<Vec<(Explained, R)>, Error> {
+    let (divided, rest): (Vec<_>, Vec<_>) = conditions.iter().filter_map(|one| ready(*one)).unzip();
+    Ok(explain(&divided, confidence)?.into_iter().zip(rest).collect())
 }
 
 /// `None` if one of the two has no trace.
-fn ready(stored: &StoredStudy, conditions: [usize; 2], of: (KernelPath, Waiting)) -> Option<Ready> {
+fn ready(
+    stored: &StoredStudy,
+    conditions: [usize; 2],
+    of: (KernelPath, Waiting),
+) -> Option<(Vec<Divided>, Compared)> {
     let all = conditions.map(|one| runs(stored, one, of).collect::<Vec<_>>());
     let is_followed = |(_, trace): &&(u32, &PathTrace)| trace.whole.is_some();
     let followed = all.each_ref().map(|runs| runs.iter().filter(is_followed).copied().collect::<Vec<_>>());
@@ -217,5 +220,5 @@ fn ready(stored: &StoredStudy, conditions: [usize; 2], of: (KernelPath, Waiting)
         open,
         lost,
     };
-    Some(Ready { divided, rest })
+    Some((divided, rest))
 }

@@ -192,8 +192,9 @@ impl PlanListing {
 fn traced(tracing: &Tracing) -> String {
     let paths: Vec<&str> = tracing.paths.iter().map(|path| path.word()).collect();
     let readers: Vec<&str> = tracing.readers.iter().map(|reader| reader.word()).collect();
+    let profile = if tracing.profile { "; the functions that take the CPU are sampled" } else { "" };
     format!(
-        "each recorded run is followed by traces of {}, readers {}: {} of {} messages without probes, with some, and with all\n",
+        "each recorded run is followed by traces of {}, readers {}: {} of {} messages without probes, with some, and with all{profile}\n",
         list(&paths),
         list(&readers),
         counted(tracing.rounds as usize, "round"),

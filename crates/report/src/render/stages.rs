@@ -1,15 +1,18 @@
 //! What explains the difference between two conditions on a traced path, stage by stage.
 
 use serde::Serialize;
-use stats::{Comparison, Verdict, confidence, signed};
+use stats::confidence;
 use store::StoredStudy;
 
 use crate::data::aligned::Unmatched;
 use crate::data::error::Error;
 use crate::data::explained::{PathPair, pairs};
+use crate::data::profiled::{ProfilePair, Stacks, profile_pairs, stacks};
 use crate::data::truth;
+use crate::render::explained::{self, answer, ranked, row};
+use crate::render::functions;
 use crate::words::layout::Layout;
-use crate::words::number::{counted, figure, percent, range};
+use crate::words::number::counted;
 use crate::words::phrases::list;
 use crate::words::table::Table;
 
@@ -27,6 +30,12 @@ pub struct Stages {
     /// Of all stages of a path together.
     confidence: f64,
     pairs: Vec<PathPair>,
+    /// By function, where runs were sampled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    profiles: Vec<ProfilePair>,
+    /// The same as stacks.
+    #[serde(skip)]
+    stacks: Vec<Stacks>,
     truth: Option<&'static str>,
 }
 
@@ -43,6 +52,8 @@ impl Stages {
             unit: unit(stored.plan.exact),
             confidence,
             pairs: pairs(stored, confidence)?,
+            profiles: profile_pairs(stored, confidence)?,
+            stacks: stacks(stored),
             truth: if stored.plan.exact { Some(EXACT) } else { truth::truth(stored) },
         })
     }
@@ -59,11 +70,31 @@ impl Stages {
                 text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
             }
         }
+        for pair in &self.profiles {
+            text.push('\n');
+            text.push_str(&layout.hang(&format!("{}\n", functions::head(pair, self.unit)), 2));
+            text.push_str(&functions::table(pair).fit(layout));
+            for sentence in functions::sentences(pair, self.unit) {
+                text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
+            }
+        }
         text.push('\n');
         for sentence in self.method() {
             text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
         }
         text
+    }
+
+    /// The stacks that were sampled under each two conditions that the study compares.
+    #[must_use]
+    pub fn stacks(&self) -> &[Stacks] {
+        &self.stacks
+    }
+
+    /// `ns`, or `instructions`.
+    #[must_use]
+    pub fn unit(&self) -> &'static str {
+        self.unit
     }
 
     fn head(&self, pair: &PathPair) -> String {
@@ -73,29 +104,16 @@ impl Stages {
     }
 
     fn table(&self, pair: &PathPair) -> Table {
-        let heads = ["from", "to", "baseline", "this", "diff.", "share %", "interval", "verdict"];
-        let mut table = Table::new(&heads).optional(&[2, 3]);
+        let mut table = explained::table(&["from", "to"]);
         let whole = &pair.explained.whole;
-        let mut row = |from: &str, to: &str, one: &Comparison| {
-            let cells = [
-                from.to_owned(),
-                to.to_owned(),
-                figure(one.baseline_mean),
-                figure(one.mean),
-                signed(figure(one.difference)),
-                share(one, whole),
-                range(one.interval, |end| signed(figure(end_of(end, whole)))),
-                verdict(one).to_owned(),
-            ];
-            table.row(&cells.each_ref().map(String::as_str));
-        };
-        for (place, stage) in ranked(pair) {
-            row(&stage.0, &stage.1, &pair.explained.parts[place]);
+        for place in ranked(&pair.explained) {
+            let (from, to) = &pair.rest.stages[place];
+            row(&mut table, &[from, to], &pair.explained.parts[place], whole);
         }
         if !pair.rest.stages.is_empty() {
-            row("unexplained", "", &pair.explained.unexplained);
+            row(&mut table, &["unexplained", ""], &pair.explained.unexplained, whole);
         }
-        row("whole", "", whole);
+        row(&mut table, &["whole", ""], whole, whole);
         table
     }
 
@@ -125,33 +143,9 @@ impl Stages {
     }
 
     fn answer(&self, pair: &PathPair) -> String {
-        let whole = &pair.explained.whole;
-        let of_boots = format!("from {}, {}", counted(pair.boots, "boot"), counted(pair.rest.runs, "run"));
-        let size = signed(figure(whole.difference));
-        let changed = match whole.verdict {
-            Verdict::Higher | Verdict::Lower => format!("the whole takes {size} {}", self.unit),
-            Verdict::Inconclusive => format!(
-                "the whole takes {size} {}, {}",
-                self.unit,
-                whole.gap.map_or("without an interval", gap_words)
-            ),
-            _ => format!("no difference of the whole is proven ({size} {})", self.unit),
-        };
-        let proven = |place: &usize| pair.explained.parts[*place].verdict.is_decided();
-        let ranked = ranked(pair);
-        let named: Vec<String> = ranked
-            .iter()
-            .filter(|(place, _)| proven(place))
-            .map(|(place, (from, to))| {
-                format!("{from} to {to} ({})", signed(figure(pair.explained.parts[*place].difference)))
-            })
-            .collect();
-        let stages = match named.as_slice() {
-            [] if pair.rest.stages.is_empty() => "no stage is judged".to_owned(),
-            [] => "no stage is proven to differ".to_owned(),
-            named => format!("proven to differ: {}", list(named)),
-        };
-        format!("{changed}; {stages}; {of_boots}")
+        let names: Vec<String> =
+            pair.rest.stages.iter().map(|(from, to)| format!("{from} to {to}")).collect();
+        answer(&pair.explained, &names, ["the whole", "stage", self.unit], pair.rest.runs)
     }
 
     fn method(&self) -> Vec<String> {
@@ -162,6 +156,9 @@ impl Stages {
             ),
             "share: of the difference of the whole; unexplained: what the whole, measured with the fewest probes, has beside the stages.".to_owned(),
         ];
+        if !self.profiles.is_empty() {
+            said.push("functions: what each takes itself, by samples without probes; their intervals hold together (Holm).".to_owned());
+        }
         said.extend(self.truth.map(|truth| format!("{truth}.")));
         said
     }
@@ -170,46 +167,6 @@ impl Stages {
 /// What figures of a trace are in.
 pub(crate) fn unit(exact: bool) -> &'static str {
     if exact { "instructions" } else { "ns" }
-}
-
-/// The stages with their places in the path, those first that explain most.
-fn ranked(pair: &PathPair) -> Vec<(usize, &(String, String))> {
-    let mut ranked: Vec<(usize, &(String, String))> = pair.rest.stages.iter().enumerate().collect();
-    let size = |place: usize| pair.explained.parts[place].difference.abs();
-    ranked.sort_by(|one, other| size(other.0).total_cmp(&size(one.0)));
-    ranked
-}
-
-/// The end of an interval, without what is only the rounding of numbers as large as the whole.
-fn end_of(end: f64, whole: &Comparison) -> f64 {
-    if end.abs() < 1e-9 * whole.baseline_mean.abs() { 0.0 } else { end }
-}
-
-/// What a difference is of that of the whole; a dash where there is none to be explained.
-fn share(one: &Comparison, whole: &Comparison) -> String {
-    match whole.verdict {
-        Verdict::NoDifferenceProven => "-".to_owned(),
-        _ if whole.difference == 0.0 => "-".to_owned(),
-        _ => percent(100.0 * one.difference / whole.difference),
-    }
-}
-
-fn verdict(one: &Comparison) -> &'static str {
-    match one.verdict {
-        Verdict::Higher => "more",
-        Verdict::Lower => "less",
-        Verdict::NoDifferenceProven => "not proven",
-        verdict => verdict.as_str(),
-    }
-}
-
-fn gap_words(gap: stats::Gap) -> &'static str {
-    match gap {
-        stats::Gap::OneBootInCommon | stats::Gap::OneBoot => {
-            "without an interval, which needs 2 boots or more"
-        }
-        gap => gap.as_str(),
-    }
 }
 
 /// Why a stage is no boundary, and where its cost is.

@@ -319,6 +319,11 @@ pub(crate) const TRACE: Table = Table {
             Part::Number("Rounds", limit::ROUNDS),
             "Batches without probes, with some, and with all. Default: 5.",
         ),
+        may(
+            "profile",
+            Part::Switch,
+            "Whether the functions that take the CPU are sampled too, without probes. Default: false.",
+        ),
     ],
 };
 

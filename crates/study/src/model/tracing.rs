@@ -15,11 +15,14 @@ pub struct Tracing {
     pub batch: u32,
     /// Batches of each kind.
     pub rounds: u32,
+    /// Whether the functions that take the CPU are sampled, without probes.
+    #[serde(default)]
+    pub profile: bool,
 }
 
 impl Default for Tracing {
     fn default() -> Self {
-        Self { paths: Vec::new(), readers: vec![Waiting::Awake], batch: 4096, rounds: 5 }
+        Self { paths: Vec::new(), readers: vec![Waiting::Awake], batch: 4096, rounds: 5, profile: false }
     }
 }
 
@@ -31,5 +34,12 @@ impl Tracing {
             let readers = self.readers.iter().filter(move |reader| reader.suits(kind));
             readers.map(|reader| (*path, *reader))
         })
+    }
+
+    /// Whether functions are sampled beside this trace: with the first path of each kind of reader,
+    /// for all of its paths have the same work.
+    pub fn samples(&self, kind: Kind, (path, reader): (KernelPath, Waiting)) -> bool {
+        let first = self.of(kind).find(|(_, other)| *other == reader);
+        self.profile && first == Some((path, reader))
     }
 }

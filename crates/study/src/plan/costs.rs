@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use words::Kind;
 
 use crate::model::boot_state::BootState;
 use crate::model::protocol::Protocol;
@@ -29,6 +30,8 @@ const TRACE: [Duration; 2] = [Duration::from_secs(22), Duration::from_millis(2)]
 const EXACT_TRACE: [Duration; 2] = [Duration::from_secs(10), Duration::from_micros(250)];
 /// The same on this machine, by tracepoints: half a second in all.
 const TRACE_HERE: [Duration; 2] = [Duration::from_millis(300), Duration::from_micros(10)];
+/// The samples of functions beside a trace: 1 s on this machine, 3 to 4 s in an emulated one.
+const PROFILE: Duration = Duration::from_secs(4);
 /// A boot of local hosts: building the testbed, reading the environment, tearing down. Medians of
 /// studies: 22 to 61 ms.
 const BOOT: Duration = Duration::from_millis(40);
@@ -146,10 +149,13 @@ fn traced(plan: &Plan, [once, message]: [Duration; 2]) -> Duration {
     let Some(tracing) = &plan.tracing else { return Duration::ZERO };
     let trace = message.saturating_mul(tracing.batch).saturating_mul(tracing.rounds).saturating_add(once);
     let kinds = plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
-    let traces: usize = kinds.map(|kind| tracing.of(kind).count()).sum();
+    let traces: usize = kinds.clone().map(|kind| tracing.of(kind).count()).sum();
+    let is_sampled = |kind: Kind| tracing.of(kind).filter(move |one| tracing.samples(kind, *one)).count();
+    let profiles: usize = kinds.map(is_sampled).sum();
     let protocol = &plan.asked.protocol;
     let runs = f64::from(protocol.runs) / f64::from(protocol.runs.saturating_add(protocol.warmup).max(1));
-    trace.mul_f64(traces as f64 / plan.conditions.len().max(1) as f64 * runs)
+    let all = trace.mul_f64(traces as f64) + PROFILE.mul_f64(profiles as f64);
+    all.mul_f64(runs / plan.conditions.len().max(1) as f64)
 }
 
 /// How long a plan takes that was not tried here.

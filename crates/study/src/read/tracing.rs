@@ -26,7 +26,11 @@ pub(crate) fn read(mut table: Table<'_>, problems: &mut Problems) -> Option<Read
     let readers = table.take("readers");
     let paths = table.require("paths", "`paths = [\"udp-tx\"]`", problems);
     for Written { key, value, .. } in part::rows(table, &TRACE, problems) {
-        let field: &mut dyn Field = if key == "batch" { &mut tracing.batch } else { &mut tracing.rounds };
+        let field: &mut dyn Field = match key {
+            "batch" => &mut tracing.batch,
+            "rounds" => &mut tracing.rounds,
+            _ => &mut tracing.profile,
+        };
         value.iter().for_each(|value| field.set(value));
     }
     if let Some(readers) = readers {

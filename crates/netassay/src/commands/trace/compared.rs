@@ -7,7 +7,9 @@ use report::{StageRanges, Stages};
 use store::StudyId;
 use study::{Scenario, Study, bundled};
 
+use super::flame::{self, Flames};
 use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace};
+use crate::commands::hosts;
 use crate::commands::run;
 use crate::commands::stored::{load_from, open_read_only, study_of};
 use crate::commands::studies::read_text;
@@ -45,15 +47,23 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
         )));
     }
     let mut run = run_flags(flags);
-    let study = run::asked(name, &run)?;
+    let mut study = run::asked(name, &run)?;
     if flags.on.host.is_some() {
         check_host(&study)?;
-        run.hosts = HostFlags::from(&flags.on);
     }
     if study.tracing().is_none() {
         return Err(Failure::Usage(format!(
             "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it, or measure it with `netassay run {name}`"
         )));
+    }
+    // Before anything is measured.
+    flags.flame.as_deref().map(flame::form).transpose()?;
+    if flags.profile || flags.flame.is_some() {
+        run.campaign.set.changes.push(hosts::change("trace.profile=true")?);
+        study = run::asked(name, &run)?;
+    }
+    if flags.on.host.is_some() {
+        run.hosts = HostFlags::from(&flags.on);
     }
     let Some(summary) = run::measure(&study, &run)? else { return Ok(ExitCode::from(exit::OK)) };
     match print(summary.study, flags) {
@@ -86,6 +96,9 @@ fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
     let db = &flags.campaign.database.db;
     let stored = open_read_only(db)?.load(study)?.shown();
     let stages = Stages::new(&stored, CONFIDENCE)?;
+    if let Some(path) = &flags.flame {
+        Flames::of_study(&stages, &stored.row.name).write(path, &flame::form(path)?)?;
+    }
     output::show(&stages, &flags.output, flags.tables.wide, |stages, layout| {
         let next = format!(
             "Results: study {study} in {}; `netassay compare {study}` judges the runs before the traces, without probes\n",

@@ -3,6 +3,7 @@
 mod chart;
 mod compared;
 mod document;
+mod flame;
 mod folded;
 mod functions;
 mod packets;
@@ -27,6 +28,7 @@ use crate::output;
 use crate::signals;
 use crate::turn;
 use document::{Document, OfSize};
+use flame::Flames;
 
 pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
     if let Some(TraceAction::Merge(flags)) = &flags.action {
@@ -73,6 +75,8 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     for said in sizes(&said, workload)? {
         all.push(Asked::of(workload, default, &said)?);
     }
+    let flame = flags.flame.as_deref().map(|path| Ok::<_, Failure>((path, flame::form(path)?)));
+    let flame = flame.transpose()?;
     let chart = flags.chart.as_deref().map(|path| Ok::<_, Failure>((path, figure::written_to(path)?)));
     let chart = chart.transpose()?;
     let asked = &all[0];
@@ -87,7 +91,7 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let Tracing { batch, rounds, .. } = Tracing::default();
     let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
     let every = if flags.packets.is_some() { flags.every } else { 0 };
-    let profile = if flags.profile { host::perf::frequency(flags.exact) } else { 0 };
+    let profile = if flags.profile || flame.is_some() { host::perf::frequency(flags.exact) } else { 0 };
     let wanted = Traced { path: text, functions, batch, rounds, asleep: flags.asleep, every, profile };
     let mut traces = Vec::new();
     for asked in &all {
@@ -111,6 +115,9 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
             .ok_or_else(|| Failure::Nothing("no packet was followed: there is no chart".to_owned()))?;
         output::replace(path, &write(&drawn))?;
         say(&format!("wrote the chart to {}", output::named(path)));
+    }
+    if let Some((path, form)) = flame {
+        Flames::of_path(&document).write(path, &form)?;
     }
     if let Some(path) = &flags.folded {
         output::replace(path, &folded::of(&document))?;

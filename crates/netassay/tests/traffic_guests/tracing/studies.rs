@@ -5,13 +5,14 @@ use serde_json::Value;
 use crate::common::{Bench, apart, expect, stdout};
 use crate::kernel;
 
-const SHORT: [&str; 7] = [
+const SHORT: [&str; 8] = [
     "kernel=linux-image-cloud-amd64",
     "boots=2",
     "trace.batch=256",
     "trace.rounds=2",
     "guest.memory=256MiB",
     "trace.paths=udp-tx,udp-rx",
+    "trace.profile=true",
     "seed=3",
 ];
 
@@ -30,11 +31,28 @@ fn difference(pair: &Value, ends_at: &str) -> f64 {
     pair["parts"][place]["difference"].as_f64().unwrap()
 }
 
+/// Both ends of a message are in its samples: one adds up while it copies, the other checks.
+fn the_functions_that_add_up_a_checksum_are_named(pair: &Value) {
+    let names = pair["functions"].as_array().unwrap();
+    let number = |value: &Value| value["difference"].as_f64().unwrap();
+    let whole = number(&pair["whole"]);
+    assert!(whole > 500.0, "{pair:#}");
+    let parts = pair["parts"].as_array().unwrap();
+    let is_checksum = |name: &Value| name.as_str().unwrap().contains("csum");
+    let sums = names.iter().zip(parts).filter(|(name, _)| is_checksum(name)).map(|(_, part)| number(part));
+    let sum: f64 = sums.sum();
+    assert!(sum > whole * 0.4, "functions of checksums take {sum} more of {whole}: {pair:#}");
+    let most = names.iter().zip(parts).max_by(|one, other| number(one.1).total_cmp(&number(other.1)));
+    assert!(is_checksum(most.unwrap().0), "{pair:#}");
+}
+
 #[test]
 fn a_checksum_without_offload_is_paid_where_it_is_computed_and_where_it_is_checked() {
     let bench = Bench::new();
     let changes: Vec<&str> = SHORT.iter().flat_map(|change| ["--set", change]).collect();
-    let arguments = [&["trace", "path-checksum", "--format=json"], changes.as_slice()].concat();
+    let flame = bench.path("checksum.svg").display().to_string();
+    let arguments =
+        [&["trace", "path-checksum", "--format=json", "--flame", &flame], changes.as_slice()].concat();
     let found = document(&bench, &arguments);
     assert_eq!(found["unit"], "instructions");
     let pairs = found["pairs"].as_array().unwrap();
@@ -60,6 +78,12 @@ fn a_checksum_without_offload_is_paid_where_it_is_computed_and_where_it_is_check
     // The reader checks it while it copies the message.
     assert!(difference(rx, "skb_free_datagram") > 200.0, "{rx:#}");
     assert!(difference(rx, "ip_local_deliver").abs() < 50.0, "{rx:#}");
+
+    the_functions_that_add_up_a_checksum_are_named(&found["profiles"][0]);
+    let drawn = std::fs::read_to_string(&flame).unwrap();
+    for words in ["path-checksum: functions", "more by itself than with transmitter.tx=on", "csum"] {
+        assert!(drawn.contains(words), "{words}: {drawn}");
+    }
 
     // The same from the database, and as a range over it and itself.
     let again = document(&bench, &["trace", "--from", "path-checksum", "--format=json"]);

@@ -1,0 +1,182 @@
+//! The functions that take the CPU under two conditions: which of them explain the difference of
+//! what a message takes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::Profile;
+use serde::Serialize;
+use stats::parts::{Divided, Explained};
+use store::StoredStudy;
+use study::Waiting;
+
+use crate::data::error::Error;
+use crate::data::explained::{compared, together};
+
+/// What was sampled under two conditions.
+#[derive(Debug, Serialize)]
+pub(crate) struct ProfilePair {
+    pub(crate) reader: Waiting,
+    /// Boots of the one with fewer, or that both have in common.
+    pub(crate) boots: usize,
+    #[serde(flatten)]
+    pub(crate) rest: Sampled,
+    /// The differences of the functions, in their order, of a message's CPU time, and of all other
+    /// functions together.
+    #[serde(flatten)]
+    pub(crate) explained: Explained,
+}
+
+/// Two conditions, and the functions in which they are compared.
+#[derive(Debug, Serialize)]
+pub(crate) struct Sampled {
+    /// The condition compared with.
+    pub(crate) baseline: String,
+    /// The other one.
+    pub(crate) condition: String,
+    /// Sampled runs of the one with fewer.
+    pub(crate) runs: usize,
+    /// All samples, of the one with fewer.
+    pub(crate) samples: u64,
+    /// Those with at least [`LEAST`] of all samples, in the order of their names.
+    pub(crate) functions: Vec<String>,
+    /// How many more there are.
+    pub(crate) smaller: usize,
+}
+
+/// The stacks of two conditions, with what each costs for a message as the mean of all runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stacks {
+    /// The condition compared with.
+    pub baseline: String,
+    /// The other one.
+    pub condition: String,
+    /// What readers did.
+    pub reader: Waiting,
+    /// The functions, the outermost first, with the cost under the baseline and the condition.
+    pub costs: Vec<(Vec<String>, [f64; 2])>,
+}
+
+/// A function with a smaller share of the samples of both conditions is no part of its own: it was
+/// met too seldom to say anything, and each part makes the proof of the others harder.
+pub(crate) const LEAST: f64 = 0.005;
+/// Stands for the stacks that were not kept.
+const OTHER: &str = "[other]";
+
+/// The pairs that the study compares, each once, by what readers did; none where nothing was
+/// sampled. The functions, under all conditions that are compared with one baseline, are judged
+/// together.
+///
+/// # Errors
+/// What the statistics refuse.
+pub(crate) fn profile_pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<ProfilePair>, Error> {
+    let mut pairs = Vec::new();
+    for (baseline, conditions) in compared(stored) {
+        for reader in readers(stored) {
+            let ready = |condition: usize| ready(stored, [baseline, condition], reader);
+            let found = together(&conditions, ready, confidence)?;
+            pairs.extend(found.into_iter().map(|(explained, rest)| {
+                let boots = explained.whole.boots;
+                ProfilePair { reader, boots, explained, rest }
+            }));
+        }
+    }
+    Ok(pairs)
+}
+
+/// The stacks of the same pairs.
+pub(crate) fn stacks(stored: &StoredStudy) -> Vec<Stacks> {
+    let mut found = Vec::new();
+    for (baseline, conditions) in compared(stored) {
+        for reader in readers(stored) {
+            let with = |condition: &usize| both(stored, [baseline, *condition], reader);
+            found.extend(conditions.iter().filter_map(with));
+        }
+    }
+    found
+}
+
+fn readers(stored: &StoredStudy) -> Vec<Waiting> {
+    let traces = stored.measurements().flat_map(|run| run.detail.traces());
+    let mut readers: Vec<Waiting> = Vec::new();
+    for trace in traces.filter(|trace| trace.profile.is_some()) {
+        if !readers.contains(&trace.reader) {
+            readers.push(trace.reader);
+        }
+    }
+    readers
+}
+
+/// The profiles of a condition, each with its boot.
+fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32, &Profile)> {
+    let runs = stored.measurements().filter(|run| run.condition == condition);
+    let of_run = |run: &'_ store::StoredRun| run.boot;
+    runs.flat_map(|run| {
+        let traces = run.detail.traces().iter().filter(|trace| trace.reader == reader && trace.is_sound());
+        traces.filter_map(|trace| trace.profile.as_ref()).map(move |profile| (of_run(run), profile))
+    })
+    .collect()
+}
+
+/// `None` if one of the two was not sampled.
+fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<(Vec<Divided>, Sampled)> {
+    let all = conditions.map(|condition| profiles(stored, condition, reader));
+    if all.iter().any(Vec::is_empty) {
+        return None;
+    }
+    let costs = |(boot, profile): &(u32, &Profile)| {
+        let costs: BTreeMap<String, f64> =
+            profile.costs().into_iter().map(|cost| (cost.name, cost.cost)).collect();
+        (*boot, profile.message, costs)
+    };
+    let [before, after] = all.each_ref().map(|of| of.iter().map(costs).collect::<Vec<_>>());
+    let runs: Vec<_> =
+        before.iter().map(|run| (false, run)).chain(after.iter().map(|run| (true, run))).collect();
+    let whole: f64 = runs.iter().map(|(_, (_, message, _))| message).sum();
+    let met: BTreeSet<&String> = runs.iter().flat_map(|(_, (_, _, costs))| costs.keys()).collect();
+    let sum = |name: &String| runs.iter().filter_map(|(_, (_, _, costs))| costs.get(name)).sum::<f64>();
+    let functions: Vec<String> =
+        met.iter().filter(|name| sum(name) >= LEAST * whole).map(|name| (*name).clone()).collect();
+    let divided = runs.iter().map(|(of_condition, (boot, message, costs))| Divided {
+        of_condition: *of_condition,
+        boot: *boot,
+        whole: *message,
+        parts: functions.iter().map(|name| costs.get(name).copied().unwrap_or_default()).collect(),
+    });
+    let divided = divided.collect();
+    let samples = |of: &Vec<(u32, &Profile)>| of.iter().map(|(_, profile)| profile.samples).sum::<u64>();
+    let rest = Sampled {
+        baseline: stored.label(conditions[0]),
+        condition: stored.label(conditions[1]),
+        runs: all.iter().map(Vec::len).min().unwrap_or(0),
+        samples: all.iter().map(samples).min().unwrap_or(0),
+        smaller: met.len() - functions.len(),
+        functions,
+    };
+    Some((divided, rest))
+}
+
+fn both(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<Stacks> {
+    let mut costs = BTreeMap::<Vec<&str>, [f64; 2]>::new();
+    let all = conditions.map(|condition| profiles(stored, condition, reader));
+    if all.iter().any(Vec::is_empty) {
+        return None;
+    }
+    for (side, profiles) in all.iter().enumerate() {
+        let part = 1.0 / profiles.len() as f64;
+        for (_, profile) in profiles {
+            let other = (vec![OTHER], profile.other());
+            for (frames, cost) in profile.folded().chain([other]) {
+                costs.entry(frames).or_default()[side] += cost * part;
+            }
+        }
+    }
+    let costs = costs.into_iter().filter(|(_, costs)| costs.iter().any(|cost| *cost > 0.0));
+    Some(Stacks {
+        baseline: stored.label(conditions[0]),
+        condition: stored.label(conditions[1]),
+        reader,
+        costs: costs
+            .map(|(frames, costs)| (frames.into_iter().map(str::to_owned).collect(), costs))
+            .collect(),
+    })
+}

@@ -1,0 +1,98 @@
+//! What explains the difference of a whole, as the rows of a table and a sentence.
+
+use stats::parts::Explained;
+use stats::{Comparison, Verdict, signed};
+
+use crate::words::number::{counted, figure, percent, range};
+use crate::words::phrases::list;
+use crate::words::table::Table;
+
+/// A table whose rows begin with these columns.
+pub(crate) fn table(first: &[&str]) -> Table {
+    let heads = [first, &["baseline", "this", "diff.", "share %", "interval", "verdict"]].concat();
+    Table::new(&heads).optional(&[first.len(), first.len() + 1])
+}
+
+/// A row: the difference of a part, and what it is of that of the whole.
+pub(crate) fn row(table: &mut Table, first: &[&str], one: &Comparison, whole: &Comparison) {
+    let cells = [
+        figure(one.baseline_mean),
+        figure(one.mean),
+        signed(figure(one.difference)),
+        share(one, whole),
+        range(one.interval, |end| signed(figure(end_of(end, whole)))),
+        verdict(one).to_owned(),
+    ];
+    let cells = first.iter().copied().chain(cells.iter().map(String::as_str));
+    table.row(&cells.collect::<Vec<_>>());
+}
+
+/// The places of the parts, those first that explain most.
+pub(crate) fn ranked(explained: &Explained) -> Vec<usize> {
+    let mut ranked: Vec<usize> = (0..explained.parts.len()).collect();
+    let size = |place: usize| explained.parts[place].difference.abs();
+    ranked.sort_by(|one, other| size(*other).total_cmp(&size(*one)));
+    ranked
+}
+
+/// Whether the whole differs, and which of its parts: `the whole takes +347.3 instructions; proven
+/// to differ: …`. `whole`, `part`, `unit`: their names.
+pub(crate) fn answer(
+    explained: &Explained,
+    names: &[String],
+    [whole, part, unit]: [&str; 3],
+    runs: usize,
+) -> String {
+    let found = &explained.whole;
+    let of_boots = format!("from {}, {}", counted(found.boots, "boot"), counted(runs, "run"));
+    let size = signed(figure(found.difference));
+    let changed = match found.verdict {
+        Verdict::Higher | Verdict::Lower => format!("{whole} takes {size} {unit}"),
+        Verdict::Inconclusive => {
+            format!("{whole} takes {size} {unit}, {}", found.gap.map_or("without an interval", gap_words))
+        }
+        _ => format!("no difference of {whole} is proven ({size} {unit})"),
+    };
+    let proven = ranked(explained).into_iter().filter(|place| explained.parts[*place].verdict.is_decided());
+    let named: Vec<String> = proven
+        .map(|place| format!("{} ({})", names[place], signed(figure(explained.parts[place].difference))))
+        .collect();
+    let parts = match named.as_slice() {
+        [] if names.is_empty() => format!("no {part} is judged"),
+        [] => format!("no {part} is proven to differ"),
+        named => format!("proven to differ: {}", list(named)),
+    };
+    format!("{changed}; {parts}; {of_boots}")
+}
+
+/// The end of an interval, without what is only the rounding of numbers as large as the whole.
+fn end_of(end: f64, whole: &Comparison) -> f64 {
+    if end.abs() < 1e-9 * whole.baseline_mean.abs() { 0.0 } else { end }
+}
+
+/// What a difference is of that of the whole; a dash where there is none to be explained.
+fn share(one: &Comparison, whole: &Comparison) -> String {
+    match whole.verdict {
+        Verdict::NoDifferenceProven => "-".to_owned(),
+        _ if whole.difference == 0.0 => "-".to_owned(),
+        _ => percent(100.0 * one.difference / whole.difference),
+    }
+}
+
+fn verdict(one: &Comparison) -> &'static str {
+    match one.verdict {
+        Verdict::Higher => "more",
+        Verdict::Lower => "less",
+        Verdict::NoDifferenceProven => "not proven",
+        verdict => verdict.as_str(),
+    }
+}
+
+fn gap_words(gap: stats::Gap) -> &'static str {
+    match gap {
+        stats::Gap::OneBootInCommon | stats::Gap::OneBoot => {
+            "without an interval, which needs 2 boots or more"
+        }
+        gap => gap.as_str(),
+    }
+}

@@ -1,0 +1,50 @@
+//! The functions that explain the difference of what a message takes of the CPU, as text.
+
+use stats::Comparison;
+
+use crate::data::profiled::{LEAST, ProfilePair};
+use crate::render::explained::{self, answer, ranked};
+use crate::words::number::counted;
+use crate::words::phrases::list;
+use crate::words::table::Table;
+
+/// So many are shown, those that explain most; the rest is in the JSON.
+const SHOWN: usize = 15;
+
+pub(crate) fn head(pair: &ProfilePair, unit: &str) -> String {
+    let (condition, baseline) = (&pair.rest.condition, &pair.rest.baseline);
+    format!(
+        "functions, readers {}: {condition} against {baseline}; {unit} of CPU for a message at both ends",
+        pair.reader
+    )
+}
+
+pub(crate) fn table(pair: &ProfilePair) -> Table {
+    let mut table = explained::table(&["function"]);
+    let whole = &pair.explained.whole;
+    let mut row = |name: &str, one: &Comparison| explained::row(&mut table, &[name], one, whole);
+    let ranked = ranked(&pair.explained);
+    for place in ranked.iter().take(SHOWN) {
+        row(&pair.rest.functions[*place], &pair.explained.parts[*place]);
+    }
+    row("smaller ones", &pair.explained.unexplained);
+    row("whole", whole);
+    table
+}
+
+pub(crate) fn sentences(pair: &ProfilePair, unit: &str) -> Vec<String> {
+    let mut said =
+        vec![answer(&pair.explained, &pair.rest.functions, ["a message", "function", unit], pair.rest.runs)];
+    let beyond = pair.rest.functions.len().saturating_sub(SHOWN);
+    let mut rest = vec![format!(
+        "smaller ones: {} with less than {} % of the samples each",
+        counted(pair.rest.smaller, "function"),
+        100.0 * LEAST
+    )];
+    if beyond > 0 {
+        rest.push(format!("{} that explain less are not shown", counted(beyond, "function")));
+    }
+    said.push(list(&rest));
+    said.push(format!("{} of each condition at least", counted(pair.rest.samples as usize, "sample")));
+    said
+}
