@@ -11,11 +11,10 @@ use crate::refusal::Refusal;
 
 /// Samples of a profile: the share of a function that takes a tenth is known to half a hundredth.
 const SAMPLES: f64 = 4000.0;
-/// It is taken in parts, so that the kernel has room for the samples of each. From part to part the
-/// period is longer by some ns: where messages take the same time each, samples would else fall on
-/// the same places of them again and again.
-const PARTS: u32 = 8;
-const LONGER_NS: u64 = 1009;
+/// It is taken in parts with a period each. Where messages take the same time each, as they do
+/// where instructions are counted, samples of one period fall on the same places of them again and
+/// again.
+const PARTS: u32 = 64;
 
 /// What takes samples of the calling thread, and of those that the work has beside it.
 pub(crate) struct Profiler {
@@ -35,9 +34,10 @@ impl Profiler {
         Ok(ready)
     }
 
-    fn sampler(&self, part: u32) -> Result<Sampler, String> {
+    /// One whose period is longer by so many ns.
+    fn sampler(&self, longer: u64) -> Result<Sampler, String> {
         let threads: Vec<u32> = self.threads.iter().copied().collect();
-        Sampler::open(self.period + u64::from(part) * LONGER_NS, &threads).map_err(said)
+        Sampler::open(self.period + longer, &threads).map_err(said)
     }
 
     /// Samples work, of which a message `lasts` so long and is on a CPU for so long, in ns.
@@ -55,7 +55,7 @@ impl Profiler {
         let mut means = None;
         for part in 0..PARTS {
             deadline.allows(Instant::now())?;
-            let mut sampler = self.sampler(part)?;
+            let mut sampler = self.sampler(longer(part, takes.min(self.period as f64)))?;
             sampler.start().map_err(said)?;
             work.repeat(turns.max(1)).map_err(said)?;
             samples.add(sampler.stop().map_err(said)?);
@@ -74,6 +74,38 @@ impl Profiler {
     }
 }
 
+/// How much longer the period of a part is: the parts have a message's time evenly among them, and
+/// the first few of them already (multiples of the golden ratio).
+fn longer(part: u32, message: f64) -> u64 {
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    ((f64::from(part) * GOLDEN).fract() * message) as u64
+}
+
 fn said(error: impl std::fmt::Display) -> String {
     error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a program that repeats itself, and whatever its time is, each tenth has its share.
+    #[test]
+    fn samples_of_messages_that_take_the_same_time_are_all_over_them() {
+        // Fractions of the period by which samples would stay where they are: 6, 13/2, 50/7.
+        for message in [50_157.0 / 6.0, 100_314.0 / 13.0, 8183.0, 7_022.0, 300_000.0] {
+            let mut tenths = [0u32; 10];
+            let samples = SAMPLES as u32 / PARTS;
+            for part in 0..PARTS {
+                let period = 50_157 + longer(part, f64::min(message, 50_157.0));
+                for sample in 1..=samples {
+                    let phase = (u64::from(sample) * period) as f64 / message;
+                    tenths[(phase.fract() * 10.0) as usize] += 1;
+                }
+            }
+            let even = f64::from(samples * PARTS) / 10.0;
+            let apart = tenths.map(|tenth| (f64::from(tenth) / even - 1.0).abs());
+            assert!(apart.iter().all(|apart| *apart < 0.15), "{message}: {tenths:?}");
+        }
+    }
 }

@@ -121,8 +121,8 @@ struct Ring {
     size: usize,
 }
 
-/// Room for so many pages of samples: some thousand samples.
-const PAGES: usize = 256;
+/// Room for so many pages of samples: a thousand samples, or many more of shallow stacks.
+const PAGES: usize = 64;
 /// Where the kernel has written, and where this process has read (`struct perf_event_mmap_page`).
 const WRITTEN: usize = 1024;
 const READ: usize = 1032;
