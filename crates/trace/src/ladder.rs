@@ -123,6 +123,12 @@ impl Rung {
         self.declared().name
     }
 
+    /// Whether traces use it: what stands for the others is as good.
+    #[must_use]
+    pub fn is_used(self) -> bool {
+        !matches!(self, Self::KprobeMulti | Self::Tracepoint)
+    }
+
     /// What a trace loses without it.
     #[must_use]
     pub fn without(self) -> &'static str {

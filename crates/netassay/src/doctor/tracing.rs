@@ -42,8 +42,10 @@ pub(super) fn findings(ladder: &Ladder) -> Vec<Finding> {
         let what = format!("{}: {}", rung.step.verdict, rung.step.reason);
         let without = format!("without: {}", rung.without);
         match rung.step.verdict {
-            Verdict::No => Finding::warn(AREA, rung.name, what, without),
-            Verdict::NotTried => Finding { fix: Some(without), ..Finding::ok(AREA, rung.name, what) },
+            Verdict::No if rung.step.rung.is_used() => Finding::warn(AREA, rung.name, what, without),
+            Verdict::No | Verdict::NotTried => {
+                Finding { fix: Some(without), ..Finding::ok(AREA, rung.name, what) }
+            }
             Verdict::Yes => Finding::ok(AREA, rung.name, what),
         }
     };
