@@ -90,11 +90,20 @@ INLINE void arrive(struct journey *journey)
 	journey->passed = 0;
 }
 
-/* Something else gets the CPU: an interrupt, a soft interrupt, another task. */
-INLINE void interrupt(struct journey *journey, u64 now)
+/* What is written above it in the code is written before what stands below. */
+#define IN_ORDER asm volatile("" ::: "memory")
+
+/*
+ * Something else gets the CPU: an interrupt, a soft interrupt, another task. Whether that is the
+ * outermost one: the caller then reads the clock into `since`. In this order: an interrupt that
+ * comes before it is read is one inside the other, and not counted by itself as well.
+ */
+INLINE u32 interrupt(struct journey *journey)
 {
-	if (journey->depth++ == 0)
-		journey->since = now;
+	u32 outermost = journey->depth++ == 0;
+
+	IN_ORDER;
+	return outermost;
 }
 
 /* It gives the CPU back. One that began before it was looked for is not counted. */
@@ -102,8 +111,10 @@ INLINE void resume(struct journey *journey, u64 now)
 {
 	if (journey->depth == 0)
 		return;
-	if (--journey->depth == 0)
+	if (journey->depth == 1)
 		journey->aside += now - journey->since;
+	IN_ORDER;
+	journey->depth--;
 }
 
 /* The number of the highest bit, without branches: the verifier would follow each. */

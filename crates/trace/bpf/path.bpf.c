@@ -267,6 +267,13 @@ SEC("raw_tp/softirq_entry") int softirq_entry(u64 *context)
 	return context[0] == 3 ? hit(0) : 0;
 }
 
+/* Something else gets the CPU. */
+INLINE void leave(struct journey *journey)
+{
+	if (interrupt(journey))
+		journey->since = now_ns();
+}
+
 /* This CPU, where packets that come in are followed. */
 INLINE struct cpu *receiving(void)
 {
@@ -282,9 +289,9 @@ SEC("raw_tp/begin") int begin(void *context)
 	struct cpu *cpu = receiving();
 
 	if (journey)
-		interrupt(journey, now_ns());
+		leave(journey);
 	if (cpu && cpu->delivers)
-		interrupt(&cpu->journey, now_ns());
+		leave(&cpu->journey);
 	return 0;
 }
 
@@ -306,7 +313,7 @@ SEC("raw_tp/soft_begin") int soft_begin(void *context)
 	struct cpu *cpu = receiving();
 
 	if (journey)
-		interrupt(journey, now_ns());
+		leave(journey);
 	if (cpu)
 		cpu->delivers = 1;
 	return 0;
@@ -334,7 +341,7 @@ SEC("raw_tp/sched_switch") int sched_switch(u64 *context)
 	u32 thread = 0;
 
 	if (journey)
-		interrupt(journey, now_ns());
+		leave(journey);
 	read_kernel(&thread, sizeof(thread), &comes->pid);
 	journey = lookup(&journeys, &thread);
 	if (journey)

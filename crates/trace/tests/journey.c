@@ -30,8 +30,19 @@ int main(void)
 
 	while (scanf(" %c %llu %llu", &what, &first, &second) == 3) {
 		if (what == 'i') {
-			interrupt(&journey, first);
+			if (interrupt(&journey))
+				journey.since = first;
 			printf("i\n");
+		} else if (what == 'u') {
+			/* Interrupted itself, before the clock is read. */
+			u32 outermost = interrupt(&journey);
+
+			if (interrupt(&journey))
+				journey.since = first;
+			resume(&journey, second);
+			if (outermost)
+				journey.since = second;
+			printf("u\n");
 		} else if (what == 'r') {
 			resume(&journey, first);
 			printf("r\n");
@@ -41,7 +52,8 @@ int main(void)
 			journey = cpu = packet = (struct journey){0};
 			printf("n\n");
 		} else if (what == 'I') {
-			interrupt(&cpu, first);
+			if (interrupt(&cpu))
+				cpu.since = first;
 			printf("I\n");
 		} else if (what == 'R') {
 			resume(&cpu, first);

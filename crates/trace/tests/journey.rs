@@ -77,6 +77,19 @@ impl Drop for Journey {
     }
 }
 
+/// A tick of the timer in the programs themselves: counted twice, it would make a stage shorter
+/// than nothing.
+#[test]
+fn an_interruption_that_is_interrupted_at_once_counts_once() {
+    let mut journey = Journey::compiled();
+    journey.ask('n', 0, 0);
+    assert_eq!(journey.hit(0, 1000).0, BEGUN);
+    journey.ask('u', 1010, 1900);
+    journey.ask('r', 1910, 0);
+    assert_eq!(journey.hit(1, 1920), (PASSED, Vec::new()));
+    assert_eq!(journey.hit(LAST, 1950), (DONE, vec![[1, 910, 10], [LAST, 30, 0]]));
+}
+
 #[test]
 fn a_packet_that_passes_in_order_is_divided_without_a_rest() {
     let journey = RefCell::new(Journey::compiled());
