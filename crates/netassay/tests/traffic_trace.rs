@@ -175,7 +175,7 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "udp-tx", "--rounds=65"], 2, &["1..=64"]);
     refused(&["trace", "udp-tx", "--message=1,2"], 2, &["--message", "not a whole number"]);
     refused(&["trace", "udp-tx", "--every=10"], 2, &["--packets <FILE>"]);
-    refused(&["trace", "udp-tx", "--dry-run"], 2, &["--dry-run needs a study", "\"udp-tx\" is a path"]);
+    refused(&["trace", "udp-tx", "--dry-run", "--host=a"], 2, &["--paths --host"]);
     refused(&["trace", "udp-tx", "--set=boots=2"], 2, &["--set needs a study"]);
     refused(&["trace", "path-checksum", "--rounds=2"], 2, &["--rounds needs a path", "--set trace.rounds"]);
     refused(&["trace", "path-checksum", "--message=1"], 2, &["an option of traffic needs a path"]);
@@ -214,5 +214,39 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
         expect(&output, 3);
         let said = stderr(&output);
         assert!(said.contains("CAP_BPF") && said.contains("--inside guest"), "{said}");
+    }
+}
+
+/// What it costs is said before anything is loaded; of a guest too, which is not booted.
+#[test]
+fn a_trace_says_its_overhead_before_it_starts() {
+    let bench = Bench::new();
+    let planned = |more: &[&str]| {
+        let output = bench.netassay(&[&["trace", "udp-tx", "--dry-run"], more].concat()).output().unwrap();
+        expect(&output, 0);
+        stdout(&output)
+    };
+    let exact = planned(&["--exact", "--kernel=linux-image-cloud-amd64"]);
+    insta::assert_snapshot!("trace_dry_run_exact", exact);
+    let document = planned(&["--inside=guest", "--message=7", "--rounds=2", "--batch=100", "--format=json"]);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert_eq!(
+        (&document["sizes"], &document["rounds"]),
+        (&serde_json::json!([7]), &2.into()),
+        "{document:#}"
+    );
+    let number = |key: &str| document[key].as_f64().unwrap();
+    assert!(number("probes") > 1000.0 && number("memory") > 1e6 && number("seconds") > 10.0, "{document:#}");
+    if is_root() {
+        let here = planned(&[]);
+        for words in [
+            "tracepoint sys_enter",
+            "not probed here",
+            "an estimate",
+            "MB for each CPU",
+            "nothing was loaded",
+        ] {
+            assert!(here.contains(words), "{words}: {here}");
+        }
     }
 }

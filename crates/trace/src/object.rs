@@ -105,6 +105,21 @@ impl Programs {
     }
 }
 
+/// The bytes of all maps of a set of programs, with a ring of so many; and those of each CPU.
+pub(crate) fn map_bytes(ring: u32) -> Result<[u64; 2], ObjectError> {
+    let object = Object::parse(&COMPILED.0).map_err(ObjectError::of)?;
+    let mut bytes = [u64::from(ring), 0];
+    for map in object.maps.values() {
+        let each = u64::from(map.key_size()) + u64::from(map.value_size()).next_multiple_of(8);
+        match MapKind::of(map.map_type()) {
+            Some(MapKind::Ring) | None => {}
+            Some(MapKind::ArrayByCpu) => bytes[1] += each * u64::from(map.max_entries()),
+            Some(_) => bytes[0] += each * u64::from(map.max_entries()),
+        }
+    }
+    Ok(bytes)
+}
+
 fn made(map: &aya_obj::Map, ring: u32) -> io::Result<Map> {
     let kind = MapKind::of(map.map_type())
         .ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, "its kind is not known"))?;

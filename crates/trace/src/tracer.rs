@@ -55,6 +55,11 @@ pub enum TraceError {
     /// What tells interruptions from the packet's own time cannot be attached.
     #[error("the scheduler's tracepoint cannot be used: {0}")]
     Scheduler(String),
+    /// Too many threads are followed already.
+    #[error(
+        "a trace follows at most {MOST_THREADS} threads, and there are more: trace less traffic at a time"
+    )]
+    Full,
     /// The counters cannot be read or written.
     #[error("the counters of a trace cannot be used: {0}")]
     Counters(#[from] io::Error),
@@ -89,9 +94,12 @@ const INTERRUPTS: [[(&str, &str); 2]; 3] = [
     [("local_timer_entry", "begin"), ("local_timer_exit", "end")],
 ];
 
+/// The threads that a tracer follows (`journeys` in `bpf/maps.h`).
+const MOST_THREADS: u32 = 64;
+
 /// The bytes of the ring for samples: room for 481 of them, of one batch. And as few as can be.
-const RING: u32 = 512 << 10;
-const LEAST_RING: u32 = 64 << 10;
+pub(crate) const RING: u32 = 512 << 10;
+pub(crate) const LEAST_RING: u32 = 64 << 10;
 
 impl Kernel {
     /// Fits the programs to the running kernel.
@@ -249,9 +257,13 @@ impl Tracer {
     /// processes.
     ///
     /// # Errors
-    /// The kernel's error: `E2BIG` for more than 64 threads.
-    pub fn follow(&self, thread: u32) -> io::Result<()> {
-        self.journeys.write(&thread.to_ne_bytes(), &vec![0; self.journeys.stride()])
+    /// [`TraceError::Full`] for more than 64 of them; those before are followed still.
+    pub fn follow(&self, thread: u32) -> Result<(), TraceError> {
+        let written = self.journeys.write(&thread.to_ne_bytes(), &vec![0; self.journeys.stride()]);
+        written.map_err(|error| match error.raw_os_error() {
+            Some(libc::E2BIG) => TraceError::Full,
+            _ => error.into(),
+        })
     }
 
     /// Everything that was counted since the programs were attached.

@@ -86,12 +86,7 @@ impl Costs {
             (false, true) => GUEST_RUN,
             (false, false) => RUN,
         };
-        let traces = match (plan.exact, guests) {
-            (true, _) => EXACT_TRACE,
-            (false, true) => TRACE,
-            (false, false) => TRACE_HERE,
-        };
-        let run = run.saturating_add(traced(plan, traces));
+        let run = run.saturating_add(traced(plan, traces(plan.exact, guests)));
         Self { run, measured: Vec::new(), exact: plan.exact, trying: Duration::ZERO }
     }
 
@@ -147,7 +142,7 @@ impl Costs {
 /// The time of the traces behind a run, as the mean of all runs: warm-ups are not traced.
 fn traced(plan: &Plan, [once, message]: [Duration; 2]) -> Duration {
     let Some(tracing) = &plan.tracing else { return Duration::ZERO };
-    let trace = message.saturating_mul(tracing.batch).saturating_mul(tracing.rounds).saturating_add(once);
+    let trace = one_trace([once, message], tracing.batch, tracing.rounds);
     let kinds = plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
     let traces: usize = kinds.clone().map(|kind| tracing.of(kind).count()).sum();
     let is_sampled = |kind: Kind| tracing.of(kind).filter(move |one| tracing.samples(kind, *one)).count();
@@ -156,6 +151,29 @@ fn traced(plan: &Plan, [once, message]: [Duration; 2]) -> Duration {
     let runs = f64::from(protocol.runs) / f64::from(protocol.runs.saturating_add(protocol.warmup).max(1));
     let all = trace.mul_f64(traces as f64) + PROFILE.mul_f64(profiles as f64);
     all.mul_f64(runs / plan.conditions.len().max(1) as f64)
+}
+
+fn traces(exact: bool, guests: bool) -> [Duration; 2] {
+    match (exact, guests) {
+        (true, _) => EXACT_TRACE,
+        (false, true) => TRACE,
+        (false, false) => TRACE_HERE,
+    }
+}
+
+fn one_trace([once, message]: [Duration; 2], batch: u32, rounds: u32) -> Duration {
+    message.saturating_mul(batch).saturating_mul(rounds).saturating_add(once)
+}
+
+/// How long so many traces of a path take, with the boot before them.
+#[must_use]
+pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], count: u32) -> Duration {
+    let boot = match (exact, guests) {
+        (true, _) => EXACT_BOOT,
+        (false, true) => GUEST_BOOT,
+        (false, false) => BOOT,
+    };
+    one_trace(traces(exact, guests), batch, rounds).saturating_mul(count).saturating_add(boot)
 }
 
 /// How long a plan takes that was not tried here.

@@ -146,3 +146,83 @@ fn a_tracepoint_that_no_kernel_has_is_told_and_the_others_stay() {
     assert_eq!(means[0], Ok(Mean::Tracepoint));
     assert!(means[1].as_ref().unwrap_err().contains("No such file"), "{means:?}");
 }
+
+/// Descriptors of programs, maps and what they are attached to, of this process.
+fn held() -> usize {
+    let open =
+        std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| entry.ok()?.path().read_link().ok());
+    open.filter(|link| link.to_string_lossy().contains("bpf")).count()
+}
+
+#[test]
+fn a_full_table_of_threads_is_told_and_nothing_stays_attached() {
+    let probes = [probe(0, "net_dev_queue"), probe(1, "net_dev_xmit")];
+    let (tracer, _) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
+    tracer.follow(thread()).unwrap();
+    // Numbers that no thread has: the kernel's own begin at 1.
+    let others = (1..=MOST_THREADS).map(|number| tracer.follow(u32::MAX - number));
+    let refused: Vec<String> = others.filter_map(Result::err).map(|error| error.to_string()).collect();
+    assert_eq!(
+        refused,
+        ["a trace follows at most 64 threads, and there are more: trace less traffic at a time"]
+    );
+    // The thread that was followed before still is.
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
+    assert_eq!(tracer.read().unwrap().journeys.arrived, 1);
+    drop(tracer);
+    // Each test is a process of its own under nextest.
+    if std::env::var_os("NEXTEST").is_some() {
+        assert_eq!(held(), 0, "something is still attached");
+    }
+}
+
+/// The way in, by tracepoints: a soft interrupt, the packet, its reader.
+fn way_in() -> Vec<Probe> {
+    let point = |number: u8, name: &str, phase: Phase, has_packet: bool| {
+        let mut probe = Probe { phase, ..probe(number, name) };
+        probe.place.packet = has_packet.then_some(Packet::Argument(0));
+        if name == "sys_exit" {
+            probe.at = At::Return;
+        }
+        probe
+    };
+    vec![
+        point(0, "softirq_entry", Phase::Leading, false),
+        point(1, "netif_receive_skb", Phase::Arriving, true),
+        point(2, "sys_enter", Phase::Reading, false),
+        point(3, "skb_copy_datagram_iovec", Phase::Reading, true),
+        point(4, "sys_exit", Phase::Reading, false),
+    ]
+}
+
+/// A socket's buffer that is full: the kernel drops what comes then.
+#[test]
+fn a_datagram_that_the_kernel_drops_on_its_way_in_is_counted_and_never_arrives() {
+    const RECVFROM: u64 = 45;
+    const SENT: u64 = 100;
+    /// Not in one piece of memory: the kernel copies it out where a tracepoint is.
+    const SIZE: usize = 20_000;
+    let (mut tracer, means) = Kernel::running().unwrap().attach(&way_in(), RECVFROM).unwrap();
+    assert!(means.iter().all(Result::is_ok), "{means:?}");
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let here = socket.local_addr().unwrap();
+    tracer.follow(thread()).unwrap();
+    for _ in 0..SENT {
+        socket.send_to(&[0; SIZE], here).unwrap();
+    }
+    let mut read = 0;
+    while socket.recv_from(&mut [0; SIZE]).is_ok() {
+        read += 1;
+    }
+    let reading = tracer.read().unwrap();
+    tracer.detach();
+    assert!(read > 0 && read < SENT, "the buffer takes all: {read}");
+    let Journeys { arrived, stray, unread, .. } = reading.journeys;
+    // A program that is interrupted is left out for others, and two packets may have one place.
+    assert!(arrived > 0 && arrived <= read && arrived + stray >= read * 9 / 10, "{read}: {reading:?}");
+    assert!(unread >= SENT - read, "{read} of {SENT} were read: {:?}", reading.journeys);
+    let followed: u64 = reading.ways.iter().map(|way| way.whole.count).sum();
+    assert_eq!(followed, arrived, "what was dropped is in no way");
+}

@@ -9,6 +9,7 @@ mod functions;
 mod packets;
 mod paths;
 mod place;
+mod planned;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ use crate::signals;
 use crate::turn;
 use document::{Document, OfSize};
 use flame::Flames;
+use planned::Planned;
 
 pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
     if let Some(TraceAction::Merge(flags)) = &flags.action {
@@ -54,7 +56,6 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let CampaignFlags { set, database: _, dry_run, resume, keep_disturbed } = &flags.campaign;
     let of_studies = [
         (!set.changes.is_empty(), "--set"),
-        (*dry_run, "--dry-run"),
         (resume.is_some(), "--resume"),
         (*keep_disturbed, "--keep-disturbed"),
     ];
@@ -81,6 +82,12 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let chart = chart.transpose()?;
     let asked = &all[0];
     place::check(asked, flags)?;
+    let Tracing { batch, rounds, .. } = Tracing::default();
+    let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
+    if *dry_run {
+        let planned = Planned::of(name, &path, &all, flags, [batch, rounds])?;
+        return output::show(&planned, &flags.output, flags.tables.wide, Planned::text);
+    }
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
@@ -88,8 +95,6 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
     testbed.settle(&runner::switches_of(&asked.condition))?;
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
-    let Tracing { batch, rounds, .. } = Tracing::default();
-    let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
     let every = if flags.packets.is_some() { flags.every } else { 0 };
     let profile = if flags.profile || flame.is_some() { host::perf::frequency(flags.exact) } else { 0 };
     let wanted = Traced { path: text, functions, batch, rounds, asleep: flags.asleep, every, profile };

@@ -1,0 +1,120 @@
+//! `netassay trace PATH --dry-run`: what a trace is going to cost.
+
+use report::{Layout, Table, counted, figure};
+use serde::Serialize;
+use trace::{Estimate, Path, Place};
+
+use crate::cli::Trace;
+use crate::commands::load::Asked;
+use crate::failure::Failure;
+
+/// A trace that is not made.
+#[derive(Debug, Serialize)]
+pub(super) struct Planned {
+    path: String,
+    about: String,
+    inside_guest: bool,
+    exact: bool,
+    /// Sizes of the message, each traced by itself.
+    sizes: Vec<u32>,
+    batch: u32,
+    rounds: u32,
+    #[serde(flatten)]
+    estimate: Estimate,
+    seconds: f64,
+}
+
+impl Planned {
+    pub(super) fn of(
+        name: &str,
+        path: &Path,
+        asked: &[Asked],
+        flags: &Trace,
+        [batch, rounds]: [u32; 2],
+    ) -> Result<Self, Failure> {
+        if flags.on.host.is_some() {
+            let why = "--dry-run of a path knows this machine and virtual machines, not a --host, whose kernel it \
+                       does not ask: `netassay trace --paths --host` lists its places";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        let (inside_guest, ipv6) = (asked[0].inside_guest, asked[0].order.family == study::Family::Ipv6);
+        let place = match (inside_guest, flags.exact) {
+            (_, true) => Place::Exact,
+            (true, false) => Place::Guest,
+            (false, false) => Place::Here,
+        };
+        let estimate = Estimate::of(path, ipv6, place, flags.packets.is_some());
+        let time = study::expected_traces(flags.exact, inside_guest, [batch, rounds], asked.len() as u32);
+        Ok(Self {
+            path: name.to_owned(),
+            about: path.about.clone(),
+            inside_guest,
+            exact: flags.exact,
+            sizes: asked.iter().map(|one| one.order.traffic.message).collect(),
+            batch,
+            rounds,
+            estimate: estimate.map_err(|error| Failure::Environment(error.to_string()))?,
+            seconds: time.as_secs_f64(),
+        })
+    }
+
+    pub(super) fn text(&self, layout: Layout) -> String {
+        let mut text = layout.hang(&format!("{}: {}\n\n", self.path, self.about), 2);
+        let mut table = Table::new(&["stage", "place"]);
+        for (stage, place) in self.estimate.stages.iter().filter(|(_, place)| place.is_ok()) {
+            table.row(&[stage, place.as_ref().map_or("-", String::as_str)]);
+        }
+        text.push_str(&table.fit(layout));
+        text.push('\n');
+        for sentence in self.sentences() {
+            text.push_str(&layout.hang(&format!("{sentence}\n"), 2));
+        }
+        text
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let Estimate { stages, probes, sets, memory, memory_of_cpu } = &self.estimate;
+        let mut said = Vec::new();
+        let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();
+        for (stage, place) in stages {
+            let Err(reason) = place else { continue };
+            match missing.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, stages)) => stages.push(stage),
+                None => missing.push((reason, vec![stage])),
+            }
+        }
+        said.extend(
+            missing.into_iter().map(|(reason, stages)| format!("no place: {} ({reason})", stages.join(", "))),
+        );
+        let unit = if self.exact { "instructions" } else { "ns" };
+        let seen = stages.iter().filter(|(_, place)| place.is_ok()).count();
+        let whose = if self.inside_guest {
+            "the virtual machine; the kernel there decides which of a stage's places are probed"
+        } else {
+            "this machine's kernel; of these places those are probed that packets pass"
+        };
+        said.push(format!("{} in {whose}", counted(seen, "place")));
+        let each = probes / seen.max(1) as f64;
+        said.push(format!(
+            "a packet that passes all takes about {} {unit} more ({} a probe): an estimate, by what probes cost elsewhere; the trace measures it and takes it off",
+            figure(*probes),
+            figure(each)
+        ));
+        let sizes: Vec<String> = self.sizes.iter().map(|size| counted(*size as usize, "byte")).collect();
+        said.push(format!(
+            "about {:.0} s: for {} each {} of {} without probes, with the fewest, with one more of each kind, and with all",
+            self.seconds,
+            sizes.join(" and "),
+            counted(self.rounds as usize, "round"),
+            counted(self.batch as usize, "message"),
+        ));
+        let megabytes = |bytes: u64| figure(bytes as f64 / 1e6);
+        said.push(format!(
+            "maps in the kernel: {} MB, and {} MB for each CPU ({sets} sets of programs); all goes when the command ends",
+            megabytes(*memory),
+            megabytes(*memory_of_cpu),
+        ));
+        said.push("nothing was loaded and nothing was measured".to_owned());
+        said
+    }
+}

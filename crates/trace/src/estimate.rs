@@ -1,0 +1,160 @@
+//! What a trace is going to cost, before anything is loaded: where its probes are, what they cost
+//! elsewhere, and the memory of its maps.
+
+use serde::Serialize;
+
+use crate::object::{ObjectError, map_bytes};
+use crate::offered::Offered;
+use crate::path::{At, Path};
+use crate::phase::Phase;
+use crate::resolve::{Found, Kind, resolve};
+use crate::tracer::{LEAST_RING, Mean, RING};
+
+/// Where a trace is made: what its figures are, and which probes it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The kernel of this machine, by tracepoints.
+    Here,
+    /// An emulated virtual machine, by time.
+    Guest,
+    /// The same in exact mode: ns are instructions.
+    Exact,
+}
+
+/// What a probe was found to cost, in ns: in instructions (Linux 6.1, `docs/trace.md`), in an
+/// emulated guest (half of a pair that was added), and of tracepoints on this project's machine
+/// (131 to 155). Kernels of one's own are traced by tracepoints only.
+const COSTS: [(Mean, At, [Option<f64>; 3]); 6] = [
+    (Mean::Trampoline, At::Entry, [None, Some(520.0), Some(410.0)]),
+    (Mean::Trampoline, At::Return, [None, Some(520.0), Some(460.0)]),
+    (Mean::Kprobe, At::Entry, [None, Some(920.0), Some(620.0)]),
+    (Mean::Kprobe, At::Return, [None, Some(920.0), Some(860.0)]),
+    (Mean::Tracepoint, At::Entry, [Some(145.0), None, None]),
+    (Mean::Tracepoint, At::Return, [Some(145.0), None, None]),
+];
+
+/// What a trace is going to cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The stages, each with the place where it may be seen; or why it has none.
+    pub stages: Vec<(String, Result<String, String>)>,
+    /// What all probes cost a packet that passes each, in ns or instructions.
+    pub probes: f64,
+    /// Sets of programs that are loaded at once: with the fewest probes, with one more of each
+    /// kind, with all.
+    pub sets: u64,
+    /// The memory of their maps in the kernel, in bytes, and what each CPU adds to it.
+    pub memory: u64,
+    /// What each CPU adds to it.
+    pub memory_of_cpu: u64,
+}
+
+impl Estimate {
+    /// Of a path. A guest's kernel is not known before it runs: the first function that the path
+    /// names stands for each stage. `samples`: whether single packets are kept.
+    ///
+    /// # Errors
+    /// [`ObjectError`] if the programs cannot be read.
+    pub fn of(path: &Path, ipv6: bool, place: Place, samples: bool) -> Result<Self, ObjectError> {
+        let found = if place == Place::Here { here(path, ipv6) } else { first_named(path, ipv6) };
+        let mut kinds: Vec<(Mean, At, Phase)> = Vec::new();
+        let mut probes = 0.0;
+        for ((stage, phase), found) in path.stages.iter().zip(path.phases()).zip(&found) {
+            let Ok((_, mean)) = found else { continue };
+            let at = if *mean == Mean::Tracepoint { At::Entry } else { stage.at };
+            probes += cost(*mean, at, place);
+            if !kinds.contains(&(*mean, at, phase)) {
+                kinds.push((*mean, at, phase));
+            }
+        }
+        let sets = kinds.len() as u64 + 2;
+        let [of_set, of_cpu] = map_bytes(LEAST_RING)?;
+        let sampling = if samples { u64::from(RING - LEAST_RING) } else { 0 };
+        let stages = path.stages.iter().zip(found).map(|(stage, found)| {
+            let name = match stage.at {
+                At::Entry => stage.label.clone(),
+                At::Return => format!("{} return", stage.label),
+            };
+            (name, found.map(|(place, _)| place))
+        });
+        Ok(Self {
+            stages: stages.collect(),
+            probes,
+            sets,
+            memory: sets * of_set + sampling,
+            memory_of_cpu: sets * of_cpu,
+        })
+    }
+}
+
+type Seen = Result<(String, Mean), String>;
+
+/// The tracepoints of the running kernel.
+fn here(path: &Path, ipv6: bool) -> Vec<Seen> {
+    let resolved = resolve(path, &Offered::read());
+    let seen = |stage: crate::Resolved| {
+        let found = if ipv6 { stage.ipv6 } else { stage.ipv4 };
+        let points = match found {
+            Found::Points(points) => points,
+            Found::Missing(reason) => return Err(reason),
+        };
+        let tracepoint = points.into_iter().find(|point| point.kind == Kind::Tracepoint);
+        let tracepoint = tracepoint.map(|point| (format!("tracepoint {}", point.name), Mean::Tracepoint));
+        tracepoint.ok_or_else(|| "only functions stand for it, and they are not probed here".to_owned())
+    };
+    resolved.into_iter().map(seen).collect()
+}
+
+fn first_named(path: &Path, ipv6: bool) -> Vec<Seen> {
+    let seen = |stage: &crate::Stage| {
+        let functions = if ipv6 { &stage.ipv6 } else { &stage.ipv4 };
+        let function = functions.first().map(|name| (name.clone(), Mean::Trampoline));
+        let tracepoint = stage.tracepoints.first();
+        let tracepoint = tracepoint.map(|name| (format!("tracepoint {name}"), Mean::Tracepoint));
+        function.or(tracepoint).ok_or_else(|| "no place is named for this family".to_owned())
+    };
+    path.stages.iter().map(seen).collect()
+}
+
+/// What a probe costs there; what was not measured there costs what an entry of a function does.
+fn cost(mean: Mean, at: At, place: Place) -> f64 {
+    let row = |mean, at| {
+        COSTS.iter().find(|row| (row.0, row.1) == (mean, at)).and_then(|row| row.2[place as usize])
+    };
+    row(mean, at).or_else(|| row(Mean::Trampoline, At::Entry)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PATHS;
+
+    #[test]
+    fn each_stage_has_a_place_or_a_reason_and_what_is_probed_costs_something() {
+        for bundled in PATHS {
+            let path = bundled.path();
+            for place in [Place::Guest, Place::Exact] {
+                let estimate = Estimate::of(&path, false, place, false).unwrap();
+                assert_eq!(estimate.stages.len(), path.stages.len());
+                assert!(estimate.stages.iter().all(|(_, place)| place.is_ok()), "{estimate:?}");
+                // A probe costs some hundred instructions.
+                let each = estimate.probes / path.stages.len() as f64;
+                assert!((400.0..=520.0).contains(&each), "{}: {each}", bundled.name);
+                assert!(estimate.sets >= 3, "{estimate:?}");
+            }
+            let here = Estimate::of(&path, true, Place::Here, false).unwrap();
+            let seen = here.stages.iter().filter(|(_, place)| place.is_ok()).count();
+            assert!((here.probes - 145.0 * seen as f64).abs() < 1e-6, "{here:?}");
+            let sampled = Estimate::of(&path, true, Place::Here, true).unwrap();
+            assert_eq!(sampled.memory - here.memory, u64::from(RING - LEAST_RING));
+        }
+    }
+
+    #[test]
+    fn the_memory_is_that_of_the_maps() {
+        let [once, of_cpu] = map_bytes(LEAST_RING).unwrap();
+        // A thousand packets with their stamps; and 8 x 64 cells for each CPU.
+        assert!(once > 1024 * 1024 && once < 4 << 20, "{once}");
+        assert!(of_cpu > 512 * 2048 && of_cpu < 2 << 20, "{of_cpu}");
+    }
+}
