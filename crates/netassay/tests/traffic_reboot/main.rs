@@ -10,6 +10,7 @@ mod kernels;
 mod reload;
 #[path = "../common/restarting.rs"]
 mod restarting;
+mod tracing;
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -98,6 +99,7 @@ fn distinct(boots: &[(u32, String, String)]) -> usize {
 fn drivers_are_taken_down_and_up_between_boots_whatever_is_killed() {
     let test = "drivers_are_taken_down_and_up_between_boots_whatever_is_killed";
     if let Some(mut world) = World::make(test) {
+        tracing::a_path_is_traced_at_functions(&world);
         reload::drivers_are_taken_down_and_up(&mut world);
     }
 }

@@ -2,7 +2,7 @@
 
 use report::Layout;
 use serde::Serialize;
-use study::Kind as Traffic;
+use study::{Kind as Traffic, Scenario};
 use trace::{At, Bundled, Found, Kind, PATHS, Resolved, Survey};
 
 use super::place::{self, OnHost};
@@ -42,7 +42,9 @@ pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
         names.iter().map(|name| find(name)).collect::<Result<_, _>>()?
     };
     let said = place::said(flags)?;
-    let asked = Asked::of(Traffic::UdpStream, place::scenario(&said, flags), &said)?;
+    // Nothing is sent, and a machine without veth has its loopback.
+    let default = if flags.on.host.is_some() { Scenario::Loopback } else { Scenario::Veth };
+    let asked = Asked::of(Traffic::UdpStream, default, &said)?;
     place::check_machine(&asked, flags)?;
     let is_here = !asked.inside_guest && flags.on.host.is_none();
     let (Survey { ladder, paths }, on) = if is_here {
