@@ -16,6 +16,9 @@ const EXACT: f64 = 0.02;
 /// differences that a study looks for.
 const TIME: f64 = 0.10;
 
+/// The share beyond which the whole is only what the cost of probes left of it, and says nothing.
+const SENSELESS: f64 = 10.0;
+
 impl Closure {
     /// Of stages with this sum; `None` without a whole.
     #[must_use]
@@ -42,15 +45,22 @@ impl Closure {
         (self.0 - 1.0).abs() <= Self::bound(exact) + 1e-9
     }
 
+    /// A share of the whole in percent, as it is printed.
+    #[must_use]
+    pub fn percent(share: f64) -> String {
+        let (beyond, share) = if share > SENSELESS { ("more than ", SENSELESS) } else { ("", share) };
+        format!("{beyond}{:.1}", 100.0 * share)
+    }
+
     /// By how much it does not hold, as a clause; `None` if it holds.
     #[must_use]
     pub fn breach(self, exact: bool) -> Option<String> {
-        let apart = 100.0 * (self.0 - 1.0);
+        let apart = self.0 - 1.0;
         let than = if apart > 0.0 { "more" } else { "less" };
         (!self.holds(exact)).then(|| {
             format!(
-                "the stages add up to {:.1} % {than} than the whole: they are not trusted one by one beyond {} %",
-                apart.abs(),
+                "the stages add up to {} % {than} than the whole: they are not trusted one by one beyond {} %",
+                Self::percent(apart.abs()),
                 100.0 * Self::bound(exact)
             )
         })
@@ -76,6 +86,8 @@ mod tests {
         let breach = closure(147.0).breach(false).unwrap();
         assert!(breach.contains("47.0 % more") && breach.ends_with("beyond 10 %"), "{breach}");
         assert!(closure(97.0).breach(true).unwrap().contains("3.0 % less"));
+        let breach = closure(1e15).breach(true).unwrap();
+        assert!(breach.contains("more than 1000.0 % more than the whole"), "{breach}");
         assert!(closure(f64::NAN).breach(true).is_some(), "what is no number does not close");
         assert_eq!((Closure::of(1.0, None), Closure::of(1.0, Some(0.0))), (None, None));
     }

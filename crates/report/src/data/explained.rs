@@ -76,8 +76,7 @@ impl Open {
 
     /// As a clause, with the way out.
     pub(crate) fn clause(&self) -> String {
-        let of_one = |share: f64| format!("{:.1}", 100.0 * share);
-        let mut ends = vec![of_one(self.closure.0), of_one(self.closure.1)];
+        let mut ends = vec![Closure::percent(self.closure.0), Closure::percent(self.closure.1)];
         ends.dedup();
         let way_out = if self.exact { "" } else { ", and exact mode counts instructions, which repeat" };
         format!(
