@@ -279,8 +279,8 @@ fn an_agent_ends_with_its_controller_in_every_state() {
     }
 }
 
-/// CAP_NET_BIND_SERVICE, NET_ADMIN, IPC_LOCK, SYS_RESOURCE, PERFMON and BPF.
-const NEEDED: u64 = 1 << 10 | 1 << 12 | 1 << 14 | 1 << 24 | 1 << 38 | 1 << 39;
+/// CAP_NET_BIND_SERVICE, NET_ADMIN, IPC_LOCK, SYS_RESOURCE, SYSLOG, PERFMON and BPF.
+const NEEDED: u64 = 1 << 10 | 1 << 12 | 1 << 14 | 1 << 24 | 1 << 34 | 1 << 38 | 1 << 39;
 
 /// CAP_SYS_ADMIN, which exact mode needs, and so the agents of a guest.
 const OF_GUESTS: u64 = 1 << 21;

@@ -49,13 +49,14 @@ const DEEPEST: usize = 64;
 /// Narrower boxes are not drawn, and narrower ones have no words, in px.
 const SEEN: f64 = 0.7;
 const WORDS: f64 = 24.0;
-/// No cost is larger, so that sums are finite.
+/// No cost is larger, so that sums are finite; what is smaller is nothing, so that quotients are.
 const MOST: f64 = 1e200;
+const LEAST: f64 = 1e-200;
 /// Where each step of the colour scale begins, as a part of the whole.
 const STEPS: [f64; 4] = [0.001, 0.005, 0.01, 0.02];
 
 impl Flame {
-    /// Of stacks. What is no finite number above zero counts as nothing.
+    /// Of stacks. What is no finite number of at least 1e-200 counts as nothing.
     #[must_use]
     pub fn new(
         quantity: Quantity,
@@ -64,7 +65,7 @@ impl Flame {
     ) -> Self {
         let mut root = Node { name: "all".to_owned(), ..Node::default() };
         for Burning { frames, before, now } in stacks {
-            let cost = |cost: f64| if cost.is_finite() { cost.clamp(0.0, MOST) } else { 0.0 };
+            let cost = |cost: f64| if cost.is_finite() && cost >= LEAST { cost.min(MOST) } else { 0.0 };
             let costs = [if baseline.is_some() { cost(before) } else { 0.0 }, cost(now)];
             root.add(&mut frames.into_iter().take(DEEPEST), costs);
         }
@@ -73,7 +74,7 @@ impl Flame {
     }
 
     fn whole(&self) -> f64 {
-        self.root.costs[1].max(f64::MIN_POSITIVE)
+        self.root.costs[1].max(LEAST)
     }
 
     fn shown(&self, cost: f64) -> String {

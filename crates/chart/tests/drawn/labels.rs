@@ -25,6 +25,14 @@ fn figures_of_nothing_are_drawn_too() {
 }
 
 #[test]
+fn a_cost_below_the_least_normal_number_takes_no_room() {
+    let (names, values) = ([String::new()], [Finite::ZERO, Finite::new(1.5e-308).unwrap()]);
+    for figure in Odd::new(&names, &values).figures(1) {
+        assert_eq!(faults(&figure, NARROWEST), [""; 0]);
+    }
+}
+
+#[test]
 fn costs_have_room_where_an_arrow_leads_from_the_last_lane_to_the_first() {
     let (names, values) = ([String::new()], [Finite::new(1e300).unwrap()]);
     for figure in Odd::new(&names, &values).figures(4) {

@@ -166,6 +166,15 @@ fn sh(script: &str, arguments: &[&str]) {
     assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
 }
 
+/// Puts this thread, and what it starts, into a network namespace of its own: sessions take turns in
+/// one namespace, and the machines are not this one. An ordinary user may not, and takes turns.
+fn live_apart() {
+    // SAFETY: the call takes only a number; it concerns this thread, and what it starts.
+    if unsafe { libc::unshare(libc::CLONE_NEWNET) } == 0 {
+        sh("ip link set lo up", &[]);
+    }
+}
+
 impl Machines {
     /// Makes them, with a default kernel and another one; `None` where a program that they are made
     /// of is not installed.
@@ -173,6 +182,7 @@ impl Machines {
         if PROGRAMS.iter().any(|program| !Path::new(program).exists()) {
             return None;
         }
+        live_apart();
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name).display().to_string();
         for key in ["host", "user"] {

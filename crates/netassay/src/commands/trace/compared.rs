@@ -8,6 +8,7 @@ use store::StudyId;
 use study::{Scenario, Study, bundled};
 
 use super::flame::{self, Flames};
+use super::options;
 use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace};
 use crate::commands::hosts;
 use crate::commands::run;
@@ -30,18 +31,7 @@ pub(super) fn is_meant(name: &str) -> bool {
 
 /// Measures a study and traces it, and prints what its stages explain.
 pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
-    let of_paths = [
-        (!flags.said.0.is_empty(), "an option of traffic"),
-        (flags.batch.is_some(), "--batch"),
-        (flags.rounds.is_some(), "--rounds"),
-        (flags.asleep, "--asleep"),
-        (flags.exact, "--exact"),
-        (flags.tracepoints, "--tracepoints"),
-        (flags.chart.is_some(), "--chart"),
-        (flags.folded.is_some(), "--folded"),
-        (flags.packets.is_some(), "--packets"),
-    ];
-    if let Some((_, what)) = of_paths.into_iter().find(|(is_given, _)| *is_given) {
+    if let Some(what) = options::of_paths(flags) {
         return Err(Failure::Usage(format!(
             "{what} needs a path, and {name:?} is a study: change the study instead (`--set trace.rounds=3`)"
         )));
@@ -88,6 +78,11 @@ fn check_host(study: &Study) -> Result<(), Failure> {
 
 /// Prints the stages of a stored study.
 pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
+    if let Some(what) = options::of_paths(flags).or_else(|| options::of_studies(flags)) {
+        return Err(Failure::Usage(format!(
+            "{what} is for what is measured, and --from prints what was: leave one of them out"
+        )));
+    }
     let store = open_read_only(&flags.campaign.database.db)?;
     print(study_of(&store, Some(word))?, flags)
 }

@@ -6,6 +6,7 @@ mod document;
 mod flame;
 mod folded;
 mod functions;
+mod options;
 mod packets;
 mod paths;
 mod place;
@@ -17,7 +18,7 @@ use agent::message::Traced;
 use study::{CongestionControl, Kind, Tracing};
 use trace::{MOST_BYTES, Path};
 
-use crate::cli::{CampaignFlags, Said, Trace, TraceAction};
+use crate::cli::{Said, Trace, TraceAction};
 use crate::commands::figure;
 use crate::commands::hosts;
 use crate::commands::load::Asked;
@@ -53,13 +54,7 @@ fn done((): ()) -> ExitCode {
 
 fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let (text, path) = read(name)?;
-    let CampaignFlags { set, database: _, dry_run, resume, keep_disturbed } = &flags.campaign;
-    let of_studies = [
-        (!set.changes.is_empty(), "--set"),
-        (resume.is_some(), "--resume"),
-        (*keep_disturbed, "--keep-disturbed"),
-    ];
-    if let Some((_, what)) = of_studies.into_iter().find(|(is_given, _)| *is_given) {
+    if let Some(what) = options::of_studies(flags) {
         return Err(Failure::Usage(format!(
             "{what} needs a study, and {name:?} is a path: it has the options of `netassay load`"
         )));
@@ -84,7 +79,7 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     place::check(asked, flags)?;
     let Tracing { batch, rounds, .. } = Tracing::default();
     let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
-    if *dry_run {
+    if flags.campaign.dry_run {
         let planned = Planned::of(name, &path, &all, flags, [batch, rounds])?;
         return output::show(&planned, &flags.output, flags.tables.wide, Planned::text);
     }
