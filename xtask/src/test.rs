@@ -66,7 +66,7 @@ pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<(), Failure
 /// What these steps build, apart from what others build too.
 fn builds_of(workspace: &Workspace, steps: &[&Step]) -> Vec<Command> {
     let builds = steps.iter().filter_map(|step| match step.name {
-        "static" => Some(workspace.cargo(static_binary::BUILD)),
+        "static" => Some(static_binary::builds(workspace)),
         "fuzz" if find_program("c++").is_some() => Some(fuzz::builds(workspace)),
         _ => None,
     });
