@@ -166,8 +166,8 @@ fn sh(script: &str, arguments: &[&str]) {
     assert!(done.status.success(), "{script}\n{}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// Puts this thread, and what it starts, into a network namespace of its own: sessions take turns in
-/// one namespace, and the machines are not this one. An ordinary user may not, and takes turns.
+/// Puts this thread, and what it starts, into a network namespace of its own: sessions take turns
+/// in one namespace, and the machines are not this one. An ordinary user may not, and takes turns.
 fn live_apart() {
     // SAFETY: the call takes only a number; it concerns this thread, and what it starts.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } == 0 {

@@ -1,4 +1,5 @@
-//! Which options of `trace` are for a path, and which for a study: what would do nothing is refused.
+//! Which options of `trace` are for a path, and which for a study: what would do nothing is
+//! refused.
 
 use crate::cli::{CampaignFlags, Trace};
 
