@@ -179,8 +179,8 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "udp-tx", "--set=boots=2"], 2, &["--set needs a study"]);
     refused(&["trace", "path-checksum", "--rounds=2"], 2, &["--rounds needs a path", "--set trace.rounds"]);
     refused(&["trace", "path-checksum", "--message=1"], 2, &["an option of traffic needs a path"]);
-    refused(&["trace", "--from=1", "--chart=x.svg"], 2, &["--chart is for what is measured"]);
-    refused(&["trace", "--from=1", "--set=boots=2"], 2, &["--set is for what is measured"]);
+    refused(&["trace", "--from=1", "--chart=x.svg"], 2, &["--chart needs a new measurement"]);
+    refused(&["trace", "--from=1", "--set=boots=2"], 2, &["--set needs a new measurement"]);
     refused(&["trace", "mtu"], 2, &["traces nothing", "[trace]"]);
     refused(&["trace", "udp-tx", "--chart=path.png"], 2, &["path.png", ".svg or an .html"]);
     refused(&["trace", "udp-tx", "--flame=path.png"], 2, &["path.png", ".svg or an .html"]);

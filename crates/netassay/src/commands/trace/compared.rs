@@ -80,7 +80,7 @@ fn check_host(study: &Study) -> Result<(), Failure> {
 pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
     if let Some(what) = options::of_paths(flags).or_else(|| options::of_studies(flags)) {
         return Err(Failure::Usage(format!(
-            "{what} is for what is measured, and --from prints what was: leave one of them out"
+            "{what} needs a new measurement, and --from prints a stored one: leave one of them out"
         )));
     }
     let store = open_read_only(&flags.campaign.database.db)?;
