@@ -345,9 +345,10 @@ fn become_one(program: &Path, word: &str) -> Command {
     command
 }
 
-/// The first result of `look` within a tenth of a second.
+/// The first result of `look` within a second: a process whose pipe is closed is about to end, and
+/// where others take the CPU that takes more than a tenth of one.
 fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
-    within(Duration::from_millis(100), look)
+    within(Duration::from_secs(1), look)
 }
 
 /// The first result of `look` within this time.
@@ -417,6 +418,12 @@ mod tests {
         let (before, said) = error.split_once("; it said: ").expect(&error);
         assert!(before.ends_with("exited unexpectedly: exit status: 3"), "{error}");
         assert_eq!(said, "a\\u{1b}]0;x\\u{7}\\u{9b}1m\\u{202e} netassay: done \u{fffd}");
+    }
+
+    #[test]
+    fn an_agent_that_takes_its_time_to_end_is_waited_for() {
+        let error = greeted("exec >&- <&-; sleep 0.4; exit 3");
+        assert!(error.ends_with("exited unexpectedly: exit status: 3"), "{error}");
     }
 
     #[test]
