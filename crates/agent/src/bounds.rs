@@ -15,7 +15,7 @@ use host::journal::{Change, Difference, Now};
 use host::machine::{MachineRequest, Value};
 use record::{Finished, Measured, Watched};
 use trace::{Found, Round};
-use words::{Accelerated, Settled, Tuning};
+use words::{Accelerated, MOST_IN_TURNS, MOST_TURNS, Settled, Tuning};
 
 /// CPUs, by count and by number: what the largest kernel is built for (`NR_CPUS`).
 pub(crate) const CPUS: u32 = 8_192;
@@ -177,6 +177,15 @@ impl Bounded for Request {
             Self::Measure { ramp_ns, window_ns, step_ns: _ } => {
                 times([("ramp_ns", *ramp_ns), ("window_ns", *window_ns)])
             }
+            Self::Alternate { ramp_ns, turn_ns, settle_ns, states, turns } => {
+                times([("ramp_ns", *ramp_ns), ("turn_ns", *turn_ns)])?;
+                most("settle_ns", *settle_ns, *turn_ns / 2)?;
+                most("states", states.len(), MOST_IN_TURNS)?;
+                states.iter().try_for_each(|state| features("states", state))?;
+                most("turns", turns.len(), MOST_TURNS)?;
+                let last = states.len().saturating_sub(1);
+                turns.iter().try_for_each(|turn| most("state", turn.state, last))
+            }
             Self::Watch { processes, cpus: watched, underlay, ramp_ns, window_ns } => {
                 most("processes", processes.len(), FEW)?;
                 cpus(watched)?;
@@ -267,6 +276,14 @@ impl Bounded for Answer {
             }
             Self::Sockets { addresses } => most("addresses", addresses.len(), SOCKETS),
             Self::Measured(measured) => window(measured),
+            Self::Alternated { states } => {
+                most("states", states.len(), MOST_IN_TURNS)?;
+                states.iter().try_for_each(|state| {
+                    most("turns", state.turns.len(), MOST_TURNS)?;
+                    window(&state.sum)
+                })
+            }
+            Self::NotInTurns { why } => texts("why", [why].into_iter()),
             Self::Located(located) => {
                 name("interface", &located.interface)?;
                 addresses(&located.addresses)?;
@@ -482,6 +499,8 @@ impl Bounded for Settings {
 
 #[cfg(test)]
 mod tests {
+    use words::Turn;
+
     use super::*;
 
     #[test]
@@ -489,7 +508,16 @@ mod tests {
         let long = "x".repeat(16);
         let many = vec![(IpAddr::from([10, 0, 0, 1]), 24); FEW + 1];
         let wide = vec![(IpAddr::from([10, 0, 0, 1]), 33)];
-        let refused: [(Request, &str); 9] = [
+        let alternate = |settle_ns, state| Request::Alternate {
+            ramp_ns: 0,
+            turn_ns: 100,
+            settle_ns,
+            states: vec![BTreeMap::new(); 2],
+            turns: vec![Turn { state, counts: true }],
+        };
+        let refused: [(Request, &str); 11] = [
+            (alternate(51, 0), "`settle_ns` has 51, and may have at most 50"),
+            (alternate(50, 2), "`state` has 2, and may have at most 1"),
             (Request::SteerNew { cpus: vec![u32::MAX] }, "`cpus` has 4294967295, and may have at most 8191"),
             (Request::SteerNew { cpus: vec![0; 8_193] }, "`cpus` has 8193, and may have at most 8192"),
             (Request::CreateBridge { name: long.clone() }, "`name` has 16"),

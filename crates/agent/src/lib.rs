@@ -36,6 +36,7 @@ mod serve_error;
 mod session;
 mod trace;
 mod traffic;
+mod turns;
 mod watch;
 
 pub use bounded::{Bounded, Excess};

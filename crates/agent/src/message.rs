@@ -11,13 +11,13 @@ use std::net::{IpAddr, SocketAddr};
 use host::journal::{Change, Difference, Outcome, Undoing};
 use host::machine::MachineRequest;
 use serde::{Deserialize, Serialize};
-use words::{Accelerated, DeviceSetting, Settled, Tuning};
+use words::{Accelerated, DeviceSetting, Settled, Tuning, Turn};
 
-pub use record::{Finished, GuestTimes, Late, Measured, Series, Watched};
+pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched};
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 14;
+pub const PROTOCOL: u32 = 15;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -205,6 +205,21 @@ pub enum Request {
         /// 10 ms to 1 s, and at most 1000 steps a window.
         step_ns: u64,
     },
+    /// Wait `ramp_ns`, then follow a schedule of turns: at the beginning of each switch the
+    /// interface to its state, and count its part after `settle_ns`. The threads go on afterwards.
+    Alternate {
+        /// Time from this request to the first turn, in ns.
+        ramp_ns: u64,
+        /// Length of a turn, in ns.
+        turn_ns: u64,
+        /// Its first part, which is not counted, in ns.
+        settle_ns: u64,
+        /// Each state: every feature of the interface by kernel name; empty: the interface is not
+        /// switched here.
+        states: Vec<BTreeMap<String, bool>>,
+        /// The turns, in order.
+        turns: Vec<Turn>,
+    },
     /// Wait `ramp_ns`, then count for `window_ns` what guests cost their host, and what crosses one
     /// of its interfaces.
     Watch {
@@ -360,6 +375,16 @@ pub enum Answer {
     },
     /// To [`Request::Measure`].
     Measured(Box<Measured>),
+    /// To [`Request::Alternate`]: the account of each state.
+    Alternated {
+        /// In the order of the request.
+        states: Vec<InTurns>,
+    },
+    /// To [`Request::Alternate`]: these states cannot take turns here. Measured apart they can be.
+    NotInTurns {
+        /// Why not.
+        why: String,
+    },
     /// To [`Request::Locate`].
     Located(host::Located),
     /// To [`Request::Card`].

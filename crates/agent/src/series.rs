@@ -25,6 +25,11 @@ pub(crate) fn step(asked: Duration, window: Duration, flows: u32) -> Duration {
     asked.clamp(SHORTEST, LONGEST).max(window / MOST).max(FLOW * flows)
 }
 
+/// How long the counters of so many flows take to read, at most.
+pub(crate) fn reading(flows: u32) -> Duration {
+    FLOW * flows
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) load: load::Sample,

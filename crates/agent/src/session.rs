@@ -14,6 +14,7 @@ use crate::message::{Answer, PROTOCOL, Request};
 use crate::refusal::{Refusal, Reply, done};
 use crate::trace::{survey, trace};
 use crate::traffic::Traffic;
+use crate::turns::Schedule;
 use crate::watch::Watch;
 use words::{DeviceSetting, Settled, Tuning};
 
@@ -134,6 +135,12 @@ impl Session {
                     times,
                     deadline,
                 )
+            }
+            Request::Alternate { ramp_ns, turn_ns, settle_ns, states, turns } => {
+                let [ramp, turn, settle] = [ramp_ns, turn_ns, settle_ns].map(Duration::from_nanos);
+                let traffic = self.traffic.as_mut().ok_or(NO_TRAFFIC)?;
+                let schedule = Schedule { ramp, turn, settle, states, turns };
+                schedule.follow(traffic, &mut self.interfaces, &self.cpus, deadline)
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);

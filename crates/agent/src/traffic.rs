@@ -8,13 +8,13 @@ use host::{
     ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links, Power,
     ProcessTimes, ThreadTimes, WireCounters,
 };
-use load::{Endpoint, Phase};
+use load::{Endpoint, Kind, Phase};
 
 use crate::envelope::Deadline;
 use crate::message::Answer;
 use crate::refusal::{Refusal, Reply, done};
 use crate::series::{self, Recorder, Row};
-use record::{Finished, Late, Measured};
+use record::{Finished, Late, Measured, Series};
 
 /// How often a waiting measurement checks that its threads live: two loads per thread.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -35,12 +35,13 @@ pub(crate) struct Traffic {
     endpoint: Endpoint,
     /// When it is closed if nothing asks for its account.
     closes: Instant,
-    interface: String,
+    pub(crate) interface: String,
     underlay: Option<String>,
     /// The kernel's counters before the sockets were opened.
     before: Counters,
     /// How many sockets carry the traffic.
     flows: u32,
+    pub(crate) kind: Kind,
 }
 
 impl Traffic {
@@ -75,7 +76,8 @@ impl Traffic {
         spec: &load::Spec,
     ) -> Self {
         let flows = spec.traffic.lanes();
-        Self { endpoint, closes: within(BEFORE_WINDOW, flows), interface, underlay, before, flows }
+        let (closes, kind) = (within(BEFORE_WINDOW, flows), spec.traffic.kind);
+        Self { endpoint, closes, interface, underlay, before, flows, kind }
     }
 
     /// When it is closed if nothing asks for its account.
@@ -111,8 +113,23 @@ impl Traffic {
         deadline: Deadline,
     ) -> Reply {
         let measured = self.over_window(links, cpus, times, deadline);
-        self.closes = within(AFTER_WINDOW, self.flows);
+        self.measured();
         measured
+    }
+
+    /// Its window ends, and the traffic goes on.
+    pub(crate) fn end_window(&self) {
+        self.endpoint.set_phase(Phase::Tail);
+    }
+
+    /// How many sockets carry it.
+    pub(crate) fn flows(&self) -> u32 {
+        self.flows
+    }
+
+    /// Its window is over.
+    pub(crate) fn measured(&mut self) {
+        self.closes = within(AFTER_WINDOW, self.flows);
     }
 
     fn over_window(
@@ -133,7 +150,7 @@ impl Traffic {
         self.wait_until(opens)?;
         let opened_ns = since(opens);
         let first = self.edge(links, &mut device, cpus, Phase::Window)?;
-        let mut recorder = Recorder::new(first.row(), step);
+        let mut recorder = Recorder::new(first.reading.row(), step);
         loop {
             let next = series::next(opens, step, Instant::now());
             if next >= closes {
@@ -146,26 +163,14 @@ impl Traffic {
         let closed_ns = since(closes);
         let last = self.edge(links, &mut device, cpus, Phase::Tail)?;
 
-        let cpu_each: Vec<CpuTimes> =
-            last.cpu_each.iter().zip(&first.cpu_each).map(|(last, first)| last.since(first)).collect();
         Ok(Answer::Measured(Box::new(Measured {
-            elapsed_ns: last.load.at_ns.saturating_sub(first.load.at_ns),
-            load: last.load.since(&first.load),
-            cpu: CpuTimes::sum(&cpu_each),
-            cpus: cpus.to_vec(),
-            cpu_each,
-            own: last.own.since(&first.own),
-            threads: last.threads.iter().zip(&first.threads).map(|(last, first)| last.since(first)).collect(),
-            counters: last.counters.since(&first.counters),
-            interrupts: last.interrupts.since(&first.interrupts),
-            underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             device: Some(device.passed(&first.device, &last.device)).filter(|passed| !passed.is_nothing()),
             power: Some(last.power.since(&first.power)).filter(|power| !power.is_unknown()),
-            clock: last.clock.since(&first.clock),
             late: Late { opened_ns, closed_ns },
             // After the window, so that reading it disturbs nothing.
             link: LinkLimit::read(links, &self.interface)?,
-            series: recorder.finish(&last.row()),
+            series: recorder.finish(&last.reading.row()),
+            ..last.reading.since(&first.reading, cpus)
         })))
     }
 
@@ -183,10 +188,15 @@ impl Traffic {
         cpus: &[u32],
         next: Phase,
     ) -> Result<Edge, Refusal> {
-        // The kernel's counters take longest to read, so they come first at both edges: then each
-        // quantity covers a window of the same length.
+        // What takes longest to read comes first at both edges: then each quantity covers a window
+        // of the same length.
         let power = Power::read(cpus);
         let device = device.read();
+        Ok(Edge { power, device, reading: self.read(links, cpus, next)? })
+    }
+
+    /// Reads what a few hundred µs suffice for, and enters the next phase.
+    pub(crate) fn read(&self, links: &mut Links, cpus: &[u32], next: Phase) -> Result<Reading, Refusal> {
         let counters = Counters::read(links, &self.interface)?;
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
         let interrupts = Interrupts::read(cpus);
@@ -198,18 +208,7 @@ impl Traffic {
         let own = ProcessTimes::read();
         let clock = ClockReading::read();
         self.endpoint.set_phase(next);
-        Ok(Edge {
-            power,
-            device,
-            counters,
-            underlay,
-            interrupts,
-            cpu_each,
-            threads,
-            own,
-            clock,
-            load: self.sample(),
-        })
+        Ok(Reading { counters, underlay, interrupts, cpu_each, threads, own, clock, load: self.sample() })
     }
 
     fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<Row, Refusal> {
@@ -218,11 +217,11 @@ impl Traffic {
     }
 
     /// All flows together: single flows are only reported at the end.
-    fn sample(&self) -> load::Sample {
+    pub(crate) fn sample(&self) -> load::Sample {
         load::Sample { flows: Vec::new(), ..self.endpoint.sample() }
     }
 
-    fn wait_until(&self, when: Instant) -> Result<(), Refusal> {
+    pub(crate) fn wait_until(&self, when: Instant) -> Result<(), Refusal> {
         loop {
             if let Some(failure) = self.endpoint.failed() {
                 return Err(Refusal::passing(failure));
@@ -243,19 +242,48 @@ fn within(time: Duration, flows: u32) -> Instant {
 struct Edge {
     power: Power,
     device: DeviceReading,
+    reading: Reading,
+}
+
+/// All counters that are cheap to read.
+pub(crate) struct Reading {
     counters: Counters,
     underlay: Option<WireCounters>,
     interrupts: Interrupts,
     cpu_each: Vec<CpuTimes>,
     threads: Vec<ThreadTimes>,
     own: ProcessTimes,
-    clock: ClockReading,
-    load: load::Sample,
+    pub(crate) clock: ClockReading,
+    pub(crate) load: load::Sample,
 }
 
-impl Edge {
+impl Reading {
     fn row(&self) -> Row {
         Row { load: self.load.clone(), cpu: CpuTimes::sum(&self.cpu_each), queue: self.counters.queue }
+    }
+
+    /// What passed since `first`.
+    pub(crate) fn since(&self, first: &Self, cpus: &[u32]) -> Measured {
+        let cpu_each: Vec<CpuTimes> =
+            self.cpu_each.iter().zip(&first.cpu_each).map(|(last, first)| last.since(first)).collect();
+        Measured {
+            elapsed_ns: self.load.at_ns.saturating_sub(first.load.at_ns),
+            load: self.load.since(&first.load),
+            cpu: CpuTimes::sum(&cpu_each),
+            cpus: cpus.to_vec(),
+            cpu_each,
+            own: self.own.since(&first.own),
+            threads: self.threads.iter().zip(&first.threads).map(|(last, first)| last.since(first)).collect(),
+            counters: self.counters.since(&first.counters),
+            interrupts: self.interrupts.since(&first.interrupts),
+            underlay: self.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
+            device: None,
+            power: None,
+            clock: self.clock.since(&first.clock),
+            late: Late::default(),
+            link: LinkLimit::default(),
+            series: Series::default(),
+        }
     }
 }
 

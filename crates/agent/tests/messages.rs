@@ -80,6 +80,13 @@ fn requests() -> Vec<Request> {
         Request::Start,
         Request::Quiet,
         Request::Measure { ramp_ns: 1, window_ns: 1, step_ns: 1 },
+        Request::Alternate {
+            ramp_ns: 1,
+            turn_ns: 2,
+            settle_ns: 1,
+            states: vec![[(text(), true)].into()],
+            turns: vec![words::Turn { state: 0, counts: true }],
+        },
         Request::Watch {
             processes: vec![1],
             cpus: vec![0],

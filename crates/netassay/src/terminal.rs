@@ -110,6 +110,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         | Event::DefaultKernels
         | Event::BootStarted { .. }
         | Event::BootLost { .. }
+        | Event::Apart { .. }
         | Event::Looked { .. } => {
             if let Some(line) = line(event) {
                 above(bar, line);
@@ -184,6 +185,9 @@ fn line(event: &Event) -> Option<String> {
                 run.repeat,
                 duration(*left_s)
             )
+        }
+        Event::Apart { labels, why } => {
+            format!("measured in runs of their own, not in turns: {}: {why}", labels.join(", "))
         }
         Event::BootLost { boot, why, retried } => {
             let next = if *retried {

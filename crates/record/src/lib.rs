@@ -20,6 +20,7 @@ pub mod sample;
 mod search;
 mod side;
 mod taken;
+mod turns;
 
 pub use cpus::CpuSplit;
 pub use detail::{Detail, Drifted, ExactRun};
@@ -39,5 +40,7 @@ pub use search::{RateSearch, RateTrial};
 pub use words::Label;
 
 pub use taken::{Taken, Taker, Who};
+
+pub use turns::{CountedTurn, InTurns, Response, Slice, TENTHS, Turns};
 
 pub use side::{Column, Counts, Finished, GuestTimes, Late, Measured, Series, Watched};

@@ -7,6 +7,7 @@ use crate::disturbance::Disturbance;
 use crate::path_trace::PathTrace;
 use crate::search::RateSearch;
 use crate::side::{Finished, Measured};
+use crate::turns::Turns;
 
 /// One side's account of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,10 @@ pub struct RunAccount {
     /// The search that the window is the outcome of; `None` where none was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<RateSearch>,
+    /// How the window was made up of turns of a flow that other conditions shared; `None` for a
+    /// flow of its own. What is of the whole run is then of the whole flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
     /// What disturbed the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbance>,

@@ -76,6 +76,7 @@ pub fn account() -> RunAccount {
         others: None,
         apart: false,
         search: None,
+        turns: None,
         disturbed: Vec::new(),
         traces: Vec::new(),
     }

@@ -1,6 +1,6 @@
 //! Whether the clocks and the edges of a window can be trusted.
 
-use record::{Cause, SideAccount};
+use record::{Cause, SideAccount, Turns};
 use testbed::RunOrder;
 
 /// How far two clocks may be apart, as a share of the window. NTP's daemons slew by up to 0.05 %
@@ -41,14 +41,22 @@ pub(crate) fn clocks(own: &SideAccount, allowed_ns: f64) -> Option<Cause> {
 }
 
 /// Whether a side's window was not when it was planned.
-pub(crate) fn lateness(own: &SideAccount, order: &RunOrder, allowed_ns: f64) -> Option<Cause> {
+/// The edges of turns may be as late as half of the time to settle: then the turns of both sides
+/// still lie within each other's.
+pub(crate) fn lateness(
+    own: &SideAccount,
+    turns: Option<&Turns>,
+    order: &RunOrder,
+    allowed_ns: f64,
+) -> Option<Cause> {
     let window = u64::try_from(order.window.as_nanos()).unwrap_or(u64::MAX);
     let allowed = (window as f64 * LATE).max(allowed_ns);
+    let of_edges = turns.map_or(allowed, |turns| turns.settle_ns as f64 / 2.0);
     let late = &own.window.late;
-    if late.opened_ns as f64 > allowed {
+    if late.opened_ns as f64 > of_edges {
         return Some(Cause::OpenedLate { ns: late.opened_ns });
     }
-    if late.closed_ns as f64 > allowed {
+    if late.closed_ns as f64 > of_edges {
         return Some(Cause::ClosedLate { ns: late.closed_ns });
     }
     let ns = own.window.elapsed_ns;

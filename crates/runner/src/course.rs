@@ -123,6 +123,7 @@ impl Campaign<'_> {
             machines,
             other_kernel: None,
             noted: BTreeSet::new(),
+            apart: BTreeSet::new(),
             repeats: Repeats::of(open.iter().flatten().filter(|run| !run.warmup).count()),
             progress,
             failed: 0,

@@ -79,6 +79,13 @@ pub enum Event {
         /// Expected time to the end, in seconds.
         left_s: f64,
     },
+    /// Conditions that were to take turns in one flow are measured in runs of their own.
+    Apart {
+        /// Theirs.
+        labels: Vec<String>,
+        /// Why.
+        why: String,
+    },
     /// A testbed was lost before its last run.
     BootLost {
         /// Its number in the schedule.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use record::{Detail, Disturbance, Environment, Limit, Note, PathTrace, Series};
-use study::{BootKind, BootState, BySide, Condition, Effective, Tracing};
-use testbed::{RunOrder, Switches};
+use study::{BootKind, BootState, BySide, Condition, Effective, Side, Tracing};
+use testbed::{RunOrder, Switches, TurnsOrder};
 
 /// Builds the testbed of each boot.
 pub trait Lab {
@@ -77,6 +77,19 @@ pub trait Bench {
         order: &RunOrder,
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error>;
+    /// Lets conditions take turns in one flow; what each gave, in their order.
+    ///
+    /// # Errors
+    /// [`testbed::Error::NotInTurns`] where they can only be measured apart; others as
+    /// [`Bench::run`].
+    fn take_turns(
+        &mut self,
+        _order: &TurnsOrder,
+        _tick: &mut dyn FnMut(),
+    ) -> Result<Vec<Readings>, testbed::Error> {
+        let why = "this testbed is switched between runs only".to_owned();
+        Err(testbed::Error::NotInTurns { side: Side::Transmitter, why })
+    }
     /// Traces what a study traces of this traffic, with the switches as they are.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 //! and [`Bench`], so that tests can use a simulator.
 
 mod arrival;
+mod attempt;
 mod boot;
 mod campaign;
 mod clocks;
@@ -14,6 +15,7 @@ mod course;
 mod designed;
 mod event;
 mod exact;
+mod flows;
 mod foreign;
 mod identities;
 mod lab;
@@ -31,6 +33,7 @@ mod rate;
 mod recall;
 mod retransmits;
 mod session;
+mod settling;
 mod sheet;
 mod validity;
 mod waiting;

@@ -6,16 +6,16 @@ use std::time::Instant;
 
 use agent::Interrupt;
 use guest::Memory;
-use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace};
+use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
 use serde_json::{Value, json};
 use study::{BootKind, BootState, BySide, Condition, Effective, Tracing};
-use testbed::{Restarter, RunOrder, Switches, Testbed};
+use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
 
 use crate::arrival::nothing_arrived;
 use crate::exact::instructions;
 use crate::lab::{Bench, Lab, Readings};
 use crate::measure::{directions, metrics};
-use crate::rate::{Judged, carry_out, no_rate};
+use crate::rate::{Judged, carry_out, judged, no_rate};
 use crate::recall::Recalling;
 
 /// The lab on this machine: namespaces, veth pairs, virtual machines.
@@ -170,20 +170,40 @@ impl Bench for Testbed {
             }));
             return Ok(Readings { metrics, detail, ..Readings::default() });
         }
-        let Judged { mut account, limit, disturbed } =
-            carry_out(order, &mut |order| Testbed::run(self, order, tick))?;
-        let mut metrics = metrics(&order.traffic, &account);
-        if order.traffic.direction == load::Direction::Both {
-            metrics.extend(directions(&account));
-        }
-        let nothing = no_rate(&account).or_else(|| nothing_arrived(order, &account));
-        // They are stored apart from the rest.
-        let series = BySide {
-            transmitter: Some(take(&mut account.transmitter.window.series)),
-            receiver: account.receiver.as_mut().map(|own| take(&mut own.window.series)),
-        };
-        let limited_by = Some(limit);
-        let detail = Detail::Measured(Box::new(account));
-        Ok(Readings { metrics, limited_by, disturbed, nothing, series, detail })
+        let judged = carry_out(order, &mut |order| Testbed::run(self, order, tick))?;
+        Ok(readings(order, judged))
     }
+
+    fn take_turns(
+        &mut self,
+        order: &TurnsOrder,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Vec<Readings>, testbed::Error> {
+        let accounts = Testbed::take_turns(self, order, tick)?;
+        let read = |(own, account)| {
+            let order = order.of_condition(own);
+            let judged = judged(&order, account);
+            readings(&order, judged)
+        };
+        Ok(accounts.into_iter().enumerate().map(read).collect())
+    }
+}
+
+fn readings(order: &RunOrder, judged: Judged) -> Readings {
+    let Judged { mut account, limit, disturbed } = judged;
+    let mut metrics = metrics(&order.traffic, &account);
+    if order.traffic.direction == load::Direction::Both {
+        metrics.extend(directions(&account));
+    }
+    let nothing = no_rate(&account).or_else(|| nothing_arrived(order, &account));
+    // They are stored apart from the rest. One of turns would have the other conditions in it.
+    let has_own = account.turns.is_none();
+    let own = |series: &mut Series| Some(take(series)).filter(|_| has_own);
+    let series = BySide {
+        transmitter: own(&mut account.transmitter.window.series),
+        receiver: account.receiver.as_mut().and_then(|side| own(&mut side.window.series)),
+    };
+    let limited_by = Some(limit);
+    let detail = Detail::Measured(Box::new(account));
+    Readings { metrics, limited_by, disturbed, nothing, series, detail }
 }

@@ -36,12 +36,15 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
         // The side that asks knows when an answer came.
         let asked = &account.transmitter.window;
         metrics.ratio("transactions", sent.transactions as f64, asked.elapsed_ns as f64 / 1e9);
-        latencies(&mut metrics, account);
+        if account.turns.is_none() {
+            latencies(&mut metrics, account);
+        }
     }
     if let Some(search) = &account.search {
         searched(&mut metrics, search, traffic);
     }
-    if let Some(loss) = Loss::of(traffic, account) {
+    // Latencies and losses are counted for whole flows only.
+    if let Some(loss) = Loss::of(traffic, account).filter(|_| account.turns.is_none()) {
         loss.tell(|key, value| metrics.put(key, value));
     }
     let done = work(kind, &forward, &reverse, sent.transactions, discarded);

@@ -35,8 +35,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Of a session with these runs, boot by boot.
     pub(crate) fn new(plan: &Plan, open: &[Vec<PlannedRun>], costs: Costs) -> Self {
-        let conditions = open.iter().flatten().map(|run| &plan.conditions[run.condition]);
-        let windows = conditions.map(|condition| costs.window(condition)).sum();
+        let windows = open.iter().flatten().map(|run| costs.window(plan, run.condition)).sum();
         let states =
             open.iter().filter_map(|boot| Some(plan.conditions[boot.first()?.condition].boot.clone()));
         Self {
@@ -58,8 +57,8 @@ impl Progress {
     }
 
     /// How long a condition's run takes, without its costs.
-    pub(crate) fn window(&self, condition: &study::Condition) -> Duration {
-        self.costs.window(condition)
+    pub(crate) fn window(&self, plan: &Plan, condition: usize) -> Duration {
+        self.costs.window(plan, condition)
     }
 
     /// Repeated runs make the session longer than planned.

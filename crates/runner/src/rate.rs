@@ -49,8 +49,12 @@ pub fn carry_out<E>(
     if order.traffic.find_rate {
         return find_rate(order, run);
     }
-    let account = run(order)?;
-    Ok(Judged { limit: limit(order, &account), disturbed: disturbances(&account, order), account })
+    Ok(judged(order, run(order)?))
+}
+
+/// What is to be said of a run that is no search.
+pub(crate) fn judged(order: &RunOrder, account: RunAccount) -> Judged {
+    Judged { limit: limit(order, &account), disturbed: disturbances(&account, order), account }
 }
 
 /// Searches for the highest pace that keeps loss within `order.traffic.loss`.

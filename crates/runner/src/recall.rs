@@ -7,7 +7,7 @@ use record::{Environment, Note};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use study::{Condition, Effective};
-use testbed::{RunOrder, Switches};
+use testbed::{RunOrder, Switches, TurnsOrder};
 
 use crate::lab::{Bench, Readings};
 
@@ -103,6 +103,14 @@ impl Bench for Recalling {
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error> {
         self.bench()?.run(condition, order, tick)
+    }
+
+    fn take_turns(
+        &mut self,
+        order: &TurnsOrder,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Vec<Readings>, testbed::Error> {
+        self.bench()?.take_turns(order, tick)
     }
 
     fn built_in(&self) -> Option<Duration> {

@@ -42,6 +42,8 @@ pub(crate) struct Session<'a> {
     pub(crate) other_kernel: Option<String>,
     /// The limitations of testbeds that were reported.
     pub(crate) noted: BTreeSet<String>,
+    /// Conditions that could take turns in one flow and do not: they cannot, or did not settle.
+    pub(crate) apart: BTreeSet<usize>,
     pub(crate) repeats: Repeats,
     pub(crate) progress: Progress,
     pub(crate) failed: usize,
@@ -64,7 +66,7 @@ impl Session<'_> {
 
     /// How long a run's ramp and window are.
     pub(crate) fn window_of(&self, run: &PlannedRun) -> Duration {
-        self.progress.window(&self.plan.conditions[run.condition])
+        self.progress.window(self.plan, run.condition)
     }
 }
 

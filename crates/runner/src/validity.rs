@@ -29,14 +29,14 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
         (Part::Transmitter, Side::Transmitter, Some(&account.transmitter)),
         (Part::Receiver, Side::Receiver, account.receiver.as_ref()),
     ];
-    let hosts = account.hosts_of_guests();
+    let (hosts, turns) = (account.hosts_of_guests(), account.turns.as_ref());
     let mut found = Vec::new();
     for (part, side, own) in sides.into_iter().filter_map(|(part, side, own)| Some((part, side, own?))) {
         let said = if hosts.is_empty() {
             let window = &own.window;
             [
                 clocks(own, CLOCKS_NS),
-                lateness(own, order, LATE_NS),
+                lateness(own, turns, order, LATE_NS),
                 stolen(&window.cpus, &window.cpu_each, window.elapsed_ns),
                 others(&Foreign::of(account, side)),
             ]
@@ -44,7 +44,7 @@ pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> 
             // A guest cannot tell others from the rest of its machine, for which it mostly waits.
             // Its host can.
             let waited = Waited::of(account, side).and_then(|waited| waits(&waited, order));
-            [clocks(own, GUEST_CLOCKS_NS), lateness(own, order, GUEST_LATE_NS), waited, None]
+            [clocks(own, GUEST_CLOCKS_NS), lateness(own, turns, order, GUEST_LATE_NS), waited, None]
         };
         found.extend(said.into_iter().flatten().map(|cause| (part, cause)));
     }

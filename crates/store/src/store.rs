@@ -146,73 +146,16 @@ impl Store {
     /// it is, nothing of this run is stored and everything before it is.
     pub fn record_run(&mut self, boot: BootId, run: &NewRun) -> Result<RunId, StoreError> {
         check(&self.place.named, run)?;
-        self.write(|transaction, path| {
-            let (study, number, part): (i64, u32, u32) = transaction
-                .prepare_cached("SELECT study, number, part FROM boot WHERE id = ?1")?
-                .query_row([boot.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-                .optional()?
-                .ok_or_else(|| StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })?;
-            let condition = index(run.condition);
-            // The unique indexes refuse a second success; this also refuses a failed or disturbed
-            // run after a success.
-            let already: bool = transaction
-                .prepare_cached(
-                    "SELECT EXISTS (SELECT 1 FROM run WHERE study = ?1 AND number = ?2 AND repeat = ?3
-                     AND condition = ?4 AND warmup = ?5 AND status = 'ok' AND (warmup = 0 OR part = ?6))",
-                )?
-                .query_row(params![study, number, run.repeat, condition, run.warmup, part], |row| {
-                    row.get(0)
-                })?;
-            if already {
-                let NewRun { warmup, repeat, condition, .. } = *run;
-                let key = RunKey { boot: number, warmup, repeat, condition };
-                return Err(StoreError::AlreadyRecorded {
-                    path: path.to_owned(),
-                    study: StudyId(study),
-                    key,
-                }
-                .into());
-            }
-            let label = run.limited_by.as_ref().map(|limit| limit.label.word());
-            let evidence = run.limited_by.as_ref().map(|limit| json(&limit.evidence));
-            transaction
-                .prepare_cached(
-                    "INSERT INTO run (boot, study, number, part, block, repeat, position, warmup, condition,
-                                      started_unix_ms, status, reason, limited_by, evidence, detail)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-                )?
-                .execute(params![
-                    boot.0,
-                    study,
-                    number,
-                    part,
-                    run.block,
-                    run.repeat,
-                    run.position,
-                    run.warmup,
-                    condition,
-                    run.started_unix_ms,
-                    run.outcome.status().as_str(),
-                    run.outcome.reason().map(text::reason),
-                    label,
-                    evidence,
-                    json(&run.detail)
-                ])?;
-            let id = transaction.last_insert_rowid();
-            let mut insert =
-                transaction.prepare_cached("INSERT INTO metric (run, key, value) VALUES (?1, ?2, ?3)")?;
-            for (key, value) in run.outcome.metrics() {
-                insert.execute(params![id, key, value])?;
-            }
-            let mut insert =
-                transaction.prepare_cached("INSERT INTO series (run, side, columns) VALUES (?1, ?2, ?3)")?;
-            for (side, series) in run.series.each_ref() {
-                if let Some(series) = series {
-                    insert.execute(params![id, side.word(), json(series)])?;
-                }
-            }
-            Ok(RunId(id))
-        })
+        self.write(|transaction, path| insert(transaction, path, boot, run))
+    }
+
+    /// Records the runs of one flow: all of them or none.
+    ///
+    /// # Errors
+    /// As [`Store::record_run`].
+    pub fn record_runs(&mut self, boot: BootId, runs: &[NewRun]) -> Result<Vec<RunId>, StoreError> {
+        runs.iter().try_for_each(|run| check(&self.place.named, run))?;
+        self.write(|transaction, path| runs.iter().map(|run| insert(transaction, path, boot, run)).collect())
     }
 
     /// Ends a boot in order. No environment: its hosts could no longer be asked.
@@ -346,6 +289,67 @@ pub(crate) fn require_study(connection: &Connection, path: &Path, study: StudyId
 
 fn found(rows: usize, error: impl FnOnce() -> StoreError) -> Result<(), Failure> {
     if rows == 0 { Err(error().into()) } else { Ok(()) }
+}
+
+fn insert(transaction: &Transaction<'_>, path: &Path, boot: BootId, run: &NewRun) -> Result<RunId, Failure> {
+    let (study, number, part): (i64, u32, u32) = transaction
+        .prepare_cached("SELECT study, number, part FROM boot WHERE id = ?1")?
+        .query_row([boot.0], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?
+        .ok_or_else(|| StoreError::NoSuchBoot { path: path.to_owned(), boot: boot.0 })?;
+    let condition = index(run.condition);
+    // The unique indexes refuse a second success; this also refuses a failed or disturbed
+    // run after a success.
+    let already: bool = transaction
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM run WHERE study = ?1 AND number = ?2 AND repeat = ?3
+             AND condition = ?4 AND warmup = ?5 AND status = 'ok' AND (warmup = 0 OR part = ?6))",
+        )?
+        .query_row(params![study, number, run.repeat, condition, run.warmup, part], |row| row.get(0))?;
+    if already {
+        let NewRun { warmup, repeat, condition, .. } = *run;
+        let key = RunKey { boot: number, warmup, repeat, condition };
+        return Err(StoreError::AlreadyRecorded { path: path.to_owned(), study: StudyId(study), key }.into());
+    }
+    let label = run.limited_by.as_ref().map(|limit| limit.label.word());
+    let evidence = run.limited_by.as_ref().map(|limit| json(&limit.evidence));
+    transaction
+        .prepare_cached(
+            "INSERT INTO run (boot, study, number, part, block, repeat, position, warmup, condition,
+                              started_unix_ms, status, reason, limited_by, evidence, detail)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        )?
+        .execute(params![
+            boot.0,
+            study,
+            number,
+            part,
+            run.block,
+            run.repeat,
+            run.position,
+            run.warmup,
+            condition,
+            run.started_unix_ms,
+            run.outcome.status().as_str(),
+            run.outcome.reason().map(text::reason),
+            label,
+            evidence,
+            json(&run.detail)
+        ])?;
+    let id = transaction.last_insert_rowid();
+    let mut insert =
+        transaction.prepare_cached("INSERT INTO metric (run, key, value) VALUES (?1, ?2, ?3)")?;
+    for (key, value) in run.outcome.metrics() {
+        insert.execute(params![id, key, value])?;
+    }
+    let mut insert =
+        transaction.prepare_cached("INSERT INTO series (run, side, columns) VALUES (?1, ?2, ?3)")?;
+    for (side, series) in run.series.each_ref() {
+        if let Some(series) = series {
+            insert.execute(params![id, side.word(), json(series)])?;
+        }
+    }
+    Ok(RunId(id))
 }
 
 fn check(path: &Path, run: &NewRun) -> Result<(), StoreError> {

@@ -37,7 +37,7 @@ pub use model::guest::Guest;
 pub use model::machine::{Machine, Machines};
 pub use model::name::{Name, NameWord};
 pub use model::offloads::Offloads;
-pub use model::protocol::{BootKind, Order, Protocol};
+pub use model::protocol::{Alternate, BootKind, Order, Protocol};
 pub use model::stop::{Bounds, LooksDropped, Stop};
 pub use model::study::Study;
 pub use model::switch::Switch;
@@ -55,7 +55,8 @@ pub use schema::schema;
 pub use words::{
     Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption,
     Family, KEYS, KernelPath, Key, Kind, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled,
-    Side, Traffic, Tuning, TuningKey, Waiting, Workload, feature, format_duration, metric, parse_duration,
+    Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload, feature, format_duration, metric,
+    parse_duration,
 };
 pub use write::starter::starter;
 pub use write::twins::twins;

@@ -141,6 +141,14 @@ pub enum Error {
         /// The setting, and why.
         what: String,
     },
+    /// Conditions cannot take turns in one flow here.
+    #[error("the {side} cannot take turns: {why}")]
+    NotInTurns {
+        /// Which end.
+        side: study::Side,
+        /// Why not.
+        why: String,
+    },
     /// An interface has no address of this family.
     #[error(
         "the {side}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)"
@@ -213,7 +221,11 @@ impl Error {
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
-            Self::OneInterface(_) | Self::NoReceiver(_) | Self::NeedsDiscard | Self::NoAddress { .. } => true,
+            Self::OneInterface(_)
+            | Self::NoReceiver(_)
+            | Self::NeedsDiscard
+            | Self::NoAddress { .. }
+            | Self::NotInTurns { .. } => true,
             Self::Call(error) => error.agent_is_well(),
             _ => false,
         }

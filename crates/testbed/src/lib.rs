@@ -33,6 +33,7 @@ mod staying;
 mod switches;
 mod testbed;
 mod traced;
+mod turns;
 mod wire;
 
 pub use cpus::{of_this_machine, split};
@@ -51,4 +52,5 @@ pub use settings::MachineSettings;
 pub use staying::{Staying, Wanted};
 pub use switches::{Switches, UnderlaySwitches};
 pub use testbed::Testbed;
+pub use turns::TurnsOrder;
 pub use wire::Found;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use agent::CallError;
 use agent::message::{Answer, Request};
-use record::{Finished, GuestTimes, HostAccount, Measured, RunAccount, SideAccount, Watched};
+use record::{Finished, GuestTimes, HostAccount, RunAccount, SideAccount, Watched};
 use serde::{Deserialize, Serialize};
-use study::{BySide, Family};
+use study::{BySide, Family, Side};
 
 use crate::end::End;
 use crate::error::Error;
@@ -41,6 +41,15 @@ impl RunOrder {
     }
 }
 
+/// What the ends of a flow measured, and what the hosts did beside it.
+pub(crate) struct Flow<M> {
+    /// The transmitter's first.
+    pub(crate) sides: Vec<(M, Finished)>,
+    hosts: Option<BySide<HostAccount>>,
+    around: Option<HostAccount>,
+    pub(crate) others: Option<host::Others>,
+}
+
 /// How long a waiting controller waits for one end before it checks the other and calls `tick`. Two
 /// wake-ups a second cost less than 0.01 % of a CPU.
 const GLANCE: Duration = Duration::from_millis(500);
@@ -53,6 +62,11 @@ impl Testbed {
     /// follow.
     pub fn run(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
         let result = self.carry_out(order, tick);
+        self.abandon_after(result)
+    }
+
+    /// Closes the sockets of a run that failed, so that the next one can follow.
+    pub(crate) fn abandon_after<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         if result.as_ref().is_err_and(Error::testbed_is_well) {
             for end in self.ends() {
                 end.agent.order(&Request::Abandon)?;
@@ -86,6 +100,40 @@ impl Testbed {
     }
 
     fn carry_out(&mut self, order: &RunOrder, tick: &mut dyn FnMut()) -> Result<RunAccount, Error> {
+        let measure = Request::Measure {
+            ramp_ns: nanoseconds(order.ramp),
+            window_ns: nanoseconds(order.window),
+            step_ns: nanoseconds(order.step),
+        };
+        let understand = |answer| match answer {
+            Answer::Measured(measured) => Ok(*measured),
+            other => Err(Box::new(other)),
+        };
+        let flow = self.flow(order, &|_| measure.clone(), &understand, tick)?;
+        let mut sides = flow.sides.into_iter().map(|(window, whole)| SideAccount { window, whole });
+        Ok(RunAccount {
+            transmitter: sides.next().expect("there always is a transmitter"),
+            receiver: sides.next(),
+            hosts: flow.hosts,
+            around: flow.around,
+            others: flow.others,
+            apart: self.named.is_some(),
+            search: None,
+            turns: None,
+            disturbed: Vec::new(),
+            traces: Vec::new(),
+        })
+    }
+
+    /// Lets traffic flow for a ramp and a window, and has each end measure it: the request for a
+    /// side, and what its answer means; another answer is an error.
+    pub(crate) fn flow<M>(
+        &mut self,
+        order: &RunOrder,
+        measure: &dyn Fn(Side) -> Request,
+        understand: &dyn Fn(Answer) -> Result<M, Box<Answer>>,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Flow<M>, Error> {
         let (turns, traffic) = (turns(order), order.ramp + order.window);
         self.ends().for_each(|end| end.agent.work = turns);
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
@@ -129,22 +177,16 @@ impl Testbed {
             ends.iter_mut().try_for_each(|end| end.agent.order(&Request::Start))?;
         }
 
-        let measure = Request::Measure {
-            ramp_ns: nanoseconds(order.ramp),
-            window_ns: nanoseconds(order.window),
-            step_ns: nanoseconds(order.step),
-        };
         // Outside of the window: reading them takes some milliseconds of CPU.
-        let apart = self.named.is_some();
-        let tasks = if apart { None } else { host::Tasks::read().ok() };
+        let tasks = if self.named.is_some() { None } else { host::Tasks::read().ok() };
         for end in &mut ends {
             let patience = traffic + end.agent.patience();
-            end.agent.client.send(&measure, patience)?;
+            end.agent.client.send(&measure(end.side), patience)?;
         }
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;
         }
-        let windows = measured(&mut ends, tick)?;
+        let windows = measured(&mut ends, understand, tick)?;
         let others = tasks
             .and_then(|before| Some(host::Tasks::read().ok()?.others_since(&before, std::process::id())));
         let watched = self.path.nodes.iter_mut().map(Node::watched).collect::<Result<Vec<_>, _>>()?;
@@ -153,12 +195,8 @@ impl Testbed {
         // so that queued data drain and the account closes.
         ends.iter_mut().rev().try_for_each(|end| end.agent.order(&Request::Quiet))?;
         let wholes = ends.iter_mut().rev().map(|end| finished(end)).collect::<Result<Vec<_>, _>>()?;
-        let mut sides =
-            windows.into_iter().rev().zip(wholes).map(|(window, whole)| SideAccount { window, whole });
-        let transmitter = sides.next().expect("there always is a transmitter");
-        Ok(RunAccount {
-            transmitter,
-            receiver: sides.next(),
+        Ok(Flow {
+            sides: windows.into_iter().rev().zip(wholes).collect(),
             hosts: self.path.hosts(&watched, pinned),
             around: self
                 .watcher
@@ -166,10 +204,6 @@ impl Testbed {
                 .zip(around)
                 .and_then(|(node, watched)| host_account(node, 0, &watched, pinned)),
             others,
-            apart,
-            search: None,
-            disturbed: Vec::new(),
-            traces: Vec::new(),
         })
     }
 }
@@ -231,13 +265,19 @@ fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>
 
 /// Waits for the ends' windows. A lost end ends the wait at once. A failed one does not: the other
 /// is busy until its own window is over.
-fn measured(ends: &mut [&mut End], tick: &mut dyn FnMut()) -> Result<Vec<Measured>, Error> {
-    let mut windows: Vec<Option<Result<Measured, CallError>>> = ends.iter().map(|_| None).collect();
+fn measured<M>(
+    ends: &mut [&mut End],
+    understand: &dyn Fn(Answer) -> Result<M, Box<Answer>>,
+    tick: &mut dyn FnMut(),
+) -> Result<Vec<M>, Error> {
+    let mut windows: Vec<Option<Result<M, CallError>>> = ends.iter().map(|_| None).collect();
     while windows.iter().any(Option::is_none) {
         for (end, slot) in ends.iter_mut().zip(&mut windows).filter(|(_, slot)| slot.is_none()) {
             match end.agent.client.receive_within(GLANCE) {
-                Ok(Some(Answer::Measured(measured))) => *slot = Some(Ok(*measured)),
-                Ok(Some(other)) => return Err(end.agent.client.unexpected(&other).into()),
+                Ok(Some(answer)) => {
+                    let measured = understand(answer);
+                    *slot = Some(Ok(measured.map_err(|other| end.agent.client.unexpected(&other))?));
+                }
                 Ok(None) => {}
                 Err(error) if error.agent_is_well() => *slot = Some(Err(error)),
                 Err(error) => return Err(end.agent.explain(error)),
@@ -256,6 +296,6 @@ fn finished(end: &mut End) -> Result<Finished, Error> {
     }
 }
 
-fn nanoseconds(time: Duration) -> u64 {
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

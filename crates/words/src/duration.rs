@@ -85,15 +85,23 @@ pub fn format_duration(duration: Duration) -> String {
 }
 
 /// `serde(with = …)`: a duration as its text.
-pub(crate) mod text {
+pub mod text {
     use super::{Duration, Visitor, format_duration};
     use serde::{Deserializer, Serializer};
 
-    pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    /// Writes the text.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&format_duration(*duration))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    /// Reads the text.
+    ///
+    /// # Errors
+    /// The text is not a duration.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
         deserializer.deserialize_str(Visitor)
     }
 }

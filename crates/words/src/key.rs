@@ -1,7 +1,5 @@
 //! One key of traffic: its values, and the kinds of traffic that have it.
 
-use std::time::Duration;
-
 use crate::duration::format_duration;
 use crate::kind::Kind;
 use crate::mistake::Mistake;
@@ -145,22 +143,7 @@ impl Key {
         if text == crate::DEFAULT && self.has_default() {
             return Ok(Value::Default);
         }
-        let value = self.shape.parse(self.name, text)?;
-        if self.shape.holds(&value) { Ok(value) } else { Err(self.out_of_range()) }
-    }
-
-    fn out_of_range(&self) -> Mistake {
-        let bounds = match self.shape {
-            Shape::Number(least, most) => format!("{least} to {most}"),
-            Shape::Time(least, most, grain) => {
-                let grain = if grain > Duration::from_nanos(1) { " in whole microseconds" } else { "" };
-                format!("{} to {}{grain}", format_duration(least), format_duration(most))
-            }
-            Shape::Pace => format!("{} to {}", Pacing::LEAST, Pacing::MOST),
-            Shape::Share => format!("{} to {}", Percent::LEAST, Percent::MOST),
-            Shape::Switch | Shape::Word(_) | Shape::Name(_) => "another value".to_owned(),
-        };
-        Mistake { message: format!("`{}` must be {bounds}", self.name), help: None, out_of_range: true }
+        self.shape.read(self.name, text)
     }
 
     /// Why a kind of traffic does not support a value, if so. Every kind supports its default.
@@ -175,7 +158,7 @@ impl Key {
             return Some(self.misfit_of(format!("`{name}` is not supported for `{kind}`"), help));
         }
         if !self.shape.holds(value) {
-            let Mistake { message, .. } = self.out_of_range();
+            let Mistake { message, .. } = self.shape.out_of_range(self.name);
             return Some(self.misfit_of(message, format!("change `{name}` = {value}")));
         }
         let words =

@@ -33,6 +33,7 @@ mod shape;
 mod side;
 mod traffic;
 mod tuning;
+mod turn;
 mod value;
 mod word;
 mod workload;
@@ -64,6 +65,7 @@ pub use traffic::{
     LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,
 };
 pub use tuning::{Placement, Tuning, TuningKey};
+pub use turn::{MOST_IN_TURNS, MOST_TURNS, Turn};
 pub use value::{Field, Plain, Value};
 pub use word::{Vocabulary, Word};
 pub use workload::Workload;

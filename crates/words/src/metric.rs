@@ -111,6 +111,13 @@ impl Metric {
         self.source == Source::Search
     }
 
+    /// Whether it is counted for whole flows only, and not for the turns that conditions take in
+    /// one.
+    #[must_use]
+    pub fn is_of_whole_run(&self) -> bool {
+        matches!(self.group, Group::Latency | Group::Messages)
+    }
+
     /// Whether it is said in the plural: "retransmits are", "throughput is". Counts are, but for
     /// those of messages, which say what became of them: "lost is".
     #[must_use]

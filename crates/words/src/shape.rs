@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::duration::parse_duration;
+use crate::duration::{format_duration, parse_duration};
 use crate::kind::Kind;
 use crate::mistake::Mistake;
 use crate::pacing::{Pacing, PacingError};
@@ -40,6 +40,29 @@ pub struct Words {
 }
 
 impl Shape {
+    /// Reads a text as a value in its range, for the key of this name.
+    ///
+    /// # Errors
+    /// [`Mistake`]: the text is not such a value.
+    pub fn read(&self, name: &str, text: &str) -> Result<Value, Mistake> {
+        let value = self.parse(name, text)?;
+        if self.holds(&value) { Ok(value) } else { Err(self.out_of_range(name)) }
+    }
+
+    pub(crate) fn out_of_range(&self, name: &str) -> Mistake {
+        let bounds = match self {
+            Self::Number(least, most) => format!("{least} to {most}"),
+            Self::Time(least, most, grain) => {
+                let grain = if *grain > Duration::from_nanos(1) { " in whole microseconds" } else { "" };
+                format!("{} to {}{grain}", format_duration(*least), format_duration(*most))
+            }
+            Self::Pace => format!("{} to {}", Pacing::LEAST, Pacing::MOST),
+            Self::Share => format!("{} to {}", Percent::LEAST, Percent::MOST),
+            Self::Switch | Self::Word(_) | Self::Name(_) => "another value".to_owned(),
+        };
+        Mistake { message: format!("`{name}` must be {bounds}"), help: None, out_of_range: true }
+    }
+
     /// Whether a value is in its range. The key itself decides on `Default`.
     pub(crate) fn holds(&self, value: &Value) -> bool {
         match (self, value) {
@@ -52,7 +75,7 @@ impl Shape {
         }
     }
 
-    pub(crate) fn parse(&self, name: &str, text: &str) -> Result<Value, Mistake> {
+    fn parse(&self, name: &str, text: &str) -> Result<Value, Mistake> {
         const TIMES: &str = "write it as \"700ms\", \"2s\" or \"1m30s\"";
         const PACES: &str = "write it as \"500Mbit\" or \"1.5Gbit\": bits of payload per second and flow";
         let mistake = |message: String, help: Option<String>| Mistake { message, help, out_of_range: false };

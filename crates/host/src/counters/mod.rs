@@ -83,6 +83,16 @@ impl WireCounters {
             ip: self.ip.since(&earlier.ip),
         }
     }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            link: self.link.plus(&other.link),
+            queue: self.queue.plus(&other.queue),
+            ip: self.ip.plus(&other.ip),
+        }
+    }
 }
 
 impl Counters {
@@ -123,6 +133,20 @@ impl Counters {
             context_switches: self.context_switches.since(&earlier.context_switches),
         }
     }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            link: self.link.plus(&other.link),
+            queue: self.queue.plus(&other.queue),
+            tcp: self.tcp.plus(&other.tcp),
+            udp: self.udp.plus(&other.udp),
+            ip: self.ip.plus(&other.ip),
+            softnet: self.softnet.plus(&other.softnet),
+            context_switches: self.context_switches.plus(&other.context_switches),
+        }
+    }
 }
 
 impl ContextSwitches {
@@ -154,6 +178,7 @@ mod tests {
         };
         assert_eq!(later.since(&Counters::default()), later);
         assert_eq!(later.since(&later), Counters::default());
+        assert_eq!(later.plus(&later).since(&later), later);
         let wire = WireCounters { link: later.link, queue: later.queue, ip: later.ip };
         assert_eq!(wire.since(&WireCounters::default()), wire);
         assert_eq!(wire.since(&wire), WireCounters::default());

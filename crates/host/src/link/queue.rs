@@ -34,6 +34,16 @@ impl QueueCounters {
         }
     }
 
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            drops: self.drops.saturating_add(other.drops),
+            requeues: self.requeues.saturating_add(other.requeues),
+            overlimits: self.overlimits.saturating_add(other.overlimits),
+        }
+    }
+
     /// Adds one `RTM_NEWQDISC` payload, if it is a discipline of the interface `index` that counts
     /// (see the type).
     pub(crate) fn add(&mut self, index: u32, payload: &[u8]) -> Result<(), DecodeError> {

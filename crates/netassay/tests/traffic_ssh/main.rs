@@ -305,6 +305,36 @@ fn a_killed_controller_leaves_both_machines_as_they_were() {
     world.expect_as_before(&before, Duration::from_secs(5));
 }
 
+/// The agents switch the machines' own interfaces many times, each time through the journal.
+#[test]
+fn conditions_that_take_turns_leave_both_machines_as_they_were() {
+    let Some(world) = World::make("conditions_that_take_turns_leave_both_machines_as_they_were") else {
+        return;
+    };
+    let before = world.states();
+    let more = |duration: &'static str| ["--set", "alternate=100ms", "--set", duration, "--set", "runs=1"];
+    let done = world.netassay(["a:data0", "b:data0"], &more("duration=200ms")).output().unwrap();
+    expect(&done, 0);
+    let turns = "SELECT count(*) FROM run WHERE json_array_length(detail, '$.turns.turns') = 4";
+    let shared: u32 = world.bench.database().query_row(turns, [], |row| row.get(0)).unwrap();
+    assert_eq!(shared, 2, "{}{}", stdout(&done), stderr(&done));
+    world.expect_as_before(&before, Duration::from_secs(2));
+
+    // The controller is killed in a turn that has switched them.
+    let mut controller = Watched::start(world.netassay(["a:data0", "b:data0"], &more("duration=20s")));
+    controller.wait_for("testbed built");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while world.machines.a.state() == before[0] {
+        assert!(Instant::now() < deadline, "nothing was changed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(700));
+    controller.expect_alive();
+    let killed = Command::new("kill").args(["-9", &controller.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    world.expect_as_before(&before, Duration::from_secs(5));
+}
+
 #[test]
 fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
     let Some(world) = World::make("a_machine_that_cannot_be_used_is_named_before_anything_is_changed") else {

@@ -31,4 +31,5 @@ pub(crate) mod stored;
 pub(crate) mod subject;
 pub(crate) mod target;
 pub(crate) mod truth;
+pub(crate) mod turns;
 pub(crate) mod unmeasured;

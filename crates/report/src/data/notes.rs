@@ -7,6 +7,7 @@ use crate::data::ambient::ambient;
 use crate::data::congestion_control;
 use crate::data::fragments;
 use crate::data::outcomes::fallbacks;
+use crate::data::turns;
 use crate::words::number::counted;
 
 /// The limitations of the testbeds, and what of the machine affects the results, each once.
@@ -36,6 +37,9 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
             &mut notes,
             format!("{runs} counted though something disturbed them (--keep-disturbed); the last: {by}"),
         );
+    }
+    for note in turns::notes(stored) {
+        push(&mut notes, note);
     }
     let resumed = stored.boots.iter().filter(|boot| boot.part > 1).count();
     if resumed > 0 {

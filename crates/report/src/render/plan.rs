@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use study::{BootKind, Costs, Dropped, Effective, Expected, Plan, Study, Tracing};
+use study::{
+    Alternate, BootKind, Costs, Dropped, Effective, Expected, Plan, Study, Tracing, format_duration,
+};
 
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration};
@@ -97,6 +99,9 @@ impl PlanListing {
         if let Some(tracing) = &self.plan.tracing {
             text.push_str(&traced(tracing));
         }
+        if let Some(alternate) = self.plan.asked.protocol.alternate {
+            text.push_str(&self.turns(alternate));
+        }
         text.push_str(&self.time());
         if let Some(stop) = self.stop {
             let looks: Vec<String> = stop.after(self.boots).map(|boot| boot.to_string()).collect();
@@ -122,6 +127,25 @@ impl PlanListing {
             text.push_str(&format!("\nNote: {note}\n"));
         }
         text
+    }
+
+    /// Which conditions take turns.
+    fn turns(&self, Alternate { turn, settle }: Alternate) -> String {
+        let together = (0..self.plan.conditions.len()).map(|index| self.plan.in_turns(index));
+        let first = |(index, flow): &(usize, Vec<usize>)| flow.len() > 1 && flow.first() == Some(index);
+        let named = |(_, flow): (usize, Vec<usize>)| {
+            flow.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let flows: Vec<String> = together.enumerate().filter(first).map(named).collect();
+        if flows.is_empty() {
+            return "no two conditions can take turns in one flow here\n".to_owned();
+        }
+        format!(
+            "turns of {}, of which the first {} are not counted; conditions that share a flow: {}\n",
+            format_duration(turn),
+            format_duration(settle),
+            flows.join("; ")
+        )
     }
 
     /// The parts of the time.

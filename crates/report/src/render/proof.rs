@@ -3,6 +3,7 @@
 
 use crate::data::means::boot_means;
 use crate::data::outcomes;
+use crate::data::turns::{PARTS, in_turns};
 use crate::render::exhibit::Exhibit;
 use crate::render::results::Results;
 use crate::words::number::{figure, percent};
@@ -15,22 +16,40 @@ impl Results {
         if !self.has_measurements() {
             return self.states();
         }
-        let [counted, acted, losses] = self.evidence();
+        let evidence = self.evidence();
         format!(
-            "{}{}{}{}{}{}",
-            counted.text(),
-            acted.text(),
-            losses.text(),
+            "{}{}{}{}",
+            evidence.iter().map(Exhibit::text).collect::<String>(),
             outcomes::zerocopy(self.stored(), &self.stored.plan.conditions),
             outcomes::clock(self.stored()),
             self.states()
         )
     }
 
-    /// What the kernel counted, which offloads acted, and where messages were lost: three tables,
-    /// of which the last is empty for TCP.
-    pub(super) fn evidence(&self) -> [Exhibit; 3] {
-        [self.counted(), self.acted(), self.losses()]
+    /// What the kernel counted, which offloads acted, where messages were lost, and how turns
+    /// settled. The third table is empty for TCP, the last without turns.
+    pub(super) fn evidence(&self) -> [Exhibit; 4] {
+        [self.counted(), self.acted(), self.losses(), self.turns()]
+    }
+
+    /// How conditions that take turns answer to a switch.
+    fn turns(&self) -> Exhibit {
+        let parts = PARTS.map(|(name, _)| name);
+        let head = [&["condition", "turns", "flows"], &parts[..], &["counted", "interval"]].concat();
+        let mut table = Table::new(&head);
+        for one in in_turns(self.stored()) {
+            let show = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+            let mut row = vec![one.label.clone(), one.turns.to_string(), one.flows.to_string()];
+            row.extend(one.parts.map(show));
+            let interval = one.interval.map(|(low, high)| format!("{} to {}", percent(low), percent(high)));
+            row.extend([percent(one.carry_over), interval.unwrap_or_else(|| "-".to_owned())]);
+            table.row(&row.iter().map(String::as_str).collect::<Vec<_>>());
+        }
+        Exhibit {
+            title: "Turns: the rate after a turn of another condition against that after one of the same, in %, by part of the turn, and in what is counted (95 % intervals over boots)".to_owned(),
+            table,
+            notes: Vec::new(),
+        }
     }
 
     fn counted(&self) -> Exhibit {

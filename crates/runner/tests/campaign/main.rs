@@ -7,6 +7,7 @@ mod disturbed;
 mod kernels;
 mod missing;
 mod simulator;
+mod turns;
 mod world;
 
 use netassay_runner::{Ending, Error, Event};

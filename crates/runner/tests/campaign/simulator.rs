@@ -7,9 +7,9 @@ use std::rc::Rc;
 
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
-use record::{Cause, Detail, Disturbance, Environment, Note, sample};
-use study::{BootKind, BootState, Condition, Effective, Settled, Study};
-use testbed::{Boot, RunOrder, Switches};
+use record::{Cause, CountedTurn, Detail, Disturbance, Environment, Note, Response, Turns, sample};
+use study::{BootKind, BootState, Condition, Effective, Settled, Study, Turn};
+use testbed::{Boot, RunOrder, Switches, TurnsOrder};
 
 /// The same study over up to 6 boots, with looks after 2, 4 and 6.
 pub(crate) fn looking_study() -> Study {
@@ -38,6 +38,13 @@ pub(crate) fn study() -> Study {
         seed = 7
     "#;
     Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// The same study with conditions that take turns.
+pub(crate) fn alternated_study() -> Study {
+    let text = study().source_text().replace("seed = 7", "seed = 7\n        alternate = \"100ms\"");
+    let text = text.replace("duration = \"10ms\"", "duration = \"1s\"");
+    Study::parse("alternated.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// A ladder over two boots: all on, TSO off, both off, in this order in each boot unless they are
@@ -87,6 +94,16 @@ pub(crate) enum Fault {
     Interrupt,
 }
 
+/// What becomes of conditions that are to take turns.
+#[derive(Clone, Copy)]
+pub(crate) enum Turning {
+    Settled,
+    /// A turn leaves much to the next one.
+    Unsettled,
+    /// They cannot.
+    Never,
+}
+
 pub(crate) struct SimulatedLab {
     /// Faults by the number of the run, counted from 0 over all testbeds.
     pub(crate) faults: BTreeMap<usize, Fault>,
@@ -97,6 +114,7 @@ pub(crate) struct SimulatedLab {
     pub(crate) drift_after_build: Option<usize>,
     pub(crate) cannot_build: bool,
     pub(crate) lacks_gso: bool,
+    pub(crate) turns: Turning,
     pub(crate) interrupt: Interrupt,
     pub(crate) built: usize,
     /// The present boot of the machines of a study between machines, and all kernels that they were
@@ -116,6 +134,7 @@ impl SimulatedLab {
             drift_after_build: None,
             cannot_build: false,
             lacks_gso: false,
+            turns: Turning::Settled,
             interrupt,
             built: 0,
             machines: None,
@@ -143,6 +162,7 @@ impl Lab for SimulatedLab {
             of_condition: self.of_condition.clone(),
             drifted: self.drift_after_build.is_some_and(|builds| self.built >= builds),
             lacks_gso: self.lacks_gso,
+            turns: self.turns,
             interrupt: self.interrupt.clone(),
             runs: Rc::clone(&self.runs),
             boot: self.machines.clone(),
@@ -169,6 +189,7 @@ struct SimulatedBench {
     of_condition: BTreeMap<usize, Fault>,
     drifted: bool,
     lacks_gso: bool,
+    turns: Turning,
     interrupt: Interrupt,
     runs: Rc<Cell<usize>>,
     boot: Option<Boot>,
@@ -216,8 +237,54 @@ impl Bench for SimulatedBench {
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error> {
         tick();
+        let mut made = self.flow(&[condition.index])?;
+        Ok(made.remove(0))
+    }
+
+    fn take_turns(
+        &mut self,
+        order: &TurnsOrder,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Vec<Readings>, testbed::Error> {
+        tick();
+        let left = match self.turns {
+            Turning::Never => {
+                let why = "a switch resets the link".to_owned();
+                return Err(testbed::Error::NotInTurns { side: study::Side::Transmitter, why });
+            }
+            Turning::Settled => 0,
+            Turning::Unsettled => 500,
+        };
+        let states: Vec<usize> = (0..order.states.len()).collect();
+        let mut made = self.flow(&states)?;
+        for (own, readings) in made.iter_mut().enumerate() {
+            let Detail::Measured(account) = &mut readings.detail else { continue };
+            let counted =
+                order.turns.windows(2).enumerate().filter(|(_, pair)| pair[1].counts && pair[1].state == own);
+            let turn = |(number, pair): (usize, &[Turn])| CountedTurn {
+                number: number as u32,
+                after: pair[0].state as u8,
+                ns: 1_000_000,
+                // Two of a kind never give quite the same.
+                work: 10_000 + number as u64 % 7 + if pair[0].state == own { 0 } else { left },
+            };
+            account.turns = Some(Turns {
+                turn_ns: 100_000_000,
+                settle_ns: 20_000_000,
+                own: own as u8,
+                turns: counted.map(turn).collect(),
+                response: Response::default(),
+            });
+        }
+        Ok(made)
+    }
+}
+
+impl SimulatedBench {
+    /// One run, or one flow of conditions that take turns: what each gave.
+    fn flow(&mut self, conditions: &[usize]) -> Result<Vec<Readings>, testbed::Error> {
         let number = self.runs.replace(self.runs.get() + 1);
-        let of_condition = || self.of_condition.get(&condition.index).copied();
+        let of_condition = || conditions.iter().find_map(|index| self.of_condition.get(index).copied());
         match self.always.or_else(|| self.faults.get(&number).copied()).or_else(of_condition) {
             Some(Fault::Failed) => {
                 Err(CallError::Refused { host: "receiver".into(), why: "simulated".into(), broken: false }
@@ -233,17 +300,18 @@ impl Bench for SimulatedBench {
                 let nothing =
                     is(Fault::Nothing, Fault::DisturbedToNothing).then(|| "nothing arrived".to_owned());
                 let loud = is(Fault::Disturbed, Fault::DisturbedToNothing);
-                let throughput = if nothing.is_some() { 0.0 } else { 1000.0 + condition.index as f64 };
-                let disturbed = loud.then(loud_neighbour).into_iter().collect();
-                let metrics = vec![("throughput".into(), throughput)];
-                let detail = Detail::Measured(Box::new(sample::account()));
-                Ok(Readings { metrics, disturbed, nothing, detail, ..Readings::default() })
+                let made = |index: &usize| {
+                    let throughput = if nothing.is_some() { 0.0 } else { 1000.0 + *index as f64 };
+                    let disturbed = loud.then(loud_neighbour).into_iter().collect();
+                    let metrics = vec![("throughput".into(), throughput)];
+                    let detail = Detail::Measured(Box::new(sample::account()));
+                    Readings { metrics, disturbed, nothing: nothing.clone(), detail, ..Readings::default() }
+                };
+                Ok(conditions.iter().map(made).collect())
             }
         }
     }
-}
 
-impl SimulatedBench {
     /// The kernel's rule: segmentation needs checksums. One feature of each group stands for all.
     fn side(&self, asked: &BTreeMap<String, bool>) -> Settled {
         let on = |name: &str| asked.get(name).copied().unwrap_or(true);

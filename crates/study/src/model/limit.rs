@@ -1,6 +1,9 @@
 //! The limits of a study file, shared with the schema.
 
 use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use words::Shape;
 
 /// Bytes of text.
 pub(crate) const TEXT: usize = 1 << 20;
@@ -54,6 +57,12 @@ pub(crate) const WARMUP: RangeInclusive<u64> = 0..=1_000;
 pub(crate) const RECORDED: RangeInclusive<u64> = 1..=10_000;
 /// Looks of a study that may stop early.
 pub(crate) const LOOKS: RangeInclusive<u64> = 2..=20;
+/// A turn: shorter ones are lost in the time that a switch takes, and drift changes longer ones.
+pub(crate) const TURN: Shape =
+    Shape::Time(Duration::from_millis(20), Duration::from_secs(10), Duration::from_nanos(1));
+/// The first part of a turn.
+pub(crate) const SETTLE: Shape =
+    Shape::Time(Duration::from_millis(1), Duration::from_secs(5), Duration::from_nanos(1));
 /// Messages of a batch of a trace.
 pub(crate) const BATCH: RangeInclusive<u64> = 1..=words::MOST_MESSAGES as u64;
 /// Batches of a trace of each kind.

@@ -1,5 +1,7 @@
 //! How often, and in which order, the conditions of a study are measured.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use words::Scenario;
 
@@ -26,6 +28,35 @@ pub struct Protocol {
     pub seed: u64,
     /// When it may stop before the last boot; none: never.
     pub stop: Option<Stop>,
+    /// How conditions take turns in one flow; `None`: each has runs of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alternate: Option<Alternate>,
+}
+
+/// How conditions take turns in one flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternate {
+    /// The length of a turn.
+    #[serde(with = "words::duration::text")]
+    pub turn: Duration,
+    /// Its first part, which is not counted.
+    #[serde(with = "words::duration::text")]
+    pub settle: Duration,
+}
+
+impl Alternate {
+    /// Turns of this length; without a time to settle, a fifth of it is for that.
+    #[must_use]
+    pub fn of(turn: Duration, settle: Option<Duration>) -> Self {
+        Self { turn, settle: settle.unwrap_or(turn / 5) }
+    }
+
+    /// The part of a turn that is counted.
+    #[must_use]
+    pub fn counted(self) -> Duration {
+        self.turn.saturating_sub(self.settle)
+    }
 }
 
 impl Protocol {
@@ -50,6 +81,7 @@ impl Default for Protocol {
             order: Order::Interleaved,
             seed: 1,
             stop: None,
+            alternate: None,
         }
     }
 }

@@ -4,7 +4,9 @@
 
 use std::ops::RangeInclusive;
 
-use words::{Acceleration, Copies, Family, KernelPath, Kind, Nic, Scenario, Vocabulary, Waiting, Word};
+use words::{
+    Acceleration, Copies, Family, KernelPath, Kind, Nic, Scenario, Shape, Vocabulary, Waiting, Word,
+};
 
 use crate::model::design::DesignKind;
 use crate::model::limit;
@@ -53,6 +55,8 @@ pub(crate) enum Part {
     OrDefault(&'static str, RangeInclusive<u64>),
     /// A whole number in a range, with its name in the schema.
     Number(&'static str, RangeInclusive<u64>),
+    /// A value as a key of traffic has it, with its name in the schema.
+    Shaped(&'static str, Shape),
     Word(Vocabulary),
     /// Several words, each once.
     Words(Vocabulary),
@@ -265,6 +269,16 @@ pub(crate) const PROTOCOL: Table = Table {
         ),
         may("seed", Part::Number("Seed", limit::SEED), "The seed of the random order. Default: 1."),
         may("stop", Part::Table(&STOP), "When it may stop before the last boot. Default: never."),
+        may(
+            "alternate",
+            Part::Shaped("Turn", limit::TURN),
+            "The length of a turn: conditions that differ only in features of the interfaces share one flow and take turns in it, in random order. Default: each condition has runs of its own.",
+        ),
+        may(
+            "settle",
+            Part::Shaped("Settle", limit::SETTLE),
+            "The first part of each turn, which is not counted; at most half of a turn. Default: a fifth of it.",
+        ),
     ],
 };
 

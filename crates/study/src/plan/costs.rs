@@ -9,7 +9,6 @@ use words::Kind;
 use crate::model::boot_state::BootState;
 use crate::model::protocol::Protocol;
 use crate::plan::Plan;
-use crate::plan::condition::Condition;
 
 // Measured: times in databases of whole studies, on an idle machine of 2 cores with emulation.
 
@@ -114,10 +113,14 @@ impl Costs {
         measured.map_or(stated, |(_, time)| *time)
     }
 
-    /// A run's ramp and window; of a search for a rate those of its trials.
+    /// The ramp and window of a condition's run; of a search for a rate those of its trials, and of
+    /// conditions that take turns its share of their flow.
     #[must_use]
-    pub fn window(&self, condition: &Condition) -> Duration {
-        let workload = &condition.workload;
+    pub fn window(&self, plan: &Plan, condition: usize) -> Duration {
+        if let Some(share) = plan.share_of_flow(condition) {
+            return share;
+        }
+        let workload = &plan.conditions[condition].workload;
         let trials = if workload.traffic.find_rate { SEARCH } else { 1 };
         let once = workload.ramp.saturating_add(workload.duration);
         if self.exact { Duration::ZERO } else { once.saturating_mul(trials) }
@@ -131,7 +134,7 @@ impl Costs {
             |times: &mut dyn Iterator<Item = Duration>| times.fold(Duration::ZERO, Duration::saturating_add);
         let runs = protocol.warmup.saturating_add(protocol.runs).saturating_mul(protocol.boots);
         Expected {
-            windows: times(sum(&mut plan.conditions.iter().map(|condition| self.window(condition))), runs),
+            windows: times(sum(&mut (0..plan.conditions.len()).map(|one| self.window(plan, one))), runs),
             beside: times(sum(&mut plan.conditions.iter().map(|_| self.run)), runs),
             boots: times(sum(&mut plan.states().iter().map(|state| self.boot(state))), protocol.boots),
             trying: self.trying,

@@ -12,6 +12,7 @@ pub(crate) mod rule;
 pub(crate) mod schedule;
 pub(crate) mod settings;
 mod settled;
+pub(crate) mod turns;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};

@@ -93,6 +93,19 @@ fn random(seed: u64, boot: u32) -> ChaCha12Rng {
     ChaCha12Rng::from_seed(key)
 }
 
+/// A generator for each run or flow, by its first condition.
+pub(crate) fn random_of_run(seed: u64, run: &PlannedRun, first: Option<usize>) -> ChaCha12Rng {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    key[8..12].copy_from_slice(&run.boot.to_le_bytes());
+    key[12..16].copy_from_slice(&run.repeat.to_le_bytes());
+    key[16..24].copy_from_slice(&(first.map_or(0, |first| first as u64 + 1)).to_le_bytes());
+    key[24] = u8::from(run.warmup);
+    // Never the key of a boot.
+    key[31] = 1;
+    ChaCha12Rng::from_seed(key)
+}
+
 /// Fisher and Yates's shuffle. Written here because a library may change how it draws, and a
 /// resumed study must draw the same order.
 fn shuffle(block: &mut [usize], random: &mut ChaCha12Rng) {
@@ -103,7 +116,7 @@ fn shuffle(block: &mut [usize], random: &mut ChaCha12Rng) {
 }
 
 /// A number below `bound`, each equally likely: draws again in the incomplete last stretch of 2^64.
-fn below(bound: u64, random: &mut ChaCha12Rng) -> u64 {
+pub(crate) fn below(bound: u64, random: &mut ChaCha12Rng) -> u64 {
     let whole = u64::MAX - u64::MAX % bound;
     loop {
         let draw = random.next_u64();

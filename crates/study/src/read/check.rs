@@ -1,15 +1,18 @@
 //! What is wrong with a file whose parts are all right.
 
 use std::ops::Range;
-use words::Scenario;
+use std::time::Duration;
+
+use words::{MOST_IN_TURNS, MOST_TURNS, Scenario};
 
 use crate::model::grid;
 use crate::model::limit;
+use crate::model::protocol::{Alternate, Order};
 use crate::model::study::Study;
 use crate::plan::comparison::resolve;
 use crate::plan::condition::Condition;
 use crate::plan::draft::Draft;
-use crate::plan::rule;
+use crate::plan::{rule, turns};
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, workload};
 
@@ -73,6 +76,7 @@ pub(crate) struct Places<'r> {
     pub(crate) exclusions: &'r [Range<usize>],
     pub(crate) comparisons: &'r [comparison::Read],
     pub(crate) stop: Option<Range<usize>>,
+    pub(crate) alternate: Option<Range<usize>>,
 }
 
 /// Reports what only shows when all levels are combined.
@@ -106,6 +110,9 @@ pub(crate) fn plan(
     }
     sizes(study, &draft, workloads, factors, problems);
     states(&draft, places.stop.clone(), problems);
+    if let Some((place, alternate)) = places.alternate.clone().zip(study.protocol().alternate) {
+        turns(study, &draft, alternate, place, problems);
+    }
     let planned = draft.planned();
     for read in places.comparisons {
         if let Err(why) = resolve(&read.request, &planned, study.exact()) {
@@ -140,6 +147,54 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
         let help = "remove `stop`, or the factors that need a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
         problems.report(place, message, help);
     }
+}
+
+/// Reports conditions that cannot take turns in one flow.
+fn turns(study: &Study, draft: &Draft, alternate: Alternate, place: Range<usize>, problems: &mut Problems) {
+    let (message, help) = if study.exact() {
+        ("conditions take turns in time, and exact mode counts instructions".to_owned(), "remove `alternate`")
+    } else if study.tracing().is_some() {
+        (
+            "a trace is made behind a run of one condition, and conditions that take turns have none"
+                .to_owned(),
+            "remove `alternate`, or `[trace]`",
+        )
+    } else if study.protocol().order == Order::Sequential {
+        (
+            "conditions that take turns are not measured one after the other".to_owned(),
+            "remove `alternate`, or write `order = \"interleaved\"`",
+        )
+    } else {
+        let sharing = |one: &Condition| {
+            let together = draft.conditions.iter().filter(|other| one.shares_flow_with(other));
+            (together.count(), one.workload.duration)
+        };
+        let flows: Vec<(usize, Duration)> = draft.conditions.iter().map(sharing).collect();
+        let most = flows.iter().map(|(together, _)| *together).max().unwrap_or(0);
+        let shared = flows.iter().filter(|(together, _)| *together > 1);
+        let turns = shared.map(|(together, window)| turns::length(*together, alternate, *window));
+        let turns = turns.max().unwrap_or(0);
+        if most < 2 {
+            (
+                "no two conditions can take turns in one flow".to_owned(),
+                "remove it, or vary features of the interfaces (`offloads`, `tso`, `gro` …), or `twin`: kernels, families, MTUs, settings of devices, \
+                 traffic, and everything in virtual machines, change between runs only",
+            )
+        } else if most > MOST_IN_TURNS {
+            (
+                format!("{most} conditions would take turns in one flow: at most {MOST_IN_TURNS} can"),
+                "use fewer levels, or `[[exclude]]`",
+            )
+        } else if turns > MOST_TURNS {
+            (
+                format!("a flow would have {turns} turns: at most {MOST_TURNS} are allowed"),
+                "write a longer `alternate`, or a shorter `duration` of the workload",
+            )
+        } else {
+            return;
+        }
+    };
+    problems.report(place, message, help);
 }
 
 /// Reports a plan that is too large.

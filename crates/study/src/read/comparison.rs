@@ -36,6 +36,8 @@ pub(crate) struct Offer<'k> {
     pub(crate) scenarios: &'k [Scenario],
     /// Whether instructions are counted.
     pub(crate) exact: bool,
+    /// Whether conditions take turns in one flow.
+    pub(crate) turns: bool,
 }
 
 impl Offer<'_> {
@@ -48,7 +50,12 @@ impl Offer<'_> {
     fn has(&self, metric: &Metric) -> bool {
         let both_ways = self.both_ways || !metric.is_both_ways();
         let searched = self.searches || !metric.is_of_search();
-        both_ways && searched && self.meets(metric) && self.kinds.iter().any(|kind| kind.produces(metric))
+        let known = !self.turns || !metric.is_of_whole_run();
+        both_ways
+            && searched
+            && known
+            && self.meets(metric)
+            && self.kinds.iter().any(|kind| kind.produces(metric))
     }
 }
 
@@ -92,6 +99,9 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
         let can = kinds.iter().any(|kind| kind.produces(metric));
         let help = if can && metric.is_both_ways() {
             "the traffic flows one way: set `direction = \"both\"`, or use `throughput`".to_owned()
+        } else if can && offer.turns && metric.is_of_whole_run() {
+            "it is counted for whole flows, and conditions take turns in theirs: remove `alternate`"
+                .to_owned()
         } else if can && metric.is_of_search() {
             "no workload searches for a rate: set `find_rate = true`, or use `throughput`".to_owned()
         } else {

@@ -47,6 +47,7 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         Part::Sentence => value.sentence(problems).map(Read::Text),
         Part::Switch => value.switch(problems).map(Read::Switch),
         Part::Number(_, range) => value.number(range.clone(), problems).map(Read::Number),
+        Part::Shaped(_, shape) => value.shaped(shape, problems),
         Part::Word(vocabulary) => value.one_of(vocabulary, problems).map(|word| Read::Text(word.to_owned())),
         Part::Kernel => kernel(value, problems),
         Part::CommandLine => command_line(value, problems),

@@ -1,12 +1,13 @@
 //! `[protocol]`.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use toml::de::DeValue;
-use words::{Field, Scenario};
+use words::{Field, Scenario, format_duration};
 
 use crate::model::limit;
-use crate::model::protocol::{BootKind, Protocol, afresh};
+use crate::model::protocol::{Alternate, BootKind, Protocol, afresh};
 use crate::model::stop::{Bounds, Stop};
 use crate::model::tables::{BOOTS, PROTOCOL, STOP};
 use crate::read::part::{self, Written};
@@ -27,8 +28,12 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
     if let Some(entry) = table.take("boots") {
         boots(&entry, hosts, &mut protocol, problems);
     }
-    for Written { key, value, .. } in part::rows(table, &PROTOCOL, problems) {
-        let field: &mut dyn Field = match key {
+    let (mut turn, mut settle): (Option<Duration>, Option<Duration>) = (None, None);
+    let written = part::rows(table, &PROTOCOL, problems);
+    for Written { key, value, .. } in &written {
+        let field: &mut dyn Field = match *key {
+            "alternate" => &mut turn,
+            "settle" => &mut settle,
             "warmup" => &mut protocol.warmup,
             "runs" => &mut protocol.runs,
             "order" => &mut protocol.order,
@@ -37,8 +42,35 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
         };
         value.iter().for_each(|value| field.set(value));
     }
+    protocol.alternate = alternate(turn, settle, &written, problems);
     protocol.stop = looks.and_then(|entry| stop(&entry, protocol.boots, problems));
     protocol
+}
+
+/// `alternate = "100ms"` and `settle = "20ms"`.
+fn alternate(
+    turn: Option<Duration>,
+    settle: Option<Duration>,
+    written: &[Written],
+    problems: &mut Problems,
+) -> Option<Alternate> {
+    let place = |key| part::place_of(written, key);
+    let Some(turn) = turn else {
+        if let Some(place) = place("settle").filter(|_| place("alternate").is_none()) {
+            let help = "add `alternate = \"100ms\"`, the length of a turn, or remove it";
+            problems.report(place, "`settle` is a part of a turn, and no conditions take turns", help);
+        }
+        return None;
+    };
+    if let (Some(settle), Some(place)) = (settle.filter(|settle| *settle > turn / 2), place("settle")) {
+        let message = format!(
+            "`settle` must be at most half of a turn: {} of {}",
+            format_duration(settle),
+            format_duration(turn)
+        );
+        problems.report(place, message, "write a longer `alternate`, or a shorter `settle`");
+    }
+    Some(Alternate::of(turn, settle))
 }
 
 /// `boots = 3` or `boots = { how = "reboot", count = 3 }`.

@@ -125,6 +125,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         })
         .unzip();
     let stop_place = root.place_within("protocol", "stop");
+    let alternate_place = root.place_within("protocol", "alternate");
     let protocol = root.table("[protocol]", problems);
     let hosts = protocol::Hosts { scenarios: &scenarios, inside_guest };
     let protocol = protocol.map(|table| protocol::read(table, hosts, problems)).unwrap_or_default();
@@ -142,6 +143,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         searches: workloads.iter().any(|read| read.workload.traffic.find_rate),
         scenarios: &scenarios,
         exact,
+        turns: protocol.alternate.is_some(),
     };
     let comparisons: Vec<comparison::Read> = root
         .tables("[[comparison]]", limit::BLOCKS, problems)
@@ -184,7 +186,12 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     };
     // Checks of the whole need parts that are all right.
     if problems.is_empty() {
-        let places = check::Places { exclusions: &places, comparisons: &comparisons, stop: stop_place };
+        let places = check::Places {
+            exclusions: &places,
+            comparisons: &comparisons,
+            stop: stop_place,
+            alternate: alternate_place,
+        };
         check::plan(&study, &workloads, &factors, &places, problems);
     }
     Some(study)

@@ -122,6 +122,14 @@ impl<'v> Value<'v> {
         self.report(key.parse(&text), problems)
     }
 
+    /// A text of a shape other than a number.
+    pub(crate) fn shaped(&self, shape: &Shape, problems: &mut Problems) -> Option<words::Value> {
+        let DeValue::String(text) = self.value.get_ref() else {
+            return self.wrong_type("a duration such as \"100ms\"", problems);
+        };
+        self.report(shape.read(self.name, text), problems)
+    }
+
     pub(crate) fn percent(&self, problems: &mut Problems) -> Option<Percent> {
         let DeValue::String(text) = self.value.get_ref() else {
             return self.wrong_type("a share in percent such as \"2%\"", problems);

@@ -34,6 +34,7 @@ impl Parts {
                 json!({ "anyOf": [number, { "const": "default" }] })
             }
             Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
+            Part::Shaped(name, shape) => self.named(name, of_shape(*shape, false)),
             Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),
             Part::Words(vocabulary) => {
                 let word = self.named(vocabulary.name, one_of(vocabulary));
@@ -127,13 +128,17 @@ fn share(or: &str) -> Value {
 
 /// What a key of the traffic may be.
 pub(super) fn of_key(key: &Key) -> Value {
-    let default = if key.has_default() { "|^default$" } else { "" };
-    match key.shape {
-        Shape::Number(least, most) if key.has_default() => {
+    of_shape(key.shape, key.has_default())
+}
+
+fn of_shape(shape: Shape, has_default: bool) -> Value {
+    let default = if has_default { "|^default$" } else { "" };
+    match shape {
+        Shape::Number(least, most) if has_default => {
             json!({ "anyOf": [number(least, most), { "const": "default" }] })
         }
         Shape::Number(least, most) => number(least, most),
-        Shape::Switch if key.has_default() => json!({ "enum": ["on", "off", "default", true, false] }),
+        Shape::Switch if has_default => json!({ "enum": ["on", "off", "default", true, false] }),
         Shape::Switch => switch(),
         Shape::Pace => {
             let pattern = format!(r"^\s*\d+(\.\d+)?\s*([kKmMgGtT]?[bB][iI][tT])\s*${default}");

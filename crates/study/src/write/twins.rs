@@ -2,11 +2,11 @@
 //! chance.
 
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, value};
-use words::{KEYS, Value};
+use words::{KEYS, Value, format_duration};
 
 use crate::model::limit;
 use crate::model::literal;
-use crate::model::protocol::Protocol;
+use crate::model::protocol::{Alternate, Protocol};
 use crate::model::scope::Scope;
 use crate::model::study::Study;
 use crate::model::tables::GUEST;
@@ -52,7 +52,7 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     let mut factors = table(kept.map(|(factor, level)| (factor.as_str(), level.clone())));
     factors.insert("twin", value(literal::of("twin", &["a".to_owned(), "b".to_owned()])));
     file.insert("factors", Item::Table(factors));
-    let Protocol { boots, how, warmup, runs, order, seed, .. } = protocol;
+    let Protocol { boots, how, warmup, runs, order, seed, stop: _, alternate } = protocol;
     let protocol = [
         ("boots", boots.to_string()),
         ("warmup", warmup.to_string()),
@@ -61,6 +61,11 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         ("seed", seed.to_string()),
     ];
     let mut protocol = table(protocol);
+    if let Some(Alternate { turn, settle }) = alternate.filter(|_| condition.shares_flow_with(condition)) {
+        for (key, time) in [("alternate", turn), ("settle", settle)] {
+            protocol.insert(key, value(format_duration(time)));
+        }
+    }
     if !how.is_reset() {
         let [count, kind] = [("count", boots.to_string()), ("how", how.to_string())]
             .map(|(key, text)| (key, literal::of(key, &[text])));

@@ -171,3 +171,28 @@ fn shares_are_shares() {
     shows!(added("[[comparison]]\nequivalent = \"200%\"\n"));
     shows!(added("[[comparison]]\nequivalent = 0.02\n"));
 }
+
+#[test]
+fn conditions_that_cannot_take_turns_are_named() {
+    let alternate = |more: &str| added(&format!("\n[protocol]\nalternate = \"100ms\"\n{more}"));
+    assert_eq!(alternate("settle = \"50ms\""), "no problem");
+    shows!(alternate("settle = \"60ms\"\norder = \"sequential\""));
+    shows!(alternate("order = \"sequential\""));
+    shows!(added("\n[protocol]\nalternate = \"5ms\"\nsettle = 5"));
+    shows!(added("\n[protocol]\nsettle = \"5ms\""));
+    let no_feature = VALID.replace("tso = [\"on\", \"off\"]", "mtu = [1500, 9000]");
+    shows!(problems(&format!("{no_feature}[protocol]\nalternate = \"100ms\"\n")));
+    let many = VALID.replace(
+        "tso = ",
+        "gro = [\"on\", \"off\"]\ngso = [\"on\", \"off\"]\ntx = [\"on\", \"off\"]\ntso = ",
+    );
+    shows!(problems(&format!("{many}[protocol]\nalternate = \"100ms\"\n")));
+    let long = VALID.replace("kind = ", "duration = \"10m\"\nkind = ");
+    shows!(problems(&format!("{long}[protocol]\nalternate = \"100ms\"\n")));
+    let guests = VALID.replace("veth", "vm");
+    shows!(problems(&format!("{guests}[protocol]\nalternate = \"100ms\"\n")));
+    let asked = VALID.replace("tcp_stream", "tcp_rr");
+    shows!(problems(&format!(
+        "{asked}[protocol]\nalternate = \"100ms\"\n[[comparison]]\nmetric = \"latency_p99\"\n"
+    )));
+}

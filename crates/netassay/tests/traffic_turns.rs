@@ -1,0 +1,103 @@
+//! Conditions that take turns in one flow, on real traffic between two namespaces.
+
+#![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
+
+mod common;
+
+use std::time::Duration;
+
+use common::{Bench, Watched, expect, expect_no_agents_of, links, stdout};
+
+const STUDY: &str = r#"
+name = "turns"
+question = "Does TSO pay?"
+scenario = "veth"
+[[workload]]
+kind = "tcp_stream"
+duration = "640ms"
+ramp = "100ms"
+[factors]
+tso = ["on", "off"]
+[protocol]
+boots = 2
+warmup = 0
+runs = 1
+alternate = "100ms"
+"#;
+
+/// Runs that count, and how many of them were made of turns.
+fn runs(bench: &Bench) -> (u32, u32) {
+    let query = "SELECT count(*), count(json_extract(detail, '$.turns')) FROM run WHERE warmup = 0 AND status <> 'failed'";
+    bench.database().query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+}
+
+/// The throughput of a study's second condition, as a share of that of the first.
+fn ratio(study: &str) -> f64 {
+    let bench = Bench::new();
+    bench.write("turns.toml", study);
+    expect(&bench.run(&["run", "turns.toml"]), 0);
+    assert_eq!(runs(&bench).0, 4);
+    let plan = "SELECT json_extract(plan, '$.conditions[0].slug'), json_extract(plan, '$.conditions[1].slug') FROM study";
+    let slugs: (String, String) =
+        bench.database().query_row(plan, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    bench.mean(&slugs.1, "throughput") / bench.mean(&slugs.0, "throughput")
+}
+
+/// TSO halves the work of the sender at least, on a busy machine too.
+#[test]
+fn a_known_difference_is_found_in_turns_as_in_runs() {
+    let in_turns = ratio(STUDY);
+    let in_runs = ratio(&STUDY.replace("alternate = \"100ms\"\n", ""));
+    assert!(in_turns < 0.9 && in_runs < 0.9, "{in_turns} {in_runs}");
+}
+
+#[test]
+fn the_same_condition_twice_is_the_same_in_turns() {
+    let ratio = ratio(&STUDY.replace("tso = [\"on\", \"off\"]", "twin = [\"a\", \"b\"]"));
+    assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
+}
+
+/// Both ends switch by themselves; each turn is read back there.
+#[test]
+fn both_ends_switch_and_the_proof_shows_how_they_answered() {
+    let bench = Bench::new();
+    let study = STUDY.replace(
+        "tso = [\"on\", \"off\"]",
+        "transmitter.tso = [\"on\", \"off\"]\nreceiver.gro = [\"on\", \"off\"]",
+    );
+    let study =
+        study.replace("boots = 2", "boots = 1").replace("duration = \"640ms\"", "duration = \"200ms\"");
+    bench.write("turns.toml", &study);
+    let done = bench.run(&["run", "turns.toml"]);
+    expect(&done, 0);
+    assert_eq!(runs(&bench), (4, 4), "{}", stdout(&done));
+    // Each condition has two turns after each of the four.
+    let counts = "SELECT json_array_length(detail, '$.turns.turns') FROM run WHERE warmup = 0";
+    let database = bench.database();
+    let mut query = database.prepare(counts).unwrap();
+    let counts: Vec<u32> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(counts, [8, 8, 8, 8]);
+    let shown = stdout(&bench.run(&["show", "1", "--wide"]));
+    assert!(shown.contains("took turns of 100ms in shared flows"), "{shown}");
+    assert!(shown.contains("Turns: the rate after a turn of another condition"), "{shown}");
+}
+
+#[test]
+fn a_controller_that_is_killed_during_turns_leaves_nothing_and_resumes() {
+    let links_before = links();
+    let bench = Bench::new();
+    bench.write("turns.toml", STUDY);
+    let mut controller = Watched::start(bench.netassay(&["run", "--progress", "plain", "turns.toml"]));
+    controller.wait_for("boot 1 run 1: tso=off");
+    // The turns of the second boot: it is built in milliseconds, and they take 1.9 s.
+    std::thread::sleep(Duration::from_millis(900));
+    let pid = controller.id();
+    // SAFETY: a signal to a child of ours that has not been waited for.
+    unsafe { libc::kill(i32::try_from(pid).unwrap(), libc::SIGKILL) };
+    controller.finish();
+    expect_no_agents_of(pid);
+    assert_eq!(links(), links_before);
+    assert_eq!(runs(&bench).0, 2, "a flow is recorded as a whole");
+    expect(&bench.run(&["run", "turns.toml", "--resume"]), 0);
+    assert_eq!(runs(&bench), (4, 4));
+}

@@ -1,0 +1,72 @@
+//! What a condition's turns in a flow gave.
+
+use serde::{Deserialize, Serialize};
+
+use crate::side::Measured;
+
+/// One side's account of one condition's turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InTurns {
+    /// The sum of the counted parts of its turns. Their clocks are over the whole flow, and their
+    /// lateness is the worst of all turns.
+    pub sum: Measured,
+    /// Each counted turn, in order.
+    pub turns: Vec<CountedTurn>,
+    /// The work in each part of its counted turns.
+    pub response: Response,
+}
+
+/// A counted turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CountedTurn {
+    /// Its number in the flow, from 0.
+    pub number: u32,
+    /// The condition of the turn before, as an index into those of the flow.
+    pub after: u8,
+    /// The length of its counted part, in ns.
+    pub ns: u64,
+    /// The work in it: bytes received, transactions done, or packets sent where nobody receives.
+    pub work: u64,
+}
+
+/// The work in each tenth of a condition's turns, the part included that is not counted: how it
+/// answers to a switch.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Response {
+    /// In turns after one of the same condition, in which nothing was switched.
+    pub after_itself: [Slice; TENTHS],
+    /// In turns after one of another condition.
+    pub after_another: [Slice; TENTHS],
+}
+
+/// The parts of a turn.
+pub const TENTHS: usize = 10;
+
+/// The same part of several turns together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slice {
+    /// Its length, in ns.
+    pub ns: u64,
+    /// The work in it.
+    pub work: u64,
+}
+
+/// How a run shared a flow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Turns {
+    /// The length of a turn, in ns.
+    pub turn_ns: u64,
+    /// Its first part, which is not counted, in ns.
+    pub settle_ns: u64,
+    /// The condition's place among those of the flow.
+    pub own: u8,
+    /// Each counted turn, in order, by the side that the traffic reaches.
+    pub turns: Vec<CountedTurn>,
+    /// The work in each part of them.
+    pub response: Response,
+}

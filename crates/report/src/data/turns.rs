@@ -1,0 +1,217 @@
+//! Conditions that took turns in one flow: how they answered to a switch, and what a turn left to
+//! the next one.
+
+use std::collections::BTreeMap;
+
+use record::{CountedTurn, Slice, TENTHS, Turns};
+use stats::distribution::student;
+use store::{StoredRun, StoredStudy};
+use study::{Alternate, format_duration};
+
+use crate::words::number::{counted, percent};
+use crate::words::phrases::list;
+
+/// Parts of a turn for people, in tenths.
+pub(crate) const PARTS: [(&str, [usize; 2]); 4] =
+    [("1st tenth", [0, 1]), ("2nd", [1, 2]), ("3rd to 5th", [2, 5]), ("6th to 10th", [5, TENTHS])];
+
+/// A share of the effect that is small: half of it is in the difference.
+const SMALL: f64 = 0.1;
+
+/// The error rate of one condition's carry-over.
+const ALPHA: f64 = 0.05;
+
+/// One condition's turns, over all boots.
+pub(crate) struct InTurns {
+    pub(crate) label: String,
+    /// The flows that it had turns in.
+    pub(crate) flows: usize,
+    /// Its counted turns in all of them.
+    pub(crate) turns: usize,
+    /// The rate after a turn of another condition against that after one of its own, in %, in each
+    /// of [`PARTS`]; `None` where one of them had no work.
+    pub(crate) parts: [Option<f64>; PARTS.len()],
+    /// The same in the counted part: the mean of boots, and its interval from two boots on.
+    pub(crate) carry_over: f64,
+    /// The largest difference between rates of conditions that shared its flows, in %.
+    effect: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+}
+
+impl InTurns {
+    /// Whether a turn is proven to leave something to the next one that is not small against the
+    /// largest difference in the flow.
+    fn leaves_much(&self) -> bool {
+        let is_proven = self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+        is_proven && self.carry_over.abs() > SMALL * self.effect
+    }
+}
+
+/// The turns of each condition that took any.
+pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
+    let rate_of = |index| {
+        let own = stored.measurements().filter(move |run| run.condition == index).filter_map(turns);
+        rate(own.flat_map(|turns| turns.turns.iter().map(slice)))
+    };
+    let rates: Vec<Option<f64>> = (0..stored.plan.conditions.len()).map(rate_of).collect();
+    let of_condition = |(index, condition): (usize, &study::Condition)| {
+        let runs = || stored.measurements().filter(move |run| run.condition == index);
+        let all: Vec<&Turns> = runs().filter_map(turns).collect();
+        let mut by_boot: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for (boot, share) in runs().filter_map(|run| Some((run.boot, share(turns(run)?)?))) {
+            by_boot.entry(boot).or_default().push(share);
+        }
+        let boots: Vec<f64> = by_boot.into_values().map(|shares| stats::mean(&shares)).collect();
+        (!boots.is_empty()).then(|| InTurns {
+            label: condition.label.to_string(),
+            flows: all.len(),
+            turns: all.iter().map(|one| one.turns.len()).sum(),
+            parts: PARTS.map(|(_, [first, last])| response(&all, first..last)),
+            carry_over: stats::mean(&boots),
+            effect: effect(&stored.plan.in_turns(index), &rates),
+            interval: interval(&boots),
+        })
+    };
+    stored.plan.conditions.iter().enumerate().filter_map(of_condition).collect()
+}
+
+/// Sentences without full stops: who took turns, and what that may have changed.
+pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
+    let Some(Alternate { turn, settle }) = stored.plan.asked.protocol.alternate else { return Vec::new() };
+    let all = in_turns(stored);
+    if all.is_empty() {
+        return vec!["no conditions took turns in one flow, though the study asks for that".to_owned()];
+    }
+    let names: Vec<&str> = all.iter().map(|one| one.label.as_str()).collect();
+    let mut notes = vec![format!(
+        "{} took turns of {} in shared flows, of which the first {} were not counted; latencies and losses are counted for whole flows only",
+        list(&names),
+        format_duration(turn),
+        format_duration(settle)
+    )];
+    let apart = stored
+        .measurements()
+        .filter(|run| turns(run).is_none() && stored.plan.in_turns(run.condition).len() > 1);
+    let apart = apart.count();
+    if apart > 0 {
+        notes.push(format!(
+            "{} of conditions that were to take turns had flows of their own, because turns were not possible or did not settle",
+            counted(apart, "run")
+        ));
+    }
+    for one in all.iter().filter(|one| one.leaves_much()) {
+        notes.push(format!(
+            "{}: after a turn of another condition its rate differs by {} % from that after one of its own, which is not small against the differences here: do not rely on those from turns; write a longer `alternate` or `settle`, or remove `alternate`",
+            one.label,
+            percent(one.carry_over)
+        ));
+    }
+    notes
+}
+
+fn turns(run: &StoredRun) -> Option<&Turns> {
+    match &run.detail {
+        record::Detail::Measured(account) => account.turns.as_ref(),
+        record::Detail::Nothing | record::Detail::Exact(_) | record::Detail::Drifted(_) => None,
+    }
+}
+
+/// How much the rate after turns of other conditions differs from that after its own, in %.
+fn share(turns: &Turns) -> Option<f64> {
+    let rate = |is_of_it: &dyn Fn(&CountedTurn) -> bool| {
+        let chosen = turns.turns.iter().filter(|turn| is_of_it(turn));
+        rate(chosen.map(slice))
+    };
+    let itself = rate(&|turn| turn.after == turns.own)?;
+    let another = rate(&|turn| turn.after != turns.own)?;
+    Some(100.0 * (another / itself - 1.0))
+}
+
+/// The same of some tenths of several flows.
+fn response(all: &[&Turns], tenths: std::ops::Range<usize>) -> Option<f64> {
+    let of = |slices: &dyn Fn(&Turns) -> [Slice; TENTHS]| {
+        rate(all.iter().flat_map(|turns| slices(turns).into_iter().skip(tenths.start).take(tenths.len())))
+    };
+    let itself = of(&|turns| turns.response.after_itself)?;
+    let another = of(&|turns| turns.response.after_another)?;
+    Some(100.0 * (another / itself - 1.0))
+}
+
+fn slice(turn: &CountedTurn) -> Slice {
+    Slice { ns: turn.ns, work: turn.work }
+}
+
+/// The largest difference between the rates of these conditions, in %.
+fn effect(together: &[usize], rates: &[Option<f64>]) -> f64 {
+    let own = together.iter().filter_map(|one| rates.get(*one).copied().flatten());
+    let (least, most) =
+        own.fold((f64::INFINITY, 0.0_f64), |(least, most), rate| (rate.min(least), rate.max(most)));
+    if most > 0.0 { 100.0 * (most - least) / most } else { 0.0 }
+}
+
+/// Work per time; `None` without any.
+fn rate(slices: impl Iterator<Item = Slice>) -> Option<f64> {
+    let (work, ns) = slices.fold((0.0, 0.0), |(work, ns), one| (work + one.work as f64, ns + one.ns as f64));
+    (work > 0.0 && ns > 0.0).then(|| work / ns)
+}
+
+/// The interval of the mean of boots.
+fn interval(boots: &[f64]) -> Option<(f64, f64)> {
+    let (mean, count) = (stats::mean(boots), boots.len() as f64);
+    let squares: f64 = boots.iter().map(|boot| (boot - mean).powi(2)).sum();
+    let reach = student::upper_quantile(ALPHA / 2.0, count - 1.0)? * (squares / (count - 1.0) / count).sqrt();
+    Some((mean - reach, mean + reach))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::Response;
+
+    use super::*;
+
+    /// Turns of a tenth of a second, of which the first tenth has `first` of the work after a
+    /// switch, and the counted part `counted`.
+    fn turns(first: u64, counted: u64) -> Turns {
+        let turn = |after, work| CountedTurn { number: 1, after, ns: 80, work };
+        let slices = |first| {
+            let mut slices = [Slice { ns: 10, work: 100 }; TENTHS];
+            slices[0].work = first;
+            slices
+        };
+        Turns {
+            turn_ns: 100,
+            settle_ns: 20,
+            own: 1,
+            turns: vec![turn(1, 800), turn(0, counted), turn(0, counted), turn(1, 800)],
+            response: Response { after_itself: slices(100), after_another: slices(first) },
+        }
+    }
+
+    #[test]
+    fn what_a_turn_leaves_and_how_long_a_switch_acts_are_told_apart() {
+        let all = [&turns(50, 800), &turns(50, 800)];
+        assert_eq!(share(all[0]), Some(0.0));
+        assert_eq!(
+            PARTS.map(|(_, [first, last])| response(&all, first..last).unwrap().round()),
+            [-50.0, 0.0, 0.0, 0.0]
+        );
+        let slow = turns(50, 760);
+        assert!((share(&slow).unwrap() + 5.0).abs() < 1e-9);
+        assert_eq!(share(&Turns { turns: Vec::new(), ..slow }), None);
+    }
+
+    #[test]
+    fn the_interval_is_over_boots_and_needs_two() {
+        assert_eq!(interval(&[1.0]), None);
+        // Student's t for one degree of freedom: 12.706.
+        let (low, high) = interval(&[0.0, 2.0]).unwrap();
+        assert!((low + 11.706).abs() < 1e-3 && (high - 13.706).abs() < 1e-3, "{low} {high}");
+    }
+
+    #[test]
+    fn the_effect_is_the_largest_difference_in_the_flow() {
+        let rates = [Some(100.0), Some(75.0), None, Some(1.0)];
+        assert!((effect(&[0, 1, 2], &rates) - 25.0).abs() < 1e-9);
+        assert_eq!(effect(&[2], &rates), 0.0);
+    }
+}

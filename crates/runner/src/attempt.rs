@@ -1,0 +1,253 @@
+//! One try of a flow: a run, or the runs of conditions that take turns.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use record::{Detail, Disturbance, Drift, Drifted, Turns};
+use store::{BootId, NewRun, Outcome};
+use study::{Plan, PlannedRun};
+
+use crate::campaign::{Campaign, Error};
+use crate::event::{Event, Invalid};
+use crate::flows::turns_of;
+use crate::lab::{Bench, Readings};
+use crate::order::{order_of, switches_of};
+use crate::pending::key_of;
+use crate::session::Session;
+use crate::settling::unsettled;
+
+/// How one try of a flow ended.
+pub(crate) enum Try {
+    /// It counts, or it failed for good.
+    Over,
+    /// Something disturbed it, and it may be repeated.
+    Again,
+    /// Its conditions cannot take turns: each is measured in a run of its own.
+    Apart,
+    TestbedLost(String),
+    Interrupted,
+}
+
+impl Campaign<'_> {
+    /// Tries the runs of a flow that was repeated `repeats` times before, and records what came of
+    /// them.
+    pub(crate) fn attempt(
+        &mut self,
+        session: &mut Session<'_>,
+        boot: BootId,
+        bench: &mut dyn Bench,
+        flow: &[PlannedRun],
+        repeats: u32,
+    ) -> Result<Try, Error> {
+        let label = |run: &PlannedRun| session.plan.conditions[run.condition].label.to_string();
+        let labels: Vec<String> = flow.iter().map(label).collect();
+        for (run, label) in flow.iter().zip(&labels) {
+            self.tell(Event::RunStarted { run: *run, label: label.clone() });
+        }
+        let begun = Instant::now();
+        let started_unix_ms = unix_ms();
+        let mut end = Try::Over;
+        let made: Vec<(Readings, Outcome)> = match self.make(session.plan, bench, flow) {
+            Ok(Ok(mut made)) => {
+                // What disturbed a condition in its turns is beside those of the others too.
+                let beside = self.beside.clone().map(Disturbance::from);
+                let all = made.iter_mut().flat_map(|readings| std::mem::take(&mut readings.disturbed));
+                let mut disturbed: Vec<Disturbance> = Vec::new();
+                for one in all.chain(beside) {
+                    if !disturbed.contains(&one) {
+                        disturbed.push(one);
+                    }
+                }
+                let judged = |(run, mut readings): (&PlannedRun, Readings)| {
+                    readings.disturbed.clone_from(&disturbed);
+                    let metrics = std::mem::take(&mut readings.metrics);
+                    // Under --keep-disturbed, and for warm-ups, it is reported nowhere else.
+                    readings.detail.disturb(disturbed.clone());
+                    let outcome = self.judge(run, metrics, &readings);
+                    (readings, outcome)
+                };
+                flow.iter().zip(made).map(judged).collect()
+            }
+            Ok(Err(drift)) => {
+                let why = text::reason(&drifted(&drift));
+                let failed = |_: &PlannedRun| {
+                    let detail = Detail::Drifted(Drifted { drift: drift.clone() });
+                    (Readings { detail, ..Readings::default() }, Outcome::Failed(why.clone()))
+                };
+                flow.iter().map(failed).collect()
+            }
+            Err(error) if error.is_interrupt() => return Ok(Try::Interrupted),
+            Err(error @ testbed::Error::NotInTurns { .. }) => {
+                self.part(session, flow, &labels, &error.to_string());
+                return Ok(Try::Apart);
+            }
+            Err(error) => {
+                let why = text::reason(&error.to_string());
+                if !error.testbed_is_well() {
+                    end = Try::TestbedLost(why.clone());
+                }
+                flow.iter().map(|_| (Readings::default(), Outcome::Failed(why.clone()))).collect()
+            }
+        };
+        let is_invalid = made.iter().any(|(_, outcome)| matches!(outcome, Outcome::Invalid(..)));
+        if let Some(why) = unsettled_in(&labels, &made).filter(|_| !is_invalid) {
+            self.part(session, flow, &labels, &why);
+            // A warm-up has warmed up what it was to.
+            if flow.iter().any(|run| !run.warmup) {
+                return Ok(Try::Apart);
+            }
+        }
+        let new: Vec<NewRun> =
+            flow.iter().zip(made).map(|(run, made)| recorded(run, started_unix_ms, made)).collect();
+        self.store.record_runs(boot, &new)?;
+        let repeated = is_invalid && flow.first().is_some_and(|run| session.repeat(run.condition, repeats));
+        if repeated {
+            session.progress.lengthen(flow.len(), flow.iter().map(|run| session.window_of(run)).sum());
+            end = Try::Again;
+        }
+        let share = begun.elapsed() / u32::try_from(flow.len()).unwrap_or(u32::MAX).max(1);
+        for ((run, label), new) in flow.iter().zip(&labels).zip(new) {
+            if !run.warmup {
+                session.ahead.remove(&key_of(run));
+                session.needs.note(run.condition, matches!(new.outcome, Outcome::Ok(_)));
+            }
+            let kind = session.plan.conditions[run.condition].workload.traffic.kind;
+            let primary = if session.plan.exact { kind.exact_metric() } else { kind.primary_metric() }.key;
+            let primary = new.outcome.metrics().iter().find(|(key, _)| key == primary).cloned();
+            let (mut failed, mut invalid) = (None, None);
+            match new.outcome {
+                Outcome::Ok(_) => {
+                    session.recorded.insert(key_of(run));
+                }
+                Outcome::Failed(why) => {
+                    session.failed += 1;
+                    failed = Some(why);
+                }
+                Outcome::Invalid(_, why) => {
+                    if !repeated {
+                        session.given_up.insert(key_of(run));
+                    }
+                    invalid = Some(Invalid { why, repeated });
+                }
+            }
+            session.progress.step(session.window_of(run), share);
+            self.tell(Event::RunFinished {
+                run: *run,
+                label: label.clone(),
+                primary,
+                failed,
+                invalid,
+                done: session.progress.done(),
+                of: session.progress.of(),
+                left_s: session.progress.left().as_secs_f64(),
+            });
+        }
+        Ok(end)
+    }
+
+    /// Makes the traffic of a flow: one run, or conditions that take turns. What each gave, or
+    /// which switches did not read back as planned.
+    fn make(
+        &mut self,
+        plan: &Plan,
+        bench: &mut dyn Bench,
+        flow: &[PlannedRun],
+    ) -> Result<Result<Vec<Readings>, Drift>, testbed::Error> {
+        for run in flow {
+            let condition = &plan.conditions[run.condition];
+            let switches = switches_of(condition);
+            let effective = bench.settle(&switches)?;
+            if let Some(drift) = testbed::drift(&plan.effective[run.condition], &effective, &switches) {
+                self.lab.forget(&condition.boot);
+                return Ok(Err(drift));
+            }
+        }
+        let (observe, differences) = (&mut *self.observe, &self.differences);
+        let look = |bench: &mut dyn Bench| -> Vec<Disturbance> {
+            differences().into_iter().map(Disturbance::from).chain(bench.differences()).collect()
+        };
+        let mut tick = || observe(&Event::Tick);
+        let mut differing = look(bench);
+        let mut made = match (flow, turns_of(plan, flow)) {
+            ([_, _, ..], Some(order)) => bench.take_turns(&order, &mut tick)?,
+            _ => flow
+                .iter()
+                .map(|run| &plan.conditions[run.condition])
+                .map(|condition| bench.run(condition, &order_of(condition), &mut tick))
+                .collect::<Result<_, _>>()?,
+        };
+        for since in look(bench) {
+            // One that lasts is told once.
+            if !differing.contains(&since) {
+                differing.push(since);
+            }
+        }
+        for (run, readings) in flow.iter().zip(&mut made) {
+            readings.disturbed.extend(differing.clone());
+            // Behind the window, which probes would disturb. A warm-up is not looked at.
+            if let Some(tracing) = plan.tracing.as_ref().filter(|_| !run.warmup) {
+                let order = order_of(&plan.conditions[run.condition]);
+                readings.detail.set_traces(bench.trace(&order, tracing, &mut tick)?);
+            }
+        }
+        Ok(Ok(made))
+    }
+
+    /// Conditions are measured in runs of their own from now on.
+    fn part(&mut self, session: &mut Session<'_>, flow: &[PlannedRun], labels: &[String], why: &str) {
+        session.apart.extend(flow.iter().map(|run| run.condition));
+        self.tell(Event::Apart { labels: labels.to_vec(), why: text::reason(why) });
+    }
+
+    /// A warm-up is not judged, as nothing is concluded from it. A disturbance may be why nothing
+    /// arrived, so such a run is repeated; with --keep-disturbed it fails.
+    fn judge(&self, run: &PlannedRun, metrics: Vec<(String, f64)>, readings: &Readings) -> Outcome {
+        let (nothing, disturbed) = (&readings.nothing, &readings.disturbed);
+        if run.warmup || (nothing.is_none() && (self.keep_disturbed || disturbed.is_empty())) {
+            return Outcome::Ok(metrics);
+        }
+        let why: Vec<String> =
+            nothing.iter().cloned().chain(disturbed.iter().map(Disturbance::to_string)).collect();
+        let why = text::reason(&why.join("; "));
+        if disturbed.is_empty() || self.keep_disturbed {
+            Outcome::Failed(why)
+        } else {
+            Outcome::Invalid(metrics, why)
+        }
+    }
+}
+
+fn recorded(run: &PlannedRun, started_unix_ms: i64, (readings, outcome): (Readings, Outcome)) -> NewRun {
+    NewRun {
+        block: run.block,
+        repeat: run.repeat,
+        position: run.position,
+        warmup: run.warmup,
+        condition: run.condition,
+        started_unix_ms,
+        outcome,
+        limited_by: readings.limited_by,
+        series: readings.series,
+        detail: readings.detail,
+    }
+}
+
+/// Why the conditions of a flow do not settle in their turns, if they took any.
+fn unsettled_in(labels: &[String], made: &[(Readings, Outcome)]) -> Option<String> {
+    let turns = |(readings, _): &'_ (Readings, Outcome)| match &readings.detail {
+        Detail::Measured(account) => account.turns.clone(),
+        Detail::Nothing | Detail::Exact(_) | Detail::Drifted(_) => None,
+    };
+    let all: Vec<Turns> = made.iter().map(turns).collect::<Option<_>>()?;
+    unsettled(labels.iter().map(String::as_str).zip(&all))
+}
+
+fn drifted(drift: &Drift) -> String {
+    format!(
+        "the switches do not read back as they did when the study was planned: {drift}: something changed them since; start the study anew"
+    )
+}
+
+fn unix_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,88 @@
+//! Which runs of a boot share a flow, and in which turns.
+
+use std::time::Duration;
+
+use study::{Plan, PlannedRun};
+use testbed::{RunOrder, TurnsOrder};
+
+use crate::order::order_of;
+
+/// The runs by flow, in the order of the first one of each; those of a flow in the order of their
+/// conditions.
+pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
+    if plan.asked.protocol.alternate.is_none() {
+        return runs.iter().map(|run| vec![*run]).collect();
+    }
+    let mut flows: Vec<Vec<PlannedRun>> = Vec::new();
+    for run in runs {
+        let is_of_it = |flow: &&mut Vec<PlannedRun>| {
+            flow.first().is_some_and(|first| {
+                (first.warmup, first.repeat) == (run.warmup, run.repeat)
+                    && plan.in_turns(first.condition).contains(&run.condition)
+            })
+        };
+        match flows.iter_mut().find(is_of_it) {
+            Some(flow) => flow.push(*run),
+            None => flows.push(vec![*run]),
+        }
+    }
+    flows.iter_mut().for_each(|flow| flow.sort_by_key(|run| run.condition));
+    flows
+}
+
+/// The flow of several runs; `None` for a plan without turns.
+pub(crate) fn turns_of(plan: &Plan, runs: &[PlannedRun]) -> Option<TurnsOrder> {
+    let alternate = plan.asked.protocol.alternate?;
+    let first = runs.first()?;
+    let together: Vec<usize> = runs.iter().map(|run| run.condition).collect();
+    let turns = plan.turns(&together, first);
+    let window = alternate.turn.checked_mul(u32::try_from(turns.len()).ok()?).unwrap_or(Duration::MAX);
+    Some(TurnsOrder {
+        flow: RunOrder { window, ..order_of(&plan.conditions[first.condition]) },
+        turn: alternate.turn,
+        settle: alternate.settle,
+        states: together.iter().map(|one| plan.effective[*one].clone()).collect(),
+        turns,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use study::Study;
+
+    use super::*;
+
+    /// Two families, each with and without TSO.
+    fn plan(alternate: &str) -> Plan {
+        let text = format!(
+            "name = \"n\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\nduration = \"1s\"\n\
+             [factors]\nfamily = [\"ipv4\", \"ipv6\"]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 2\nruns = 3\n{alternate}"
+        );
+        Study::parse("n", &text).unwrap_or_else(|problems| panic!("{problems}")).plan()
+    }
+
+    #[test]
+    fn conditions_that_differ_in_features_share_a_flow_and_no_others_do() {
+        let plan = plan("alternate = \"100ms\"");
+        let schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
+        for boot in &schedule {
+            let flows = flows(&plan, boot);
+            assert_eq!(flows.len(), 8, "a warm-up and three recorded flows of each family");
+            for flow in &flows {
+                let conditions: Vec<usize> = flow.iter().map(|run| run.condition).collect();
+                assert!(conditions == [0, 1] || conditions == [2, 3], "{conditions:?}");
+                assert!(flow.iter().all(|run| (run.warmup, run.repeat) == (flow[0].warmup, flow[0].repeat)));
+            }
+            assert!(flows[..2].iter().flatten().all(|run| run.warmup), "warm-ups come first");
+        }
+    }
+
+    #[test]
+    fn without_turns_each_run_has_its_flow() {
+        let plan = plan("");
+        let schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
+        let each: Vec<PlannedRun> = flows(&plan, &schedule[0]).concat();
+        assert_eq!(each, schedule[0]);
+        assert!(turns_of(&plan, &each[..1]).is_none());
+    }
+}

@@ -1,0 +1,191 @@
+//! The turns that conditions take in one flow.
+
+use std::time::Duration;
+
+use rand_chacha::ChaCha12Rng;
+use words::{Family, MOST_IN_TURNS, Turn, Workload};
+
+use crate::model::boot_state::BootState;
+use crate::model::protocol::Alternate;
+use crate::plan::Plan;
+use crate::plan::condition::Condition;
+use crate::plan::schedule::{PlannedRun, below, random_of_run};
+use crate::plan::settings::{SideSettings, Underlay};
+
+impl Plan {
+    /// The conditions that share a flow with this one, itself among them: those that differ from it
+    /// only in what can be switched while traffic flows. Only itself where none take turns.
+    #[must_use]
+    pub fn in_turns(&self, index: usize) -> Vec<usize> {
+        let alone = vec![index];
+        let Some(condition) = self.conditions.get(index).filter(|_| self.asked.protocol.alternate.is_some())
+        else {
+            return alone;
+        };
+        let shares = |other: &&Condition| condition.shares_flow_with(other);
+        let together: Vec<usize> = self.conditions.iter().filter(shares).map(|one| one.index).collect();
+        if (2..=MOST_IN_TURNS).contains(&together.len()) { together } else { alone }
+    }
+
+    /// The turns of a flow of these conditions, whose window is that of a run of each of them. The
+    /// states of the turns are indexes into `together`.
+    #[must_use]
+    pub fn turns(&self, together: &[usize], run: &PlannedRun) -> Vec<Turn> {
+        let Some(alternate) = self.asked.protocol.alternate else { return Vec::new() };
+        let window = together.first().map_or(Duration::ZERO, |one| self.conditions[*one].workload.duration);
+        let mut random = random_of_run(self.asked.protocol.seed, run, together.first().copied());
+        let blocks = blocks(together.len(), alternate, window);
+        (0..blocks).flat_map(|_| block(together.len(), &mut random)).collect()
+    }
+
+    /// A condition's share of the ramp and the turns of its flow; `None` where it shares none.
+    #[must_use]
+    pub fn share_of_flow(&self, index: usize) -> Option<Duration> {
+        let alternate = self.asked.protocol.alternate?;
+        let together = u32::try_from(self.in_turns(index).len()).ok().filter(|together| *together > 1)?;
+        let workload = &self.conditions[index].workload;
+        let turns = length(together as usize, alternate, workload.duration);
+        let turns = alternate.turn.saturating_mul(u32::try_from(turns).unwrap_or(u32::MAX));
+        Some(workload.ramp.saturating_add(turns) / together)
+    }
+}
+
+impl Condition {
+    /// Whether both may take turns in one flow. Hosts of virtual machines count for whole runs
+    /// only, and a search for a rate is several flows.
+    pub(crate) fn shares_flow_with(&self, other: &Self) -> bool {
+        let can = |one: &Self| one.boot.guest.is_none() && !one.workload.traffic.find_rate;
+        let same_but_features = |one: &SideSettings, other: &SideSettings| {
+            (&one.device, &one.tuning) == (&other.device, &other.tuning)
+        };
+        can(self)
+            && can(other)
+            && self.fixed() == other.fixed()
+            && same_but_features(&self.transmitter, &other.transmitter)
+            && same_but_features(&self.receiver, &other.receiver)
+    }
+
+    /// What a flow keeps, settings of a side's device and machine apart.
+    fn fixed(&self) -> (&Workload, Family, Option<u32>, &Underlay, &BootState) {
+        (&self.workload, self.family, self.mtu, &self.underlay, &self.boot)
+    }
+}
+
+/// The turns of a flow.
+pub(crate) fn length(conditions: usize, alternate: Alternate, window: Duration) -> usize {
+    let in_block = 2 * conditions * conditions + 1;
+    in_block.saturating_mul(blocks(conditions, alternate, window) as usize)
+}
+
+/// How many blocks give each condition its window.
+fn blocks(conditions: usize, alternate: Alternate, window: Duration) -> u32 {
+    let in_block = alternate.counted().as_nanos() * 2 * conditions as u128;
+    u32::try_from(window.as_nanos().div_ceil(in_block.max(1))).unwrap_or(u32::MAX).max(1)
+}
+
+/// A block of turns: one that is not counted, and then each condition twice after each condition,
+/// itself among them. Read backwards the counted ones are the same, so every condition has its
+/// turns at the block's middle on average.
+///
+/// So what a turn leaves to the next one, and a linear drift, add the same to every condition.
+fn block(conditions: usize, random: &mut ChaCha12Rng) -> Vec<Turn> {
+    let walk = walk(conditions, random);
+    let turn = |counts| move |state| Turn { state, counts };
+    let lead = walk.first().copied().map(turn(false));
+    lead.into_iter().chain(walk.iter().chain(walk.iter().rev()).copied().map(turn(true))).collect()
+}
+
+/// A random closed walk from a condition over each pair of them twice, in any direction, and from
+/// each other one once to itself (Hierholzer's algorithm).
+///
+/// Forwards and backwards together it has each ordered pair twice. Its first condition follows
+/// itself where the two meet, and after the turn that leads to it.
+fn walk(conditions: usize, random: &mut ChaCha12Rng) -> Vec<usize> {
+    let mut draw = |bound: usize| below(bound as u64, random) as usize;
+    if conditions == 0 {
+        return Vec::new();
+    }
+    let start = draw(conditions);
+    let mut left = vec![vec![2_u8; conditions]; conditions];
+    for (condition, left) in left.iter_mut().enumerate() {
+        left[condition] = u8::from(condition != start);
+    }
+    let (mut stack, mut walk) = (vec![start], Vec::new());
+    while let Some(&at) = stack.last() {
+        let open: Vec<usize> = (0..conditions).filter(|next| left[at][*next] > 0).collect();
+        if open.is_empty() {
+            walk.push(at);
+            stack.pop();
+            continue;
+        }
+        let next = open[draw(open.len())];
+        left[at][next] -= 1;
+        if next != at {
+            left[next][at] -= 1;
+        }
+        stack.push(next);
+    }
+    walk
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand_chacha::rand_core::SeedableRng;
+
+    use super::*;
+
+    fn random(seed: u64) -> ChaCha12Rng {
+        ChaCha12Rng::seed_from_u64(seed)
+    }
+
+    proptest! {
+        #[test]
+        fn each_condition_follows_each_equally_often(conditions in 1..=MOST_IN_TURNS, seed in any::<u64>()) {
+            let block = block(conditions, &mut random(seed));
+            prop_assert_eq!(block.len(), 2 * conditions * conditions + 1);
+            prop_assert!(!block[0].counts && block[1..].iter().all(|turn| turn.counts));
+            let mut follows = vec![vec![0; conditions]; conditions];
+            for pair in block.windows(2) {
+                follows[pair[0].state][pair[1].state] += 1;
+            }
+            prop_assert!(follows.iter().flatten().all(|count| *count == 2), "{:?}", follows);
+        }
+
+        #[test]
+        fn linear_drift_and_what_a_turn_leaves_cancel(
+            conditions in 2..=MOST_IN_TURNS,
+            seed in any::<u64>(),
+            drift in -10.0..10.0,
+            left in prop::collection::vec(-10.0..10.0, MOST_IN_TURNS),
+        ) {
+            let block = block(conditions, &mut random(seed));
+            let mut sums = vec![0.0_f64; conditions];
+            for (at, pair) in block.windows(2).enumerate() {
+                sums[pair[1].state] += drift * at as f64 + left[pair[0].state];
+            }
+            prop_assert!(sums.iter().all(|sum| (sum - sums[0]).abs() < 1e-6), "{:?}", sums);
+        }
+    }
+
+    #[test]
+    fn two_conditions_begin_with_either_and_change_at_random() {
+        let starts: Vec<Vec<usize>> = (0..100)
+            .map(|seed| block(2, &mut random(seed)).iter().map(|turn| turn.state).collect())
+            .collect();
+        assert!(starts.contains(&vec![0, 0, 1, 1, 0, 0, 1, 1, 0]));
+        assert!(starts.contains(&vec![1, 1, 0, 0, 1, 1, 0, 0, 1]));
+        let orders: std::collections::BTreeSet<Vec<usize>> =
+            (0..100).map(|seed| walk(4, &mut random(seed))).collect();
+        assert!(orders.len() > 90, "{}", orders.len());
+    }
+
+    #[test]
+    fn a_flow_has_as_many_blocks_as_its_window_needs() {
+        let alternate = Alternate::of(Duration::from_millis(100), None);
+        assert_eq!(alternate.counted(), Duration::from_millis(80));
+        let blocks = |window| blocks(2, alternate, Duration::from_millis(window));
+        assert_eq!([1, 320, 321, 1000].map(blocks), [1, 1, 2, 4]);
+        assert_eq!(length(2, alternate, Duration::from_millis(1000)), 36);
+    }
+}

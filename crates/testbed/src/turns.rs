@@ -1,0 +1,122 @@
+//! One flow in which conditions take turns.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use agent::message::{Answer, InTurns, Request};
+use record::{RunAccount, SideAccount, Turns};
+use study::{Effective, Side, Turn};
+
+use crate::error::Error;
+use crate::run::{RunOrder, nanoseconds};
+use crate::testbed::Testbed;
+
+/// A flow to be made in which conditions take turns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnsOrder {
+    /// The traffic of all of them. The window is that of all turns together.
+    pub flow: RunOrder,
+    /// The length of a turn.
+    pub turn: Duration,
+    /// Its first part, which is not counted.
+    pub settle: Duration,
+    /// What each condition's switches read back in a run of its own.
+    pub states: Vec<Effective>,
+    /// The turns; their states are indexes into `states`.
+    pub turns: Vec<Turn>,
+}
+
+impl TurnsOrder {
+    /// The order of a run of the same length as a condition's counted parts together.
+    #[must_use]
+    pub fn of_condition(&self, own: usize) -> RunOrder {
+        let counted = self.turns.iter().filter(|turn| turn.counts && turn.state == own).count();
+        let part = self.turn.saturating_sub(self.settle);
+        let window = part.saturating_mul(u32::try_from(counted).unwrap_or(u32::MAX));
+        RunOrder { window, ..self.flow.clone() }
+    }
+}
+
+/// What an end answers: the account of each condition, or why there is none.
+type Answered = Result<Vec<InTurns>, String>;
+
+impl Testbed {
+    /// Makes a flow in which conditions take turns: each end switches its own interface, by a
+    /// schedule that it gets before the first turn. The account of each condition, in their order.
+    ///
+    /// # Errors
+    /// [`Error::NotInTurns`] where the conditions can only be measured apart; else as
+    /// [`Testbed::run`].
+    pub fn take_turns(
+        &mut self,
+        order: &TurnsOrder,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Vec<RunAccount>, Error> {
+        let result = self.in_turns(order, tick);
+        self.abandon_after(result)
+    }
+
+    fn in_turns(&mut self, order: &TurnsOrder, tick: &mut dyn FnMut()) -> Result<Vec<RunAccount>, Error> {
+        let (shared, apart) = (self.path.is_one_interface(), self.named.is_some());
+        let request = |side: Side| Request::Alternate {
+            ramp_ns: nanoseconds(order.flow.ramp),
+            turn_ns: nanoseconds(order.turn),
+            settle_ns: nanoseconds(order.settle),
+            states: order.states.iter().map(|state| features(state, side, shared)).collect(),
+            turns: order.turns.clone(),
+        };
+        let understand = |answer| match answer {
+            Answer::Alternated { states } if states.len() == order.states.len() => Ok(Ok(states)),
+            Answer::NotInTurns { why } => Ok(Err(why)),
+            other => Err(Box::new(other)),
+        };
+        let flow = self.flow::<Answered>(&order.flow, &request, &understand, tick)?;
+        let sides = Side::BOTH.into_iter().zip(flow.sides);
+        let sides = sides
+            .map(|(side, (states, whole))| {
+                let states = states.map_err(|why| Error::NotInTurns { side, why })?;
+                Ok((states, whole))
+            })
+            .collect::<Result<Vec<_>, Error>>()?;
+        let account = |own: usize| {
+            let mut ends = sides
+                .iter()
+                .map(|(states, whole)| SideAccount { window: states[own].sum.clone(), whole: whole.clone() });
+            // Where the traffic arrives: a reversed stream at the transmitter.
+            let reverse = order.flow.traffic.direction == load::Direction::Reverse;
+            let asks = order.flow.traffic.kind.is_rr();
+            let counting = if reverse || asks { sides.first() } else { sides.last() };
+            let InTurns { turns, response, sum: _ } =
+                counting.expect("there always is a transmitter").0[own].clone();
+            RunAccount {
+                transmitter: ends.next().expect("there always is a transmitter"),
+                receiver: ends.next(),
+                hosts: None,
+                around: None,
+                others: flow.others.clone(),
+                apart,
+                search: None,
+                turns: Some(Turns {
+                    turn_ns: nanoseconds(order.turn),
+                    settle_ns: nanoseconds(order.settle),
+                    own: u8::try_from(own).unwrap_or(u8::MAX),
+                    turns,
+                    response,
+                }),
+                disturbed: Vec::new(),
+                traces: Vec::new(),
+            }
+        };
+        Ok((0..order.states.len()).map(account).collect())
+    }
+}
+
+/// Every feature of a side's interface in a state. Nothing for the receiver's where both ends are
+/// one interface, which the transmitter switches.
+fn features(state: &Effective, side: Side, shared: bool) -> BTreeMap<String, bool> {
+    let settled = match side {
+        Side::Transmitter => Some(&state.transmitter),
+        Side::Receiver => state.receiver.as_ref().filter(|_| !shared),
+    };
+    settled.map(|settled| settled.active.clone()).unwrap_or_default()
+}
