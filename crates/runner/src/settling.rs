@@ -35,7 +35,7 @@ pub(crate) fn unsettled<'t>(flow: impl Iterator<Item = (&'t str, &'t Turns)> + C
         let chance = deviations * itself.error.hypot(another.error);
         (apart.abs() > allowed.max(chance)).then(|| {
             format!(
-                "{label}: after a turn of another condition its rate is {:+.1} % off that after one of its own, so a switch acts for longer than the {:.0} ms that are not counted",
+                "{label}: after a turn of another condition its rate differs by {:+.1} % from that after one of its own, so a switch acts for longer than the {:.0} ms that are not counted",
                 100.0 * apart / itself.value,
                 turns.settle_ns as f64 / 1e6
             )
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(flagged(0.2, 100.0, 0.0), 400);
         let flow = flow(1, 0.2, 100.0, 0.0);
         let why = unsettled(["on", "off"].into_iter().zip(&flow)).unwrap();
-        assert!(why.starts_with("on: after a turn of another condition its rate is -"), "{why}");
+        assert!(why.starts_with("on: after a turn of another condition its rate differs by -"), "{why}");
         assert!(why.ends_with("so a switch acts for longer than the 20 ms that are not counted"), "{why}");
     }
 
