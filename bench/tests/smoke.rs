@@ -98,6 +98,27 @@ fn traffic_guests_boot_in_turn() {
     assert!(is_positive(&report["goals"][0]["figure"]));
 }
 
+/// bpftrace is not among the packages that tests install: without it netassay's probes are measured
+/// alone, and the report says so.
+#[test]
+fn traffic_probes_cost_what_a_traced_packet_takes_more() {
+    let output = bench(&["trace", "--kernel", kernel::directory().to_str().unwrap()]);
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}\n{errors}"));
+    let missing = list(&report, "/not_run", usize::from(output.status.code() == Some(3)));
+    assert!(
+        missing.iter().all(|one| one.as_str().unwrap().starts_with("bpftrace: it is not installed")),
+        "{out}"
+    );
+    let scripts = if missing.is_empty() { 2 } else { 0 };
+    let each = scripts.max(1);
+    let (without, own) =
+        (figures(&report, "without probes", each), figures(&report, "netassay's probes", each));
+    // A datagram over loopback takes thousands of instructions, and its five places hundreds each.
+    assert!(without.iter().all(|one| *one > 1000.0) && own.iter().all(|one| *one > 100.0), "{out}");
+    assert_eq!(list(&report, "/goals", scripts / 2).len(), scripts / 2);
+}
+
 #[test]
 fn traffic_controller_is_watched_with_and_without_a_terminal() {
     let report = report(&bench(&["controller"]));

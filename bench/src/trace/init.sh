@@ -1,6 +1,6 @@
 #!/bin/sh
 # The guest of `bench trace`: documents of `netassay trace` to the second serial port, in turn
-# without bpftrace and beside each of its scripts.
+# without bpftrace and beside each of its scripts; without scripts, one a round.
 export PATH=/bin HOME=/ LD_LIBRARY_PATH=/lib
 busybox mkdir -p /proc /sys /tmp
 busybox mount -t proc proc /proc
@@ -15,15 +15,17 @@ ip link set lo up
 stty -F /dev/ttyS1 raw
 
 measure() {
-    netassay trace udp-tx --message 1 --batch 2000 --rounds 3 --format json >/dev/ttyS1
+    # shellcheck disable=SC2046 # Several words.
+    netassay trace udp-tx --message 1 $(cat /size) --format json >/dev/ttyS1
 }
 
 round=0
 while [ "$round" -lt "$(cat /rounds)" ]; do
-    for script in /stages.bt /same.bt; do
+    [ -s /scripts ] || measure
+    while read -r script <&3; do
         measure
         : >/tmp/said
-        bpftrace "$script" >/tmp/said 2>&1 &
+        bpftrace "/$script" >/tmp/said 2>&1 &
         peer=$!
         waited=0
         until grep -q Attaching /tmp/said || [ "$waited" -gt 60 ]; do
@@ -36,7 +38,7 @@ while [ "$round" -lt "$(cat /rounds)" ]; do
         measure
         kill -INT "$peer"
         wait "$peer"
-    done
+    done 3</scripts
     round=$((round + 1))
 done
 poweroff -f

@@ -1,5 +1,5 @@
 //! What a traced packet costs, by netassay's probes and by bpftrace's at the same places: in one
-//! guest that counts instructions, in turn.
+//! guest that counts instructions, in turn. Without bpftrace, by netassay's alone.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use guest::{Archive, Kernel, Tools};
+use guest::{Archive, Kernel, Tools, loaded_part};
 use serde_json::Value;
 
 use crate::bench::{Bench, temporary_directory, write};
@@ -37,9 +37,10 @@ pub(crate) struct Options {
 const GOAL: f64 = 0.6;
 /// A guest ends by itself long before.
 const PATIENCE: Duration = Duration::from_secs(900);
-/// bpftrace's scripts, in the order in which the guest runs them.
-const SCRIPTS: [(&str, &str); 2] =
-    [("stages.bt", include_str!("stages.bt")), ("same.bt", include_str!("same.bt"))];
+/// The name of a script of bpftrace's, and its text.
+type Script = (&'static str, &'static str);
+/// Those that run in the guest, in the order in which they do.
+const SCRIPTS: [Script; 2] = [("stages.bt", include_str!("stages.bt")), ("same.bt", include_str!("same.bt"))];
 const INIT: &str = include_str!("init.sh");
 
 pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
@@ -50,33 +51,27 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
     );
     let kernel = Kernel::find(Some(&options.kernel)).map_err(Failure::environment)?;
     let qemu = Tools::here().qemu().map_err(Failure::environment)?;
-    let found = options.bpftrace.clone().or_else(|| program_of_package("bpftrace", &mut report));
-    let Some(bpftrace) = found else { return Ok(report.finish()) };
+    let bpftrace = options.bpftrace.clone().or_else(|| program_of_package("bpftrace", &mut report));
     let Some(shell) = busybox(options.busybox.as_deref()) else {
         report.not_run("the guest: no static busybox: apt-get install busybox-static, or --busybox");
         return Ok(report.finish());
     };
     let directory = temporary_directory()?;
     let rounds = bench.rounds(3, 1);
-    write(&directory.path().join("initramfs"), initramfs(bench, &shell, &bpftrace, rounds)?)?;
-    let documents = boot(bench, &qemu, &kernel, directory.path(), rounds)?;
+    let scripts: &[Script] = if bpftrace.is_some() { &SCRIPTS } else { &[] };
+    write(
+        &directory.path().join("initramfs"),
+        initramfs(bench, &shell, bpftrace.as_deref(), scripts, rounds)?,
+    )?;
+    let wanted = rounds as usize * of_round(scripts);
+    let documents = boot(bench, &qemu, &kernel, directory.path(), wanted)?;
 
-    let [mut without, mut own] = [Vec::new(), Vec::new()];
-    let mut peers = SCRIPTS.map(|_| (Vec::new(), Vec::new()));
-    for round in documents.chunks_exact(2 * SCRIPTS.len()) {
-        for (pair, (costs, beside)) in round.chunks_exact(2).zip(&mut peers) {
-            let ([plain, probed], [with_peer, _]) = (pair[0], pair[1]);
-            without.push(plain);
-            own.push(probed - plain);
-            costs.push(with_peer - plain);
-            beside.push(probed - plain);
-        }
-    }
-    report.figures("without probes", &without, 0);
-    report.figures("netassay's probes", &own, 0);
-    for ((name, _), (costs, beside)) in SCRIPTS.iter().zip(&peers) {
-        report.figures(&format!("bpftrace's probes, {name}"), costs, 0);
-        let Some(ratios) = Ratios::of(beside, costs) else { continue };
+    let costs = Costs::of(&documents, scripts);
+    report.figures("without probes", &costs.without, 0);
+    report.figures("netassay's probes", &costs.own, 0);
+    for ((name, _), [own, peer]) in scripts.iter().zip(&costs.pairs) {
+        report.figures(&format!("bpftrace's probes, {name}"), peer, 0);
+        let Some(ratios) = Ratios::of(own, peer) else { continue };
         let what = format!("netassay / bpftrace, {name}, median of pairs");
         if *name == "same.bt" {
             let goal = Goal::new(what, ratios.all.median, Bound::AtMost(GOAL), "");
@@ -88,8 +83,50 @@ pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
     Ok(report.finish())
 }
 
+/// How many documents the guest tells in a round: one before each script, and one beside it.
+fn of_round(scripts: &[Script]) -> usize {
+    (2 * scripts.len()).max(1)
+}
+
+/// What probes cost, by the document.
+#[derive(Debug, Default, PartialEq)]
+struct Costs {
+    /// What a message takes without any.
+    without: Vec<f64>,
+    /// What netassay's add, without a peer.
+    own: Vec<f64>,
+    /// By script, in pairs of neighbours: what netassay's add, and what the peer's do.
+    pairs: Vec<[Vec<f64>; 2]>,
+}
+
+impl Costs {
+    /// Of documents in the order in which the guest tells them: what a message takes without
+    /// netassay's probes and with all of them.
+    fn of(documents: &[[f64; 2]], scripts: &[Script]) -> Self {
+        let mut costs = Self { pairs: vec![Default::default(); scripts.len()], ..Self::default() };
+        for round in documents.chunks_exact(of_round(scripts)) {
+            for (place, turn) in round.chunks(2).enumerate() {
+                let [plain, probed] = turn[0];
+                costs.without.push(plain);
+                costs.own.push(probed - plain);
+                if let (Some([own, peer]), [_, [beside, _]]) = (costs.pairs.get_mut(place), turn) {
+                    own.push(probed - plain);
+                    peer.push(beside - plain);
+                }
+            }
+        }
+        costs
+    }
+}
+
 /// The guest's files: both programs, what bpftrace links to, and what the guest does.
-fn initramfs(bench: &Bench, shell: &[u8], bpftrace: &Path, rounds: u32) -> Result<Vec<u8>, Failure> {
+fn initramfs(
+    bench: &Bench,
+    shell: &[u8],
+    bpftrace: Option<&Path>,
+    scripts: &[Script],
+    rounds: u32,
+) -> Result<Vec<u8>, Failure> {
     let read = |path: &Path| fs::read(path).map_err(Failure::io(format!("cannot read {}", path.display())));
     let mut archive = Archive::default();
     for directory in ["dev", "bin", "lib", "lib64"] {
@@ -98,18 +135,25 @@ fn initramfs(bench: &Bench, shell: &[u8], bpftrace: &Path, rounds: u32) -> Resul
     archive.device("dev/console", 0o600, 5, 1);
     archive.file("bin/busybox", 0o755, shell);
     archive.file("bin/sh", 0o755, shell);
-    archive.file("bin/netassay", 0o755, &read(&bench.netassay)?);
-    archive.file("bin/bpftrace", 0o755, &read(bpftrace)?);
-    for library in libraries(bpftrace)? {
-        let name = library.file_name().unwrap_or_default().to_string_lossy();
-        // The loader is where programs name it.
-        let room = if name.starts_with("ld-linux") { "lib64" } else { "lib" };
-        archive.file(&format!("{room}/{name}"), 0o755, &read(&library)?);
+    let netassay = loaded_part(&read(&bench.netassay)?).map_err(Failure::environment)?;
+    archive.file("bin/netassay", 0o755, &netassay);
+    if let Some(bpftrace) = bpftrace {
+        archive.file("bin/bpftrace", 0o755, &read(bpftrace)?);
+        for library in libraries(bpftrace)? {
+            let name = library.file_name().unwrap_or_default().to_string_lossy();
+            // The loader is where programs name it.
+            let room = if name.starts_with("ld-linux") { "lib64" } else { "lib" };
+            archive.file(&format!("{room}/{name}"), 0o755, &read(&library)?);
+        }
     }
-    for (name, script) in SCRIPTS {
+    let names: String = scripts.iter().map(|(name, _)| format!("{name}\n")).collect();
+    for (name, script) in scripts {
         archive.file(name, 0o644, script.as_bytes());
     }
+    archive.file("scripts", 0o644, names.as_bytes());
     archive.file("rounds", 0o644, rounds.to_string().as_bytes());
+    let size = bench.or_smoke("--batch 2000 --rounds 3", "--batch 64 --rounds 2");
+    archive.file("size", 0o644, size.as_bytes());
     archive.file("init", 0o755, INIT.as_bytes());
     Ok(archive.finish())
 }
@@ -134,7 +178,7 @@ fn boot(
     qemu: &Path,
     kernel: &Kernel,
     directory: &Path,
-    rounds: u32,
+    wanted: usize,
 ) -> Result<Vec<[f64; 2]>, Failure> {
     let [console, told] = ["console", "told"].map(|name| directory.join(name));
     let out = File::create(&console).map_err(Failure::io("cannot make a file for the console"))?;
@@ -174,7 +218,6 @@ fn boot(
         .into_iter()
         .collect::<Result<_, _>>()
         .map_err(Failure::failed)?;
-    let wanted = rounds as usize * 2 * SCRIPTS.len();
     if documents.len() != wanted {
         let said = fs::read_to_string(&console).unwrap_or_default();
         let last: Vec<&str> = said.lines().rev().take(5).collect();
@@ -216,6 +259,18 @@ mod tests {
         let document = json!({ "traces": [{ "account": account }] });
         assert_eq!(messages(&document).unwrap(), [6.0, 10.0]);
         assert!(messages(&json!({ "traces": [] })).is_err());
+    }
+
+    /// A round of two scripts is plain, beside the first, plain, beside the second.
+    #[test]
+    fn documents_are_paired_as_the_guest_tells_them() {
+        let documents = [[10.0, 14.0], [17.0, 20.0], [11.0, 15.0], [21.0, 25.0]];
+        let costs = Costs::of(&documents, &SCRIPTS);
+        assert_eq!((costs.without, costs.own), (vec![10.0, 11.0], vec![4.0, 4.0]));
+        assert_eq!(costs.pairs, [[vec![4.0], vec![7.0]], [vec![4.0], vec![10.0]]]);
+        // Without bpftrace each document is a round.
+        let alone = Costs::of(&documents[..2], &[]);
+        assert_eq!(alone, Costs { without: vec![10.0, 17.0], own: vec![4.0, 3.0], pairs: Vec::new() });
     }
 
     #[test]
