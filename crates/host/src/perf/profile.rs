@@ -167,9 +167,15 @@ impl Profile {
         self.functions.iter().filter(|own| own.samples > 0).map(cost).collect()
     }
 
+    /// What one sample stands for, of the cost of a message.
+    #[must_use]
+    pub fn sample(&self) -> f64 {
+        self.message / self.samples.max(1) as f64
+    }
+
     /// The stacks that were kept, by names, with what each costs for a message.
     pub fn folded(&self) -> impl Iterator<Item = (Vec<&str>, f64)> {
-        let each = self.message / self.samples.max(1) as f64;
+        let each = self.sample();
         self.stacks.iter().map(move |stack| (self.names(stack), each * stack.samples as f64))
     }
 

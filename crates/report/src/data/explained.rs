@@ -199,7 +199,13 @@ fn ready(
     let divided = |of_condition: bool, (boot, trace): &(u32, &PathTrace)| {
         let costs = aligned.costs(trace);
         let parts = places.iter().map(|place| costs[*place]).collect();
-        Divided { of_condition, boot: *boot, whole: trace.whole.unwrap_or_default(), parts }
+        Divided {
+            of_condition,
+            boot: *boot,
+            whole: trace.whole.unwrap_or_default(),
+            parts,
+            by_count: Vec::new(),
+        }
     };
     let [before, after] = &followed;
     let divided: Vec<Divided> = before

@@ -117,6 +117,21 @@ fn profiles(stored: &StoredStudy, condition: usize, reader: Waiting) -> Vec<(u32
     .collect()
 }
 
+/// What functions cost for a message, in one run.
+struct Costs {
+    boot: u32,
+    message: f64,
+    /// What one sample stands for.
+    sample: f64,
+    costs: BTreeMap<String, f64>,
+}
+
+impl Costs {
+    fn of(&self, function: &str) -> f64 {
+        self.costs.get(function).copied().unwrap_or_default()
+    }
+}
+
 /// `None` if one of the two was not sampled.
 fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Option<(Vec<Divided>, Sampled)> {
     let all = conditions.map(|condition| profiles(stored, condition, reader));
@@ -126,21 +141,23 @@ fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Optio
     let costs = |(boot, profile): &(u32, &Profile)| {
         let costs: BTreeMap<String, f64> =
             profile.costs().into_iter().map(|cost| (cost.name, cost.cost)).collect();
-        (*boot, profile.message, costs)
+        Costs { boot: *boot, message: profile.message, sample: profile.sample(), costs }
     };
     let [before, after] = all.each_ref().map(|of| of.iter().map(costs).collect::<Vec<_>>());
     let runs: Vec<_> =
         before.iter().map(|run| (false, run)).chain(after.iter().map(|run| (true, run))).collect();
-    let whole: f64 = runs.iter().map(|(_, (_, message, _))| message).sum();
-    let met: BTreeSet<&String> = runs.iter().flat_map(|(_, (_, _, costs))| costs.keys()).collect();
-    let sum = |name: &String| runs.iter().filter_map(|(_, (_, _, costs))| costs.get(name)).sum::<f64>();
+    let whole: f64 = runs.iter().map(|(_, run)| run.message).sum();
+    let met: BTreeSet<&String> = runs.iter().flat_map(|(_, run)| run.costs.keys()).collect();
+    let sum = |name: &String| runs.iter().map(|(_, run)| run.of(name)).sum::<f64>();
     let functions: Vec<String> =
         met.iter().filter(|name| sum(name) >= LEAST * whole).map(|name| (*name).clone()).collect();
-    let divided = runs.iter().map(|(of_condition, (boot, message, costs))| Divided {
+    let divided = runs.iter().map(|(of_condition, run)| Divided {
         of_condition: *of_condition,
-        boot: *boot,
-        whole: *message,
-        parts: functions.iter().map(|name| costs.get(name).copied().unwrap_or_default()).collect(),
+        boot: run.boot,
+        whole: run.message,
+        parts: functions.iter().map(|name| run.of(name)).collect(),
+        // So many samples at so much each: their number varies by its root.
+        by_count: functions.iter().map(|name| run.of(name) * run.sample).collect(),
     });
     let divided = divided.collect();
     let samples = |of: &Vec<(u32, &Profile)>| of.iter().map(|(_, profile)| profile.samples).sum::<u64>();

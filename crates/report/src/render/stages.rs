@@ -157,7 +157,7 @@ impl Stages {
             "share: of the difference of the whole; unexplained: what the whole, measured with the fewest probes, has beside the stages.".to_owned(),
         ];
         if !self.profiles.is_empty() {
-            said.push("functions: what each takes itself, by samples without probes; their intervals hold together (Holm).".to_owned());
+            said.push("functions: what each takes itself, by samples without probes; their intervals hold together (Holm), and rest on the spreads of all of them (Smyth).".to_owned());
         }
         said.extend(self.truth.map(|truth| format!("{truth}.")));
         said
