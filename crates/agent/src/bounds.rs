@@ -192,6 +192,7 @@ impl Bounded for Request {
                 names("underlay", underlay.iter())?;
                 times([("ramp_ns", *ramp_ns), ("window_ns", *window_ns)])
             }
+            Self::Stay { for_ms } => most("for_ms", *for_ms, TIME.as_millis()),
             Self::Exact { spec: own, receiver: there } => {
                 spec(own)?;
                 receiver(there)
@@ -321,7 +322,7 @@ fn booted(guest: &Booted) -> Checked {
 fn receiver(receiver: &ExactReceiver) -> Checked {
     match receiver {
         ExactReceiver::In { process: _, spec: other } => spec(other),
-        ExactReceiver::Nobody(_) => Ok(()),
+        ExactReceiver::Nobody(_) | ExactReceiver::Apart => Ok(()),
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
             (Some(receiver), Some(there), None)
         }
         ExactReceiver::Nobody(address) => (None, None, Some(address)),
+        ExactReceiver::Apart => return Err(NO_OTHER.into()),
     };
     let mut kept = Ok(0);
     // When a neighbour was found decides when it is checked again, which would be in the count.
@@ -41,6 +42,8 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
     let account = account.map_err(Refusal::passing)?;
     Ok(Answer::Exact(Box::new(account)))
 }
+
+const NO_OTHER: &str = "exact mode holds the sockets of both ends: no other machine has one";
 
 /// Opens a socket in the network namespace of another process, and one to its kernel's links. A new
 /// thread enters that namespace; this one stays.

@@ -193,6 +193,11 @@ pub enum Request {
     },
     /// Start the threads of the workload.
     Start,
+    /// Keep the workload open for so long without a window: the other end is traced.
+    Stay {
+        /// The time, in ms.
+        for_ms: u32,
+    },
     /// End the threads that send here. Receiving threads continue.
     Quiet,
     /// Wait `ramp_ns`, then measure for `window_ns`; the threads go on afterwards.
@@ -323,6 +328,8 @@ pub enum ExactReceiver {
     },
     /// None: an interface discards what is sent to this address.
     Nobody(SocketAddr),
+    /// (of a trace) Another machine, which answers: the sockets are those of [`Request::Connect`].
+    Apart,
 }
 
 /// What the agent answers.

@@ -126,6 +126,10 @@ impl Session {
             }
             Request::Attach { locals } => self.traffic()?.attach(&locals),
             Request::Start => self.traffic()?.start(),
+            Request::Stay { for_ms } => {
+                self.traffic()?.stay(Duration::from_millis(for_ms.into()));
+                Ok(Answer::Done)
+            }
             Request::Quiet => Ok(self.traffic()?.quiet()),
             Request::Measure { ramp_ns, window_ns, step_ns } => {
                 let times = [ramp_ns, window_ns, step_ns].map(Duration::from_nanos);
@@ -153,8 +157,8 @@ impl Session {
                 exact(&mut self.interfaces.links, &spec, receiver)
             }
             Request::Trace { spec, receiver, wanted } => {
-                self.traffic = None;
-                trace(&spec, receiver, &wanted, deadline)
+                let connected = self.traffic.take();
+                trace(&spec, (receiver, connected), &wanted, deadline)
             }
             Request::Survey { paths, functions } => survey(&paths, functions),
             Request::Finish => {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ::trace::{
-    Account, At, Candidates, Chosen, Cost, Kernel, Ladder, Mean, Offered, Path, Phase, Probe, Round, Sampled,
-    Survey, Tracer, needed, resolve,
+    Account, Candidates, Chosen, Cost, Kernel, Ladder, Offered, Path, Phase, Probe, Round, Sampled, Survey,
+    Tracer, needed, resolve,
 };
 use host::ProcessTimes;
 use load::Spec;
@@ -16,6 +16,7 @@ use crate::exact::open_in;
 use crate::message::{Answer, ExactReceiver, Traced};
 use crate::profiler::Profiler;
 use crate::refusal::{Refusal, Reply};
+use crate::traffic::Traffic;
 
 /// The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
 const SENDTO: u64 = 44;
@@ -25,20 +26,34 @@ const WARM_UP: u32 = 2000;
 /// Turns in which the places of stages are tried.
 const TRIED: u32 = 64;
 
+const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
+
 /// Traces the work of a workload. Meanwhile the agent reads and writes nothing.
-pub(crate) fn trace(spec: &Spec, receiver: ExactReceiver, wanted: &Traced, deadline: Deadline) -> Reply {
+/// `connected`: the workload that was open, for a receiver on another machine.
+pub(crate) fn trace(
+    spec: &Spec,
+    (receiver, connected): (ExactReceiver, Option<Traffic>),
+    wanted: &Traced,
+    deadline: Deadline,
+) -> Reply {
     let path = Path::parse("the path", &wanted.path).map_err(|error| Refusal::from(error.to_string()))?;
     if let Some(obstacle) = Ladder::read().obstacle() {
         return Err(format!("this kernel cannot be traced from here: {obstacle}").into());
     }
     let kernel = Kernel::running().map_err(|error| Refusal::from(error.to_string()))?;
+    let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), deadline };
+    let mut borrower = |turns: &mut dyn Repeat| work.account(turns);
     let (receiver, nobody) = match receiver {
         ExactReceiver::In { process, spec } => (Some(open_in(process, *spec)?.0), None),
         ExactReceiver::Nobody(address) => (None, Some(address)),
+        ExactReceiver::Apart => {
+            let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
+            let lent = connected.endpoint().lend(wanted.asleep, &mut borrower);
+            return Ok(Answer::Traced(Box::new(lent.map_err(Refusal::passing)??)));
+        }
     };
-    let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), deadline };
-    let lent = lend(spec, receiver, nobody, wanted.asleep, &mut |turns| work.account(turns))
-        .map_err(Refusal::passing)?;
+    drop(connected);
+    let lent = lend(spec, receiver, nobody, wanted.asleep, &mut borrower).map_err(Refusal::passing)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
 
@@ -80,13 +95,11 @@ impl Watched<'_> {
         let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();
         let passes = |probe: &Probe| way.is_none_or(|way| way.passes(probe.number));
         for stage in &stages {
-            if let (Some(probe), Ok(seen)) = (stage.probe(), &stage.seen)
+            if let (Some(probe), Some(kind)) = (stage.probe(), stage.cost())
                 && !ends.contains(&probe)
                 && passes(&probe)
             {
-                // A tracepoint is one place, whichever end of a stage it stands for.
-                let at = if seen.mean == Mean::Tracepoint { At::Entry } else { stage.at };
-                kinds.entry((seen.mean, at, stage.phase)).or_insert(probe);
+                kinds.entry(kind).or_insert(probe);
             }
         }
         let messages = work.messages();

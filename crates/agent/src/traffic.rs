@@ -97,6 +97,15 @@ impl Traffic {
         done(self.endpoint.start().map_err(Refusal::passing))
     }
 
+    /// Stays open for so long without a window.
+    pub(crate) fn stay(&mut self, time: Duration) {
+        self.closes = within(time, self.flows);
+    }
+
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
     pub(crate) fn quiet(&self) -> Answer {
         self.endpoint.quiet();
         Answer::Done

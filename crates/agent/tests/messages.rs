@@ -78,6 +78,7 @@ fn requests() -> Vec<Request> {
         },
         Request::Attach { locals: vec![ADDRESS.parse().unwrap()] },
         Request::Start,
+        Request::Stay { for_ms: 1 },
         Request::Quiet,
         Request::Measure { ramp_ns: 1, window_ns: 1, step_ns: 1 },
         Request::Alternate {

@@ -124,7 +124,7 @@ pub(crate) enum Command {
     /// Define a term of the output or the docs; without a word: list all terms
     Explain(Explain),
     /// Show what each stage of the kernel's path costs a packet
-    Trace(Trace),
+    Trace(Box<Trace>),
     /// Fetch and list kernels for guests
     Kernel(Kernel),
     /// Show what this machine supports, and what disturbs measurements here

@@ -185,7 +185,7 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "udp-tx", "--chart=path.png"], 2, &["path.png", ".svg or an .html"]);
     refused(&["trace", "udp-tx", "--flame=path.png"], 2, &["path.png", ".svg or an .html"]);
     refused(&["trace", "udp-tx", "--scenario=discard"], 2, &["needs a receiver", "`loopback`"]);
-    for scenario in ["veth", "vm", "ssh"] {
+    for scenario in ["veth", "vxlan"] {
         let asked = format!("--scenario={scenario}");
         let words = [scenario, "only `loopback` is traced", "--inside guest"];
         refused(&["trace", "udp-tx", &asked], 2, &words);

@@ -42,7 +42,9 @@ impl Guests {
         let orders = BySide::try_of(|side: Side| {
             let order = builder.order(&side.to_string(), &builder.options.cpus[side])?;
             let tap = Some(TAPS[side].to_owned());
-            Ok::<_, Error>(Order { tap, mac: CARDS[side], place: Some(places[side]), ..order })
+            // Instructions are counted where a path is traced; the other one answers.
+            let exact = order.exact && side == Side::Transmitter;
+            Ok::<_, Error>(Order { tap, mac: CARDS[side], place: Some(places[side]), exact, ..order })
         })?;
         let booted = |side: Side, (machine, guest): Local| {
             let name = side.to_string();

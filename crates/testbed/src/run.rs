@@ -147,27 +147,7 @@ impl Testbed {
             (None, kind) => return Err(Error::NoReceiver(kind)),
         }
 
-        let endpoints = match &mut receiver {
-            Some(receiver) => {
-                let listen = Request::Listen {
-                    spec: spec(receiver, order)?,
-                    interface: receiver.interface.clone(),
-                    underlay: receiver.underlay.clone(),
-                };
-                sockets(receiver, &listen)?
-            }
-            None => nobody(order.family, order.traffic.flows, order.traffic.port),
-        };
-        let connect = Request::Connect {
-            spec: spec(transmitter, order)?,
-            endpoints,
-            interface: transmitter.interface.clone(),
-            underlay: transmitter.underlay.clone(),
-        };
-        let locals = sockets(transmitter, &connect)?;
-        if let Some(receiver) = &mut receiver {
-            receiver.agent.order(&Request::Attach { locals })?;
-        }
+        open(transmitter, receiver.as_deref_mut(), order)?;
         // The receiver first, if there is one.
         let mut ends: Vec<&mut End> = receiver.into_iter().chain([transmitter]).collect();
         // The receiver of the data starts before their sender.
@@ -254,6 +234,36 @@ pub(crate) fn spec(end: &End, order: &RunOrder) -> Result<load::Spec, Error> {
     let local = reachable(local, order.family, end.side)?;
     let interface = end.agent.is_on_machine().then(|| end.interface.clone());
     Ok(load::Spec { traffic: order.traffic.clone(), local, cpus: end.cpus.clone(), interface })
+}
+
+/// Opens the sockets of both ends, and connects them.
+pub(crate) fn open(
+    transmitter: &mut End,
+    mut receiver: Option<&mut End>,
+    order: &RunOrder,
+) -> Result<(), Error> {
+    let endpoints = match &mut receiver {
+        Some(receiver) => {
+            let listen = Request::Listen {
+                spec: spec(receiver, order)?,
+                interface: receiver.interface.clone(),
+                underlay: receiver.underlay.clone(),
+            };
+            sockets(receiver, &listen)?
+        }
+        None => nobody(order.family, order.traffic.flows, order.traffic.port),
+    };
+    let connect = Request::Connect {
+        spec: spec(transmitter, order)?,
+        endpoints,
+        interface: transmitter.interface.clone(),
+        underlay: transmitter.underlay.clone(),
+    };
+    let locals = sockets(transmitter, &connect)?;
+    match receiver {
+        Some(receiver) => receiver.agent.order(&Request::Attach { locals }),
+        None => Ok(()),
+    }
 }
 
 fn sockets(end: &mut End, request: &Request) -> Result<Vec<std::net::SocketAddr>, Error> {

@@ -37,10 +37,13 @@ struct {
 	struct journey *value;
 } journeys SEC(".maps");
 
+/* A reader that is followed polls the device, in its system call. */
+#define POLLED 2
+
 /* Of each CPU: what leads to the next packet, and the packet that it handles. */
 struct cpu {
 	u64 packet;
-	u32 delivers; /* a soft interrupt is under way */
+	u32 delivers; /* 1: a soft interrupt is under way; POLLED */
 	u32 padding;
 	struct journey journey;
 };

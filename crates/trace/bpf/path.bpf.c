@@ -125,6 +125,15 @@ INLINE int arriving(u64 address)
 		return 0;
 	}
 	if (PHASE == LEADING) {
+		journey = under_way();
+		if (cpu->delivers == POLLED && cpu->journey.depth) {
+			/* The device interrupts its poll: that is the way of the next packet. */
+			cpu->delivers = 0;
+			cpu->journey.depth = 0;
+		} else if (!cpu->delivers && journey && !journey->depth) {
+			/* A reader that is followed polls the device itself. */
+			cpu->delivers = POLLED;
+		}
 		lead(&cpu->journey, POINT, moment_of(&cpu->journey));
 		return 0;
 	}
@@ -155,6 +164,23 @@ INLINE int arriving(u64 address)
 		count(&tallies, CAME_IN);
 	}
 	return 0;
+}
+
+/* This CPU, where packets that come in are followed. */
+INLINE struct cpu *receiving(void)
+{
+	u32 zero = 0;
+
+	return PHASE != OUT ? lookup(&cpus, &zero) : 0;
+}
+
+/* The reader polls no more: its call is over, or it sleeps. */
+INLINE void polls_no_more(void)
+{
+	struct cpu *cpu = receiving();
+
+	if (cpu && cpu->delivers == POLLED)
+		cpu->delivers = 0;
 }
 
 /* What came of a read that returned: the packet that it took is joined to it. */
@@ -196,8 +222,11 @@ INLINE int hit(u64 address)
 		journey->packet = address;
 	came_to = pass(journey, POINT, FIRST, LAST, moment_of(journey));
 	if (came_to == DONE || came_to == REPEATED) {
-		if (PHASE == READING && came_to == DONE)
-			came_to = taken(journey);
+		if (PHASE == READING) {
+			polls_no_more();
+			if (came_to == DONE)
+				came_to = taken(journey);
+		}
 		if (came_to == DONE) {
 			u64 every = EVERY;
 
@@ -274,14 +303,6 @@ INLINE void leave(struct journey *journey)
 		journey->since = now_ns();
 }
 
-/* This CPU, where packets that come in are followed. */
-INLINE struct cpu *receiving(void)
-{
-	u32 zero = 0;
-
-	return PHASE != OUT ? lookup(&cpus, &zero) : 0;
-}
-
 /* An interrupt: it interrupts a soft interrupt, too. */
 SEC("raw_tp/begin") int begin(void *context)
 {
@@ -342,6 +363,7 @@ SEC("raw_tp/sched_switch") int sched_switch(u64 *context)
 
 	if (journey)
 		leave(journey);
+	polls_no_more();
 	read_kernel(&thread, sizeof(thread), &comes->pid);
 	journey = lookup(&journeys, &thread);
 	if (journey)

@@ -5,12 +5,11 @@ use host::perf::Profile;
 use serde::{Deserialize, Serialize};
 use words::Closure;
 
-use crate::chosen::Chosen;
+use crate::chosen::{Chosen, Cost};
 use crate::path::At;
 use crate::phase::Phase;
 use crate::reading::{Reading, Way};
 use crate::sampled::Sampled;
-use crate::tracer::Mean;
 
 /// The account of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,10 +36,6 @@ pub struct Account {
     /// The functions that take the time without probes, if that was asked for.
     pub profile: Option<Profile>,
 }
-
-/// What decides the cost of a probe: how it is attached, at which end of a function, and whose
-/// journey it looks up.
-pub type Cost = (Mean, At, Phase);
 
 /// A batch with probes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -82,23 +77,22 @@ impl Account {
 
     /// Half of what the probe at a stage costs: what lies on one side of its reading of the clock.
     fn half(&self, stage: &Chosen) -> f64 {
-        let Ok(seen) = &stage.seen else { return 0.0 };
-        self.cost_or_like((seen.mean, stage.at, stage.phase)) / 2.0
+        stage.cost().map_or(0.0, |kind| self.cost_or_like(kind)) / 2.0
     }
 
-    /// The cost of a kind that stands only where it is needed, and so was not measured: that of the
-    /// other end of functions, changed as it is in another phase. Where nothing is like it: 0.
+    /// The cost of a kind that stands only where it is needed, and so was not measured: that of
+    /// one that is given its packet, or is at the other end of functions, changed as it is in
+    /// another phase. Where nothing is like it: 0.
     fn cost_or_like(&self, kind: Cost) -> f64 {
-        let (mean, at, phase) = kind;
-        let other = if at == At::Entry { At::Return } else { At::Entry };
+        let other = if kind.at == At::Entry { At::Return } else { At::Entry };
+        let plain = Cost { listed: false, ..kind };
         let phases = [Phase::Out, Phase::Leading, Phase::Arriving, Phase::Reading];
-        let elsewhere = |at: At| phases.iter().find_map(|phase| self.cost((mean, at, *phase)));
-        let changed = phases
-            .iter()
-            .find_map(|phase| Some(self.cost((mean, at, *phase))? - self.cost((mean, other, *phase))?));
-        let like = || Some(self.cost((mean, other, phase))? + changed.unwrap_or_default());
-        let known = self.cost(kind).or_else(like).or_else(|| elsewhere(at)).or_else(|| elsewhere(other));
-        known.unwrap_or_default()
+        let of = |at: At, phase: Phase| self.cost(Cost { at, phase, ..plain });
+        let elsewhere = |at: At| phases.iter().find_map(|phase| of(at, *phase));
+        let changed = phases.iter().find_map(|phase| Some(of(kind.at, *phase)? - of(other, *phase)?));
+        let like = || Some(of(other, kind.phase)? + changed.unwrap_or_default());
+        let known = self.cost(kind).or_else(|| self.cost(plain)).or_else(like);
+        known.or_else(|| elsewhere(kind.at)).or_else(|| elsewhere(other)).unwrap_or_default()
     }
 
     /// The stage that has this point.
@@ -230,6 +224,7 @@ mod tests {
     use crate::chosen::Seen;
     use crate::lane::Lane;
     use crate::reading::{Journeys, Segment, Way};
+    use crate::tracer::Mean;
 
     /// A batch of ten packets whose points lie so far apart, each with a probe of `cost` between.
     fn round(points: &[u8], each: &[u64], cost: u64) -> Round {
@@ -259,6 +254,10 @@ mod tests {
         Chosen { label, lane, at: At::Entry, optional: false, phase, seen }
     }
 
+    fn kind(mean: Mean) -> Cost {
+        Cost { mean, at: At::Entry, phase: Phase::Out, listed: false }
+    }
+
     fn account() -> Account {
         let mut gone = stage("gone", 9);
         gone.seen = Err("no function gone".to_owned());
@@ -268,7 +267,7 @@ mod tests {
             stages: vec![stage("a", 0), gone, stage("b", 1), stage("c", 2), stage("d", 3)],
             untraced: vec![500, 700, 600],
             ends: vec![round(&[3], &[600], 7)],
-            one_more: vec![((Mean::Trampoline, At::Entry, Phase::Out), vec![round(&[1, 3], &[100, 500], 7)])],
+            one_more: vec![(kind(Mean::Trampoline), vec![round(&[1, 3], &[100, 500], 7)])],
             all: vec![round(&[1, 2, 3], &[100, 200, 300], 7); 3],
             sampled: None,
             profile: None,
@@ -278,8 +277,8 @@ mod tests {
     #[test]
     fn what_probes_cost_is_taken_off_each_stage_and_the_sum_closes() {
         let account = account();
-        assert_eq!(account.cost((Mean::Trampoline, At::Entry, Phase::Out)), Some(7.0));
-        assert_eq!(account.cost((Mean::Kprobe, At::Entry, Phase::Out)), None);
+        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(7.0));
+        assert_eq!(account.cost(kind(Mean::Kprobe)), None);
         let rows = account.rows();
         let corrected: Vec<f64> = rows.iter().map(|row| row.corrected).collect();
         assert_eq!(corrected, [100.0, 200.0, 300.0]);

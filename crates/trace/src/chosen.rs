@@ -42,6 +42,20 @@ pub struct Seen {
     pub packet: Option<Packet>,
 }
 
+/// What decides the cost of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    /// How it is attached.
+    pub mean: Mean,
+    /// At which end of a function.
+    pub at: At,
+    /// Whose journey it looks up.
+    pub phase: Phase,
+    /// Whether it looks for the packet in a list.
+    pub listed: bool,
+}
+
 /// All places that may stand for stages, to be tried at once.
 pub struct Candidates<'s> {
     stages: &'s [Resolved],
@@ -148,6 +162,15 @@ impl Chosen {
         }
     }
 
+    /// What decides the cost of its probe.
+    pub fn cost(&self) -> Option<Cost> {
+        let seen = self.seen.as_ref().ok()?;
+        // A tracepoint is one place, whichever end of a stage it stands for.
+        let at = if seen.mean == Mean::Tracepoint { At::Entry } else { self.at };
+        let listed = matches!(seen.packet, Some(Packet::List(_)));
+        Some(Cost { mean: seen.mean, at, phase: self.phase, listed })
+    }
+
     /// Its probe.
     pub fn probe(&self) -> Option<Probe> {
         let seen = self.seen.as_ref().ok()?;
@@ -170,9 +193,9 @@ pub fn unseen<'s>(stages: impl Iterator<Item = &'s Chosen>) -> Vec<String> {
     reasons.into_iter().map(|(reason, stages)| format!("{} ({reason})", stages.join(", "))).collect()
 }
 
-/// The probes without which no packet is followed: both ends of the path, and on the way in the
-/// places where a packet is first and last seen before its reader, where the reader's call begins,
-/// where the reader gets the packet, and where the way that packets took (`seen`) goes on after the
+/// The probes without which no packet is followed: both ends of the way that packets took (`seen`),
+/// and on the way in the places where a packet is first and last seen before its reader, where the
+/// reader's call begins, where the reader gets the packet, and where that way goes on after the
 /// wait for a reader, which slept or not.
 ///
 /// # Errors
@@ -185,7 +208,9 @@ pub fn needed(stages: &[Chosen], seen: Option<&Way>) -> Result<Vec<Probe>, Strin
     let [first, .., last] = probes.as_slice() else {
         return Err(why("fewer than two stages are passed", &|_| true));
     };
-    let mut needed = vec![first, last];
+    // A reader that polls the device gets its packets without an interrupt.
+    let begins = probes.iter().find(|probe| seen.is_some_and(|way| way.passes(probe.number)));
+    let mut needed = vec![begins.unwrap_or(first), last];
     for (phase, whose) in [(Phase::Arriving, "before the reader"), (Phase::Reading, "of the reader")] {
         if first.phase == Phase::Out {
             continue;

@@ -20,10 +20,10 @@ mod sampled;
 mod survey;
 mod tracer;
 
-pub use account::{Account, Cost, Round, Row};
+pub use account::{Account, Round, Row};
 pub use btf::{Arguments, Btf, BtfError, Packet};
 pub use bundled::{Bundled, PATHS};
-pub use chosen::{Candidates, Chosen, Seen, needed, unseen};
+pub use chosen::{Candidates, Chosen, Cost, Seen, needed, unseen};
 pub use estimate::{Estimate, Place};
 pub use ladder::{Ladder, Rung, Step, Verdict};
 pub use lane::Lane;

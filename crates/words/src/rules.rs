@@ -5,6 +5,7 @@ use crate::key::Misfit;
 use crate::keys::KEYS;
 use crate::kind::Kind;
 use crate::mode::Reader;
+use crate::scenario::Scenario;
 use crate::traffic::{MAX_MEMORY, MAX_THREADS, MOST_OVER_UDP, Traffic};
 use crate::workload::Workload;
 
@@ -42,6 +43,23 @@ impl Traffic {
         let workload = self.in_a_workload();
         let of_keys = KEYS.iter().filter_map(|key| key.exact_misfit(&key.get(&workload), self.kind));
         of_kind.filter(|_| self.kind == Kind::TcpCrr).into_iter().chain(of_keys).collect()
+    }
+
+    /// All that a trace does not support in this scenario.
+    #[must_use]
+    pub fn traced_misfits(&self, scenario: Scenario) -> Vec<Misfit> {
+        if scenario.is_of_namespaces() { self.exact_misfits() } else { self.apart_misfits() }
+    }
+
+    /// All that a trace of one of two machines does not support: each message is answered by the
+    /// other machine before the next one is sent.
+    #[must_use]
+    pub fn apart_misfits(&self) -> Vec<Misfit> {
+        let why = format!("`{}` has messages that are not answered", self.kind);
+        let of_kind = misfit("kind", why, "use `udp_rr` or `tcp_rr`");
+        // The devices of two machines can be polled; inside one there is none.
+        let others = self.exact_misfits().into_iter().filter(|misfit| misfit.key != "busy_poll");
+        of_kind.filter(|_| !self.kind.is_rr()).into_iter().chain(others).collect()
     }
 
     fn in_a_workload(&self) -> Workload {

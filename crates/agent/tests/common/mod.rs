@@ -170,13 +170,14 @@ fn traced() -> trace::Account {
     let seen = Ok(Seen { point: 0, name: "f".to_owned(), mean: Mean::Kprobe, packet: None });
     let (lane, phase) = (Lane::Ip, Phase::Reading);
     let stage = |seen| Chosen { label: "a".to_owned(), lane, at: At::Entry, optional: false, phase, seen };
+    let cost = trace::Cost { mean: Mean::Kprobe, at: At::Entry, phase, listed: true };
     trace::Account {
         batch: 1,
         stages: vec![stage(seen), stage(Err("no function g".to_owned()))],
         untraced: vec![10],
         ends: rounds.clone(),
         avoiding: Some(5),
-        one_more: vec![((Mean::Kprobe, At::Entry, Phase::Reading), rounds.clone())],
+        one_more: vec![(cost, rounds.clone())],
         all: rounds,
         sampled: Some(Sampled {
             packets: vec![Stamped { stamps: vec![Stamp { point: 1, at: 2, aside: 3 }] }],

@@ -10,6 +10,7 @@ use words::Side;
 
 use crate::engine::{Outcome, Team};
 use crate::error::{Error, Result};
+use crate::exact::{self, Repeat};
 use crate::lane::{Phase, Sample};
 use crate::spec::Spec;
 
@@ -85,6 +86,18 @@ impl Endpoint {
     /// runs); a second start.
     pub fn start(&mut self) -> Result<()> {
         self.team.as_mut().ok_or(NOT_ATTACHED)?.start()
+    }
+
+    /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks and
+    /// takes the answers of a receiver that has started, as often as he likes. `asleep`: reads
+    /// sleep until a packet wakes them; if not, they never sleep.
+    ///
+    /// # Errors
+    /// Traffic of which not each message is answered before the next
+    /// ([`crate::Traffic::apart_misfits`]); a receiver.
+    pub fn lend<M>(&self, asleep: bool, borrower: &mut dyn FnMut(&mut dyn Repeat) -> M) -> Result<M> {
+        let flow = self.team.as_ref().ok_or(NOT_ATTACHED)?.only_flow();
+        exact::lend_asking(&self.spec.traffic, flow, asleep, borrower)
     }
 
     /// Moves on to `phase`. Ignores a step back, and a step before the peers are attached.

@@ -80,6 +80,11 @@ impl Team {
         }
     }
 
+    /// The socket of the first flow, and its peer.
+    pub(crate) fn only_flow(&self) -> (&Socket, SocketAddr) {
+        (&self.flows.sockets[0], self.flows.peers[0])
+    }
+
     pub(crate) fn set_phase(&self, phase: Phase) {
         self.control.phase.advance(phase as u8);
     }

@@ -10,10 +10,9 @@ use std::thread::JoinHandle;
 
 use words::Traffic;
 
-use super::work::{Plain, Trouble, Work, whole};
+use super::end::End;
+use super::work::{Plain, Trouble, Work};
 use crate::lane::Calls;
-use crate::message::Buffer;
-use crate::sys;
 
 /// The requesting end. The answering one is a thread, which ends with this.
 pub(super) struct Apart {
@@ -24,27 +23,17 @@ pub(super) struct Apart {
     sink: RawFd,
 }
 
-/// An end: what it sends, and what it waits for.
-struct End {
-    socket: RawFd,
-    stream: bool,
-    sends: Buffer,
-    /// Bytes of the other end's message.
-    takes: usize,
-    room: Buffer,
-}
-
 impl Apart {
     pub(super) fn new(traffic: &Traffic, source: RawFd, sink: RawFd) -> Result<Self, Trouble> {
         let (stream, request, response) =
             (!traffic.kind.is_udp(), traffic.message as usize, traffic.response as usize);
-        let near = End::new(source, stream, request, response);
+        let near = End::new(source, stream, [request, response], 0);
         let over = Arc::new(AtomicBool::new(false));
         let (told, number) = mpsc::channel();
         let ends = Arc::clone(&over);
         let answer = move || {
             let _ = told.send(nix::unistd::gettid().as_raw().unsigned_abs());
-            let mut far = End::new(sink, stream, response, request);
+            let mut far = End::new(sink, stream, [response, request], 0);
             while !ends.load(Ordering::Acquire) {
                 match far.take(&mut Plain).and_then(|()| far.send(&mut Plain)) {
                     Ok(()) => {}
@@ -59,35 +48,6 @@ impl Apart {
         let far = thread.spawn(answer).map_err(|error| ("clone", error))?;
         let number = number.recv().map_err(|_| ("clone", io::ErrorKind::BrokenPipe.into()))?;
         Ok(Self { near, far: Some(far), number, over, sink })
-    }
-}
-
-impl End {
-    fn new(socket: RawFd, stream: bool, sends: usize, takes: usize) -> Self {
-        // One byte more than a message, to detect a larger one.
-        let (sends, room) = (Buffer::pattern(sends), Buffer::room(takes + 1));
-        Self { socket, stream, sends, takes, room }
-    }
-
-    #[inline(always)]
-    fn send<C: Calls>(&self, calls: &mut C) -> Result<(), Trouble> {
-        let message = self.sends.as_ref();
-        whole("send", calls.around(|| sys::send_flags(self.socket, message, 0)), message.len())
-    }
-
-    #[inline(always)]
-    fn take<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble> {
-        let (socket, room) = (self.socket, self.room.as_mut());
-        let mut got = 0;
-        while got < self.takes {
-            match calls.around(|| sys::receive(socket, room, 0)) {
-                part if part > 0 && self.stream => got += part as usize,
-                part if part > 0 => return whole("recv", part, self.takes),
-                0 => return Err(("recv", io::ErrorKind::UnexpectedEof.into())),
-                _ => return Err(("recv", io::Error::last_os_error())),
-            }
-        }
-        whole("recv", got as isize, self.takes)
     }
 }
 

@@ -18,7 +18,7 @@ use super::datagrams;
 
 /// How long a message may be in transit: it has arrived when its sending returns, or waits for one
 /// timer of the kernel.
-const LOST: Duration = Duration::from_secs(5);
+pub(super) const LOST: Duration = Duration::from_secs(5);
 
 /// The default ports: ports chosen by the kernel would differ from run to run, and so would the
 /// places of sockets in its tables. Both are below the kernel's range.

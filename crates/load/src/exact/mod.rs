@@ -16,6 +16,7 @@ mod account;
 mod apart;
 mod counter;
 mod datagrams;
+mod end;
 mod ends;
 mod exchange;
 mod lender;
@@ -31,15 +32,17 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 
+use socket2::Socket;
 use words::{Kind, Traffic};
 
-use crate::error::{Error, Result};
+use crate::error::{Context, Error, Result};
 use crate::socket::Applied;
 use crate::spec::Spec;
 use crate::sys;
 
 use apart::Apart;
 use counter::Counter;
+use end::End;
 use ends::Ends;
 use exchange::Exchanged;
 use lender::Lender;
@@ -108,6 +111,26 @@ pub fn lend<M>(
         }
     };
     Ok((made, ends.applied))
+}
+
+/// Lends a connected socket whose other end, on another machine, answers: the borrower's thread
+/// asks and takes the answer. `asleep`: its reads sleep until a packet wakes it; if not, they never
+/// sleep.
+pub(crate) fn lend_asking<M>(
+    traffic: &Traffic,
+    (socket, peer): (&Socket, SocketAddr),
+    asleep: bool,
+    borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
+) -> Result<M> {
+    if let Some(misfit) = traffic.apart_misfits().into_iter().next() {
+        return Err(misfit.into());
+    }
+    let bytes = [traffic.message as usize, traffic.response as usize];
+    let flags = if asleep { work::flags(traffic.reader) } else { libc::MSG_DONTWAIT };
+    // Longer than where lost datagrams are counted: nothing is sent again.
+    socket.set_read_timeout(Some(ends::LOST)).or_setup("setsockopt SO_RCVTIMEO", "the asking end")?;
+    let asking = End::new(socket.as_raw_fd(), !traffic.kind.is_udp(), bytes, flags);
+    Lender(borrower).has(asking).map_err(|(call, error)| ends::flow(call, peer, &error))
 }
 
 fn give<U: User>(traffic: &Traffic, ends: &Ends, user: U) -> Result<U::Made> {

@@ -7,6 +7,8 @@ mod crr;
 #[cfg(test)]
 mod handshake;
 #[cfg(test)]
+mod lent;
+#[cfg(test)]
 mod modes;
 #[cfg(test)]
 mod namespace;

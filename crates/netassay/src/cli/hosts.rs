@@ -7,7 +7,7 @@ use agent::Launch;
 use clap::{Args, ValueEnum};
 use reach::HostSpec;
 
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct HostFlags {
     /// The machine that sends (docs/hosts.md): root@a:ens1f0; without it this machine, if
     /// --receiver is given

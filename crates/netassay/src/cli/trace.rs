@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use reach::HostSpec;
 use words::{MOST_MESSAGES, MOST_ROUNDS};
 
 use super::common::{Formatted, Tables, TurnFlags};
-use super::hosts::OneHost;
+use super::hosts::{HostFlags, OneHost};
 use super::load::Said;
 use super::run::CampaignFlags;
 use super::traced::TraceAction;
@@ -15,7 +16,7 @@ use super::traced::TraceAction;
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
-    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-rx --exact --asleep --message 1 --chart udp-rx.svg\n  netassay trace udp-tx\n  netassay trace udp-rx --host root@a\n  netassay trace path-checksum --set kernel=linux-image-cloud-amd64\n  netassay trace --from 3\n  netassay trace merge a.db b.db\n\nThe options of the traffic and its testbed are those of `netassay load`; without `--message`, 1 and 1400 bytes are traced."
+    after_help = "Examples:\n  netassay trace --paths\n  netassay trace udp-tx --inside guest --kernel linux-image-cloud-amd64 --message 1\n  netassay trace tcp-tx --exact --kernel linux-image-cloud-amd64\n  netassay trace udp-rx --exact --asleep --message 1 --chart udp-rx.svg\n  netassay trace udp-tx\n  netassay trace udp-rx --host root@a\n  netassay trace udp-rx --scenario vm --kernel linux-image-cloud-amd64 --busy-poll 50us\n  netassay trace udp-rx --transmitter root@a --receiver root@b\n  netassay trace path-checksum --set kernel=linux-image-cloud-amd64\n  netassay trace --from 3\n  netassay trace merge a.db b.db\n\nThe options of the traffic and its testbed are those of `netassay load`; without `--message`, 1 and 1400 bytes are traced."
 )]
 pub(crate) struct Trace {
     /// The path: a bundled one, or a file; or a study, whose conditions are compared stage by stage
@@ -53,14 +54,17 @@ pub(crate) struct Trace {
     /// Requests and answers between two threads, whose readers sleep until a packet wakes them
     #[arg(long)]
     pub(crate) asleep: bool,
-    /// Count instructions instead of time, in one emulated virtual machine
-    #[arg(long, conflicts_with = "host")]
+    /// Count instructions instead of time, in an emulated virtual machine
+    #[arg(long, conflicts_with_all = ["host", "transmitter", "receiver", "hosts"])]
     pub(crate) exact: bool,
     /// Probe no functions, also where that is allowed: stages are seen at tracepoints only
     #[arg(long)]
     pub(crate) tracepoints: bool,
-    #[command(flatten)]
-    pub(crate) on: OneHost,
+    /// Trace inside this machine, in namespaces there, over ssh
+    #[arg(long, value_name = "[USER@]HOST", conflicts_with_all = ["transmitter", "receiver", "hosts", "addresses", "lease", "keep_agent"])]
+    pub(crate) host: Option<HostSpec>,
+    #[command(flatten, next_help_heading = "Two machines, of which the sending one is traced")]
+    pub(crate) hosts: HostFlags,
     /// Print the stages of this stored study (number, tag or name), and measure nothing
     #[arg(long, value_name = "STORED")]
     pub(crate) from: Option<String>,
@@ -76,4 +80,20 @@ pub(crate) struct Trace {
     pub(crate) output: Formatted,
     #[command(flatten, next_help_heading = "Options of a study")]
     pub(crate) campaign: CampaignFlags,
+}
+
+impl Trace {
+    /// The machine of `--host`.
+    pub(crate) fn on(&self) -> OneHost {
+        OneHost {
+            host: self.host.clone(),
+            ssh_config: self.hosts.ssh_config.clone(),
+            agent_binary: self.hosts.agent_binary.clone(),
+        }
+    }
+
+    /// Whether it is traced on a machine of the user's.
+    pub(crate) fn names_a_machine(&self) -> bool {
+        self.host.is_some() || self.hosts.names_any()
+    }
 }

@@ -1,5 +1,6 @@
 //! A path of packets traced in an exact guest: what is counted there is the same each time.
 
+mod apart;
 mod studies;
 
 use agent::message::{Answer, Request, Traced};

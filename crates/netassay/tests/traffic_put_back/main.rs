@@ -83,7 +83,7 @@ impl World {
         let before = [machines.a.state(), machines.b.state()];
         let data = [machines.a.state_of_data(), machines.b.state_of_data()];
         let mut world = Self { bench: Bench::new(), machines, before, data, kept: Default::default() };
-        world.bench.write("put-back.toml", "name = \"first\"\nquestion = \"?\"\nscenario = \"ssh\"\n[[workload]]\nkind = \"tcp_rr\"\nduration = \"100ms\"\nramp = \"20ms\"\n[protocol]\nboots = 1\nruns = 1\nwarmup = 0\n");
+        world.bench.write("put-back.toml", "name = \"first\"\nquestion = \"?\"\nscenario = \"ssh\"\n[[workload]]\nkind = \"tcp_rr\"\nduration = \"500ms\"\nramp = \"100ms\"\n[protocol]\nboots = 1\nruns = 1\nwarmup = 0\n");
         let (code, said) = world.start(false).finish();
         assert_eq!(code, Some(0), "{said}");
         world.kept = world.left();

@@ -11,7 +11,7 @@ use super::World;
 use super::common::{Watched, expect, stderr, stdout};
 
 const STUDY: &str = "name = \"twice\"\nquestion = \"Is a path the same as itself?\"\nscenario = \"loopback\"\n\
-    [[workload]]\nkind = \"udp_rr\"\nduration = \"100ms\"\nramp = \"50ms\"\nflows = 1\n\
+    [[workload]]\nkind = \"udp_rr\"\nduration = \"400ms\"\nramp = \"50ms\"\nflows = 1\n\
     [factors]\nmessage = [1, 1000]\n[protocol]\nboots = 2\nruns = 1\nwarmup = 0\n\
     [trace]\npaths = [\"udp-tx\"]\nbatch = 200\nrounds = 2\n";
 
@@ -80,6 +80,38 @@ fn a_path_is_traced_inside_a_machine_and_leaves_nothing_there() {
     world.expect_as_before(&before, Duration::ZERO);
 }
 
+#[test]
+fn a_path_between_two_machines_is_traced_in_the_one_that_asks() {
+    let Some(world) = World::make("a_path_between_two_machines_is_traced_in_the_one_that_asks") else {
+        return;
+    };
+    let before = world.states();
+    let both = ["--transmitter=a:data0", "--receiver=b:data0"];
+    let short = ["--message=1", "--batch=300", "--rounds=2"];
+    for (path, way) in [("tcp-rx", "--asleep"), ("tcp-tx", "--family=ipv6")] {
+        let done = world.traced(&[&[path, way, "--format=json"], &both[..], &short].concat());
+        expect(&done, 0);
+        let document: Value = serde_json::from_str(&stdout(&done)).unwrap();
+        assert_eq!((&document["host"], &document["scenario"]), (&"a".into(), &"ssh".into()));
+        let traced = &document["traces"][0];
+        assert!(traced["asked"]["kind"].as_str().unwrap().ends_with("_rr"), "{document:#}");
+        assert!(traced["journeys"]["arrived"].as_u64().unwrap() >= 300, "{document:#}");
+        assert!(traced["rows"].as_array().unwrap().len() >= 3, "{document:#}");
+    }
+    let done = world.traced(&[&["udp-tx"], &both[..], &short].concat());
+    expect(&done, 0);
+    let said = stdout(&done).split_whitespace().collect::<Vec<_>>().join(" ");
+    let place = "over ssh on a (kernel ";
+    for words in [place, "in the kernel of the transmitter; the receiver answers"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    world.bench.write("between.toml", &STUDY.replace("loopback", "ssh"));
+    let done = world.traced(&[&["between.toml", "--keep-disturbed"], &both[..]].concat());
+    expect(&done, 0);
+    assert!(stdout(&done).contains("udp-tx, readers awake: "), "{}", stdout(&done));
+    world.expect_as_before(&before, Duration::ZERO);
+}
+
 /// The agents on machine `a` that hold programs in the kernel, by number. They are in namespaces of
 /// their own, so they are told by the directory that they were started from.
 fn tracing(world: &World) -> Vec<String> {
@@ -135,13 +167,8 @@ fn what_cannot_be_traced_there_is_refused_with_the_reason() {
     refused(&["udp-tx", "--host", "a", "--scenario", "ssh"], 2, &["use veth, vxlan or loopback"]);
     refused(&["path-checksum", "--host", "a"], 2, &["needs virtual machines", "the scenario `loopback`"]);
     world.bench.write("between.toml", &STUDY.replace("loopback", "ssh"));
-    for more in [&["trace", "between.toml"][..], &["trace", "between.toml", "--host", "a"]] {
-        let done = world.bench.run(more);
-        expect(&done, 2);
-        let said = stderr(&done);
-        assert!(
-            said.contains("a trace needs both ends in one virtual machine, and `ssh` is elsewhere"),
-            "{said}"
-        );
-    }
+    refused(&["between.toml", "--host", "a"], 2, &["--host is for a path, and for a study of the scenario"]);
+    let stream = ["udp-tx", "--transmitter", "a:data0", "--receiver", "b:data0", "--exact"];
+    refused(&stream, 2, &["--exact", "--transmitter"]);
+    refused(&["udp-tx", "--scenario", "ssh"], 3, &["--transmitter", "--receiver"]);
 }

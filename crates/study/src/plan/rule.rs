@@ -33,7 +33,7 @@ pub(crate) fn forbids(condition: &Condition, is_exact: bool, is_traced: bool) ->
     if is_exact && let Err(misfit) = traffic.validate_exact() {
         return Some(misfit.why);
     }
-    if is_traced && let Err(misfit) = traffic.validate_exact() {
+    if is_traced && let Some(misfit) = traffic.traced_misfits(condition.boot.scenario).first() {
         let key = misfit.key;
         return Some(format!("a trace does not support this `{key}`: it sends one message after the other"));
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use words::{Field, KernelPath, Scenario, Word};
+use words::{Field, KernelPath, Misfit, Scenario, Word};
 
 use crate::model::tables::TRACE;
 use crate::model::tracing::Tracing;
@@ -66,11 +66,14 @@ impl Read {
         workloads: &[workload::Read],
         problems: &mut Problems,
     ) {
-        let apart = scenarios.iter().find(|scenario| **scenario != Scenario::Loopback);
-        if let Some(scenario) = apart.filter(|_| !inside_guest) {
-            let message =
-                format!("a trace needs both ends in one virtual machine, and `{scenario}` is elsewhere");
-            let help = "write `inside = \"guest\"` at the top, or use the scenario `loopback`, which is traced by tracepoints";
+        let is_here = |scenario: &&Scenario| {
+            scenario.is_of_namespaces() && **scenario != Scenario::Loopback && !inside_guest
+        };
+        if let Some(scenario) = scenarios.iter().find(is_here) {
+            let message = format!(
+                "a trace of `{scenario}` needs a virtual machine: here an agent may not enter the other end's namespace"
+            );
+            let help = "write `inside = \"guest\"` at the top, or use the scenario `vm`, `ssh`, or `loopback`, which is traced by tracepoints";
             problems.report(self.place.clone(), message, help);
         }
         let kinds = || workloads.iter().map(|read| read.workload.traffic.kind);
@@ -82,7 +85,13 @@ impl Read {
         }
         // Of exact mode that is reported already.
         for read in workloads.iter().filter(|_| !exact) {
-            for misfit in read.workload.traffic.exact_misfits() {
+            // Of several scenarios what none of them supports; the plan leaves out the others.
+            let traffic = &read.workload.traffic;
+            let mut of_each = scenarios.iter().map(|scenario| traffic.traced_misfits(*scenario));
+            let first = of_each.next().unwrap_or_default();
+            let others: Vec<_> = of_each.collect();
+            let is_in = |misfit: &Misfit, of: &[Misfit]| of.iter().any(|other| other.key == misfit.key);
+            for misfit in first.into_iter().filter(|one| others.iter().all(|other| is_in(one, other))) {
                 let key = misfit.key;
                 let message =
                     format!("a trace does not support this `{key}`: it sends one message after the other");
@@ -142,8 +151,17 @@ mod tests {
             (GUEST, udp, "paths = [\"udp-tx\"]\nround = 2", "did you mean `rounds`?"),
             (GUEST, "kind = \"udp_rr\"\nflows = 4", tx, "a trace does not support this `flows`"),
             (GUEST, "kind = \"tcp_crr\"", "paths = [\"tcp-tx\"]", "a trace does not support this `kind`"),
-            ("scenario = \"veth\"", udp, tx, "a trace needs both ends in one virtual machine"),
-            ("scenario = \"vm\"", udp, tx, "a trace needs both ends in one virtual machine"),
+            ("scenario = \"veth\"", udp, tx, "a trace of `veth` needs a virtual machine"),
+            ("scenario = \"vm\"", udp, tx, ""),
+            ("scenario = \"vm\"", "kind = \"udp_rr\"\nbusy_poll = \"50us\"", tx, ""),
+            (GUEST, "kind = \"udp_rr\"\nbusy_poll = \"50us\"", tx, "does not support this `busy_poll`"),
+            ("scenario = \"vm\"", "kind = \"udp_stream\"", tx, "does not support this `kind`"),
+            (
+                "",
+                "kind = \"tcp_stream\"",
+                "paths = [\"tcp-tx\"]\n[factors]\nscenario = [\"vm\", \"ssh\"]",
+                "`kind`",
+            ),
             ("scenario = \"loopback\"", udp, tx, ""),
             ("scenario = \"veth\"\nexact = true", udp, tx, ""),
         ] {

@@ -38,7 +38,7 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     }
     let mut run = run_flags(flags);
     let mut study = run::asked(name, &run)?;
-    if flags.on.host.is_some() {
+    if flags.host.is_some() {
         check_host(&study)?;
     }
     if study.tracing().is_none() {
@@ -52,8 +52,8 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
         run.campaign.set.changes.push(hosts::change("trace.profile=true")?);
         study = run::asked(name, &run)?;
     }
-    if flags.on.host.is_some() {
-        run.hosts = HostFlags::from(&flags.on);
+    if flags.host.is_some() {
+        run.hosts = HostFlags::from(&flags.on());
     }
     let Some(summary) = run::measure(&study, &run)? else { return Ok(ExitCode::from(exit::OK)) };
     match print(summary.study, flags) {
@@ -78,7 +78,8 @@ fn check_host(study: &Study) -> Result<(), Failure> {
 
 /// Prints the stages of a stored study.
 pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
-    if let Some(what) = options::of_paths(flags).or_else(|| options::of_studies(flags)) {
+    let given = options::of_paths(flags).or_else(|| options::of_studies(flags));
+    if let Some(what) = given.or_else(|| options::of_machines(flags)) {
         return Err(Failure::Usage(format!(
             "{what} needs a new measurement, and --from prints a stored one: leave one of them out"
         )));
@@ -108,7 +109,7 @@ fn run_flags(flags: &Trace) -> RunFlags {
         campaign: flags.campaign.clone(),
         rootless: false,
         change_machine: false,
-        hosts: HostFlags::default(),
+        hosts: flags.hosts.clone(),
         reboot_within: None,
         turn: flags.turn,
         tables: flags.tables,

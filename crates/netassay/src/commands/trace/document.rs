@@ -145,13 +145,18 @@ impl Document {
             say(&mut text, &sentence);
         }
         let sampled: Vec<functions::Sampled<'_>> = self.traces.iter().filter_map(OfSize::sampled).collect();
-        if let Some((table, sentences)) = functions::of(&sampled, self.unit()) {
+        if let Some((table, sentences)) = functions::of(&sampled, self.unit(), self.whose()) {
             text.push('\n');
             text.push_str(&table.fit(layout));
             text.push('\n');
             sentences.iter().for_each(|sentence| say(&mut text, sentence));
         }
         text
+    }
+
+    /// Whose CPU time a message's is.
+    pub(super) fn whose(&self) -> &'static str {
+        if self.scenario.is_of_namespaces() { "at both ends" } else { "at the transmitter" }
     }
 
     /// What was sent, and where.
@@ -163,7 +168,12 @@ impl Document {
         };
         let kind = self.traces.first().map_or_else(String::new, |traced| traced.asked.kind.to_string());
         let sizes: Vec<String> = self.traces.iter().map(OfSize::size).collect();
-        format!("{kind}, {}, {}, over {}{place}", sizes.join(" and "), self.family, self.scenario)
+        let apart = if self.scenario.is_of_namespaces() {
+            ""
+        } else {
+            ", in the kernel of the transmitter; the receiver answers"
+        };
+        format!("{kind}, {}, {}, over {}{place}{apart}", sizes.join(" and "), self.family, self.scenario)
     }
 
     /// From which stage to which packets went, in the order of the path.
@@ -330,18 +340,20 @@ impl OfSize {
 }
 
 /// A kind of probe.
-fn means((mean, at, phase): Cost) -> String {
-    let means = match (mean, at) {
+fn means(kind: Cost) -> String {
+    let means = match (kind.mean, kind.at) {
         (Mean::Trampoline, At::Entry) => "fentry",
         (Mean::Trampoline, At::Return) => "fexit",
         (Mean::Kprobe, At::Entry) => "kprobe",
         (Mean::Kprobe, At::Return) => "kretprobe",
         (Mean::Tracepoint, _) => "tracepoint",
     };
-    match phase {
-        Phase::Out => means.to_owned(),
-        Phase::Leading => format!("{means} before the packet"),
-        Phase::Arriving => format!("{means} before the reader"),
-        Phase::Reading => format!("{means} of the reader"),
-    }
+    let whose = match kind.phase {
+        Phase::Out => "",
+        Phase::Leading => " before the packet",
+        Phase::Arriving => " before the reader",
+        Phase::Reading => " of the reader",
+    };
+    let listed = if kind.listed { ", packet in a list" } else { "" };
+    format!("{means}{whose}{listed}")
 }

@@ -54,7 +54,7 @@ impl Flames {
         };
         Self {
             title: format!("{}: functions", document.path),
-            said: format!("{}; CPU for a message at both ends, without probes", document.traffic()),
+            said: format!("{}; CPU for a message {}, without probes", document.traffic(), document.whose()),
             unit: document.unit(),
             graphs: document.traces.iter().filter_map(graph).collect(),
         }

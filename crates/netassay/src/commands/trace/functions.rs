@@ -16,8 +16,8 @@ pub(super) struct Sampled<'d> {
 }
 
 /// The table and what is said below it; `None` where nothing was sampled.
-pub(super) fn of(sampled: &[Sampled<'_>], unit: &str) -> Option<(Table, Vec<String>)> {
-    (!sampled.is_empty()).then(|| (table(sampled, unit), sentences(sampled, unit)))
+pub(super) fn of(sampled: &[Sampled<'_>], unit: &str, whose: &str) -> Option<(Table, Vec<String>)> {
+    (!sampled.is_empty()).then(|| (table(sampled, unit), sentences(sampled, unit, whose)))
 }
 
 fn table(sampled: &[Sampled<'_>], unit: &str) -> Table {
@@ -68,9 +68,9 @@ fn dearest<'d>(sampled: &[Sampled<'d>]) -> Vec<&'d str> {
     names
 }
 
-fn sentences(sampled: &[Sampled<'_>], unit: &str) -> Vec<String> {
+fn sentences(sampled: &[Sampled<'_>], unit: &str, whose: &str) -> Vec<String> {
     let mut said = vec![format!(
-        "{unit} of CPU for a message at both ends, without probes, in the function itself and what the compiler copied into it; \
+        "{unit} of CPU for a message {whose}, without probes, in the function itself and what the compiler copied into it; \
          ±: standard error by the number of samples"
     )];
     for one in sampled {

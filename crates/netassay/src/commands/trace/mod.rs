@@ -20,7 +20,6 @@ use trace::{MOST_BYTES, Path};
 
 use crate::cli::{Said, Trace, TraceAction};
 use crate::commands::figure;
-use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::commands::studies::read_text;
 use crate::exit;
@@ -60,16 +59,16 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
         )));
     }
     let said = place::said(flags)?;
-    let default = place::scenario(&said, flags);
-    // A reader sleeps where it waits for an answer.
+    let scenario = place::scenario(&said, flags);
+    // A reader sleeps where it waits for an answer; between two machines the other one answers.
     let workload = match path.workload.is_udp() {
-        _ if !flags.asleep => path.workload,
+        _ if !flags.asleep && scenario.is_of_namespaces() => path.workload,
         true => Kind::UdpRr,
         false => Kind::TcpRr,
     };
     let mut all = Vec::new();
     for said in sizes(&said, workload)? {
-        all.push(Asked::of(workload, default, &said)?);
+        all.push(Asked::of(workload, scenario, &said)?);
     }
     let flame = flags.flame.as_deref().map(|path| Ok::<_, Failure>((path, flame::form(path)?)));
     let flame = flame.transpose()?;
@@ -86,7 +85,7 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
-    let hosts = hosts::namespaces_on(&flags.on, &interrupt)?;
+    let hosts = place::hosts(asked, flags, &interrupt)?;
     let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
     testbed.settle(&runner::switches_of(&asked.condition))?;
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
@@ -104,7 +103,7 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
         traces.push(OfSize::new(order.traffic, account, flags.exact));
     }
     let mut notes: Vec<String> = testbed.notes().iter().map(ToString::to_string).collect();
-    let on = place::on(&mut testbed, &flags.on)?;
+    let on = place::on(&mut testbed, hosts.as_ref())?;
     if let (Some(on), false, false) = (&on, functions, flags.tracepoints) {
         notes.push(on.is_this_kernel());
     }

@@ -28,6 +28,16 @@ pub(super) fn of_studies(flags: &Trace) -> Option<&'static str> {
     ])
 }
 
+/// The option that names a machine, if one was given.
+pub(super) fn of_machines(flags: &Trace) -> Option<&'static str> {
+    first([
+        (flags.host.is_some(), "--host"),
+        (flags.hosts.transmitter.is_some(), "--transmitter"),
+        (flags.hosts.receiver.is_some(), "--receiver"),
+        (flags.hosts.hosts.is_some(), "--hosts"),
+    ])
+}
+
 fn first<const N: usize>(options: [(bool, &'static str); N]) -> Option<&'static str> {
     options.into_iter().find_map(|(is_given, name)| is_given.then_some(name))
 }

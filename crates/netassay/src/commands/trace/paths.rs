@@ -7,7 +7,6 @@ use trace::{At, Bundled, Found, Kind, PATHS, Resolved, Survey};
 
 use super::place::{self, OnHost};
 use crate::cli::Trace;
-use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::doctor::{Rung, rungs};
 use crate::failure::Failure;
@@ -43,10 +42,14 @@ pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
     };
     let said = place::said(flags)?;
     // Nothing is sent, and a machine without veth has its loopback.
-    let default = if flags.on.host.is_some() { Scenario::Loopback } else { Scenario::Veth };
+    let default = match flags.hosts.names_any() {
+        true => Scenario::Ssh,
+        false if flags.host.is_some() => Scenario::Loopback,
+        false => Scenario::Veth,
+    };
     let asked = Asked::of(Traffic::UdpStream, default, &said)?;
     place::check_machine(&asked, flags)?;
-    let is_here = !asked.inside_guest && flags.on.host.is_none();
+    let is_here = !asked.inside_guest && asked.scenario.is_of_namespaces() && flags.host.is_none();
     let (Survey { ladder, paths }, on) = if is_here {
         let paths: Vec<trace::Path> = wanted.iter().map(|bundled| bundled.path()).collect();
         (Survey::make(&paths, false), None)
@@ -59,18 +62,23 @@ pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
         stages,
     });
     let (inside_guest, probes) = (asked.inside_guest, rungs(&ladder));
-    let list = List { inside_guest, on, probes, paths: listed.collect() };
+    let list = List {
+        inside_guest: inside_guest || asked.scenario.has_guests(),
+        on,
+        probes,
+        paths: listed.collect(),
+    };
     show(&list, &flags.output, false, List::text)
 }
 
 /// Boots the kernel, or reaches the machine, and asks it.
 fn elsewhere(asked: &Asked, flags: &Trace, wanted: &[&Bundled]) -> Result<(Survey, Option<OnHost>), Failure> {
     let interrupt = signals::interrupt()?;
-    let hosts = hosts::namespaces_on(&flags.on, &interrupt)?;
+    let hosts = place::hosts(asked, flags, &interrupt)?;
     let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
     let texts = wanted.iter().map(|bundled| bundled.text.to_owned()).collect();
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
-    Ok((testbed.survey(texts, functions)?, place::on(&mut testbed, &flags.on)?))
+    Ok((testbed.survey(texts, functions)?, place::on(&mut testbed, hosts.as_ref())?))
 }
 
 pub(super) fn find(name: &str) -> Result<&'static Bundled, Failure> {

@@ -8,11 +8,13 @@ use study::Scenario;
 use testbed::{Hosts, Options, Testbed};
 use trace::Ladder;
 
-use crate::cli::{OneHost, Said, Trace};
+use crate::cli::{Said, Trace};
+use crate::commands::hosts;
 use crate::commands::load::Asked;
 use crate::failure::Failure;
 
 const INSIDE: &str = "inside";
+const SCENARIO: &str = "scenario";
 
 /// A machine of the user's.
 #[derive(Debug, Serialize)]
@@ -22,33 +24,42 @@ pub(super) struct OnHost {
     kernel: Option<String>,
 }
 
-/// The options of the traffic and its testbed; instructions are counted inside a virtual machine.
+/// The options of the traffic and its testbed; instructions are counted inside a virtual machine,
+/// or in one of two.
 pub(super) fn said(flags: &Trace) -> Result<Said, Failure> {
     let mut said = flags.said.clone();
-    if flags.exact && !said.0.iter().any(|one| one.key() == INSIDE) {
+    let is_one = scenario(&said, flags).is_of_namespaces();
+    if flags.exact && is_one && !said.0.iter().any(|one| one.key() == INSIDE) {
         let inside = format!("{INSIDE}=guest").parse();
         said.0.push(inside.map_err(|error: study::AssignmentError| Failure::Usage(error.to_string()))?);
     }
     Ok(said)
 }
 
-/// The scenario, unless the options name one. One thread holds the sockets of both ends. In a
-/// virtual machine and on a machine of the user's it may enter the other end's namespace; here that
-/// needs a privilege that agents give up.
+/// The scenario that the options name, or the default. Inside one machine one thread holds the
+/// sockets of both ends. In a virtual machine and on a machine of the user's it may enter the other
+/// end's namespace; here that needs a privilege that agents give up.
 pub(super) fn scenario(said: &Said, flags: &Trace) -> Scenario {
+    let named = said.0.iter().rev().find(|one| one.key() == SCENARIO);
+    // What is no scenario is refused where all options are read.
+    let named = named.and_then(|one| one.values().first()?.parse().ok());
     let inside = said.0.iter().any(|one| one.key() == INSIDE);
-    if inside || flags.on.host.is_some() { Scenario::Veth } else { Scenario::Loopback }
+    named.unwrap_or(match flags.hosts.names_any() {
+        true => Scenario::Ssh,
+        false if inside || flags.host.is_some() => Scenario::Veth,
+        false => Scenario::Loopback,
+    })
 }
 
 /// Refuses what cannot be traced there.
 pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
     check_machine(asked, flags)?;
-    if asked.inside_guest || flags.on.host.is_some() {
+    if asked.inside_guest || flags.names_a_machine() || !asked.scenario.is_of_namespaces() {
         return Ok(());
     }
     if asked.scenario != Scenario::Loopback {
         return Err(Failure::Usage(format!(
-            "--scenario {}: on this machine's own kernel only `loopback` is traced; use it, or --inside guest",
+            "--scenario {}: on this machine's own kernel only `loopback` is traced; use it, --inside guest, or the scenario `vm`",
             asked.scenario
         )));
     }
@@ -62,12 +73,12 @@ pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
 
 /// Refuses a machine on which it is not done.
 pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
-    let Some(host) = &flags.on.host else { return Ok(()) };
+    let Some(host) = &flags.host else { return Ok(()) };
     let why = if asked.inside_guest {
         "virtual machines run on this machine only: use one of --host and --inside guest".to_owned()
     } else if !asked.scenario.is_of_namespaces() {
         format!(
-            "--scenario {}: --host traces inside one machine: use veth, vxlan or loopback",
+            "--scenario {}: --host traces inside one machine: use veth, vxlan or loopback, or name two machines with --transmitter and --receiver",
             asked.scenario
         )
     } else if let Some(interface) = &host.interface {
@@ -76,6 +87,15 @@ pub(super) fn check_machine(asked: &Asked, flags: &Trace) -> Result<(), Failure>
         return Ok(());
     };
     Err(Failure::Usage(why))
+}
+
+/// Reaches the machines of the user's, if any are named.
+pub(super) fn hosts(asked: &Asked, flags: &Trace, interrupt: &Interrupt) -> Result<Option<Hosts>, Failure> {
+    if flags.host.is_some() {
+        return hosts::namespaces_on(&flags.on(), interrupt);
+    }
+    let reached = hosts::reach(&flags.hosts, &[asked.scenario], asked.inside_guest, interrupt)?;
+    Ok(reached.map(|reached| reached.hosts))
 }
 
 /// Makes the testbed; on the machine that was reached, if one was. The connection must outlive it.
@@ -90,11 +110,11 @@ pub(super) fn testbed(
     Ok(Testbed::build(&Options { exact, hosts: hosts.cloned(), ..options }, interrupt)?)
 }
 
-/// The machine of a testbed; `None`: this one.
-pub(super) fn on(testbed: &mut Testbed, on: &OneHost) -> Result<Option<OnHost>, Failure> {
-    let Some(host) = &on.host else { return Ok(None) };
+/// The machine of a testbed that is traced; `None`: this one, or a virtual one.
+pub(super) fn on(testbed: &mut Testbed, hosts: Option<&Hosts>) -> Result<Option<OnHost>, Failure> {
+    let Some(hosts) = hosts else { return Ok(None) };
     let kernel = testbed.environment()?.transmitter.kernel.release;
-    Ok(Some(OnHost { host: host.to_string(), kernel }))
+    Ok(Some(OnHost { host: hosts.places.transmitter.to_string(), kernel }))
 }
 
 impl OnHost {

@@ -32,12 +32,13 @@ impl Planned {
         flags: &Trace,
         [batch, rounds]: [u32; 2],
     ) -> Result<Self, Failure> {
-        if flags.on.host.is_some() {
-            let why = "--dry-run of a path knows this machine and virtual machines, not a --host, whose kernel it \
+        if flags.names_a_machine() {
+            let why = "--dry-run of a path knows this machine and virtual machines, no other machine, whose kernel it \
                        does not ask: `netassay trace --paths --host` lists its places";
             return Err(Failure::Usage(why.to_owned()));
         }
-        let (inside_guest, ipv6) = (asked[0].inside_guest, asked[0].order.family == study::Family::Ipv6);
+        let inside_guest = asked[0].inside_guest || asked[0].scenario.has_guests();
+        let ipv6 = asked[0].order.family == study::Family::Ipv6;
         let place = match (inside_guest, flags.exact) {
             (_, true) => Place::Exact,
             (true, false) => Place::Guest,
