@@ -41,6 +41,8 @@ pub(crate) struct Sampled {
     pub(crate) functions: Vec<String>,
     /// How many more there are.
     pub(crate) smaller: usize,
+    /// Whether only the machine that sends was sampled, not both ends.
+    pub(crate) one_end: bool,
 }
 
 /// The stacks of two conditions, with what each costs for a message as the mean of all runs.
@@ -167,6 +169,7 @@ fn ready(stored: &StoredStudy, conditions: [usize; 2], reader: Waiting) -> Optio
         runs: all.iter().map(Vec::len).min().unwrap_or(0),
         samples: all.iter().map(samples).min().unwrap_or(0),
         smaller: met.len() - functions.len(),
+        one_end: conditions.iter().any(|one| !stored.plan.conditions[*one].boot.scenario.is_of_namespaces()),
         functions,
     };
     Some((divided, rest))

@@ -13,8 +13,9 @@ const SHOWN: usize = 15;
 
 pub(crate) fn head(pair: &ProfilePair, unit: &str) -> String {
     let (condition, baseline) = (&pair.rest.condition, &pair.rest.baseline);
+    let whose = if pair.rest.one_end { "at the transmitter" } else { "at both ends" };
     format!(
-        "functions, readers {}: {condition} against {baseline}; {unit} of CPU for a message at both ends",
+        "functions, readers {}: {condition} against {baseline}; {unit} of CPU for a message {whose}",
         pair.reader
     )
 }
