@@ -1,5 +1,6 @@
 //! Fixed work of one thread that holds the sockets of both ends.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use host::Links;
@@ -8,6 +9,9 @@ use load::exact::{self, ReceivingEnd, await_beat, run};
 
 use crate::message::{Answer, ExactReceiver};
 use crate::refusal::{Refusal, Reply};
+
+/// Whether this process has made the kernel's tables of neighbours large.
+static SPREAD: AtomicBool = AtomicBool::new(false);
 
 /// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
 pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Reply {
@@ -19,6 +23,10 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
         ExactReceiver::Nobody(address) => (None, None, Some(address)),
         ExactReceiver::Apart => return Err(NO_OTHER.into()),
     };
+    // The tables are the kernel's, and stay large.
+    if !SPREAD.swap(true, Ordering::Relaxed) {
+        links.spread_neighbours()?;
+    }
     let mut kept = Ok(0);
     // When a neighbour was found decides when it is checked again, which would be in the count.
     let mut settled = || {
