@@ -22,7 +22,7 @@ fn searched(bench: &Bench, arguments: &[&str]) -> Value {
 fn a_page_says_which_trial_its_lines_are_of() {
     let bench = Bench::new();
     let search = ["load", "udp_stream", "--find-rate", "--loss", "10%", "--pacing", "20Mbit"];
-    let short = ["--duration", "20ms", "--ramp", "5ms", "--wide"];
+    let short = ["--duration", "150ms", "--ramp", "20ms", "--wide"];
     let output = bench.netassay_as_nobody(&[&search[..], &short[..]].concat()).output().unwrap();
     expect(&output, 0);
     let page = stdout(&output);
