@@ -36,12 +36,9 @@ pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
         // vary. The place of a socket in the kernel's tables is random. A datagram goes to its
         // socket at once if that is the first one of its place; otherwise it is routed and looked
         // up, some 700 instructions more. With 256 places, the default of so small a machine, both
-        // ends share one in some boots. The largest table makes that one in 65,536. Memory of
-        // packets comes from slabs, by default of several pages, and objects in the first of them
-        // take a few instructions less: which object a packet has depends on all that was
-        // allocated before. In slabs of one page all are alike.
+        // ends share one in some boots. The largest table makes that one in 65,536.
         line.push_str(
-            " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 uhash_entries=65536 slub_max_order=0",
+            " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 uhash_entries=65536",
         );
     }
     if !order.command_line.trim().is_empty() {
@@ -232,7 +229,7 @@ mod tests {
                     "-device virtio-serial-pci,max_ports=3,ioeventfd=off ",
                     "-icount shift=0,sleep=off -rtc base=2026-01-01T00:00:00,clock=vm -seed 1",
                     " nokaslr norandmaps",
-                    " uhash_entries=65536 slub_max_order=0",
+                    " uhash_entries=65536",
                     "-smp 1 ",
                 ],
                 &["-netdev"],
