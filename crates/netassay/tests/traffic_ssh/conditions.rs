@@ -11,14 +11,14 @@ use super::common::{Watched, expect, stderr, stdout};
 /// A wake-up time of 1 ms keeps CPUs from no idle state, so the machine of the tests goes on as
 /// before.
 const PLACED: &str = "name = \"placed\"\nquestion = \"Does it matter where the work runs?\"\nscenario = \"ssh\"\n\
-    [[workload]]\nkind = \"tcp_stream\"\nduration = \"200ms\"\nramp = \"50ms\"\nflows = 1\n\
+    [[workload]]\nkind = \"tcp_stream\"\nduration = \"500ms\"\nramp = \"50ms\"\nflows = 1\n\
     [machine]\nsysctl = { \"net.ipv4.ip_default_ttl\" = 77 }\n\
     [factors]\ntransmitter.placement = [\"default\", { irq = 0, traffic = 1 }]\nreceiver.placement = [{ irq = 1, traffic = 0 }]\n\
     [[comparison]]\nbaseline = { transmitter.placement = { irq = 0, traffic = 1 } }\n\
     [protocol]\nboots = 1\nruns = 2\nwarmup = 0\n";
 
 const OF_CARDS: &str = "name = \"cards\"\nquestion = \"Which offloads can be switched?\"\nscenario = \"veth\"\n\
-    [[workload]]\nkind = \"udp_stream\"\nduration = \"200ms\"\nramp = \"50ms\"\nflows = 1\n\
+    [[workload]]\nkind = \"udp_stream\"\nduration = \"500ms\"\nramp = \"50ms\"\nflows = 1\n\
     [factors]\nreceiver.rx-udp-gro-forwarding = [\"off\", \"on\"]\ntransmitter.tx-udp_tnl-segmentation = [\"off\"]\n\
     transmitter.tx-udp_tnl-csum-segmentation = [\"off\"]\nreceiver.lro = [\"off\", \"on\"]\nreceiver.rx-gro-hw = [\"on\"]\n\
     [protocol]\nboots = 1\nruns = 1\nwarmup = 0\n";
