@@ -18,7 +18,7 @@ use common::{Bench, apart, expect, inside, is_root, skip};
 use serde_json::Value;
 
 /// What shortens any study. Two boots, because a fault may lie in the first or in all others.
-/// Long enough that each thread gets a CPU in it, whoever else is on this machine.
+/// In 60 ms a thread sometimes got no CPU beside two emulated guests, and the run failed.
 const SHORT: &[&str] = &["duration=150ms", "ramp=20ms", "boots=2", "runs=1", "warmup=0"];
 
 /// What a study needs besides: its name and the changes.

@@ -127,7 +127,7 @@ pub(crate) fn lend_asking<M>(
     }
     let bytes = [traffic.message as usize, traffic.response as usize];
     let flags = if asleep { work::flags(traffic.reader) } else { libc::MSG_DONTWAIT };
-    // Longer than where lost datagrams are counted: nothing is sent again.
+    // A lost datagram is not sent again here, so a slow answer must not be taken for a lost one.
     socket.set_read_timeout(Some(ends::LOST)).or_setup("setsockopt SO_RCVTIMEO", "the asking end")?;
     let asking = End::new(socket.as_raw_fd(), !traffic.kind.is_udp(), bytes, flags);
     Lender(borrower).has(asking).map_err(|(call, error)| ends::flow(call, peer, &error))

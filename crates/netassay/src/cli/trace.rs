@@ -51,7 +51,7 @@ pub(crate) struct Trace {
     /// programs; of a study the difference of its conditions
     #[arg(long, value_name = "FILE")]
     pub(crate) flame: Option<PathBuf>,
-    /// Requests and answers between two threads, whose readers sleep until a packet wakes them
+    /// Send requests and answers; readers sleep until a packet wakes them
     #[arg(long)]
     pub(crate) asleep: bool,
     /// Count instructions instead of time, in an emulated virtual machine
