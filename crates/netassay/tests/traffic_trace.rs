@@ -173,6 +173,16 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     refused(&["trace", "no-such"], 2, &["no-such", "bundled: udp-tx"]);
     refused(&["trace", "./none.toml"], 3, &["cannot read ./none.toml"]);
     refused(&["trace", "udp-tx", "--rounds=65"], 2, &["1..=64"]);
+    refused(
+        &["trace", "udp-rx", "--busy-poll=50us"],
+        2,
+        &["does not support this `busy_poll` over loopback"],
+    );
+    refused(
+        &["trace", "udp-rx", "--scenario=vm", "--flows=4"],
+        2,
+        &["does not support this `flows` over vm"],
+    );
     refused(&["trace", "udp-tx", "--message=1,2"], 2, &["--message", "not a whole number"]);
     refused(&["trace", "udp-tx", "--every=10"], 2, &["--packets <FILE>"]);
     refused(&["trace", "udp-tx", "--dry-run", "--host=a"], 2, &["--paths --host"]);

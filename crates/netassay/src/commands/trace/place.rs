@@ -54,6 +54,14 @@ pub(super) fn scenario(said: &Said, flags: &Trace) -> Scenario {
 /// Refuses what cannot be traced there.
 pub(super) fn check(asked: &Asked, flags: &Trace) -> Result<(), Failure> {
     check_machine(asked, flags)?;
+    // Before a testbed is built, or a virtual machine booted.
+    if let Some(misfit) = asked.order.traffic.traced_misfits(asked.scenario).first() {
+        let key = misfit.key;
+        return Err(Failure::Usage(format!(
+            "a trace does not support this `{key}` over {}: it sends one message after the other; leave `{key}` out",
+            asked.scenario
+        )));
+    }
     if asked.inside_guest || flags.names_a_machine() || !asked.scenario.is_of_namespaces() {
         return Ok(());
     }
