@@ -21,7 +21,7 @@ struct Step {
 }
 
 /// In this order. What is compiled is compiled once for each of: clippy, development (with tests),
-/// documentation, release; later steps use what earlier ones built.
+/// documentation, fuzzing; later steps use what earlier ones built.
 const STEPS: &[Step] = &[
     Step { name: "needs", about: "the Debian packages that tests and benches use", run: needs::check },
     Step { name: "tree", about: "no machine paths, no registry hosts, no endless files", run: tree::check },
@@ -35,13 +35,13 @@ const STEPS: &[Step] = &[
         about: "the workspace and its tests, so that tests can start netassay",
         run: cargo::build,
     },
+    Step { name: "static", about: "the binary is statically linked", run: static_binary::check },
     Step { name: "tests", about: "every unit and integration test", run: tests::units },
     Step { name: "browser", about: "the reports that the tests wrote, in a browser", run: browser::check },
     Step { name: "doctests", about: "the examples in the documentation", run: tests::examples },
     Step { name: "docs", about: "the documentation builds, warnings denied", run: cargo::docs },
     Step { name: "generated", about: "files that are generated and checked in", run: generated::check },
     Step { name: "bpf", about: "the programs for the kernel are what their source says", run: bpf::check },
-    Step { name: "static", about: "the release binary is statically linked", run: static_binary::check },
     Step { name: "fuzz", about: "each fuzz target runs for a few seconds from its corpus", run: cargo::fuzz },
     Step { name: "deny", about: "licences and bans, if cargo-deny is there", run: cargo::deny },
 ];
@@ -66,7 +66,7 @@ pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<(), Failure
 /// What these steps build, apart from what others build too.
 fn builds_of(workspace: &Workspace, steps: &[&Step]) -> Vec<Command> {
     let builds = steps.iter().filter_map(|step| match step.name {
-        "static" => Some(static_binary::builds(workspace)),
+        "docs" => Some(cargo::builds_docs(workspace)),
         "fuzz" if find_program("c++").is_some() => Some(fuzz::builds(workspace)),
         _ => None,
     });

@@ -31,9 +31,14 @@ pub(crate) fn development_build(workspace: &Workspace) -> Command {
 }
 
 pub(crate) fn docs(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
-    let mut command = workspace.cargo(&["doc", "--workspace", "--no-deps"]);
-    run(command.env("RUSTDOCFLAGS", "-D warnings"))?;
+    run(&mut builds_docs(workspace))?;
     Ok(Ending::Ok)
+}
+
+pub(crate) fn builds_docs(workspace: &Workspace) -> Command {
+    let mut command = workspace.cargo(&["doc", "--workspace", "--no-deps"]);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    command
 }
 
 /// The fuzz targets are outside the workspace: nothing else would see that they no longer fit, or
