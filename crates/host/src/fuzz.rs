@@ -18,7 +18,7 @@ use crate::kernel::netlink::{Verdict, frames, verdict};
 use crate::link::bitset::{parse_features, wanted_bits};
 use crate::link::device;
 use crate::link::discipline::Discipline;
-use crate::link::interface::Link;
+use crate::link::interface::{Link, has_ipv6_ready, permanent_address};
 use crate::link::neighbours;
 use crate::link::queue::QueueCounters;
 
@@ -40,6 +40,7 @@ pub fn answer(payload: &[u8]) {
     if let Ok(link) = Link::parse(payload) {
         assert!(!link.name.is_empty());
     }
+    let _ = (permanent_address(payload), has_ipv6_ready(payload));
     if let Ok(discipline) = Discipline::parse(payload) {
         assert_ne!(discipline.rate_bits, Some(0));
     }

@@ -16,7 +16,7 @@ use crate::restart::patiently;
 use crate::wire::{self, Found, Machine};
 
 /// How long a driver may take to be down and up: its agent waits 30 s for the interface, and tries
-/// twice.
+/// twice; then up to 24 s for the carrier.
 const RELOADING: Duration = Duration::from_secs(120);
 
 /// How long both ends may take to agree on a speed afterwards.

@@ -221,7 +221,7 @@ impl Journal {
             }
             let before = self.at_first(target, reader.read(target)?);
             self.machine.check_whole(target, &before)?;
-            let is_it = |one: &&Change| one.target == *target && target.is_same(&one.before, &before);
+            let is_it = |one: &&Change| one.target == *target && target.is_same(&before, &one.before);
             if let Some(closed) = self.closed.iter().find(is_it) {
                 again.push(closed.number);
                 continue;
@@ -278,7 +278,7 @@ impl Journal {
         for change in self.changes.iter_mut().filter(|one| numbers.contains(&one.number)) {
             // Of a setting that cannot be read no value after is known.
             let Ok(now) = reader.read(&change.target) else { continue };
-            if change.target.is_same(&change.before, &now) {
+            if change.target.is_same(&now, &change.before) {
                 unchanged.push(change.number);
             } else if !change.target.has_no_value_after() {
                 records.push(Record::Made(change.number, now.clone()));

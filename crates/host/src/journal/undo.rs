@@ -193,7 +193,7 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
             Err(error) => Outcome::Failed { why: error.to_string() },
             Ok(now) if !follows && target.is_same(&now, before) => Outcome::AlreadySo,
             Ok(now)
-                if !follows && !force && after.as_ref().is_some_and(|after| !target.is_same(after, &now)) =>
+                if !follows && !force && after.as_ref().is_some_and(|after| !target.is_same(&now, after)) =>
             {
                 Outcome::ChangedMeanwhile { now }
             }

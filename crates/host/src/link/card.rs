@@ -35,9 +35,6 @@ const TO_COME_BACK: Duration = Duration::from_secs(30);
 /// How long udev may take to give an interface its name.
 const TO_BE_NAMED: Duration = Duration::from_secs(3);
 
-/// How long two ends may take to agree on a speed.
-const FOR_CARRIER: Duration = Duration::from_secs(8);
-
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// udev listens here.
@@ -271,10 +268,6 @@ impl Presence {
             (false, true) => links.set_down(name)?,
             _ => {}
         }
-        // With the carrier the kernel makes an IPv6 address, which may not be one of those before:
-        // what is put back next removes it. Without a cable nothing comes.
-        let no_later_than = Instant::now() + FOR_CARRIER;
-        while wanted.up && links.await_running(name).is_err() && Instant::now() < no_later_than {}
         Ok(())
     }
 

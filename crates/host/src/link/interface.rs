@@ -131,6 +131,27 @@ pub(crate) fn permanent_address(payload: &[u8]) -> Option<String> {
     (!found.value().is_empty()).then(|| hardware_address(found.value()))
 }
 
+/// Whether IPv6 is ready on the interface of an `RTM_NEWLINK` payload (`IF_READY`): it is up, has
+/// had a carrier since, and the kernel has added the addresses of its own.
+pub(crate) fn has_ipv6_ready(payload: &[u8]) -> bool {
+    let inside = |payload: &[u8], wanted: u16| {
+        let mut attributes = NlasIterator::new(payload).flatten();
+        Some(attributes.find(|one| one.kind() == wanted)?.value().to_vec())
+    };
+    let flags = || {
+        let header = LinkHeader::parse(payload).ok()?;
+        let families = inside(payload.get(header.buffer_len()..)?, libc::IFLA_AF_SPEC)?;
+        parse_u32(&inside(&inside(&families, IPV6)?, IFLA_INET6_FLAGS)?).ok()
+    };
+    flags().is_some_and(|flags| flags & IF_READY != 0)
+}
+
+/// Of linux/if_link.h, and of the kernel's net/if_inet6.h. The attributes of a family have its
+/// number.
+const IPV6: u16 = libc::AF_INET6 as u16;
+const IFLA_INET6_FLAGS: u16 = 1;
+const IF_READY: u32 = 1 << 31;
+
 fn counters(all: Stats64) -> LinkCounters {
     LinkCounters {
         rx_packets: all.rx_packets,
@@ -215,6 +236,16 @@ mod tests {
         let future = DefaultNla::new(9999, b"from the future".to_vec());
         let link = parse(&[odd, string(libc::IFLA_IFNAME, "lo"), future]).unwrap();
         assert_eq!((link.name.as_str(), link.mtu, link.up, link.kind), ("lo", 0, false, None));
+    }
+
+    #[test]
+    fn ipv6_is_ready_where_the_kernel_says_so() {
+        let is_ready = |family: u16, flags: u32| {
+            let ipv6 = nested(family, &[number(IFLA_INET6_FLAGS, flags)]);
+            has_ipv6_ready(&payload(1, LinkFlags::Up, &[nested(libc::IFLA_AF_SPEC, &[ipv6])]))
+        };
+        assert!(is_ready(IPV6, 0x8000_0010) && !is_ready(IPV6, 0x10) && !is_ready(2, 0x8000_0010));
+        assert!(!has_ipv6_ready(&payload(1, LinkFlags::Up, &[])) && !has_ipv6_ready(b""));
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::link::entry::{Entry, IPV4, IPV6, Sort};
@@ -73,6 +74,9 @@ struct Sysctl {
 /// The state, or a part of it. Empty where IPv6 is off.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
+    /// Whether the interface is up and IPv6 waits for its first carrier, of [`Scope::All`]. The
+    /// kernel adds addresses of its own with that one, and none with a later one.
+    awaits_carrier: bool,
     sysctls: Vec<Sysctl>,
     entries: Vec<Entry>,
 }
@@ -83,7 +87,9 @@ impl State {
         if !scope.directory(root, "conf", link).is_dir() {
             return Ok(Self::default());
         }
-        let mut state = Self { sysctls: sysctls(root, link, scope), entries: Vec::new() };
+        // Before the addresses: those of the kernel's own are there when it does not wait.
+        let awaits_carrier = scope == Scope::All && awaits_carrier(links, root, link)?;
+        let mut state = Self { awaits_carrier, sysctls: sysctls(root, link, scope), entries: Vec::new() };
         for sort in Sort::ALL {
             state.entries.extend(links.entries(sort, scope.family().0, link.index)?);
         }
@@ -94,7 +100,8 @@ impl State {
     /// Puts it back, and removes what is there and was not.
     ///
     /// # Errors
-    /// IPv6 is off on the interface; the kernel refuses a part.
+    /// IPv6 is off on the interface; the kernel refuses a part; or it may still add addresses of
+    /// its own, which it could not before.
     pub(crate) fn write(
         &self,
         links: &mut Links,
@@ -125,6 +132,8 @@ impl State {
                     .map_err(|errno| Error::failed(format!("cannot write {}", path.display()), errno, ""))?;
             }
         }
+        let may_wait = self.awaits_carrier || scope != Scope::All;
+        let settled = if may_wait { Ok(()) } else { await_carrier(links, root, link) };
         // With IPv6 the kernel makes an address of the interface itself, and checks for a second or
         // two that it is the only one, which it was before.
         if scope == Scope::All {
@@ -132,12 +141,13 @@ impl State {
             unsettled.iter().filter(|one| one.is_tentative).try_for_each(|one| one.delete(links, name))?;
         }
         let entries: Vec<Entry> = self.entries.iter().map(|entry| entry.at(link.index)).collect();
-        links.make_so(&entries, |entry| scope.has(entry), scope.family().0, (link.index, name))
+        let made = links.make_so(&entries, |entry| scope.has(entry), scope.family().0, (link.index, name));
+        made.and(settled)
     }
 
-    /// As text: a line for each sysctl and each entry.
+    /// As text: a line if it awaits a carrier, and one for each sysctl and each entry.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = String::new();
+        let mut text = if self.awaits_carrier { format!("{AWAITS_CARRIER}\n") } else { String::new() };
         // Writing to a text does not fail.
         for Sysctl { directory, name, value } in &self.sysctls {
             let _ = writeln!(text, "{directory} {name} {value}");
@@ -159,6 +169,10 @@ impl State {
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         let mut state = Self::default();
         for line in text.lines() {
+            if line == AWAITS_CARRIER {
+                state.awaits_carrier = true;
+                continue;
+            }
             let (word, rest) = line.split_once(' ')?;
             if DIRECTORIES.contains(&word) {
                 let (name, value) = rest.split_once(' ')?;
@@ -188,15 +202,18 @@ impl State {
         Some(state)
     }
 
-    /// Whether both are the same, whatever the time that is left to an address or route, whatever
-    /// the interface's index, and in whatever order the kernel lists them.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    /// Whether this is the state before, whatever the time that is left to an address or route,
+    /// whatever the interface's index, and in whatever order the kernel lists them. A carrier may
+    /// have come meanwhile.
+    pub(crate) fn is_same(&self, before: &Self) -> bool {
         let entries = |state: &Self| {
             let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, one.at(0).message)).collect();
             all.sort_unstable();
             all
         };
-        self.sysctls == other.sysctls && entries(self) == entries(other)
+        (before.awaits_carrier || !self.awaits_carrier)
+            && self.sysctls == before.sysctls
+            && entries(self) == entries(before)
     }
 
     /// The state for people, by its numbers.
@@ -212,6 +229,43 @@ impl State {
         )
     }
 }
+
+/// Whether the interface is up and IPv6, which is on, waits for its first carrier.
+fn awaits_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<bool, Error> {
+    let is_on = value(&Scope::All.directory(root, "conf", link).join("disable_ipv6")).as_deref() == Some("0");
+    let (now, is_ready) = links.find_with_ipv6_ready(link.index, &link.name)?;
+    Ok(is_on && now.up && !is_ready)
+}
+
+/// Waits for the first carrier, as IPv6 does: what the kernel adds of its own is there then, and
+/// can be removed. [`Links::await_running`] may return before that, because an interface also runs
+/// whose driver has not told the kernel of its carrier yet. And the undo of a killed process may
+/// find the driver as it was before, and only IPv6 to put back.
+///
+/// # Errors
+/// There is none in time.
+fn await_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<(), Error> {
+    let deadline = Instant::now() + FOR_CARRIER;
+    while awaits_carrier(links, root, link)? {
+        if Instant::now() >= deadline {
+            return Err(Error::from(format!(
+                "interface {:?} has no carrier, and the kernel will add IPv6 addresses of its own with the next one: connect \
+                 its other end or set that up, then restore again",
+                link.name
+            )));
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    Ok(())
+}
+
+/// How long two ends may take to agree on a speed. An undo waits three times so long, and is given
+/// 30 s by its controller.
+const FOR_CARRIER: Duration = Duration::from_secs(8);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Alone in its line.
+const AWAITS_CARRIER: &str = "awaits carrier";
 
 /// Before the seconds for which an entry is preferred, and valid.
 const LIFETIME: &str = " for ";
@@ -274,9 +328,10 @@ mod tests {
         fn a_state_is_read_as_it_was_written(
             values in prop::collection::vec(("(conf|neigh)", "[a-z_]{1,9}", "[ -~]{0,12}"), 0..5),
             entries in prop::collection::vec(entry(), 0..5),
+            awaits_carrier in any::<bool>(),
         ) {
             let sysctls = values.into_iter().map(|(directory, name, value)| Sysctl { directory, name, value });
-            let state = State { sysctls: sysctls.collect(), entries };
+            let state = State { awaits_carrier, sysctls: sysctls.collect(), entries };
             prop_assert_eq!(State::of_text(&state.to_text()), Some(state));
         }
 
@@ -288,9 +343,16 @@ mod tests {
 
     #[test]
     fn a_name_that_leads_elsewhere_is_no_state() {
-        for text in
-            ["conf ../../kernel/panic 1", "conf a/b 1", "conf  1", "address 0", "address zz", "x 1", "x"]
-        {
+        for text in [
+            "conf ../../kernel/panic 1",
+            "conf a/b 1",
+            "conf  1",
+            "address 0",
+            "address zz",
+            "x 1",
+            "x",
+            "awaits x",
+        ] {
             assert_eq!(State::of_text(text), None, "{text}");
         }
     }
@@ -301,6 +363,8 @@ mod tests {
         assert!(state("address 00 for 1 2\nroute 01\n").is_same(&state("route 01\naddress 00 for 5 6\n")));
         assert!(!state("address 00").is_same(&state("address 01")));
         assert!(!state("conf mtu 1").is_same(&state("conf mtu 2")));
+        let [without, with] = [state("address 00"), state("awaits carrier\naddress 00")];
+        assert!(!with.is_same(&without) && without.is_same(&with) && with.is_same(&with));
         assert_eq!(
             state("address 00\nroute 01\nroute 02\nconf mtu 1").summary(),
             "1 address(es), 2 route(s), 0 permanent neighbour(s), 1 sysctl(s)"

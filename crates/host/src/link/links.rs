@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::kernel::netlink::{Failure, Netlink};
 use crate::kernel::raw::Raw;
 use crate::link::discipline::Discipline;
-use crate::link::interface::{Link, permanent_address};
+use crate::link::interface::{Link, has_ipv6_ready, permanent_address};
 use crate::link::queue::QueueCounters;
 
 /// How long an interface may take to notice its carrier: the kernel checks once a second, and
@@ -68,19 +68,32 @@ impl Links {
         &mut self,
         name: &str,
     ) -> Result<(Link, Option<String>), Error> {
-        self.look_up(named(name)?, name)
+        self.look_up(named(name)?, name, permanent_address)
     }
 
     /// The interface with this index, as before. `name` is for error messages.
     pub(crate) fn find_by_index(&mut self, index: u32, name: &str) -> Result<(Link, Option<String>), Error> {
         let mut message = LinkMessage::default();
         message.header.index = index;
-        self.look_up(message, name)
+        self.look_up(message, name, permanent_address)
     }
 
-    fn look_up(&mut self, message: LinkMessage, name: &str) -> Result<(Link, Option<String>), Error> {
+    /// The interface with this index, and whether IPv6 is ready on it. The kernel answers between
+    /// two changes, so that the addresses of its own are there by then.
+    pub(crate) fn find_with_ipv6_ready(&mut self, index: u32, name: &str) -> Result<(Link, bool), Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        self.look_up(message, name, has_ipv6_ready)
+    }
+
+    fn look_up<T>(
+        &mut self,
+        message: LinkMessage,
+        name: &str,
+        more: impl FnOnce(&[u8]) -> T,
+    ) -> Result<(Link, T), Error> {
         let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
-            Some(payload) => Ok((Link::parse(payload)?, permanent_address(payload))),
+            Some(payload) => Ok((Link::parse(payload)?, more(payload))),
             None => Err(Failure::Malformed("no link in it".to_owned())),
         };
         self.netlink

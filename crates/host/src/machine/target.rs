@@ -265,18 +265,18 @@ impl Target {
         self.is_of_queue() || matches!(self, Self::IrqAffinity { .. })
     }
 
-    /// Whether two values are the same.
-    pub(crate) fn is_same(&self, one: &Value, other: &Value) -> bool {
-        if one == other {
+    /// Whether a value is now as it was before.
+    pub(crate) fn is_same(&self, now: &Value, before: &Value) -> bool {
+        if now == before {
             return true;
         }
         if let Self::Device { .. } = self {
             // Both are what the driver chose at that moment.
-            return [one, other].iter().all(|value| value.bytes().ends_with(CHOSEN.as_bytes()));
+            return [now, before].iter().all(|value| value.bytes().ends_with(CHOSEN.as_bytes()));
         }
         let state = |value: &Value| State::of_text(str::from_utf8(value.bytes()).ok()?);
-        let states = self.scope().and_then(|_| state(one).zip(state(other)));
-        states.is_some_and(|(one, other)| one.is_same(&other))
+        let states = self.scope().and_then(|_| state(now).zip(state(before)));
+        states.is_some_and(|(now, before)| now.is_same(&before))
     }
 
     /// A value for people.

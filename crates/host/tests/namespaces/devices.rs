@@ -135,6 +135,56 @@ pub(crate) fn up_after_a_kill(stage: &mut Stage) {
     kill_each(&name, up);
 }
 
+/// The kernel adds an address of its own to an interface with its first carrier, which may come
+/// when everything else is put back: one that was removed by hand stays away, and one that was not
+/// keeps its place.
+pub(crate) fn late_carrier(stage: &mut Stage) {
+    let (name, peer) = ("wire0", "wire1");
+    ip(&["link", "add", name, "type", "veth", "peer", "name", peer]);
+    for one in [name, peer] {
+        ip(&["link", "set", one, "up"]);
+    }
+    ip(&["-6", "address", "add", "fd00:1::1/64", "dev", name]);
+    let directory = tempfile::tempdir().unwrap();
+    let undo_left =
+        || restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
+    for removed in [false, true] {
+        if removed {
+            ip(&["-6", "address", "flush", "dev", name, "scope", "link"]);
+        }
+        let before = settled(name);
+        assert_eq!(before.contains(&format!("{name}    inet6 fe80::")), !removed, "{before}");
+        left_by_a_kill(directory.path(), name, |journal| set_mtu(journal, name, 1000));
+        ip(&["link", "set", peer, "down"]);
+        let reports = std::thread::scope(|scope| {
+            let undoing = scope.spawn(undo_left);
+            std::thread::sleep(Duration::from_millis(500));
+            ip(&["link", "set", peer, "up"]);
+            undoing.join().unwrap()
+        });
+        assert_eq!(reports[0].fate, Fate::Undone, "{reports:?}");
+        let after = settled(name);
+        assert!(before == after, "removed: {removed}\n{}", difference(&before, &after));
+    }
+    if stage.identity == Identity::User {
+        return;
+    }
+
+    // Without a carrier its time has not come: that is said, and done later.
+    let before = settled(name);
+    left_by_a_kill(directory.path(), name, |journal| set_mtu(journal, name, 1000));
+    ip(&["link", "set", peer, "down"]);
+    let reports = undo_left();
+    let failed: Vec<_> = reports[0].changes.iter().filter(|one| !one.outcome.is_settled()).collect();
+    assert_eq!((&reports[0].fate, failed.len()), (&Fate::Kept, 1), "{reports:?}");
+    let said = failed[0].sentence(false);
+    assert!(said.contains("interface \"wire0\" has no carrier") && said.contains("restore again"), "{said}");
+    ip(&["link", "set", peer, "up"]);
+    undo(directory.path());
+    let after = settled(name);
+    assert!(before == after, "{}", difference(&before, &after));
+}
+
 /// A tunnel with everything that a small MTU removes: it follows its own features, and has IPv6.
 fn kill_at_every_step(stage: &mut Stage, act: Act) {
     let name = prepare(stage);

@@ -98,6 +98,11 @@ const CASES: &[Case] = &[
         run: devices::up_after_a_kill,
     },
     Case {
+        name: "ipv6_comes_back_as_it_was_with_a_late_carrier",
+        identities: &[Root, User],
+        run: devices::late_carrier,
+    },
+    Case {
         name: "a_renamed_interface_is_restored_and_another_is_not",
         identities: &[Root, User],
         run: devices::renamed,
