@@ -204,9 +204,8 @@ pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
             }
         }
         let (code, said) = controller.finish();
-        // Without its connection a run fails, and the study goes on with another one, or ends. If it
-        // is lost between the last session of a boot and the first one of the next, that connects
-        // again, and every run is made.
+        // Without its connection a run fails, and the study goes on with another one, or ends. If
+        // none is needed at that moment, between two boots, the next session connects again.
         let goes_on = ["the rest of this boot runs on a new testbed", "[12/12]"];
         let goes_on = victim != "the controller" && goes_on.iter().any(|words| said.contains(words));
         assert!(code != Some(0) || goes_on, "{victim} killed {moment:?} after the drivers: {said}");
