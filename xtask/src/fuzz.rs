@@ -103,23 +103,18 @@ fn choose(all: Vec<String>, asked: &[String]) -> Result<Vec<String>, Failure> {
     Ok(if asked.is_empty() { all } else { asked.to_vec() })
 }
 
-/// Where they are built.
-fn directory(workspace: &Workspace) -> PathBuf {
-    workspace.target.join("fuzz")
-}
-
-/// What builds them.
+/// What builds them: in the workspace's build directory, whose macros and build scripts they share.
+/// Cargo keeps what was compiled with other flags beside it.
 pub(crate) fn builds(workspace: &Workspace) -> Command {
     let mut command = workspace.cargo(&["build", "--manifest-path", MANIFEST, "--bins", "--target-dir"]);
-    command.arg(directory(workspace)).env("RUSTFLAGS", COVERAGE);
+    command.arg(&workspace.target).env("RUSTFLAGS", COVERAGE);
     command
 }
 
-/// Builds all targets; gives the directory where they are. A directory of its own, since other
-/// flags would make cargo compile everything anew at each change between them.
+/// Builds all targets; gives the directory where they are.
 fn build(workspace: &Workspace) -> Result<PathBuf, Failure> {
     program(&mut builds(workspace))?;
-    Ok(directory(workspace).join(workspace.built.file_name().unwrap_or_default()).join("debug"))
+    Ok(workspace.built.join("debug"))
 }
 
 /// Runs the targets, as many at a time as there are CPUs.
@@ -254,8 +249,7 @@ fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
 /// The targets' own text: format and lints, without libFuzzer.
 pub(crate) fn lint(workspace: &Workspace) -> Result<(), Failure> {
     program(&mut workspace.cargo(&["fmt", "--manifest-path", MANIFEST, "--", "--check"]))?;
-    // In the workspace's build directory: what its own clippy has checked of shared crates is not
-    // checked again.
+    // What the workspace's own clippy has checked of shared crates is not checked again.
     let mut command: Command = workspace.cargo(&["clippy", "--manifest-path", MANIFEST, "--target-dir"]);
     command.arg(&workspace.target).args(["--no-default-features", "--all-targets", "--", "-D", "warnings"]);
     program(&mut command)

@@ -5,6 +5,7 @@
 
 mod ahead;
 mod arrows;
+mod behind;
 mod bench;
 mod bpf;
 mod checks;

@@ -81,7 +81,10 @@ impl Watched<'_> {
         repeat(work, WARM_UP)?;
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
-        let pilot = round(&mut self.loaded(&probes)?, work, TRIED)?.reading;
+        let mut with_all = self.loaded_to_sample(&probes, self.wanted.every)?;
+        let pilot = round(&mut with_all, work, TRIED)?.reading;
+        // What was sampled until here belongs to no batch.
+        with_all.sampled().map_err(said)?;
         let asks = probes.iter().find(|probe| probe.phase == Phase::Reading).map(|probe| probe.number);
         let avoiding = asks.filter(|_| self.wanted.asleep);
         let way = pilot.most_used(avoiding);
@@ -123,7 +126,6 @@ impl Watched<'_> {
             one_more.sort_by_key(|probe| probe.number);
             with_one_more.push(self.loaded(&one_more)?);
         }
-        let mut with_all = self.loaded_to_sample(&probes, self.wanted.every)?;
         let mut on_cpu = Vec::new();
         // All kinds of rounds in turn, so that a slow change of the machine meets each alike.
         for _ in 0..self.wanted.rounds {

@@ -4,16 +4,15 @@ use std::fs;
 
 use crate::checks::elf::{self, Linkage};
 use crate::failure::Failure;
-use crate::process::run;
 use crate::report::{Ending, Report};
 use crate::workspace::{Workspace, find_program};
 
 /// Reads it, and asks `ldd`: both must say the same. How it is linked is told for the target, in
 /// `.cargo/config.toml`, and so is the same in each profile: that of the tests is there already.
 pub(crate) fn check(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
-    run(&mut workspace.cargo(&["build", "--package", "netassay"]))?;
     let path = workspace.built.join("debug/netassay");
-    let file = fs::read(&path).map_err(Failure::io(format!("cannot read {}", path.display())))?;
+    let unread = format!("cannot read {}, which `cargo xtask test build` builds", path.display());
+    let file = fs::read(&path).map_err(Failure::io(unread))?;
     let linkage = elf::linkage(&file)
         .map_err(|why| Failure::Check(format!("cannot tell how {} is linked: {why}", path.display())))?;
     if linkage != Linkage::default() {
