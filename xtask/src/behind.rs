@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const VARIABLE: &str = "NETASSAY_TESTS_BEHIND";
 const NAME: &str = "netassay-tests-behind";
 
-/// The group: where others want the CPUs, its processes together get half of what one session gets,
-/// and two that keep a CPU busy each a quarter. Not less, since a machine that gives no sign of
-/// life for two seconds is taken for lost.
+/// The group: where others want the CPUs, its processes together get half of what one session gets.
+/// Not less: a guest that does not answer for a minute is taken for lost.
 ///
 /// A nice value would not do: an agent begins a session, and the kernel shares the CPUs out to
 /// sessions first ("autogroup" in sched(7)).

@@ -20,6 +20,7 @@ mod measure;
 mod offered;
 mod rates;
 mod runs;
+mod turns;
 mod view;
 mod why;
 mod words;
@@ -43,6 +44,7 @@ pub fn sections(studies: &[Study]) -> Vec<Section> {
         credit::section,
         latency::section,
         campaign::section,
+        turns::section,
         inside::section,
         loss::section,
         why::section,

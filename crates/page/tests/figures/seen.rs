@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use netassay_page::{Section, Study, figures};
 
 use crate::faults::faults;
-use crate::made_up::{clusters, factorial, guests, ladder, large, shown};
+use crate::made_up::{clusters, factorial, guests, in_turns, ladder, large, shown};
 
 fn all(sections: &[Section]) -> impl Iterator<Item = &Figure> {
     sections.iter().flat_map(|section| section.figures.iter().chain(&section.folded))
@@ -89,6 +89,20 @@ fn several_studies_are_side_by_side_and_named() {
     assert_eq!(rates.figures[0].panels.len(), 4);
     for figure in all(&sections) {
         assert_eq!(faults(figure, WIDE), [""; 0]);
+    }
+}
+
+/// The drawing of the turns alone: the others are as in any study.
+#[test]
+fn conditions_that_took_turns() {
+    let sections = figures::sections(&[shown(&in_turns())]);
+    let turns: Vec<Section> = sections.into_iter().filter(|section| section.id.as_str() == "turns").collect();
+    assert_snapshot!("turns-words", words(&turns));
+    let [figure] = turns[0].figures.as_slice() else { panic!("one figure") };
+    assert_eq!(figure.panels.len(), 2, "IPv4 and IPv6 have flows of their own");
+    assert_snapshot!("turns", figure.file(WIDE, Theme::Light).as_str().replace("><", ">\n<"));
+    for width in [NARROWEST, NARROW, 480.0, 600.0, WIDE, 1280.0] {
+        assert_eq!(faults(figure, width), [""; 0]);
     }
 }
 
