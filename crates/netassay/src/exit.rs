@@ -12,9 +12,10 @@ pub(crate) const ENVIRONMENT: u8 = 3;
 pub(crate) const NOTHING: u8 = 4;
 /// The study ended, but some runs failed, or all were disturbed; `--resume` tries them again.
 pub(crate) const SOME_FAILED: u8 = 5;
-/// `gate`: a bound is broken.
+/// `gate`: a bound is broken; `aa --alternate`: turns and runs disagree.
 pub(crate) const GATE_FAILED: u8 = 10;
-/// `gate`: no bound is shown to be broken, and not every one is shown to be kept.
+/// `gate`: no bound is shown to be broken, and not every one is shown to be kept; `aa --alternate`:
+/// not everything was compared.
 pub(crate) const GATE_INCONCLUSIVE: u8 = 11;
 /// What was asked to be compared cannot be: other workloads, other metrics, counts against times.
 pub(crate) const NOT_COMPARABLE: u8 = 12;
@@ -23,8 +24,8 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) const HELP: &str = "\
 Exit codes: 0 done, 1 internal error, 2 wrong usage, study or data file, 3 the machine lacks something or is in use,
-4 nothing to run or show, 5 some runs failed (--resume tries them again), 10 the gate failed,
-11 the gate is inconclusive, 12 studies that cannot be compared, 130 interrupted.";
+4 nothing to run or show, 5 some runs failed (--resume tries them again), 10 a check failed,
+11 a check is inconclusive, 12 studies that cannot be compared, 130 interrupted.";
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,8 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Bench, Watched, expect, expect_no_agents_of, links, stdout};
+use common::{Bench, Watched, expect, expect_no_agents_of, links, stderr, stdout};
+use serde_json::Value;
 
 const STUDY: &str = r#"
 name = "turns"
@@ -102,6 +103,53 @@ fn both_ends_switch_and_the_proof_shows_how_they_answered() {
     let shown = stdout(&bench.run(&["show", "1", "--wide"]));
     assert!(shown.contains("took turns of 100ms in shared flows"), "{shown}");
     assert!(shown.contains("Turns: the rate after a turn of another condition"), "{shown}");
+}
+
+/// Both ways in the same boots: what the check says is in its exit code, and what is stored is
+/// judged again alike. Whether both agree is chance in 5 % of cases, and of no interest here.
+#[test]
+fn both_ways_of_measuring_a_switch_are_compared() {
+    let bench = Bench::new();
+    bench.write("turns.toml", STUDY);
+    let measured = bench.run(&[
+        "aa",
+        "--alternate",
+        "turns.toml",
+        "--boots",
+        "3",
+        "--duration",
+        "320ms",
+        "--format",
+        "json",
+    ]);
+    let found: Value = serde_json::from_str(&stdout(&measured)).unwrap();
+    let [one] = found["comparisons"].as_array().unwrap().as_slice() else { panic!("{found}") };
+    let expected = match one["verdict"].as_str() {
+        Some("agree") => 0,
+        Some("disagree") => 10,
+        _ => panic!("{found}"),
+    };
+    expect(&measured, expected);
+    assert_eq!((&one["boots"], &one["metric"]), (&Value::from(3), &Value::from("throughput")), "{found}");
+    for way in ["first", "second"] {
+        // TSO off costs more than 10 %, on a busy machine too.
+        assert!(one[way]["value"].as_f64() < Some(-10.0), "{found}");
+    }
+    let values = ["first", "second", "apart"].map(|way| one[way]["value"].as_f64().unwrap());
+    assert!((values[0] - values[1] - values[2]).abs() < 1e-6, "{found}");
+    // Three boots with a block of either kind, of two conditions.
+    assert_eq!(runs(&bench), (12, 6));
+    let again = bench.run(&["aa", "--from", "turns-turns", "--format", "json"]);
+    expect(&again, expected);
+    assert_eq!(stdout(&again), stdout(&measured));
+    let families = STUDY
+        .replace("tso = [\"on\", \"off\"]", "family = [\"ipv4\", \"ipv6\"]")
+        .replace("alternate = \"100ms\"\n", "");
+    bench.write("families.toml", &families);
+    let refused = bench.run(&["aa", "--alternate", "families.toml"]);
+    expect(&refused, 2);
+    let why = stderr(&refused);
+    assert!(why.contains("no two conditions can take turns in one flow"), "{why}");
 }
 
 #[test]

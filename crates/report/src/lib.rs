@@ -22,6 +22,7 @@ pub use data::series::Entry;
 pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use render::between::BetweenStudies;
+pub use render::both_ways::{BothWays, Outcome as Agreed};
 pub use render::classic::{Classic, ClassicGroup};
 pub use render::comparison::Comparisons;
 pub use render::credit::{Credit, Credits, EffectView, Interplay, Pair, Part, Whole};

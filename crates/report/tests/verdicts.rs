@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netassay_report::{
-    ComparisonRequest, Comparisons, Error, FalsePositives, Layout, Results, Sizing, SizingRequest, Spread,
-    is_decided,
+    Agreed, BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, Layout, Results, Sizing,
+    SizingRequest, Spread, is_decided,
 };
+use record::{Detail, Response, Turns, sample};
 use serde_json::json;
 use stats::Margin;
 use store::StoredStudy;
@@ -178,6 +179,69 @@ fn twins_are_judged_by_each_method() {
     let other = self::stored(&looking("2%"), 3, value);
     let error = FalsePositives::new(&other, 3).unwrap_err();
     assert!(error.to_string().contains("is no A/A study"), "{error}");
+}
+
+/// Two families with and without TSO, both in turns and in runs, where turns hide `hidden` of what
+/// TSO gives; `in_turns`: whether turns could be made.
+fn both_ways(hidden: f64, in_turns: bool) -> StoredStudy {
+    let text = format!(
+        "{HEAD}ramp = \"100ms\"\n[factors]\nfamily = [\"ipv4\", \"ipv6\"]\ntso = [\"on\", \"off\"]\n\
+         [protocol]\nboots = 6\nruns = 2\nalternate = \"100ms\"\napart = true\n"
+    );
+    let study = Study::parse("made", &text).unwrap();
+    let is_apart = |boot, run| study.protocol().is_apart(boot, run) || !in_turns;
+    let value = |boot, run, condition: usize| {
+        let without = if condition % 2 == 1 { 300.0 } else { 0.0 };
+        let (gain, chance) = if is_apart(boot, run) { (1.0, 30.0) } else { (1.0 - hidden, 4.0) };
+        1000.0 - without * gain + 50.0 * noise(boot, 0, 0) + chance * noise(boot, run, condition)
+    };
+    let mut stored = stored(&study, 6, value);
+    for run in stored.runs.iter_mut().filter(|run| !is_apart(run.boot, run.block)) {
+        let mut account = sample::account();
+        let (turns, response) = (Vec::new(), Response::default());
+        account.turns = Some(Turns { turn_ns: 100_000_000, settle_ns: 20_000_000, own: 0, turns, response });
+        run.detail = Detail::Measured(Box::new(account));
+    }
+    stored
+}
+
+#[test]
+fn turns_and_runs_are_compared_in_the_same_boots() {
+    let found = BothWays::new(&both_ways(0.0, true)).unwrap();
+    assert_eq!(found.outcome(), Agreed::Agree);
+    insta::assert_snapshot!("both_ways", found.text(Layout::WIDE));
+    // The baseline of the study, and the condition of the other flow that is most like it.
+    let json = serde_json::to_value(&found).unwrap();
+    let pairs: Vec<_> = json["comparisons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (&one["condition"], &one["baseline"]))
+        .collect();
+    assert_eq!(
+        pairs,
+        [(&json!("ipv4 tso=off"), &json!("ipv4 tso=on")), (&json!("ipv6 tso=off"), &json!("ipv6 tso=on"))]
+    );
+    assert_eq!(
+        (&json["comparisons"][0]["boots"], &json["comparisons"][0]["verdict"]),
+        (&json!(6), &json!("agree"))
+    );
+
+    let found = BothWays::new(&both_ways(0.5, true)).unwrap();
+    assert_eq!(found.outcome(), Agreed::Disagree);
+    let text = found.text(Layout::WIDE);
+    assert!(text.contains("Turns and runs disagree: do not rely on differences"), "{text}");
+}
+
+#[test]
+fn what_took_no_turns_is_not_compared() {
+    let found = BothWays::new(&both_ways(0.0, false)).unwrap();
+    assert_eq!(found.outcome(), Agreed::NotCompared);
+    let text = found.text(Layout::WIDE);
+    assert!(text.contains("2 conditions took no turns"), "{text}");
+    let other = stored(&looking("2%"), 3, |boot, run, condition| 1000.0 + noise(boot, run, condition));
+    let error = BothWays::new(&other).unwrap_err();
+    assert!(error.to_string().contains("not measured both in turns and in runs"), "{error}");
 }
 
 #[test]

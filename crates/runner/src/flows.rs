@@ -15,6 +15,10 @@ pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
     }
     let mut flows: Vec<Vec<PlannedRun>> = Vec::new();
     for run in runs {
+        if plan.asked.protocol.is_apart(run.boot, run.block) {
+            flows.push(vec![*run]);
+            continue;
+        }
         let is_of_it = |flow: &&mut Vec<PlannedRun>| {
             flow.first().is_some_and(|first| {
                 (first.warmup, first.repeat) == (run.warmup, run.repeat)
@@ -74,6 +78,18 @@ mod tests {
                 assert!(flow.iter().all(|run| (run.warmup, run.repeat) == (flow[0].warmup, flow[0].repeat)));
             }
             assert!(flows[..2].iter().flatten().all(|run| run.warmup), "warm-ups come first");
+        }
+    }
+
+    #[test]
+    fn both_ways_alternate_in_a_boot_and_either_begins() {
+        let plan = plan("alternate = \"100ms\"\napart = true");
+        let schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
+        for (boot, apart) in schedule.iter().zip([[1, 3].as_slice(), &[2]]) {
+            for flow in flows(&plan, boot) {
+                let is_apart = apart.contains(&flow[0].block);
+                assert_eq!(flow.len(), if is_apart { 1 } else { 2 }, "{flow:?}");
+            }
         }
     }
 

@@ -4,6 +4,7 @@
 //! takes the spread between boots as the error, because runs inside a boot are not independent. The
 //! usual test, Student's t over the pooled runs, is in the crate `ministat`.
 
+pub mod agreement;
 pub mod change;
 mod compare;
 pub mod diagnostics;

@@ -59,4 +59,4 @@ pub use words::{
     parse_duration,
 };
 pub use write::starter::starter;
-pub use write::twins::twins;
+pub use write::twins::{suffixed, twins};

@@ -89,10 +89,20 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
         format_duration(turn),
         format_duration(settle)
     )];
-    let apart = stored
+    let protocol = &stored.plan.asked.protocol;
+    let own = stored
         .measurements()
         .filter(|run| turns(run).is_none() && stored.plan.in_turns(run.condition).len() > 1);
-    let apart = apart.count();
+    let (planned, apart): (Vec<&StoredRun>, Vec<&StoredRun>) =
+        own.partition(|run| protocol.is_apart(run.boot, run.block));
+    let (planned, apart) = (planned.len(), apart.len());
+    if planned > 0 {
+        notes.push(format!(
+            "{} of the same conditions had flows of their own, as planned (`apart`): figures here are of both together, and `netassay aa --from {}` compares them",
+            counted(planned, "run"),
+            stored.row.id
+        ));
+    }
     if apart > 0 {
         notes.push(format!(
             "{} of conditions that were to take turns had flows of their own, because turns were not possible or did not settle",
@@ -109,7 +119,8 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     notes
 }
 
-fn turns(run: &StoredRun) -> Option<&Turns> {
+/// How a run shared a flow, if it did.
+pub(crate) fn turns(run: &StoredRun) -> Option<&Turns> {
     match &run.detail {
         record::Detail::Measured(account) => account.turns.as_ref(),
         record::Detail::Nothing | record::Detail::Exact(_) | record::Detail::Drifted(_) => None,

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod between;
+pub(crate) mod both_ways;
 pub(crate) mod classic;
 pub(crate) mod column;
 pub(crate) mod comparison;

@@ -140,8 +140,9 @@ impl PlanListing {
         if flows.is_empty() {
             return "no two conditions can take turns in one flow here\n".to_owned();
         }
+        let apart = if self.plan.asked.protocol.apart { " in every second block" } else { "" };
         format!(
-            "turns of {}, of which the first {} are not counted; conditions that share a flow: {}\n",
+            "turns of {}{apart}, of which the first {} are not counted; conditions that share a flow: {}\n",
             format_duration(turn),
             format_duration(settle),
             flows.join("; ")

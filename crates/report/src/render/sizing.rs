@@ -6,13 +6,14 @@ use std::time::Duration;
 use serde::Serialize;
 use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
 use stats::{Analysis, Component, Components, Design, Question};
-use store::StoredStudy;
+use store::{StoredRun, StoredStudy};
 use study::{Percent, Protocol, Study};
 
 use crate::data::error::Error;
 use crate::data::looks::schedule;
 use crate::data::metric::known;
 use crate::data::target::{Target, own_targets};
+use crate::data::turns::turns;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration, instant, percent};
 use crate::words::table::Table;
@@ -109,10 +110,18 @@ impl Spread {
         let planned = what(&study.plan().conditions[target.baseline]);
         let alike =
             |condition: usize| stored.plan.conditions.get(condition).is_some_and(|one| what(one) == planned);
+        // Where it measured in turns and in runs of their own: as the study to be planned does.
+        let takes_turns = study.protocol().alternate.is_some();
+        let is_so =
+            |run: &&StoredRun| !stored.plan.asked.protocol.apart || turns(run).is_some() == takes_turns;
         let observations: Vec<stats::Observation> = stored
-            .values(target.metric.key)
-            .filter(|(condition, ..)| alike(*condition))
-            .map(|(condition, boot, value)| stats::Observation { condition, boot, value })
+            .measurements()
+            .filter(is_so)
+            .filter(|run| alike(run.condition))
+            .filter_map(|run| {
+                let value = *run.metrics.get(target.metric.key)?;
+                Some(stats::Observation { condition: run.condition, boot: run.boot, value })
+            })
             .collect();
         let Some(baseline) = observations.first().map(|run| run.condition) else { return Ok(None) };
         // The upper end of a 60 % interval is a limit with 80 % confidence.

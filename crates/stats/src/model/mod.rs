@@ -24,7 +24,7 @@ mod weights;
 pub(crate) use cholesky::Factor;
 pub use components::{Component, Components};
 pub(crate) use crossed::Pairs;
-pub(crate) use estimate::Estimate;
+pub(crate) use estimate::{Estimate, ROUNDING};
 pub(crate) use fieller::{Fieller, Quantiles};
 pub use fit::ErrorTerm;
 pub(crate) use fit::Fit;

@@ -31,6 +31,9 @@ pub struct Protocol {
     /// How conditions take turns in one flow; `None`: each has runs of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternate: Option<Alternate>,
+    /// Whether conditions take turns in every second block only ([`Protocol::is_apart`]).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
 }
 
 /// How conditions take turns in one flow.
@@ -60,6 +63,13 @@ impl Alternate {
 }
 
 impl Protocol {
+    /// Whether conditions that could take turns have runs of their own in this recorded block of a
+    /// boot, so that both ways of measuring see the same boots. Boots begin with either way.
+    #[must_use]
+    pub fn is_apart(&self, boot: u32, block: u32) -> bool {
+        self.apart && block > 0 && boot % 2 == block % 2
+    }
+
     /// Whether this many conditions need no more runs than a study may have.
     #[must_use]
     pub fn is_possible(&self, conditions: usize) -> bool {
@@ -82,6 +92,7 @@ impl Default for Protocol {
             seed: 1,
             stop: None,
             alternate: None,
+            apart: false,
         }
     }
 }

@@ -279,6 +279,11 @@ pub(crate) const PROTOCOL: Table = Table {
             Part::Shaped("Settle", limit::SETTLE),
             "The first part of each turn, which is not counted; at most half of a turn. Default: a fifth of it.",
         ),
+        may(
+            "apart",
+            Part::Switch,
+            "Whether conditions take turns in every second block of a boot only, and have runs of their own in the others: so that both ways can be compared. Default: off.",
+        ),
     ],
 };
 

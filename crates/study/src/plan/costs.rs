@@ -114,16 +114,19 @@ impl Costs {
     }
 
     /// The ramp and window of a condition's run; of a search for a rate those of its trials, and of
-    /// conditions that take turns its share of their flow.
+    /// conditions that take turns its share of their flow, or half of both if they do so in every
+    /// second block.
     #[must_use]
     pub fn window(&self, plan: &Plan, condition: usize) -> Duration {
-        if let Some(share) = plan.share_of_flow(condition) {
-            return share;
-        }
         let workload = &plan.conditions[condition].workload;
         let trials = if workload.traffic.find_rate { SEARCH } else { 1 };
         let once = workload.ramp.saturating_add(workload.duration);
-        if self.exact { Duration::ZERO } else { once.saturating_mul(trials) }
+        match plan.share_of_flow(condition) {
+            Some(share) if plan.asked.protocol.apart => once.saturating_add(share) / 2,
+            Some(share) => share,
+            None if self.exact => Duration::ZERO,
+            None => once.saturating_mul(trials),
+        }
     }
 
     /// How long a plan takes with these costs.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use toml::de::DeValue;
-use words::{Field, Scenario, format_duration};
+use words::{Field, Scenario, Value as Read, format_duration};
 
 use crate::model::limit;
 use crate::model::protocol::{Alternate, BootKind, Protocol, afresh};
@@ -31,6 +31,10 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
     let (mut turn, mut settle): (Option<Duration>, Option<Duration>) = (None, None);
     let written = part::rows(table, &PROTOCOL, problems);
     for Written { key, value, .. } in &written {
+        if *key == "apart" {
+            protocol.apart = *value == Some(Read::Switch(true));
+            continue;
+        }
         let field: &mut dyn Field = match *key {
             "alternate" => &mut turn,
             "settle" => &mut settle,
@@ -43,6 +47,9 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
         value.iter().for_each(|value| field.set(value));
     }
     protocol.alternate = alternate(turn, settle, &written, problems);
+    if let Some(place) = part::place_of(&written, "apart").filter(|_| protocol.apart) {
+        apart(&protocol, place, problems);
+    }
     protocol.stop = looks.and_then(|entry| stop(&entry, protocol.boots, problems));
     protocol
 }
@@ -71,6 +78,21 @@ fn alternate(
         problems.report(place, message, "write a longer `alternate`, or a shorter `settle`");
     }
     Some(Alternate::of(turn, settle))
+}
+
+/// `apart = true` is about turns, and needs a block of either kind in each boot.
+fn apart(protocol: &Protocol, place: Range<usize>, problems: &mut Problems) {
+    if protocol.alternate.is_none() {
+        let help = "add `alternate = \"100ms\"`, the length of a turn, or remove it";
+        problems.report(place, "`apart` compares runs with turns, and no conditions take turns", help);
+    } else if protocol.runs < 2 {
+        let help = "write `runs = 2` or more";
+        problems.report(
+            place,
+            "`apart` needs two blocks in each boot: one with turns, and one without",
+            help,
+        );
+    }
 }
 
 /// `boots = 3` or `boots = { how = "reboot", count = 3 }`.

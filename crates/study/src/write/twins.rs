@@ -13,11 +13,12 @@ use crate::model::tables::GUEST;
 use crate::plan::condition::Condition;
 
 /// The text of a study that measures `condition` of `study` under the labels `a` and `b`, by
-/// `protocol` (`stop` is left out: an A/A study is not to end on what it finds). A study file like
-/// any other: it can be stored, read and resumed.
+/// `protocol` (`stop` and `apart` are left out: an A/A study is not to end on what it finds, and
+/// all of its runs are of one kind). A study file like any other: it can be stored, read and
+/// resumed.
 pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> String {
     let mut file = DocumentMut::new();
-    file.insert("name", value(name(study.name())));
+    file.insert("name", value(suffixed(study.name(), "-aa")));
     file.insert("question", value("How often do two labels of the same condition seem to differ?"));
     let is_factor = |key: &str| condition.levels.iter().any(|(factor, _)| factor == key);
     if !is_factor("scenario") {
@@ -52,7 +53,7 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
     let mut factors = table(kept.map(|(factor, level)| (factor.as_str(), level.clone())));
     factors.insert("twin", value(literal::of("twin", &["a".to_owned(), "b".to_owned()])));
     file.insert("factors", Item::Table(factors));
-    let Protocol { boots, how, warmup, runs, order, seed, stop: _, alternate } = protocol;
+    let Protocol { boots, how, warmup, runs, order, seed, stop: _, alternate, apart: _ } = protocol;
     let protocol = [
         ("boots", boots.to_string()),
         ("warmup", warmup.to_string()),
@@ -110,10 +111,10 @@ fn testbed(study: &Study, condition: &Condition) -> Vec<Written> {
     tables
 }
 
-/// The study's name with `-aa`, cut to the length that a name may have.
-fn name(of: &str) -> String {
-    let suffix = "-aa";
-    let kept: String = of.chars().take(limit::NAME - suffix.len()).collect();
+/// The name of a study that is made from another one: that one's, cut so that it remains a name,
+/// and the suffix.
+pub fn suffixed(name: &str, suffix: &str) -> String {
+    let kept: String = name.chars().take(limit::NAME.saturating_sub(suffix.len())).collect();
     format!("{kept}{suffix}")
 }
 
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_long_name_stays_a_name() {
-        assert_eq!(name(&"x".repeat(64)).len(), 64);
-        assert_eq!(name("quick"), "quick-aa");
+        assert_eq!(suffixed(&"x".repeat(64), "-aa").len(), 64);
+        assert_eq!(suffixed("quick", "-aa"), "quick-aa");
     }
 }

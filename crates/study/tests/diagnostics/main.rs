@@ -180,6 +180,9 @@ fn conditions_that_cannot_take_turns_are_named() {
     shows!(alternate("order = \"sequential\""));
     shows!(added("\n[protocol]\nalternate = \"5ms\"\nsettle = 5"));
     shows!(added("\n[protocol]\nsettle = \"5ms\""));
+    assert_eq!(alternate("apart = true"), "no problem");
+    assert!(alternate("apart = true\nruns = 1").contains("`apart` needs two blocks in each boot"));
+    assert!(added("\n[protocol]\napart = true").contains("no conditions take turns"));
     let no_feature = VALID.replace("tso = [\"on\", \"off\"]", "mtu = [1500, 9000]");
     shows!(problems(&format!("{no_feature}[protocol]\nalternate = \"100ms\"\n")));
     let many = VALID.replace(
