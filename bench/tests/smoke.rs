@@ -177,8 +177,8 @@ fn stats_are_made_beside_ministat() {
 #[test]
 fn traffic_verdicts_are_simulated_and_reached() {
     let report = report(&bench(&["verdict", "--traffic", "--minutes", "0.2"]));
-    // Three differences with one protocol of netassay's each, none with all three.
-    list(&report, "/results/simulated", 3 * 3 + 5);
+    // Three differences with two protocols of netassay's each, none with all six.
+    list(&report, "/results/simulated", 3 * 4 + 2 + 6);
     let line = &list(&report, "/results/traffic", 4)[0];
     assert!(is_positive(&line["protocols"][0]["seen"]["median_s"]));
     // In windows this short nothing may arrive.

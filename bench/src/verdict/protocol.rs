@@ -5,7 +5,9 @@ use std::time::Duration;
 use stats::Design;
 use stats::planning::{Cost, Family, Goal, Noise, Plan};
 use stats::sequential::{Bounds, Schedule};
-use study::{Order, Percent, PlannedRun, Stop};
+use study::{Order, Percent, PlannedRun, Stop, Study, Turn, format_duration};
+
+use crate::failure::Failure;
 
 /// Conditions: the baseline and the one that differs from it.
 pub(super) const CONDITIONS: usize = 2;
@@ -30,6 +32,8 @@ pub(super) struct Protocol {
     schedule: study::Protocol,
     pub(super) ramp: Duration,
     pub(super) window: Duration,
+    /// The study whose two conditions share a flow in each block; none: each has runs of its own.
+    turns: Option<study::Plan>,
 }
 
 /// What boots and runs cost beyond ramps and windows, in s.
@@ -82,7 +86,7 @@ impl Protocol {
     /// ones, no ramp.
     pub(super) fn of_r1(name: &str, rule: Rule, window: Duration) -> Self {
         let schedule = study::Protocol { order: Order::Sequential, ..study::Protocol::default() };
-        Self { name: name.to_owned(), rule, schedule, ramp: Duration::ZERO, window }
+        Self { name: name.to_owned(), rule, schedule, ramp: Duration::ZERO, window, turns: None }
     }
 
     /// netassay's: interleaved, short runs, five looks with O'Brien and Fleming's bounds.
@@ -91,12 +95,47 @@ impl Protocol {
         (boots, runs): (u32, u32),
         (ramp, window): (Duration, Duration),
     ) -> Self {
-        let stop = Stop { detect, looks: Stop::LOOKS, bounds: study::Bounds::ObrienFleming };
+        let stop = Self::stop(detect);
         let (order, default) = (Order::Interleaved, study::Protocol::default());
         let schedule = study::Protocol { boots, runs, order, stop: Some(stop), ..default };
-        let looks = Schedule { bounds: Bounds::ObrienFleming, looks: stop.looks, boots };
         let name = format!("(c) netassay, detect {detect}: {boots} x (1 + {runs})");
-        Self { name, rule: Rule::Looks { detect, schedule: looks }, schedule, ramp, window }
+        Self { name, rule: Self::looking(detect, boots), schedule, ramp, window, turns: None }
+    }
+
+    /// The same with turns of 100 ms in flows of both conditions, each of which is counted for
+    /// `window` in a flow.
+    pub(super) fn in_turns(
+        detect: Percent,
+        (boots, runs): (u32, u32),
+        (ramp, window): (Duration, Duration),
+    ) -> Result<Self, Failure> {
+        let text = format!(
+            "name = \"turns\"\nquestion = \"?\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_stream\"\n\
+             ramp = \"{}\"\nduration = \"{}\"\n[factors]\ntwin = [\"a\", \"b\"]\n\
+             [protocol]\nalternate = \"100ms\"\n",
+            format_duration(ramp),
+            format_duration(window)
+        );
+        let plan = Study::parse("turns", &text).map_err(Failure::failed)?.plan();
+        let stop = Some(Self::stop(detect));
+        let schedule = study::Protocol { boots, runs, stop, ..plan.asked.protocol.clone() };
+        let counted = format_duration(window);
+        let name = format!("(d) in turns, detect {detect}: {boots} x (1 + {runs}) flows of 2 x {counted}");
+        Ok(Self { name, rule: Self::looking(detect, boots), schedule, ramp, window, turns: Some(plan) })
+    }
+
+    fn stop(detect: Percent) -> Stop {
+        Stop { detect, looks: Stop::LOOKS, bounds: study::Bounds::ObrienFleming }
+    }
+
+    fn looking(detect: Percent, boots: u32) -> Rule {
+        let schedule = Schedule { bounds: Bounds::ObrienFleming, looks: Stop::LOOKS, boots };
+        Rule::Looks { detect, schedule }
+    }
+
+    /// The turns of the flow that this run shares with that of the other condition, if it does.
+    pub(super) fn turns(&self, run: &PlannedRun) -> Option<Vec<Turn>> {
+        Some(self.turns.as_ref()?.turns(&[0, 1], run))
     }
 
     /// After which boots the data are judged, in order; the last is the last boot.
@@ -113,8 +152,15 @@ impl Protocol {
     /// What `boots` boots take, in s: building, warm-ups, ramps and windows.
     pub(super) fn seconds(&self, boots: u32, costs: Costs) -> f64 {
         let runs = CONDITIONS as f64 * f64::from(self.schedule.warmup + self.schedule.runs);
-        let run = (self.ramp + self.window).as_secs_f64() + costs.run;
-        f64::from(boots) * (costs.boot + runs * run)
+        f64::from(boots) * (costs.boot + runs * self.of_run(costs))
+    }
+
+    /// What a run takes, in s; in turns that is half of the flow of two.
+    pub(super) fn of_run(&self, costs: Costs) -> f64 {
+        match self.turns.as_ref().and_then(|plan| plan.share_of_flow(0)) {
+            Some(share) => share.as_secs_f64() + costs.run / CONDITIONS as f64,
+            None => (self.ramp + self.window).as_secs_f64() + costs.run,
+        }
     }
 }
 
@@ -148,6 +194,24 @@ mod tests {
         assert!(large < medium && medium < small, "{large} {medium} {small}");
         assert_eq!(planned("5%", (0.0, 0.1)).unwrap().0, FEWEST_BOOTS);
         assert!(planned("0.01%", (5.0, 2.0)).is_none());
+    }
+
+    #[test]
+    fn turns_share_a_flow_and_its_time() {
+        let window = Duration::from_millis(320);
+        let protocol = Protocol::in_turns(percent("2%"), (20, 3), (TIMES.0, window)).unwrap();
+        let run = &protocol.runs()[0][0];
+        let turns = protocol.turns(run).unwrap();
+        // One that is not counted, and two of either condition after either.
+        assert_eq!(turns.len(), 9);
+        assert_eq!(
+            [0, 1].map(|own| turns.iter().filter(|turn| turn.counts && turn.state == own).count()),
+            [4, 4]
+        );
+        // Four flows of a ramp of 0.1 s and turns of 0.9 s.
+        assert!((protocol.seconds(1, COSTS) - (0.5 + 4.0 * 1.0)).abs() < 1e-9);
+        assert_eq!(protocol.looks(), [4, 8, 12, 16, 20]);
+        assert!(Protocol::of_r1("a", Rule::PooledRuns, window).turns(run).is_none());
     }
 
     #[test]
