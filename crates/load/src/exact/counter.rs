@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::sys;
 
 use super::account::{Account, Spread};
+use super::held::Held;
 use super::work::{Bracketed, Plain, Trouble, User, Work, turns};
 
 /// How long messages flow before the count, and at least how many turns: by then caches, windows
@@ -36,6 +37,8 @@ pub trait Softirqs {
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<Box<dyn Softirqs>, String>;
 
 pub(super) struct Counter<'a> {
+    /// The bytes of a message.
+    pub(super) message: u32,
     /// Called after the first messages.
     pub(super) settled: &'a mut dyn FnMut(),
     pub(super) softirqs: CountSoftirqs<'a>,
@@ -54,13 +57,15 @@ impl User for Counter<'_> {
         }
         let count = size_of_batch(&mut work)?;
         let messages = count * work.messages();
-        let whole = batches(&mut work, count)?;
+        let mut held = Held::none(self.message, work.messages())?;
+        let whole = batches(&mut work, count, &mut held)?;
         let clock_ns = cost_of_reading();
         let mut bracketed = Bracketed::default();
         // Its own code paths are warmed up too.
         turns(&mut work, &mut bracketed, count)?;
         let [mut kernel, mut calls] = [(); 2].map(|()| Vec::with_capacity(BATCHES as usize));
         for _ in 0..BATCHES {
+            held.shift()?;
             let (inside, before) = (bracketed.inside(clock_ns), bracketed.calls);
             turns(&mut work, &mut bracketed, count)?;
             kernel.push(bracketed.inside(clock_ns).saturating_sub(inside));
@@ -70,7 +75,7 @@ impl User for Counter<'_> {
         // again.
         let calls = Spread::of(calls, messages).median;
         let whole = Spread::of(whole, messages);
-        let softirq = softirqs(&mut work, count, whole.median, self.softirqs)?;
+        let softirq = softirqs((&mut work, count), &mut held, whole.median, self.softirqs)?;
         Ok(Account {
             messages,
             batches: BATCHES,
@@ -87,8 +92,8 @@ impl User for Counter<'_> {
 
 /// The time of a message in soft interrupts; `whole` is its time without the count.
 fn softirqs<W: Work>(
-    work: &mut W,
-    count: u32,
+    (work, count): (&mut W, u32),
+    held: &mut Held,
     whole: f64,
     begin: CountSoftirqs<'_>,
 ) -> Result<Result<Spread, String>, Trouble> {
@@ -99,6 +104,7 @@ fn softirqs<W: Work>(
     turns(work, &mut Plain, count)?;
     let [mut taken, mut inside] = [(); 2].map(|()| Vec::with_capacity(BATCHES as usize));
     for _ in 0..BATCHES {
+        held.shift()?;
         let before = softirqs.inside_ns();
         let begun = sys::now();
         turns(work, &mut Plain, count)?;
@@ -128,9 +134,10 @@ fn size_of_batch<W: Work>(work: &mut W) -> Result<u32, Trouble> {
     Ok(count)
 }
 
-fn batches<W: Work>(work: &mut W, count: u32) -> Result<Vec<u64>, Trouble> {
+fn batches<W: Work>(work: &mut W, count: u32, held: &mut Held) -> Result<Vec<u64>, Trouble> {
     let mut taken = Vec::with_capacity(BATCHES as usize);
     for _ in 0..BATCHES {
+        held.shift()?;
         let begun = sys::now();
         turns(work, &mut Plain, count)?;
         taken.push(sys::now().saturating_sub(begun));

@@ -19,6 +19,7 @@ mod datagrams;
 mod end;
 mod ends;
 mod exchange;
+mod held;
 mod lender;
 mod stream;
 mod work;
@@ -75,7 +76,7 @@ pub fn run(
 ) -> Result<Account> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let account = give(&spec.traffic, &ends, Counter { settled, softirqs })?;
+    let account = give(&spec.traffic, &ends, Counter { message: spec.traffic.message, settled, softirqs })?;
     Ok(Account { applied: ends.applied, ..account })
 }
 
