@@ -1,5 +1,5 @@
-//! How often two ways of measuring are said to disagree: in worlds like those that were measured, with
-//! a fixed seed.
+//! How often two ways of measuring are said to disagree: in worlds like those that were measured,
+//! with a fixed seed.
 
 use netassay_stats::agreement::{EitherWay, agree};
 use netassay_stats::simulate::normal;

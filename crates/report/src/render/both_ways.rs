@@ -36,8 +36,8 @@ struct Compared {
     baseline: String,
     metric: &'static str,
     verdict: Outcome,
-    /// Both ways in % of the baseline, `first` in turns and `second` in runs; none if they cannot be
-    /// compared.
+    /// Both ways in % of the baseline, `first` in turns and `second` in runs; none if they cannot
+    /// be compared.
     #[serde(flatten)]
     agreement: Option<Agreement>,
     /// The time that turns need for an interval as narrow as that of runs, as a share of theirs,
