@@ -17,6 +17,13 @@ fuzz_target!(|line: &[u8]| {
                 spec_of(&spec);
             }
         }
+        Request::Alternate { states, .. } => {
+            for (one, other) in states.iter().zip(states.iter().skip(1)) {
+                let [shares, shared] = [(one, other), (other, one)]
+                    .map(|(one, other)| one.traffic.shares_flow_with(&other.traffic));
+                assert_eq!(shares, shared);
+            }
+        }
         _ => {}
     }
 });

@@ -181,7 +181,11 @@ impl Bounded for Request {
                 times([("ramp_ns", *ramp_ns), ("turn_ns", *turn_ns)])?;
                 most("settle_ns", *settle_ns, *turn_ns / 2)?;
                 most("states", states.len(), MOST_IN_TURNS)?;
-                states.iter().try_for_each(|state| features("states", state))?;
+                states.iter().try_for_each(|state| {
+                    features("features", &state.features)?;
+                    state.tuning.as_ref().map_or(Ok(()), tuned)?;
+                    name_of_congestion_control(&state.traffic)
+                })?;
                 most("turns", turns.len(), MOST_TURNS)?;
                 let last = states.len().saturating_sub(1);
                 turns.iter().try_for_each(|turn| most("state", turn.state, last))
@@ -503,17 +507,19 @@ mod tests {
     use words::Turn;
 
     use super::*;
+    use crate::message::TurnState;
 
     #[test]
     fn a_list_or_number_beyond_its_bound_is_refused_by_name() {
         let long = "x".repeat(16);
         let many = vec![(IpAddr::from([10, 0, 0, 1]), 24); FEW + 1];
         let wide = vec![(IpAddr::from([10, 0, 0, 1]), 33)];
+        let traffic = load::Traffic::new(load::Kind::TcpRr);
         let alternate = |settle_ns, state| Request::Alternate {
             ramp_ns: 0,
             turn_ns: 100,
             settle_ns,
-            states: vec![BTreeMap::new(); 2],
+            states: vec![TurnState { features: BTreeMap::new(), traffic: traffic.clone(), tuning: None }; 2],
             turns: vec![Turn { state, counts: true }],
         };
         let refused: [(Request, &str); 11] = [

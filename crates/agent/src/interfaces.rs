@@ -268,8 +268,7 @@ impl Interfaces {
         tuning: &Tuning,
     ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
         self.machine.tune(tuning, name)?;
-        let machine = Machine::system();
-        Ok(tuning.varied.iter().map(|key| (*key, machine.tuned(*key, name))).collect())
+        Ok(self.tuned(name, tuning.varied.iter().copied()))
     }
 
     /// Which features of an interface may be switched, or why not: on the machine itself those
@@ -284,6 +283,34 @@ impl Interfaces {
             let target = Target::Feature { interface: interface.clone(), feature: feature.to_owned() };
             target.check().map_err(|why| format!("cannot switch {target}: {why}"))
         })
+    }
+
+    /// Sets in flight what a condition asks for on the machine of an interface, and tells what is
+    /// so. On a machine that must not be changed that is only which CPUs receive for an interface
+    /// of the agent's own namespace.
+    pub(crate) fn tune_in_flight(
+        &mut self,
+        name: &str,
+        tuning: &Tuning,
+    ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
+        match tuning.placement {
+            Some(placement) if !self.machine.is_allowed() => {
+                self.machine.tune(&Tuning { placement: None, ..tuning.clone() }, name)?;
+                self.steer(name, &[placement.irq])?;
+                Ok(BTreeMap::new())
+            }
+            _ => self.tune(name, tuning),
+        }
+    }
+
+    /// What the machine of an interface has of its settings.
+    pub(crate) fn tuned(
+        &self,
+        name: &str,
+        keys: impl Iterator<Item = TuningKey>,
+    ) -> BTreeMap<TuningKey, String> {
+        let machine = Machine::system();
+        keys.map(|key| (key, machine.tuned(key, name))).collect()
     }
 
     /// Undoes all changes of the machine.

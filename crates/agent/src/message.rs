@@ -17,7 +17,7 @@ pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched}
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 15;
+pub const PROTOCOL: u32 = 16;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -210,8 +210,8 @@ pub enum Request {
         /// 10 ms to 1 s, and at most 1000 steps a window.
         step_ns: u64,
     },
-    /// Wait `ramp_ns`, then follow a schedule of turns: at the beginning of each switch the
-    /// interface to its state, and count its part after `settle_ns`. The threads go on afterwards.
+    /// Wait `ramp_ns`, then follow a schedule of turns: at the beginning of each switch to its
+    /// state, and count its part after `settle_ns`. The threads go on afterwards.
     Alternate {
         /// Time from this request to the first turn, in ns.
         ramp_ns: u64,
@@ -219,9 +219,8 @@ pub enum Request {
         turn_ns: u64,
         /// Its first part, which is not counted, in ns.
         settle_ns: u64,
-        /// Each state: every feature of the interface by kernel name; empty: the interface is not
-        /// switched here.
-        states: Vec<BTreeMap<String, bool>>,
+        /// The states between which it is switched.
+        states: Vec<TurnState>,
         /// The turns, in order.
         turns: Vec<Turn>,
     },
@@ -292,6 +291,18 @@ pub enum Request {
     /// Undo every change of the machine's settings and interfaces, and delete the interfaces that
     /// were made.
     UndoMachine,
+}
+
+/// What a turn of [`Request::Alternate`] sets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TurnState {
+    /// Every feature of the interface by kernel name; empty: the interface is not switched here.
+    pub features: BTreeMap<String, bool>,
+    /// The traffic: that of the flow, apart from what sockets can be given meanwhile.
+    pub traffic: load::Traffic,
+    /// Settings of the machine of this interface; `None` leaves it as it is.
+    pub tuning: Option<Tuning>,
 }
 
 /// What [`Request::Trace`] traces.

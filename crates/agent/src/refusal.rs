@@ -25,6 +25,11 @@ impl Refusal {
         error.to_string().into()
     }
 
+    /// The reason, if other requests can still be met.
+    pub(crate) fn passing_reason(self) -> Result<String, Self> {
+        if self.broken { Err(self) } else { Ok(self.why) }
+    }
+
     pub(crate) fn into_answer(self) -> Answer {
         Answer::Failed { why: self.why, broken: self.broken }
     }

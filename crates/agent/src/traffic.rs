@@ -8,7 +8,7 @@ use host::{
     ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links, Power,
     ProcessTimes, ThreadTimes, WireCounters,
 };
-use load::{Endpoint, Kind, Phase};
+use load::{Endpoint, Kind, Phase, Switches};
 
 use crate::envelope::Deadline;
 use crate::message::Answer;
@@ -106,6 +106,16 @@ impl Traffic {
         &self.endpoint
     }
 
+    /// The interface that the machine's settings are of: below a tunnel the machine's own.
+    pub(crate) fn lowest(&self) -> &str {
+        self.underlay.as_deref().unwrap_or(&self.interface)
+    }
+
+    /// Makes its sockets ready to be given in turn what each of these states has.
+    pub(crate) fn take_turns(&self, states: Vec<load::Traffic>) -> Result<Switches, Refusal> {
+        self.endpoint.take_turns(states).map_err(Refusal::passing)
+    }
+
     pub(crate) fn quiet(&self) -> Answer {
         self.endpoint.quiet();
         Answer::Done
@@ -154,7 +164,7 @@ impl Traffic {
         let step = series::step(step, window, self.flows);
 
         // Of a tunnel, the driver below it counts.
-        let mut device = DeviceReader::open(self.underlay.as_deref().unwrap_or(&self.interface));
+        let mut device = DeviceReader::open(self.lowest());
 
         self.wait_until(opens)?;
         let opened_ns = since(opens);

@@ -1,5 +1,5 @@
-//! One side of one flow in which conditions take turns: this host switches its own interface by a
-//! schedule that it was given before, and counts each condition's turns.
+//! One side of one flow in which conditions take turns: this host switches its own interface,
+//! machine and sockets by a schedule that it was given before, and counts each condition's turns.
 //!
 //! No request comes meanwhile, and no process is started. Each host follows its own clock from the
 //! order to begin, so their turns begin some milliseconds apart; the part of a turn that is not
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use host::{CpuTimes, Interrupts, LinkLimit};
-use load::{Kind, Phase};
+use load::{Kind, Phase, Switches};
 use record::{CountedTurn, InTurns, Measured, Response, Slice, TENTHS};
-use words::Turn;
+use words::{TuningKey, Turn};
 
 use crate::envelope::Deadline;
 use crate::interfaces::Interfaces;
-use crate::message::Answer;
+use crate::message::{Answer, TurnState};
 use crate::refusal::{Refusal, Reply};
 use crate::series;
 use crate::traffic::{Reading, TOO_LONG, Traffic};
@@ -25,8 +25,7 @@ pub(crate) struct Schedule {
     pub(crate) ramp: Duration,
     pub(crate) turn: Duration,
     pub(crate) settle: Duration,
-    /// Every feature of the interface in each state; nothing where the other end switches it.
-    pub(crate) states: Vec<BTreeMap<String, bool>>,
+    pub(crate) states: Vec<TurnState>,
     pub(crate) turns: Vec<Turn>,
 }
 
@@ -52,7 +51,10 @@ impl Schedule {
         cpus: &[u32],
         deadline: Deadline,
     ) -> Reply {
-        let followed = Following { schedule: self, traffic, interfaces, cpus }.all(deadline);
+        let states = self.states.iter().map(|state| state.traffic.clone()).collect();
+        let sockets = traffic.take_turns(states)?;
+        let tuned = BTreeMap::new();
+        let followed = Following { schedule: self, traffic, sockets, interfaces, cpus, tuned }.all(deadline);
         traffic.measured();
         match followed {
             Ok(states) => Ok(Answer::Alternated { states }),
@@ -70,8 +72,11 @@ impl Schedule {
 struct Following<'a> {
     schedule: &'a Schedule,
     traffic: &'a Traffic,
+    sockets: Switches,
     interfaces: &'a mut Interfaces,
     cpus: &'a [u32],
+    /// What the machine had of its settings after the last switch.
+    tuned: BTreeMap<TuningKey, String>,
 }
 
 /// What one turn gave.
@@ -177,9 +182,22 @@ impl Following<'_> {
         Ok(self.traffic.read(&mut self.interfaces.links, self.cpus, Phase::Window)?)
     }
 
-    /// Switches the interface to a state, and reads it back.
+    /// Switches the interface, the machine and the sockets to a state, and reads it back.
     fn switch(&mut self, state: usize) -> Result<(), Stop> {
-        let wanted = &self.schedule.states[state];
+        self.switch_interface(state)?;
+        self.switch_machine(state)?;
+        self.traffic.endpoint().switch(&self.sockets, state).map_err(not_in_turns)
+    }
+
+    /// Whether the interface, the machine and the sockets are still in a state.
+    fn check(&mut self, state: usize) -> Result<(), Stop> {
+        self.check_interface(state)?;
+        self.check_machine()?;
+        self.traffic.endpoint().check(&self.sockets, state).map_err(not_in_turns)
+    }
+
+    fn switch_interface(&mut self, state: usize) -> Result<(), Stop> {
+        let wanted = &self.schedule.states[state].features;
         if wanted.is_empty() {
             return Ok(());
         }
@@ -198,9 +216,8 @@ impl Following<'_> {
         Ok(())
     }
 
-    /// Whether the interface is still in a state.
-    fn check(&mut self, state: usize) -> Result<(), Stop> {
-        let wanted = &self.schedule.states[state];
+    fn check_interface(&mut self, state: usize) -> Result<(), Stop> {
+        let wanted = &self.schedule.states[state].features;
         if wanted.is_empty() {
             return Ok(());
         }
@@ -214,6 +231,30 @@ impl Following<'_> {
             None => Ok(()),
         }
     }
+
+    fn switch_machine(&mut self, state: usize) -> Result<(), Stop> {
+        let Some(wanted) = &self.schedule.states[state].tuning else { return Ok(()) };
+        let tuned = self.interfaces.tune_in_flight(self.traffic.lowest(), wanted);
+        self.tuned = tuned.map_err(|refusal| match refusal.passing_reason() {
+            Ok(why) => Stop::NotInTurns(why),
+            Err(refusal) => Stop::Failed(refusal),
+        })?;
+        Ok(())
+    }
+
+    fn check_machine(&self) -> Result<(), Stop> {
+        let now = self.interfaces.tuned(self.traffic.lowest(), self.tuned.keys().copied());
+        match now.iter().find(|(key, value)| self.tuned.get(key) != Some(value)) {
+            Some((key, value)) => Err(Stop::NotInTurns(format!(
+                "`{key}` of the machine changed to {value} during a turn: another program changes it"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn not_in_turns(error: load::Error) -> Stop {
+    Stop::NotInTurns(error.to_string())
 }
 
 /// What a flow is for.

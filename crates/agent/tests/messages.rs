@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 use common::{ADDRESS, answers, outcome};
 use load::{CongestionControl, Kind, Spec, Traffic};
-use netassay_agent::message::{Answer, ExactReceiver, Finished, Request, Traced};
+use netassay_agent::message::{Answer, ExactReceiver, Finished, Request, Traced, TurnState};
 use netassay_agent::{Bounded, Isolation, Launch, decode, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -85,7 +85,11 @@ fn requests() -> Vec<Request> {
             ramp_ns: 1,
             turn_ns: 2,
             settle_ns: 1,
-            states: vec![[(text(), true)].into()],
+            states: vec![TurnState {
+                features: [(text(), true)].into(),
+                traffic: Traffic::new(Kind::TcpRr),
+                tuning: Some(words::Tuning::default()),
+            }],
             turns: vec![words::Turn { state: 0, counts: true }],
         },
         Request::Watch {

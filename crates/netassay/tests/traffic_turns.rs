@@ -152,6 +152,43 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     assert!(why.contains("no two conditions can take turns in one flow"), "{why}");
 }
 
+/// The kernel keeps each pace in its turns. The buffers outlast what a busy machine keeps a thread
+/// from its CPU.
+#[test]
+fn paces_are_switched_in_one_flow_and_families_between_flows() {
+    let bench = Bench::new();
+    let factors = "family = [\"ipv4\", \"ipv6\"]\npacing = [\"50Mbit\", \"40Mbit\"]";
+    let study = STUDY.replace("tso = [\"on\", \"off\"]", factors).replace("boots = 2", "boots = 1");
+    bench.write("turns.toml", &study.replace("ramp =", "socket_buffer = 1048576\nramp ="));
+    let done = bench.run(&["run", "turns.toml"]);
+    expect(&done, 0);
+    assert_eq!(runs(&bench), (4, 4), "{}", stdout(&done));
+    let planned = "SELECT json_extract(value, '$.slug') FROM study, json_each(plan, '$.conditions')";
+    let database = bench.database();
+    let mut query = database.prepare(planned).unwrap();
+    let slugs: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(slugs.len(), 4);
+    for pair in slugs.chunks(2) {
+        let [fast, slow] = [0, 1].map(|own: usize| bench.mean(&pair[own], "throughput"));
+        assert!((slow / fast - 0.8).abs() < 0.03, "{pair:?} {fast} {slow}");
+    }
+}
+
+/// Each turn is read back from the sockets of both ends.
+#[test]
+fn the_sockets_of_both_ends_are_switched() {
+    let bench = Bench::new();
+    let study = STUDY
+        .replace("tcp_stream", "udp_rr")
+        .replace("tso = [\"on\", \"off\"]", "checksum = [\"on\", \"off\"]\ndscp = [0, 46]")
+        .replace("boots = 2", "boots = 1")
+        .replace("640ms", "200ms");
+    bench.write("turns.toml", &study);
+    let done = bench.run(&["run", "turns.toml"]);
+    expect(&done, 0);
+    assert_eq!(runs(&bench), (4, 4), "{}", stdout(&done));
+}
+
 #[test]
 fn a_controller_that_is_killed_during_turns_leaves_nothing_and_resumes() {
     let links_before = links();

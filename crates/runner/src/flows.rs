@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use study::{Plan, PlannedRun};
-use testbed::{RunOrder, TurnsOrder};
+use study::{BySide, Plan, PlannedRun};
+use testbed::{RunOrder, TakesTurns, TurnsOrder};
 
 use crate::order::order_of;
 
@@ -45,9 +45,18 @@ pub(crate) fn turns_of(plan: &Plan, runs: &[PlannedRun]) -> Option<TurnsOrder> {
         flow: RunOrder { window, ..order_of(&plan.conditions[first.condition]) },
         turn: alternate.turn,
         settle: alternate.settle,
-        states: together.iter().map(|one| plan.effective[*one].clone()).collect(),
+        states: together.into_iter().map(|one| state_of(plan, one)).collect(),
         turns,
     })
+}
+
+fn state_of(plan: &Plan, condition: usize) -> TakesTurns {
+    let own = &plan.conditions[condition];
+    TakesTurns {
+        effective: plan.effective[condition].clone(),
+        traffic: own.workload.traffic.clone(),
+        tuning: BySide::of(|side| own.side(side).tuning.clone()),
+    }
 }
 
 #[cfg(test)]
@@ -56,21 +65,30 @@ mod tests {
 
     use super::*;
 
-    /// Two families, each with and without TSO.
-    fn plan(alternate: &str) -> Plan {
+    /// Two families, each with two levels of another factor.
+    fn plan(factor: &str, alternate: &str) -> Plan {
         let text = format!(
             "name = \"n\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"tcp_stream\"\nduration = \"1s\"\n\
-             [factors]\nfamily = [\"ipv4\", \"ipv6\"]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 2\nruns = 3\n{alternate}"
+             [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n{factor}\n[protocol]\nboots = 2\nruns = 3\n{alternate}"
         );
         Study::parse("n", &text).unwrap_or_else(|problems| panic!("{problems}")).plan()
     }
 
+    const TSO: &str = "tso = [\"on\", \"off\"]";
+
     #[test]
-    fn conditions_that_differ_in_features_share_a_flow_and_no_others_do() {
-        let plan = plan("alternate = \"100ms\"");
+    fn conditions_that_differ_in_what_is_switched_in_flight_share_a_flow_and_no_others_do() {
+        for factor in
+            [TSO, "pacing = [\"100Mbit\", \"95Mbit\"]", "dscp = [0, 46]", "nodelay = [\"on\", \"off\"]"]
+        {
+            two_families_in_flows_of_two(&plan(factor, "alternate = \"100ms\""));
+        }
+    }
+
+    fn two_families_in_flows_of_two(plan: &Plan) {
         let schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
         for boot in &schedule {
-            let flows = flows(&plan, boot);
+            let flows = flows(plan, boot);
             assert_eq!(flows.len(), 8, "a warm-up and three recorded flows of each family");
             for flow in &flows {
                 let conditions: Vec<usize> = flow.iter().map(|run| run.condition).collect();
@@ -83,7 +101,7 @@ mod tests {
 
     #[test]
     fn both_ways_alternate_in_a_boot_and_either_begins() {
-        let plan = plan("alternate = \"100ms\"\napart = true");
+        let plan = plan(TSO, "alternate = \"100ms\"\napart = true");
         let schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
         for (boot, apart) in schedule.iter().zip([[1, 3].as_slice(), &[2]]) {
             for flow in flows(&plan, boot) {
@@ -95,7 +113,7 @@ mod tests {
 
     #[test]
     fn without_turns_each_run_has_its_flow() {
-        let plan = plan("");
+        let plan = plan(TSO, "");
         let schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
         let each: Vec<PlannedRun> = flows(&plan, &schedule[0]).concat();
         assert_eq!(each, schedule[0]);

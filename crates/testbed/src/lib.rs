@@ -52,5 +52,5 @@ pub use settings::MachineSettings;
 pub use staying::{Staying, Wanted};
 pub use switches::{Switches, UnderlaySwitches};
 pub use testbed::Testbed;
-pub use turns::TurnsOrder;
+pub use turns::{TakesTurns, TurnsOrder};
 pub use wire::Found;

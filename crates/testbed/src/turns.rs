@@ -1,11 +1,10 @@
 //! One flow in which conditions take turns.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use agent::message::{Answer, InTurns, Request};
+use agent::message::{Answer, InTurns, Request, TurnState};
 use record::{RunAccount, SideAccount, Turns};
-use study::{Effective, Side, Turn};
+use study::{BySide, Effective, Side, Tuning, Turn};
 
 use crate::error::Error;
 use crate::run::{RunOrder, nanoseconds};
@@ -20,20 +19,36 @@ pub struct TurnsOrder {
     pub turn: Duration,
     /// Its first part, which is not counted.
     pub settle: Duration,
-    /// What each condition's switches read back in a run of its own.
-    pub states: Vec<Effective>,
+    /// The conditions.
+    pub states: Vec<TakesTurns>,
     /// The turns; their states are indexes into `states`.
     pub turns: Vec<Turn>,
 }
 
+/// A condition that takes turns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TakesTurns {
+    /// What its switches read back in a run of its own.
+    pub effective: Effective,
+    /// Its traffic: that of the flow, apart from what sockets can be given meanwhile.
+    pub traffic: load::Traffic,
+    /// The settings of each side's machine.
+    pub tuning: BySide<Tuning>,
+}
+
 impl TurnsOrder {
-    /// The order of a run of the same length as a condition's counted parts together.
+    /// The order of a run of a condition, of the same length as its counted parts together.
     #[must_use]
     pub fn of_condition(&self, own: usize) -> RunOrder {
         let counted = self.turns.iter().filter(|turn| turn.counts && turn.state == own).count();
         let part = self.turn.saturating_sub(self.settle);
         let window = part.saturating_mul(u32::try_from(counted).unwrap_or(u32::MAX));
-        RunOrder { window, ..self.flow.clone() }
+        RunOrder { traffic: self.states[own].traffic.clone(), window, ..self.flow.clone() }
+    }
+
+    /// Whether the conditions differ in settings of a side's machine.
+    fn tunes(&self, side: Side) -> bool {
+        self.states.windows(2).any(|pair| pair[0].tuning[side] != pair[1].tuning[side])
     }
 }
 
@@ -41,8 +56,9 @@ impl TurnsOrder {
 type Answered = Result<Vec<InTurns>, String>;
 
 impl Testbed {
-    /// Makes a flow in which conditions take turns: each end switches its own interface, by a
-    /// schedule that it gets before the first turn. The account of each condition, in their order.
+    /// Makes a flow in which conditions take turns: each end switches its own interface, machine
+    /// and sockets, by a schedule that it gets before the first turn. The account of each
+    /// condition, in their order.
     ///
     /// # Errors
     /// [`Error::NotInTurns`] where the conditions can only be measured apart; else as
@@ -62,7 +78,7 @@ impl Testbed {
             ramp_ns: nanoseconds(order.flow.ramp),
             turn_ns: nanoseconds(order.turn),
             settle_ns: nanoseconds(order.settle),
-            states: order.states.iter().map(|state| features(state, side, shared)).collect(),
+            states: order.states.iter().map(|one| one.of(side, shared, order.tunes(side))).collect(),
             turns: order.turns.clone(),
         };
         let understand = |answer| match answer {
@@ -111,12 +127,16 @@ impl Testbed {
     }
 }
 
-/// Every feature of a side's interface in a state. Nothing for the receiver's where both ends are
-/// one interface, which the transmitter switches.
-fn features(state: &Effective, side: Side, shared: bool) -> BTreeMap<String, bool> {
-    let settled = match side {
-        Side::Transmitter => Some(&state.transmitter),
-        Side::Receiver => state.receiver.as_ref().filter(|_| !shared),
-    };
-    settled.map(|settled| settled.active.clone()).unwrap_or_default()
+impl TakesTurns {
+    /// What a side switches. The receiver leaves an interface alone that both ends share, which the
+    /// transmitter switches.
+    fn of(&self, side: Side, shared: bool, tunes: bool) -> TurnState {
+        let settled = match side {
+            Side::Transmitter => Some(&self.effective.transmitter),
+            Side::Receiver => self.effective.receiver.as_ref().filter(|_| !shared),
+        };
+        let features = settled.map(|settled| settled.active.clone()).unwrap_or_default();
+        let tuning = tunes.then(|| self.tuning[side].clone());
+        TurnState { features, traffic: self.traffic.clone(), tuning }
+    }
 }

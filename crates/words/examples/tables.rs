@@ -22,7 +22,8 @@ fn keys() -> String {
     for key in KEYS {
         let (name, of, what, values, default) =
             (key.name, kinds(key.kinds), key.help, key.range(), key.default);
-        let what = format!("{what}{}", if key.is_factor { "" } else { "; not a factor" });
+        let turns = key.in_flight().map(|turns| format!("; {turns}")).unwrap_or_default();
+        let what = format!("{what}{turns}{}", if key.is_factor { "" } else { "; not a factor" });
         table.push_str(&format!("| `{name}` | {of} | {what} | {values} | {default} |\n"));
     }
     table

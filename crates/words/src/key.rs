@@ -25,6 +25,10 @@ pub struct Key {
     pub exact: &'static [Kind],
     /// Those that then need a thread for each flow.
     pub alone: &'static [Kind],
+    /// Those whose sockets can be given another value while they carry traffic, so that conditions
+    /// that differ in it may take turns in one flow. Not from or to `default`: what the kernel
+    /// chooses cannot be given back.
+    pub in_turns: &'static [Kind],
     /// Whether it is a factor.
     pub is_factor: bool,
     /// The text before its value in a condition's name.
@@ -73,9 +77,21 @@ impl Key {
         let of = if self.kinds.len() == Kind::ALL.len() {
             String::new()
         } else {
-            format!(" For {}.", self.kind_words())
+            format!(" For {}.", words_of(self.kinds))
         };
-        format!("{}.{of} Default: {}.", self.help, self.default)
+        let turns = self.in_flight().map(|turns| format!(" It {turns}.")).unwrap_or_default();
+        format!("{}.{of} Default: {}.{turns}", self.help, self.default)
+    }
+
+    /// For which traffic it can be switched in flight, as the end of a sentence; `None`: for none.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<String> {
+        let of = if self.in_turns.len() == self.kinds.len() {
+            String::new()
+        } else {
+            format!(" for {}", words_of(self.in_turns))
+        };
+        (!self.in_turns.is_empty()).then(|| format!("can be switched in flight{of}"))
     }
 
     /// Its range, for people.
@@ -93,11 +109,6 @@ impl Key {
             Shape::Name(_) => "a name".to_owned(),
         };
         if self.has_default() { format!("{range}, `{}`", crate::DEFAULT) } else { range }
-    }
-
-    fn kind_words(&self) -> String {
-        let words: Vec<&str> = self.kinds.iter().map(|kind| kind.word()).collect();
-        suggest::list(&words)
     }
 
     /// Its value in a workload.
@@ -154,7 +165,7 @@ impl Key {
         }
         let name = self.name;
         if !self.kinds.contains(&kind) {
-            let help = format!("remove `{name}`, which is for {}", self.kind_words());
+            let help = format!("remove `{name}`, which is for {}", words_of(self.kinds));
             return Some(self.misfit_of(format!("`{name}` is not supported for `{kind}`"), help));
         }
         if !self.shape.holds(value) {
@@ -197,6 +208,11 @@ impl Key {
             _ => None,
         }
     }
+}
+
+fn words_of(kinds: &[Kind]) -> String {
+    let words: Vec<&str> = kinds.iter().map(|kind| kind.word()).collect();
+    suggest::list(&words)
 }
 
 #[cfg(test)]

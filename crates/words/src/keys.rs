@@ -18,6 +18,9 @@ const STREAMS: &[Kind] = &[Kind::TcpStream, Kind::UdpStream];
 const PACED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::Pps];
 const TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr];
 const UDP: &[Kind] = &[Kind::UdpStream, Kind::UdpRr, Kind::Pps];
+/// Whose sockets stay connected: those of `tcp_crr` come and go.
+const LASTING: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::Pps];
+const LASTING_TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr];
 const RECEIVED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 
 const NANOSECOND: Duration = Duration::from_nanos(1);
@@ -31,6 +34,7 @@ const PLAIN: Key = Key {
     kinds: ALL,
     exact: ALL,
     alone: NONE,
+    in_turns: NONE,
     is_factor: true,
     slug: "",
     default: "",
@@ -198,6 +202,8 @@ pub const KEYS: &[Key] = &[
         exact: NONE,
         // The kernel keeps TCP's pace.
         alone: UDP,
+        // The loops of datagrams keep their own.
+        in_turns: &[Kind::TcpStream],
         slug: "pacing",
         default: "no limit",
         help: "Bits of payload per second and flow: `500Mbit`",
@@ -235,6 +241,7 @@ pub const KEYS: &[Key] = &[
         kinds: RECEIVED,
         exact: NONE,
         alone: ALL,
+        in_turns: &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr],
         slug: "busy-poll",
         default: "off",
         help: "How long a receive polls the device's queue instead of sleeping: `50us` (`SO_BUSY_POLL`)",
@@ -287,6 +294,7 @@ pub const KEYS: &[Key] = &[
         name: "dscp",
         // Six bits (RFC 2474, section 3).
         shape: Shape::Number(0, 63),
+        in_turns: LASTING,
         slug: "dscp",
         default: "0, the kernel's",
         help: "The differentiated services code point of all packets",
@@ -296,6 +304,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "nodelay",
         kinds: TCP,
+        in_turns: LASTING_TCP,
         slug: "nodelay-",
         default: "on for `tcp_rr` and `tcp_crr`, off for `tcp_stream`",
         help: "Whether TCP sends small segments at once (`TCP_NODELAY`)",
@@ -310,6 +319,7 @@ pub const KEYS: &[Key] = &[
         kinds: TCP,
         // Data that do not leave at once would wait for a receiver on the same thread.
         exact: NONE,
+        in_turns: LASTING_TCP,
         slug: "notsent-lowat",
         default: "the kernel's (sysctl net.ipv4.tcp_notsent_lowat)",
         help: "Bytes that may wait unsent in a socket before it accepts no more (`TCP_NOTSENT_LOWAT`)",
@@ -330,6 +340,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "checksum",
         kinds: UDP,
+        in_turns: UDP,
         slug: "checksum-",
         default: "on",
         help: "Whether UDP datagrams over IPv4 carry a checksum (off: `SO_NO_CHECK`)",

@@ -62,7 +62,7 @@ impl Traffic {
         of_kind.filter(|_| !self.kind.is_rr()).into_iter().chain(others).collect()
     }
 
-    fn in_a_workload(&self) -> Workload {
+    pub(crate) fn in_a_workload(&self) -> Workload {
         Workload { traffic: self.clone(), ..Workload::new(self.kind) }
     }
 

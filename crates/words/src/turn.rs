@@ -2,6 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::keys::KEYS;
+use crate::traffic::Traffic;
+use crate::tuning::Tuning;
+use crate::value::Value;
+use crate::workload::Workload;
+
 /// The most conditions of one flow. Each follows each other one, and itself, equally often: a block
 /// of turns grows with the square.
 pub const MOST_IN_TURNS: usize = 8;
@@ -17,4 +23,117 @@ pub struct Turn {
     pub state: usize,
     /// Whether it is counted. A turn that only leads to the next one is not.
     pub counts: bool,
+}
+
+impl Workload {
+    /// Whether both can take turns in one flow: they differ only in what its sockets can be given
+    /// while they carry traffic ([`Key::in_turns`](crate::Key::in_turns)).
+    #[must_use]
+    pub fn shares_flow_with(&self, other: &Self) -> bool {
+        let mut switched = self.clone();
+        for key in KEYS.iter().filter(|key| key.in_turns.contains(&other.traffic.kind)) {
+            let wanted = key.get(other);
+            if ![key.get(self), wanted.clone()].contains(&Value::Default) {
+                key.set(&mut switched, &wanted);
+            }
+        }
+        switched == *other
+    }
+}
+
+impl Traffic {
+    /// The same of traffic without its name and its times.
+    #[must_use]
+    pub fn shares_flow_with(&self, other: &Self) -> bool {
+        self.in_a_workload().shares_flow_with(&other.in_a_workload())
+    }
+}
+
+impl Tuning {
+    /// Whether a machine can go from one to the other while traffic flows. Every setting acts at
+    /// once, but a flow's threads stay on their CPU.
+    #[must_use]
+    pub fn shares_flow_with(&self, other: &Self) -> bool {
+        let threads = |one: &Self| one.placement.map(|both| both.traffic);
+        self.varied == other.varied && threads(self) == threads(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Key, Kind, Placement, TuningKey};
+
+    /// Traffic with these keys set.
+    fn of(kind: Kind, keys: &[(&str, &str)]) -> Traffic {
+        let mut workload = Workload::new(kind);
+        for (name, text) in keys {
+            let key = Key::find(name).unwrap();
+            key.set(&mut workload, &key.parse(text).unwrap());
+        }
+        workload.traffic
+    }
+
+    /// Every value of every key of every kind against another one: a flow is shared where the table
+    /// says so, and nowhere else.
+    #[test]
+    fn a_flow_is_shared_if_sockets_can_be_given_all_that_differs() {
+        for kind in Kind::ALL {
+            let plain = of(kind, &[]);
+            assert!(plain.shares_flow_with(&plain));
+            for key in KEYS {
+                let values =
+                    ["1024", "2048", "7", "on", "off", "1Mbit", "2Mbit", "1%", "50us", "bbr", "spin"];
+                let made = |value: &&str| key.parse(value).ok().map(|_| of(kind, &[(key.name, *value)]));
+                let all: Vec<Traffic> = values.iter().filter_map(made).chain([plain.clone()]).collect();
+                for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (one, other))) {
+                    let is_default = |traffic: &Traffic| key.get(&traffic.in_a_workload()) == Value::Default;
+                    let switched = key.in_turns.contains(&kind) && !is_default(one) && !is_default(other);
+                    assert_eq!(one.shares_flow_with(other), switched || one == other, "{kind} {key:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_differs_beside_it_keeps_flows_apart() {
+        let one = of(Kind::TcpStream, &[("pacing", "100Mbit"), ("dscp", "0")]);
+        let other = of(Kind::TcpStream, &[("pacing", "95Mbit"), ("dscp", "46")]);
+        assert!(one.shares_flow_with(&other) && other.shares_flow_with(&one));
+        let longer = of(Kind::TcpStream, &[("pacing", "95Mbit"), ("dscp", "46"), ("message", "7")]);
+        assert!(!one.shares_flow_with(&longer) && !longer.shares_flow_with(&other));
+        // Once paced, the kernel paces a socket for good, whatever its limit.
+        assert!(!one.shares_flow_with(&of(Kind::TcpStream, &[("dscp", "0")])));
+        assert!(!of(Kind::TcpRr, &[("dscp", "0")]).shares_flow_with(&of(Kind::UdpRr, &[("dscp", "0")])));
+        let timed = Workload { ramp: std::time::Duration::ZERO, ..one.in_a_workload() };
+        assert!(!one.in_a_workload().shares_flow_with(&timed));
+    }
+
+    #[test]
+    fn a_machine_changes_in_flight_where_the_threads_stay() {
+        let placed = |irq, traffic| Tuning {
+            varied: TuningKey::ALL.into(),
+            placement: Some(Placement { irq, traffic }),
+            ..Tuning::default()
+        };
+        assert!(placed(0, 1).shares_flow_with(&placed(1, 1)));
+        assert!(!placed(0, 1).shares_flow_with(&placed(0, 0)));
+        let anywhere = Tuning { placement: None, ..placed(0, 1) };
+        assert!(!placed(0, 1).shares_flow_with(&anywhere));
+        let fast = Tuning {
+            governor: Some("performance".to_owned()),
+            cpu_latency: Some(0),
+            irq_affinity: Some(vec![0]),
+            ..anywhere.clone()
+        };
+        assert!(fast.shares_flow_with(&anywhere) && anywhere.shares_flow_with(&fast));
+    }
+
+    #[test]
+    fn what_can_be_switched_is_a_factor_of_its_kinds() {
+        for key in KEYS.iter().filter(|key| !key.in_turns.is_empty()) {
+            assert!(key.is_factor && key.in_turns.iter().all(|kind| key.kinds.contains(kind)), "{key:?}");
+            assert!(key.in_flight().is_some(), "{key:?}");
+        }
+    }
 }

@@ -6,12 +6,13 @@ mod transmitter;
 use std::net::SocketAddr;
 
 use socket2::Socket;
-use words::Side;
+use words::{Family, Side, Traffic};
 
 use crate::engine::{Outcome, Team};
 use crate::error::{Error, Result};
 use crate::exact::{self, Repeat};
 use crate::lane::{Phase, Sample};
+use crate::socket::Switches;
 use crate::spec::Spec;
 
 /// One end: the receiving (or answering) one from [`Endpoint::bind`], the sending (or asking) one
@@ -100,6 +101,40 @@ impl Endpoint {
         exact::lend_asking(&self.spec.traffic, flow, asleep, borrower)
     }
 
+    /// Makes the sockets ready to be given in turn what each of these states has.
+    ///
+    /// # Errors
+    /// States that differ from this workload in more than that; a receiver without attached peers.
+    pub fn take_turns(&self, states: Vec<Traffic>) -> Result<Switches> {
+        for state in &states {
+            state.validate(Family::of(self.spec.local.is_ipv6()))?;
+            if !state.shares_flow_with(&self.spec.traffic) {
+                return Err(Error::Setup(
+                    "the state of a turn differs from its flow in what sockets keep".to_owned(),
+                ));
+            }
+        }
+        let switches = Switches::of(&self.spec.traffic, states);
+        self.team.as_ref().ok_or(NOT_ATTACHED)?.prepare(&switches)?;
+        Ok(switches)
+    }
+
+    /// Gives the sockets what a state has, while they carry traffic, and reads it back.
+    ///
+    /// # Errors
+    /// A socket that refuses it, or reads back another value.
+    pub fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
+        self.team.as_ref().ok_or(NOT_ATTACHED)?.switch(switches, state)
+    }
+
+    /// Reads back whether the sockets still have what a state has.
+    ///
+    /// # Errors
+    /// A socket that reads back another value.
+    pub fn check(&self, switches: &Switches, state: usize) -> Result<()> {
+        self.team.as_ref().ok_or(NOT_ATTACHED)?.check(switches, state)
+    }
+
     /// Moves on to `phase`. Ignores a step back, and a step before the peers are attached.
     pub fn set_phase(&self, phase: Phase) {
         if let Some(team) = &self.team {
@@ -146,3 +181,34 @@ impl Endpoint {
 
 const NOT_ATTACHED: Error =
     Error::Order { step: "a receiver's start or finish", instead: "attach its peers first" };
+
+#[cfg(test)]
+mod tests {
+    use words::Kind;
+
+    use super::*;
+
+    #[test]
+    fn sockets_are_switched_to_states_that_share_their_flow_and_to_no_others() {
+        let own = Traffic { dscp: Some(8), ..Traffic::new(Kind::UdpStream) };
+        let local = "127.0.0.1".parse().unwrap();
+        let spec = Spec { traffic: own.clone(), local, cpus: vec![], interface: None };
+        let end = Endpoint::connect(&spec, &["127.0.0.1:9".parse().unwrap()]).unwrap();
+        let other = Traffic { dscp: Some(46), checksum: false, ..own.clone() };
+        let switches = end.take_turns(vec![own.clone(), other.clone()]).unwrap();
+        for (state, another) in [(1, 0), (0, 1)] {
+            end.switch(&switches, state).unwrap();
+            assert_eq!(end.check(&switches, state), Ok(()));
+            assert!(end.check(&switches, another).is_err());
+        }
+        for (hostile, why) in [
+            (Traffic { message: 7, ..other.clone() }, "differs from its flow in what sockets keep"),
+            (Traffic { dscp: None, ..other.clone() }, "differs from its flow in what sockets keep"),
+            (Traffic { dscp: Some(64), ..other.clone() }, "`dscp`"),
+            (Traffic { flows: u32::MAX, ..other }, "`flows`"),
+        ] {
+            let refused = end.take_turns(vec![own.clone(), hostile]).unwrap_err().to_string();
+            assert!(refused.contains(why), "{refused}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use words::{Kind, Side, Traffic};
 
 use crate::error::{Context, Result};
 use crate::lane::{Control, Counts, Lane, Sample};
-use crate::socket::{self, Applied, DropCount, options, queue};
+use crate::socket::{self, Applied, DropCount, Switches, options, queue};
 use crate::spec::Spec;
 use crate::workload::tcp_stream::low_water;
 
@@ -109,11 +109,31 @@ impl Flows {
         Sample { at_ns, sent: sum(true), received: sum(false), flows }
     }
 
+    /// Makes the sockets ready to be switched.
+    pub(super) fn prepare(&self, switches: &Switches) -> Result<()> {
+        let slowest = switches.slowest().filter(|_| self.traffic.kind == Kind::TcpStream);
+        slowest.map_or(Ok(()), |slowest| {
+            self.sending().try_for_each(|one| socket::await_pace(one, &self.traffic, slowest, "a flow"))
+        })
+    }
+
+    /// Gives the sockets what a state has, and reads it back.
+    pub(super) fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
+        let mut all = self.sockets.iter().enumerate();
+        all.try_for_each(|(flow, one)| switches.switch(one, self.sends(flow), state, &socket::flow(flow)))
+    }
+
+    /// Whether the sockets still have what a state has.
+    pub(super) fn check(&self, switches: &Switches, state: usize) -> Result<()> {
+        let mut all = self.sockets.iter().enumerate();
+        all.try_for_each(|(flow, one)| switches.check(one, self.sends(flow), state))
+    }
+
     /// Ends what this end sends, or asks: wakes a thread that waits in a call.
     pub(super) fn end_sending(&self) {
         for one in self.sending() {
             if self.traffic.kind == Kind::TcpStream && self.traffic.pacing.is_some() {
-                options::unpace(one);
+                socket::unpace(one);
             }
             // The end of the stream follows the queued data. A closed connection needs no shutdown.
             // A datagram socket whose sender waits for room gets it as its queue empties.

@@ -18,6 +18,7 @@ use super::shares::{self, shares};
 use super::thread::run;
 use crate::error::{Errno, Error, Result};
 use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample};
+use crate::socket::Switches;
 use crate::spec::Spec;
 use crate::sys;
 
@@ -83,6 +84,18 @@ impl Team {
     /// The socket of the first flow, and its peer.
     pub(crate) fn only_flow(&self) -> (&Socket, SocketAddr) {
         (&self.flows.sockets[0], self.flows.peers[0])
+    }
+
+    pub(crate) fn prepare(&self, switches: &Switches) -> Result<()> {
+        self.flows.prepare(switches)
+    }
+
+    pub(crate) fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
+        self.flows.switch(switches, state)
+    }
+
+    pub(crate) fn check(&self, switches: &Switches, state: usize) -> Result<()> {
+        self.flows.check(switches, state)
     }
 
     pub(crate) fn set_phase(&self, phase: Phase) {

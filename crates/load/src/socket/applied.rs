@@ -9,7 +9,7 @@ use socket2::{Domain, Socket};
 use words::Traffic;
 
 use super::buffers::Buffers;
-use super::options;
+use super::keyed;
 use super::tcp_info::TcpApplied;
 use crate::error::{Context, Result};
 use crate::sys;
@@ -63,7 +63,7 @@ impl Applied {
     pub(crate) fn read_as_asked(socket: &Socket, traffic: &Traffic) -> Result<Self> {
         let applied = Self::read(socket, traffic)?;
         applied.check(traffic)?;
-        options::check_integers(socket, traffic)?;
+        keyed::check(socket, traffic)?;
         Ok(applied)
     }
 
@@ -94,7 +94,7 @@ fn same<T>(option: &'static str, asked: &T, applied: &T, way_out: &'static str) 
 where
     T: PartialEq + Display + ?Sized,
 {
-    if asked == applied { Ok(()) } else { Err(options::not_applied(option, &asked, &applied, way_out)) }
+    if asked == applied { Ok(()) } else { Err(keyed::not_applied(option, &asked, &applied, way_out)) }
 }
 
 /// Adds one socket's options to those of its end: equal ones are kept once.

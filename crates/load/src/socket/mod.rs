@@ -1,9 +1,9 @@
 //! Sockets of workloads: opened, configured, read back.
-//! back.
 
 mod applied;
 mod buffers;
 mod drop_count;
+mod keyed;
 mod open;
 pub(crate) mod options;
 pub(crate) mod queue;
@@ -16,7 +16,9 @@ pub use applied::Applied;
 pub(crate) use applied::collect;
 pub use buffers::Buffers;
 pub(crate) use drop_count::{DropCount, drops};
+pub use keyed::Switches;
+pub(crate) use keyed::unpace;
 pub(crate) use open::{bind, bind_later, flow, in_use_or, keep_to, local_address, open};
-pub(crate) use role::give_role;
+pub(crate) use role::{await_pace, give_role};
 pub use tcp_info::{TcpApplied, TcpInfo};
 pub(crate) use times::{CONNECT, TICK, answer_time, stall};

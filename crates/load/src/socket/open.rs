@@ -8,7 +8,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use words::{Kind, Traffic};
 
 use super::times::stall;
-use super::{buffers, options, receive_queue};
+use super::{buffers, keyed, receive_queue};
 use crate::error::{Context, Error, MORE_PORTS, Result};
 use crate::sys;
 
@@ -33,14 +33,10 @@ pub(crate) fn open(traffic: &Traffic, local: IpAddr, what: impl fmt::Display) ->
     if traffic.kind.is_udp() {
         report_local_drops(&socket, local, &what)?;
     }
-    if !traffic.checksum {
-        sys::set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_NO_CHECK, 1)
-            .or_setup("setsockopt SO_NO_CHECK", &what)?;
-    }
     if let Some(dscp) = traffic.dscp {
-        options::mark(&socket, local, dscp, &what)?;
+        keyed::mark(&socket, dscp, &what)?;
     }
-    options::set_integers(&socket, traffic, &what)?;
+    keyed::open(&socket, traffic, &what)?;
     if !traffic.kind.is_udp() {
         shape_connection(&socket, traffic, &what)?;
     }

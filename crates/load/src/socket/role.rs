@@ -6,7 +6,7 @@ use std::time::Duration;
 use socket2::Socket;
 use words::{Kind, Pacing, Traffic};
 
-use super::options;
+use super::keyed::PACING;
 use super::times::{TICK, answer_time, stall};
 use crate::error::{Context, Result};
 
@@ -22,7 +22,7 @@ pub(crate) fn give_role(
     let stall = stall(traffic.lanes() as usize);
     // How long a call may wait to send, and to receive.
     let (sending, receiving) = match traffic.kind {
-        Kind::TcpStream => (Some(stall + emptying(traffic.pacing)), None),
+        Kind::TcpStream => (Some(patience(traffic, traffic.pacing)), None),
         Kind::TcpRr => (Some(stall), sends.then_some(stall)),
         Kind::TcpCrr => (Some(TICK), Some(TICK)),
         Kind::UdpRr => (None, sends.then_some(answer_time(traffic.lanes() as usize))),
@@ -34,10 +34,23 @@ pub(crate) fn give_role(
     if receiving.is_some() {
         socket.set_read_timeout(receiving).or_setup("setsockopt SO_RCVTIMEO", &what)?;
     }
-    if let Some(pace) = traffic.pacing.filter(|_| sends && !traffic.kind.is_udp()) {
-        options::pace(socket, pace.bits(), &what)?;
-    }
-    Ok(())
+    if sends { PACING.set(socket, traffic, &what) } else { Ok(()) }
+}
+
+/// Lets a call of a stream wait for its pace, the slowest of several.
+pub(crate) fn await_pace(
+    socket: &Socket,
+    traffic: &Traffic,
+    slowest: Pacing,
+    what: impl fmt::Display,
+) -> Result<()> {
+    let patience = Some(patience(traffic, Some(slowest)));
+    socket.set_write_timeout(patience).or_setup("setsockopt SO_SNDTIMEO", what)
+}
+
+/// How long a call of a stream may wait to send.
+fn patience(traffic: &Traffic, pacing: Option<Pacing>) -> Duration {
+    stall(traffic.lanes() as usize) + emptying(pacing)
 }
 
 /// How long a full send buffer takes to empty at a pace: until then a write may wait.

@@ -305,19 +305,24 @@ fn a_killed_controller_leaves_both_machines_as_they_were() {
     world.expect_as_before(&before, Duration::from_secs(5));
 }
 
-/// The agents switch the machines' own interfaces many times, each time through the journal.
+/// The agents switch the machines' own interfaces, and the CPU that receives, many times, each time
+/// through the journal.
 #[test]
 fn conditions_that_take_turns_leave_both_machines_as_they_were() {
     let Some(world) = World::make("conditions_that_take_turns_leave_both_machines_as_they_were") else {
         return;
     };
     let before = world.states();
-    let more = |duration: &'static str| ["--set", "alternate=100ms", "--set", duration, "--set", "runs=1"];
+    let placed = "receiver.placement=irq0-traffic0,irq1-traffic0";
+    let more = |duration: &'static str| {
+        let set = ["alternate=100ms", placed, "runs=1", duration].map(|set| ["--set", set]);
+        [&["--change-machine"][..], set.as_flattened()].concat()
+    };
     let done = world.netassay(["a:data0", "b:data0"], &more("duration=200ms")).output().unwrap();
     expect(&done, 0);
-    let turns = "SELECT count(*) FROM run WHERE json_array_length(detail, '$.turns.turns') = 4";
+    let turns = "SELECT count(*) FROM run WHERE json_array_length(detail, '$.turns.turns') = 8";
     let shared: u32 = world.bench.database().query_row(turns, [], |row| row.get(0)).unwrap();
-    assert_eq!(shared, 2, "{}{}", stdout(&done), stderr(&done));
+    assert_eq!(shared, 4, "{}{}", stdout(&done), stderr(&done));
     world.expect_as_before(&before, Duration::from_secs(2));
 
     // The controller is killed in a turn that has switched them.

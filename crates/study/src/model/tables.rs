@@ -272,7 +272,7 @@ pub(crate) const PROTOCOL: Table = Table {
         may(
             "alternate",
             Part::Shaped("Turn", limit::TURN),
-            "The length of a turn: conditions that differ only in features of the interfaces share one flow and take turns in it, in random order. Default: each condition has runs of its own.",
+            "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. Default: each condition has runs of its own.",
         ),
         may(
             "settle",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rand_chacha::ChaCha12Rng;
-use words::{Family, MOST_IN_TURNS, Turn, Workload};
+use words::{Family, MOST_IN_TURNS, Turn};
 
 use crate::model::boot_state::BootState;
 use crate::model::protocol::Alternate;
@@ -55,19 +55,20 @@ impl Condition {
     /// only, and a search for a rate is several flows.
     pub(crate) fn shares_flow_with(&self, other: &Self) -> bool {
         let can = |one: &Self| one.boot.guest.is_none() && !one.workload.traffic.find_rate;
-        let same_but_features = |one: &SideSettings, other: &SideSettings| {
-            (&one.device, &one.tuning) == (&other.device, &other.tuning)
+        let share = |one: &SideSettings, other: &SideSettings| {
+            one.device == other.device && one.tuning.shares_flow_with(&other.tuning)
         };
         can(self)
             && can(other)
+            && self.workload.shares_flow_with(&other.workload)
             && self.fixed() == other.fixed()
-            && same_but_features(&self.transmitter, &other.transmitter)
-            && same_but_features(&self.receiver, &other.receiver)
+            && share(&self.transmitter, &other.transmitter)
+            && share(&self.receiver, &other.receiver)
     }
 
-    /// What a flow keeps, settings of a side's device and machine apart.
-    fn fixed(&self) -> (&Workload, Family, Option<u32>, &Underlay, &BootState) {
-        (&self.workload, self.family, self.mtu, &self.underlay, &self.boot)
+    /// What a flow keeps beside its traffic, settings of a side apart.
+    fn fixed(&self) -> (Family, Option<u32>, &Underlay, &BootState) {
+        (self.family, self.mtu, &self.underlay, &self.boot)
     }
 }
 

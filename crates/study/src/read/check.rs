@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use words::{MOST_IN_TURNS, MOST_TURNS, Scenario};
+use words::{KEYS, MOST_IN_TURNS, MOST_TURNS, Scenario, suggest};
 
 use crate::model::grid;
 use crate::model::limit;
@@ -152,17 +152,20 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
 /// Reports conditions that cannot take turns in one flow.
 fn turns(study: &Study, draft: &Draft, alternate: Alternate, place: Range<usize>, problems: &mut Problems) {
     let (message, help) = if study.exact() {
-        ("conditions take turns in time, and exact mode counts instructions".to_owned(), "remove `alternate`")
+        (
+            "conditions take turns in time, and exact mode counts instructions".to_owned(),
+            "remove `alternate`".to_owned(),
+        )
     } else if study.tracing().is_some() {
         (
             "a trace is made behind a run of one condition, and conditions that take turns have none"
                 .to_owned(),
-            "remove `alternate`, or `[trace]`",
+            "remove `alternate`, or `[trace]`".to_owned(),
         )
     } else if study.protocol().order == Order::Sequential {
         (
             "conditions that take turns are not measured one after the other".to_owned(),
-            "remove `alternate`, or write `order = \"interleaved\"`",
+            "remove `alternate`, or write `order = \"interleaved\"`".to_owned(),
         )
     } else {
         let sharing = |one: &Condition| {
@@ -177,24 +180,33 @@ fn turns(study: &Study, draft: &Draft, alternate: Alternate, place: Range<usize>
         if most < 2 {
             (
                 "no two conditions can take turns in one flow".to_owned(),
-                "remove it, or vary features of the interfaces (`offloads`, `tso`, `gro` …), or `twin`: kernels, families, MTUs, settings of devices, \
-                 traffic, and everything in virtual machines, change between runs only",
+                format!(
+                    "remove it, or vary what can be switched in flight: features of the interfaces (`offloads`, `tso`, `gro` …), `twin`, settings of \
+                     machines, or from one written value to another {}; all else, and everything in virtual machines, changes between runs only",
+                    in_flight()
+                ),
             )
         } else if most > MOST_IN_TURNS {
             (
                 format!("{most} conditions would take turns in one flow: at most {MOST_IN_TURNS} can"),
-                "use fewer levels, or `[[exclude]]`",
+                "use fewer levels, or `[[exclude]]`".to_owned(),
             )
         } else if turns > MOST_TURNS {
             (
                 format!("a flow would have {turns} turns: at most {MOST_TURNS} are allowed"),
-                "write a longer `alternate`, or a shorter `duration` of the workload",
+                "write a longer `alternate`, or a shorter `duration` of the workload".to_owned(),
             )
         } else {
             return;
         }
     };
     problems.report(place, message, help);
+}
+
+/// The keys of traffic that can be switched in flight.
+fn in_flight() -> String {
+    let keys = KEYS.iter().filter(|key| !key.in_turns.is_empty());
+    suggest::list(&keys.map(|key| key.name).collect::<Vec<_>>())
 }
 
 /// Reports a plan that is too large.

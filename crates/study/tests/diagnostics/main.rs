@@ -176,6 +176,12 @@ fn shares_are_shares() {
 fn conditions_that_cannot_take_turns_are_named() {
     let alternate = |more: &str| added(&format!("\n[protocol]\nalternate = \"100ms\"\n{more}"));
     assert_eq!(alternate("settle = \"50ms\""), "no problem");
+    let paced = VALID.replace("tso = [\"on\", \"off\"]", "pacing = [\"100Mbit\", \"90Mbit\"]");
+    let turns = "[protocol]\nalternate = \"100ms\"\n";
+    assert_eq!(problems(&format!("{paced}{turns}")), "no problem");
+    // A socket that was paced once is always paced.
+    let unpaced = paced.replace("90Mbit", "default");
+    assert!(problems(&format!("{unpaced}{turns}")).contains("no two conditions can take turns"));
     shows!(alternate("settle = \"60ms\"\norder = \"sequential\""));
     shows!(alternate("order = \"sequential\""));
     shows!(added("\n[protocol]\nalternate = \"5ms\"\nsettle = 5"));

@@ -1,0 +1,361 @@
+//! Keys of traffic that are one socket option each: set, read back, and switched while traffic
+//! flows.
+
+use std::fmt;
+use std::io;
+use std::os::fd::AsRawFd;
+
+use socket2::{Domain, Socket};
+use words::{Pacing, Traffic};
+
+use crate::error::{Context, Error, Result};
+use crate::sys;
+
+/// A key that is one socket option, which the kernel keeps unchanged.
+#[derive(Debug)]
+pub(crate) struct Keyed {
+    key: &'static str,
+    /// The call that sets it, the option's level and its name, for a version of IP.
+    option: fn(Domain) -> (&'static str, libc::c_int, libc::c_int),
+    /// Whether it has 64 bits, not those of an `int`.
+    is_long: bool,
+    /// The bits of it that are the key's.
+    bits: u64,
+    /// Whether a socket has it before it connects.
+    is_early: bool,
+    /// Whether only a socket that sends has it.
+    is_of_senders: bool,
+    value: fn(&Traffic) -> Option<u64>,
+}
+
+/// The defaults of a row.
+const PLAIN: Keyed = Keyed {
+    key: "",
+    option: |_| ("", 0, 0),
+    is_long: false,
+    bits: u32::MAX as u64,
+    is_early: false,
+    is_of_senders: false,
+    value: |_| None,
+};
+
+/// Limits the kernel's rate. TCP paces by itself, with or without the `fq` qdisc, and counts a
+/// segment's payload without its headers. It starts with the eleventh segment, and sends at least
+/// two segments at a time (net/ipv4/tcp_output.c, `tcp_update_skb_after_send` and
+/// `tcp_tso_autosize`).
+pub(super) const PACING: Keyed = Keyed {
+    key: "pacing",
+    option: |_| ("setsockopt SO_MAX_PACING_RATE", libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE),
+    is_long: true,
+    bits: u64::MAX,
+    is_of_senders: true,
+    // Bytes per second.
+    value: |traffic| traffic.pacing.filter(|_| !traffic.kind.is_udp()).map(|pace| (pace.bits() / 8).max(1)),
+    ..PLAIN
+};
+
+/// The code point is the upper six bits of the traffic class (RFC 2474). The lower two are
+/// congestion notification, which TCP controls.
+const DSCP: Keyed = Keyed {
+    key: "dscp",
+    option: |domain| {
+        if domain == Domain::IPV4 {
+            ("setsockopt IP_TOS", libc::IPPROTO_IP, libc::IP_TOS)
+        } else {
+            ("setsockopt IPV6_TCLASS", libc::IPPROTO_IPV6, libc::IPV6_TCLASS)
+        }
+    },
+    bits: 63 << 2,
+    value: |traffic| traffic.dscp.map(|dscp| u64::from(dscp) << 2),
+    ..PLAIN
+};
+
+/// All of them: a new one is a row here, and its key in `words`. Each key that `words` lets
+/// conditions switch in their turns is here.
+const ALL: &[Keyed] = &[
+    Keyed {
+        key: "notsent_lowat",
+        option: |_| ("setsockopt TCP_NOTSENT_LOWAT", libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT),
+        is_early: true,
+        value: |traffic| traffic.notsent_lowat.map(u64::from),
+        ..PLAIN
+    },
+    Keyed {
+        key: "nodelay",
+        option: |_| ("setsockopt TCP_NODELAY", libc::IPPROTO_TCP, libc::TCP_NODELAY),
+        is_early: true,
+        value: |traffic| (!traffic.kind.is_udp()).then(|| traffic.is_nodelay().into()),
+        ..PLAIN
+    },
+    Keyed {
+        key: "checksum",
+        option: |_| ("setsockopt SO_NO_CHECK", libc::SOL_SOCKET, libc::SO_NO_CHECK),
+        is_early: true,
+        value: |traffic| traffic.kind.is_udp().then(|| (!traffic.checksum).into()),
+        ..PLAIN
+    },
+    Keyed {
+        key: "busy_poll",
+        option: |_| ("setsockopt SO_BUSY_POLL", libc::SOL_SOCKET, libc::SO_BUSY_POLL),
+        value: |traffic| traffic.busy_poll.and_then(|time| u64::try_from(time.as_micros()).ok()),
+        ..PLAIN
+    },
+    DSCP,
+    PACING,
+];
+
+impl Keyed {
+    /// Sets it; for traffic without a value it stays as it is.
+    pub(super) fn set(&self, socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
+        (self.value)(traffic).map_or(Ok(()), |value| self.set_to(socket, value, what))
+    }
+
+    fn set_to(&self, socket: &Socket, value: u64, what: &impl fmt::Display) -> Result<()> {
+        let (call, level, name) = self.option_of(socket)?;
+        let done = if self.is_long {
+            sys::set_option_bytes(socket.as_raw_fd(), level, name, &value.to_ne_bytes())
+        } else {
+            let value = libc::c_int::try_from(value).unwrap_or(libc::c_int::MAX);
+            sys::set_option(socket.as_raw_fd(), level, name, value)
+        };
+        done.or_setup(call, what)
+    }
+
+    fn read(&self, socket: &Socket) -> Result<u64> {
+        let (call, level, name) = self.option_of(socket)?;
+        let read = if self.is_long {
+            let mut room = [0; size_of::<u64>()];
+            sys::option(socket.as_raw_fd(), level, name, &mut room).map(|_| u64::from_ne_bytes(room))
+        } else {
+            sys::option_number(socket.as_raw_fd(), level, name).map(|number| number.unsigned_abs().into())
+        };
+        Ok(read.or_setup(call, "a connected socket, to read it back")? & self.bits)
+    }
+
+    fn option_of(&self, socket: &Socket) -> Result<(&'static str, libc::c_int, libc::c_int)> {
+        Ok((self.option)(socket.domain().or_setup("getsockopt SO_DOMAIN", "a socket")?))
+    }
+
+    /// # Errors
+    /// If the socket reads back another value than `traffic` requests.
+    fn check(&self, socket: &Socket, traffic: &Traffic) -> Result<()> {
+        let Some(asked) = (self.value)(traffic) else { return Ok(()) };
+        let applied = self.read(socket)?;
+        if applied == asked {
+            return Ok(());
+        }
+        Err(not_applied(self.key, &asked, &applied, "look for a program that changes sockets (BPF)"))
+    }
+}
+
+/// The error of a connected socket that reads back another value.
+pub(super) fn not_applied(
+    option: &str,
+    asked: &impl fmt::Display,
+    applied: &impl fmt::Display,
+    way_out: &str,
+) -> Error {
+    Error::Setup(format!(
+        "`{option}` = {asked} was requested, but the connected socket reads back {applied}: {way_out}"
+    ))
+}
+
+/// Sets those that a socket has before it connects.
+pub(super) fn open(socket: &Socket, traffic: &Traffic, what: &impl fmt::Display) -> Result<()> {
+    ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.set(socket, traffic, what))
+}
+
+/// Checks them on the connected socket.
+pub(super) fn check(socket: &Socket, traffic: &Traffic) -> Result<()> {
+    ALL.iter().filter(|keyed| keyed.is_early).try_for_each(|keyed| keyed.check(socket, traffic))
+}
+
+/// Marks all packets of the socket with a code point of differentiated services. A mark that the
+/// kernel accepts but does not keep is an error.
+pub(crate) fn mark(socket: &Socket, dscp: u8, what: &impl fmt::Display) -> Result<()> {
+    let class = u64::from(dscp) << 2;
+    DSCP.set_to(socket, class, what)?;
+    if DSCP.read(socket)? == class {
+        return Ok(());
+    }
+    Err(Error::setup(DSCP.option_of(socket)?.0, what, &io::Error::from_raw_os_error(libc::EINVAL)))
+}
+
+/// Removes the limit of the rate, so that queued data leave as soon as possible.
+pub(crate) fn unpace(socket: &Socket) {
+    // On failure queued data take longer, within bounds set elsewhere.
+    let _ = PACING.set_to(socket, u64::MAX, &"a socket");
+}
+
+/// What the sockets of a flow are given in turn: the traffic of each state, and the options in
+/// which they differ.
+#[derive(Debug)]
+pub struct Switches {
+    options: Vec<&'static Keyed>,
+    states: Vec<Traffic>,
+}
+
+impl Switches {
+    /// Between states that share a flow of `own` traffic.
+    pub(crate) fn of(own: &Traffic, states: Vec<Traffic>) -> Self {
+        let differs = |keyed: &&Keyed| {
+            let value = keyed.value;
+            states.iter().any(|state| value(state) != value(own))
+        };
+        Self { options: ALL.iter().filter(differs).collect(), states }
+    }
+
+    /// The slowest pace of all states.
+    pub(crate) fn slowest(&self) -> Option<Pacing> {
+        self.states.iter().filter_map(|state| state.pacing).min()
+    }
+
+    fn options(&self, sends: bool) -> impl Iterator<Item = &Keyed> {
+        self.options.iter().copied().filter(move |keyed| sends || !keyed.is_of_senders)
+    }
+
+    /// Gives a socket what a state has and it has not, and reads that back.
+    pub(crate) fn switch(
+        &self,
+        socket: &Socket,
+        sends: bool,
+        state: usize,
+        what: &impl fmt::Display,
+    ) -> Result<()> {
+        for keyed in self.options(sends) {
+            if keyed.check(socket, &self.states[state]).is_err() {
+                keyed.set(socket, &self.states[state], what)?;
+                keyed.check(socket, &self.states[state])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a socket still has what a state has.
+    pub(crate) fn check(&self, socket: &Socket, sends: bool, state: usize) -> Result<()> {
+        self.options(sends).try_for_each(|keyed| keyed.check(socket, &self.states[state]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use socket2::Type;
+    use words::{KEYS, Key, Kind, Workload};
+
+    /// Traffic with a key set.
+    fn with(kind: Kind, key: &Key, text: &str) -> Option<Traffic> {
+        let mut workload = Workload::new(kind);
+        key.set(&mut workload, &key.parse(text).ok()?);
+        Some(workload.traffic)
+    }
+
+    fn socket(domain: Domain, kind: Kind) -> Socket {
+        Socket::new(domain, if kind.is_udp() { Type::DGRAM } else { Type::STREAM }, None).unwrap()
+    }
+
+    #[test]
+    fn early_ones_are_set_and_what_else_reads_back_is_an_error() {
+        let stream = socket(Domain::IPV4, Kind::TcpStream);
+        let traffic =
+            Traffic { nodelay: Some(true), notsent_lowat: Some(16_384), ..Traffic::new(Kind::TcpStream) };
+        open(&stream, &traffic, &"a socket").unwrap();
+        assert_eq!(check(&stream, &traffic), Ok(()));
+        let fd = stream.as_raw_fd();
+        assert_eq!(sys::option_number(fd, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT).unwrap(), 16_384);
+        for (option, words) in [
+            (libc::TCP_NOTSENT_LOWAT, ["`notsent_lowat` = 16384", "reads back 1", "BPF"]),
+            (libc::TCP_NODELAY, ["`nodelay` = 1", "reads back 0", "BPF"]),
+        ] {
+            let changed = libc::c_int::from(option == libc::TCP_NOTSENT_LOWAT);
+            sys::set_option(fd, libc::IPPROTO_TCP, option, changed).unwrap();
+            let text = check(&stream, &traffic).unwrap_err().to_string();
+            assert!(words.iter().all(|word| text.contains(word)), "{text}");
+            open(&stream, &traffic, &"a socket").unwrap();
+        }
+        let datagrams = socket(Domain::IPV4, Kind::UdpRr);
+        let bare = Traffic { checksum: false, ..Traffic::new(Kind::UdpRr) };
+        open(&datagrams, &bare, &"a socket").unwrap();
+        assert_eq!(check(&datagrams, &bare), Ok(()));
+        assert!(check(&datagrams, &Traffic::new(Kind::UdpRr)).is_err());
+    }
+
+    #[test]
+    fn a_mark_is_kept_on_both_versions_of_ip() {
+        for domain in [Domain::IPV4, Domain::IPV6] {
+            for kind in [Kind::UdpStream, Kind::TcpStream] {
+                let one = socket(domain, kind);
+                for dscp in [0, 8, 46, 63] {
+                    mark(&one, dscp, &"a socket").unwrap();
+                    let traffic = Traffic { dscp: Some(dscp), ..Traffic::new(kind) };
+                    assert_eq!(DSCP.check(&one, &traffic), Ok(()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pace_is_in_bytes_and_never_zero() {
+        let stream = socket(Domain::IPV4, Kind::TcpStream);
+        for (pace, bytes) in [("1bit", 1), ("800bit", 100), ("1Tbit", 125_000_000_000)] {
+            let traffic = with(Kind::TcpStream, Key::find("pacing").unwrap(), pace).unwrap();
+            PACING.set(&stream, &traffic, &"a socket").unwrap();
+            assert_eq!(PACING.read(&stream), Ok(bytes));
+        }
+        unpace(&stream);
+        assert_eq!(PACING.read(&stream), Ok(u64::MAX));
+    }
+
+    /// What `words` lets conditions switch in their turns is a socket option of a row here, for
+    /// both versions of IP.
+    #[test]
+    fn each_key_that_can_be_switched_in_flight_is_switched_and_read_back() {
+        let values = ["on", "off", "1024", "7", "9", "5us", "2us", "1Mbit", "2Mbit"];
+        let mut switched = 0;
+        for (key, kind) in KEYS.iter().flat_map(|key| key.in_turns.iter().map(move |kind| (key, *kind))) {
+            let states: Vec<Traffic> = values.iter().filter_map(|text| with(kind, key, text)).collect();
+            assert!(states.len() > 1, "{key:?}");
+            for domain in [Domain::IPV4, Domain::IPV6] {
+                let one = socket(domain, kind);
+                let switches = Switches::of(&states[0], states.clone());
+                assert_eq!(switches.options.len(), 1, "{key:?} {kind}");
+                for state in (0..states.len()).chain([0]) {
+                    match switches.switch(&one, true, state, &"a socket") {
+                        Ok(()) => switched += 1,
+                        // Longer polling needs CAP_NET_ADMIN.
+                        Err(error) => assert!(
+                            key.name == "busy_poll" && error.to_string().contains("SO_BUSY_POLL"),
+                            "{key:?} {error}"
+                        ),
+                    }
+                    let is_set = switches.check(&one, true, state);
+                    assert!(is_set.is_ok() || key.name == "busy_poll", "{key:?} {is_set:?}");
+                }
+                let other = switches.check(&one, true, 1).unwrap_err().to_string();
+                assert!(other.contains(&format!("`{}` = ", key.name)), "{other}");
+            }
+        }
+        assert!(switched > 50, "{switched}");
+    }
+
+    #[test]
+    fn a_socket_that_only_receives_is_not_paced() {
+        let paced = |pace| with(Kind::TcpStream, Key::find("pacing").unwrap(), pace).unwrap();
+        let states = vec![paced("1Mbit"), paced("2Mbit")];
+        let switches = Switches::of(&states[0], states.clone());
+        let stream = socket(Domain::IPV4, Kind::TcpStream);
+        switches.switch(&stream, false, 1, &"a socket").unwrap();
+        assert_eq!(switches.check(&stream, false, 1), Ok(()));
+        assert_eq!(PACING.read(&stream), Ok(u64::MAX));
+        assert_eq!(switches.slowest(), states[0].pacing);
+    }
+
+    #[test]
+    fn what_all_states_have_is_left_alone() {
+        let same = Traffic { dscp: Some(8), ..Traffic::new(Kind::TcpStream) };
+        let switches = Switches::of(&same, vec![same.clone(), same.clone()]);
+        let stream = socket(Domain::IPV4, Kind::TcpStream);
+        switches.switch(&stream, true, 1, &"a socket").unwrap();
+        assert_eq!(DSCP.read(&stream), Ok(0));
+    }
+}
