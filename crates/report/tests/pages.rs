@@ -250,6 +250,17 @@ fn what_limited_each_condition_and_what_was_disturbed() {
         "Note: ipv6 offloads=default against ipv4 offloads=default: limited by the link in both, so throughput cannot differ"
     ));
     assert!(!notes("receiver.cpu").contains("cannot differ"));
+
+    // Conditions that are all limited by pacing can differ, if their paces do.
+    limited(&mut stored, |_| "pacing");
+    let said = |stored: &StoredStudy| {
+        Comparisons::new(stored, &ComparisonRequest::default()).unwrap().text(Layout::WIDE)
+    };
+    assert!(said(&stored).contains("limited by pacing in both, so throughput cannot differ"));
+    for (place, condition) in stored.plan.conditions.iter_mut().enumerate() {
+        condition.workload.traffic.pacing = study::Pacing::of_bits(100_000_000 - place as u64);
+    }
+    assert!(!said(&stored).contains("cannot differ"), "{}", said(&stored));
 }
 
 #[test]

@@ -42,9 +42,9 @@ fn nextest(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure
     let colour = if io::stderr().is_terminal() { "always" } else { "never" };
     let mut command = workspace.cargo(&["nextest", "run", "--workspace", "--all-targets"]);
     command.args(["--profile", "default", "--final-status-level", "skip", "--color", colour]);
-    // Two more than there are CPUs: two tests usually wait, for a machine or for time to pass.
+    // One more than there are CPUs: one test usually waits, for a machine or for time to pass.
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    command.args(["--test-threads", &(cpus + 2).to_string()]);
+    command.args(["--test-threads", &(cpus + 1).to_string()]);
     let behind = Behind::make();
     command.envs(behind.as_ref().map(|behind| (behind::VARIABLE, behind.directory())));
     let ran = tee(command)?;

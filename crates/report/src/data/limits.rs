@@ -84,7 +84,7 @@ pub(crate) fn table<'a>(conditions: impl Iterator<Item = (&'a str, Option<&'a Li
 }
 
 /// What set the rate of both conditions, in words, if `metric` is a rate and it was outside both
-/// hosts: the two then cannot differ.
+/// hosts: the two then cannot differ, unless they were paced otherwise.
 pub(crate) fn set_from_outside(
     stored: &StoredStudy,
     metric: &str,
@@ -96,7 +96,12 @@ pub(crate) fn set_from_outside(
     }
     let label = |condition: usize| LimitView::of(stored, condition).map(|limit| limit.label);
     let limit = label(one).filter(|limit| limit.is_outside())?;
-    (label(other) == Some(limit)).then_some(if limit == Label::Link { "the link" } else { limit.word() })
+    let pace = |condition: usize| {
+        let condition = stored.plan.conditions.get(condition)?;
+        Some((condition.workload.traffic.pacing, condition.workload.traffic.rate))
+    };
+    let is_alike = label(other) == Some(limit) && (limit != Label::Pacing || pace(one) == pace(other));
+    is_alike.then_some(if limit == Label::Link { "the link" } else { limit.word() })
 }
 
 /// The remark on a comparison in `metric` where both rates were set from outside.

@@ -127,8 +127,17 @@ impl BothWays {
             format_duration(self.alternate.turn),
             format_duration(self.alternate.settle),
         );
-        let heads =
-            ["condition", "against", "metric", "in turns", "in runs", "turns - runs", "", "boots", "time"];
+        let heads = [
+            "condition",
+            "against",
+            "metric",
+            "verdict",
+            "in turns",
+            "in runs",
+            "turns - runs",
+            "boots",
+            "time",
+        ];
         let mut table = Table::new(&heads).named(0).optional(&[8, 7, 2]);
         for one in &self.comparisons {
             let shown = |share: fn(&Agreement) -> Share| {
@@ -141,10 +150,10 @@ impl BothWays {
                 &one.condition,
                 &one.baseline,
                 one.metric,
+                one.verdict.words(),
                 &shown(|found| found.first),
                 &shown(|found| found.second),
                 &shown(|found| found.apart),
-                one.verdict.words(),
                 &one.agreement.map_or("-".to_owned(), |found| found.boots.to_string()),
                 &one.time.map_or("-".to_owned(), |(share, interval)| {
                     format!("{} ({})", times(share), range(Some(interval), times))
