@@ -5,7 +5,6 @@
 
 mod ahead;
 mod arrows;
-mod behind;
 mod bench;
 mod bpf;
 mod checks;

@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::process::Command;
 
-use crate::behind::{self, Behind};
 use crate::failure::Failure;
 use crate::junit;
 use crate::process::{Ran, tee};
@@ -45,10 +44,7 @@ fn nextest(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure
     // One more than there are CPUs: one test usually waits, for a machine or for time to pass.
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     command.args(["--test-threads", &(cpus + 1).to_string()]);
-    let behind = Behind::make();
-    command.envs(behind.as_ref().map(|behind| (behind::VARIABLE, behind.directory())));
     let ran = tee(command)?;
-    drop(behind);
     let said = tally::of_nextest(&ran.text).ok_or_else(|| uncounted(&ran))?;
     let xml = fs::read_to_string(&junit).map_err(Failure::io(format!("cannot read {}", junit.display())))?;
     report.tests(said, junit::announced_skips(&xml));

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Bench, apart, expect, is_root, skip, stdout};
+use crate::common::{Bench, expect, is_root, skip, stdout};
 use crate::kernel;
 
 /// The only trace of a command's answer.
@@ -11,7 +11,7 @@ fn traced(bench: &Bench, more: &[&str]) -> Value {
     let kernel = kernel::directory().display().to_string();
     let words = ["trace", "udp-rx", "--scenario=vm", "--exact", "--asleep", "--message=1", "--format=json"];
     let short = ["--batch=256", "--rounds=3", "--kernel", &kernel];
-    let output = apart(&bench.netassay(&[&words[..], &short[..], more].concat())).output().unwrap();
+    let output = bench.run(&[&words[..], &short[..], more].concat());
     expect(&output, 0);
     let mut document: Value = serde_json::from_str(&stdout(&output)).unwrap();
     document["traces"][0].take()
