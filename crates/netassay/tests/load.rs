@@ -6,7 +6,7 @@ mod common;
 
 use std::process::Output;
 
-use common::{Bench, Watched, agents_of, expect, expect_no_agents_of, links, stderr, stdout};
+use common::{Bench, Watched, agents_of, apart, expect, expect_no_agents_of, links, stderr, stdout};
 use serde_json::Value;
 
 /// Runs a load for a quarter of a second, and gives its JSON.
@@ -273,7 +273,9 @@ fn what_this_machine_lacks_is_another_matter() {
 fn ctrl_c_ends_it_and_leaves_nothing_behind() {
     let bench = Bench::new();
     let before = links();
-    let load = Watched::start(bench.netassay(&["load", "udp_stream", "--duration", "600s", "--rootless"]));
+    let load = bench.netassay(&["load", "udp_stream", "--duration", "600s", "--rootless"]);
+    // Another session on this machine would be waited for, and that is said.
+    let load = Watched::start(apart(&load));
     let id = load.id();
     while agents_of(id).len() < 2 {
         assert!(std::path::Path::new(&format!("/proc/{id}/stat")).exists());
