@@ -51,6 +51,7 @@ fn serve_all(version: &'static str, console: &Console) -> Result<(), InitError> 
     let settings: Settings = decode(&settings).map_err(|error| InitError::Settings(error.to_string()))?;
     if !settings.seed.is_empty() {
         system::seed(&settings.seed)?;
+        system::keep_slabs();
     }
     for (module, error) in system::load_modules(format!("/{MODULES}").as_ref())? {
         console.say(&format!("netassay-init: the module {module} cannot be loaded: {error}"));

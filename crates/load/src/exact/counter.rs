@@ -6,6 +6,7 @@ use crate::sys;
 
 use super::account::{Account, Spread};
 use super::held::Held;
+use super::slabs::Full;
 use super::work::{Bracketed, Plain, Trouble, User, Work, turns};
 
 /// How long messages flow before the count, and at least how many turns: by then caches, windows
@@ -49,6 +50,7 @@ impl User for Counter<'_> {
     type Made = Account;
 
     fn has<W: Work>(self, mut work: W) -> Result<Account, Trouble> {
+        let _full = Full::make(self.message)?;
         turns(&mut work, &mut Plain, WARM_UP_TURNS)?;
         (self.settled)();
         let begun = sys::now();

@@ -21,6 +21,8 @@ mod ends;
 mod exchange;
 mod held;
 mod lender;
+mod queue;
+mod slabs;
 mod stream;
 mod work;
 
