@@ -110,7 +110,7 @@ fn both_ends_switch_and_the_proof_shows_how_they_answered() {
 #[test]
 fn both_ways_of_measuring_a_switch_are_compared() {
     let bench = Bench::new();
-    bench.write("turns.toml", STUDY);
+    bench.write("turns.toml", &paced("pacing = [\"50Mbit\", \"40Mbit\"]"));
     let measured = bench.run(&[
         "aa",
         "--alternate",
@@ -132,8 +132,8 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     expect(&measured, expected);
     assert_eq!((&one["boots"], &one["metric"]), (&Value::from(3), &Value::from("throughput")), "{found}");
     for way in ["first", "second"] {
-        // TSO off costs more than 10 %, on a busy machine too.
-        assert!(one[way]["value"].as_f64() < Some(-10.0), "{found}");
+        let value = one[way]["value"].as_f64().unwrap();
+        assert!((value + 20.0).abs() < 3.0, "{found}");
     }
     let values = ["first", "second", "apart"].map(|way| one[way]["value"].as_f64().unwrap());
     assert!((values[0] - values[1] - values[2]).abs() < 1e-6, "{found}");
@@ -152,14 +152,18 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     assert!(why.contains("no two conditions can take turns in one flow"), "{why}");
 }
 
-/// The kernel keeps each pace in its turns. The buffers outlast what a busy machine keeps a thread
-/// from its CPU.
+/// The study with these factors of a sender that the kernel keeps to a pace. The buffers outlast
+/// what a busy machine keeps a thread from its CPU.
+fn paced(factors: &str) -> String {
+    let study = STUDY.replace("tso = [\"on\", \"off\"]", factors);
+    study.replace("ramp =", "socket_buffer = 1048576\nramp =")
+}
+
 #[test]
 fn paces_are_switched_in_one_flow_and_families_between_flows() {
     let bench = Bench::new();
     let factors = "family = [\"ipv4\", \"ipv6\"]\npacing = [\"50Mbit\", \"40Mbit\"]";
-    let study = STUDY.replace("tso = [\"on\", \"off\"]", factors).replace("boots = 2", "boots = 1");
-    bench.write("turns.toml", &study.replace("ramp =", "socket_buffer = 1048576\nramp ="));
+    bench.write("turns.toml", &paced(factors).replace("boots = 2", "boots = 1"));
     let done = bench.run(&["run", "turns.toml"]);
     expect(&done, 0);
     assert_eq!(runs(&bench), (4, 4), "{}", stdout(&done));
