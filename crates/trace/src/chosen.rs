@@ -194,9 +194,10 @@ pub fn unseen<'s>(stages: impl Iterator<Item = &'s Chosen>) -> Vec<String> {
 }
 
 /// The probes without which no packet is followed: both ends of the way that packets took (`seen`),
-/// and on the way in the places where a packet is first and last seen before its reader, where the
-/// reader's call begins, where the reader gets the packet, and where that way goes on after the
-/// wait for a reader, which slept or not.
+/// the place before that way, which packets of another way pass, and on the way in the places where
+/// a packet is first and last seen before its reader, where the reader's call begins, where the
+/// reader gets the packet, and where that way goes on after the wait for a reader, which slept or
+/// not.
 ///
 /// # Errors
 /// What is missing, and why.
@@ -208,9 +209,12 @@ pub fn needed(stages: &[Chosen], seen: Option<&Way>) -> Result<Vec<Probe>, Strin
     let [first, .., last] = probes.as_slice() else {
         return Err(why("fewer than two stages are passed", &|_| true));
     };
-    // A reader that polls the device gets its packets without an interrupt.
-    let begins = probes.iter().find(|probe| seen.is_some_and(|way| way.passes(probe.number)));
-    let mut needed = vec![begins.unwrap_or(first), last];
+    // A reader that polls the device gets its packets without an interrupt. Some come by one all
+    // the same, before it polls, and take another time: what only these pass tells them apart.
+    let passes = |probe: &Probe| seen.is_some_and(|way| way.passes(probe.number));
+    let begins = probes.iter().position(passes).unwrap_or(0);
+    let mut needed: Vec<&Probe> = begins.checked_sub(1).into_iter().map(|before| &probes[before]).collect();
+    needed.extend([&probes[begins], last]);
     for (phase, whose) in [(Phase::Arriving, "before the reader"), (Phase::Reading, "of the reader")] {
         if first.phase == Phase::Out {
             continue;
@@ -340,6 +344,8 @@ mod tests {
             Way { whole: ends.next().unwrap(), segments: ends.collect() }
         };
         assert_eq!(numbers(Some(&way([0, 6, 8]))), [0, 2, 4, 5, 6, 7, 8]);
+        // A reader that polls gets packets without what leads to them; others had it.
+        assert_eq!(numbers(Some(&way([1, 6, 8]))), [0, 1, 2, 4, 5, 6, 7, 8]);
         // What other packets of the machine pass now and then stands for nothing.
         assert!(chosen(&stages, 31)[..5].iter().all(|stage| stage.seen.is_err()));
         stages[7].ipv4 = Found::Missing("no function free".to_owned());

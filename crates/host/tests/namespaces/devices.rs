@@ -272,9 +272,10 @@ fn difference(before: &str, after: &str) -> String {
     lost.chain(new).collect()
 }
 
-/// The same, once the kernel has noticed a carrier and begun to use an address, a moment later.
+/// The same, once the kernel has noticed a carrier (within 1 s) and begun to use an address, for
+/// whose duplicates it looks within 2 s more.
 fn settled(name: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(2);
+    let deadline = Instant::now() + Duration::from_secs(10);
     loop {
         let now = snapshot(name);
         let is_settled = !now.contains("tentative") && !now.contains("NO-CARRIER");
