@@ -17,6 +17,7 @@ pub use data::limits::LimitView;
 pub use data::metric::{primary_metrics, resolve_metric, unit_of};
 pub use data::named::Named;
 pub use data::pairs::metrics_to_compare;
+pub use data::pilot::Spread;
 pub use data::profiled::Stacks;
 pub use data::series::Entry;
 pub use data::subject::{BootNames, Subject};
@@ -38,7 +39,7 @@ pub use render::plan::PlanListing;
 pub use render::ranges::StageRanges;
 pub use render::results::{Condition, Results};
 pub use render::row::Row;
-pub use render::sizing::{Sizing, SizingRequest, Spread};
+pub use render::sizing::{Sizing, SizingRequest};
 pub use render::stages::Stages;
 pub use render::switches::{
     Alone, Change, Context, Effect, Estimate, FeatureChange, Held, How, Outcome, Switches,

@@ -272,6 +272,28 @@ fn a_study_is_sized_by_what_was_measured() {
 }
 
 #[test]
+fn a_pilot_of_both_ways_says_which_is_cheaper() {
+    let study = |turns: &str| {
+        let factors = "ramp = \"100ms\"\n[factors]\ntso = [\"on\", \"off\"]";
+        let text = format!("{HEAD}{factors}\n[protocol]\nboots = 6\nruns = 2\n{turns}");
+        Study::parse("made", &text).unwrap()
+    };
+    let (in_turns, in_runs) = (study("alternate = \"100ms\"\n"), study(""));
+    let pilot = both_ways(0.0, true);
+    let spread = |study: &Study| Spread::of(&pilot, study, None).unwrap().unwrap();
+    let (of_turns, of_runs) = (spread(&in_turns), spread(&in_runs));
+    // Each boot has a flow, and a run of each condition. Runs spread by 30 to 4, and a boot
+    // changes all conditions of a flow alike.
+    assert!((of_turns.in_turns, of_turns.runs, of_runs.in_turns, of_runs.runs) == (true, None, false, None));
+    assert!(of_turns.interaction < 0.3 * of_runs.interaction, "{of_turns:?} {of_runs:?}");
+    let request =
+        SizingRequest { detect: Percent::parse("2%").unwrap(), power: 0.8, confidence: 0.95, metric: None };
+    let sized = |study, spread| Sizing::new(study, spread, &request).unwrap();
+    let both = sized(&in_turns, of_turns).beside(sized(&in_runs, of_runs));
+    insta::assert_snapshot!("sizing_both_ways", both.text(Layout::WIDE));
+}
+
+#[test]
 fn a_page_says_what_a_boot_between_machines_was() {
     let page = |scenario: &str, boots: &str| {
         let head = HEAD.replace("veth", scenario);

@@ -2,7 +2,7 @@
 
 use report::{Sizing, SizingRequest, Spread};
 use store::Store;
-use study::Study;
+use study::{Assignment, Protocol, Study, format_duration};
 
 use crate::cli::Plan;
 use crate::commands::stored::{newest_called, open_read_only};
@@ -21,22 +21,32 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
     if !(request.power < 1.0 && request.confidence < 1.0) {
         return Err(Failure::Usage("100 % power or confidence is not possible: use less".to_owned()));
     }
-    let spread = match (flags.interaction, flags.within) {
-        (Some(interaction), Some(within)) => Spread {
-            interaction: interaction.value(),
-            interaction_at_most: None,
-            runs: within.value(),
-            boots: None,
-            source: "the command line".to_owned(),
-        },
+    let (spread, other) = match (flags.interaction, flags.within) {
+        (Some(interaction), Some(within)) => (
+            Spread {
+                interaction: interaction.value(),
+                interaction_at_most: None,
+                runs: Some(within.value()),
+                in_turns: false,
+                boots: None,
+                source: "the command line".to_owned(),
+            },
+            None,
+        ),
         _ => measured(flags, &study)?,
     };
-    let sizing = Sizing::new(&study, spread, &request)?;
+    let mut sizing = Sizing::new(&study, spread, &request)?;
+    if let Some((study, spread)) = other {
+        sizing = sizing.beside(Sizing::new(&study, spread, &request)?);
+    }
     output::show(&sizing, &flags.stored.output, false, Sizing::text)
 }
 
+/// A spread, and the study measured the other way with its spread, where the pilot measured both.
+type Measured = (Spread, Option<(Study, Spread)>);
+
 /// The measured spread: from the newest stored study that shows it, or the given one.
-fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
+fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
     let path = &flags.stored.database.db;
     if path.exists() {
         let store = open_read_only(path)?;
@@ -47,17 +57,37 @@ fn measured(flags: &Plan, study: &Study) -> Result<Spread, Failure> {
     let of = flags.from.as_ref().map_or_else(|| named(path), |word| format!("study {word}"));
     Err(Failure::Nothing(format!(
         "the spread is unknown: {of} has no runs of this kind. Run a short pilot of two boots or more first (such as this \
-         study with shorter windows), or state the spread in % of the mean with --interaction (condition x boot) and --within \
-         (between runs)"
+         study with shorter windows, or `netassay aa --alternate STUDY`, which tells which way of measuring is cheaper), or \
+         state the spread in % of the mean with --interaction (condition x boot) and --within (between runs)"
     )))
 }
 
-fn newest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Spread>, Failure> {
+fn newest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured>, Failure> {
     let from = flags.from.as_ref().map(|word| newest_called(store, word)).transpose()?;
     for row in store.studies()?.iter().rev().filter(|row| from.is_none_or(|id| row.id == id)) {
-        if let Some(spread) = Spread::of(&store.load(row.id)?.shown(), study, flags.metric.as_deref())? {
-            return Ok(Some(spread));
+        let pilot = store.load(row.id)?.shown();
+        if let Some(spread) = Spread::of(&pilot, study, flags.metric.as_deref())? {
+            let other = the_other_way(study, &pilot.plan.asked.protocol);
+            let spread_of = |other: &Study| Spread::of(&pilot, other, flags.metric.as_deref());
+            let other = other.map(|other| Ok::<_, Failure>(spread_of(&other)?.map(|spread| (other, spread))));
+            return Ok(Some((spread, other.transpose()?.flatten())));
         }
     }
     Ok(None)
+}
+
+/// The same study without its turns, or with those of a pilot that measured both ways.
+fn the_other_way(study: &Study, pilot: &Protocol) -> Option<Study> {
+    let alternate = pilot.alternate.filter(|_| pilot.apart)?;
+    let changes = if study.protocol().alternate.is_some() {
+        vec!["alternate=".to_owned(), "settle=".to_owned()]
+    } else {
+        vec![
+            format!("alternate={}", format_duration(alternate.turn)),
+            format!("settle={}", format_duration(alternate.settle)),
+        ]
+    };
+    let changes: Vec<Assignment> = changes.iter().filter_map(|change| change.parse().ok()).collect();
+    // Not every study can: there is no other way then.
+    Study::parse_with(study.name(), study.source_text(), &changes).ok()
 }

@@ -24,6 +24,7 @@ pub(crate) mod named;
 pub(crate) mod notes;
 pub(crate) mod outcomes;
 pub(crate) mod pairs;
+pub(crate) mod pilot;
 pub(crate) mod profiled;
 pub(crate) mod series;
 pub(crate) mod shortfall;

@@ -138,7 +138,8 @@ impl BothWays {
             "boots",
             "time",
         ];
-        let mut table = Table::new(&heads).named(0).optional(&[8, 7, 2]);
+        let time = heads.len() - 1;
+        let mut table = Table::new(&heads).named(0).optional(&[time, 7, 2]);
         for one in &self.comparisons {
             let shown = |share: fn(&Agreement) -> Share| {
                 let share = one.agreement.as_ref().map(share);
@@ -166,7 +167,8 @@ impl BothWays {
             100.0 * self.level,
             100.0 * (1.0 - self.level)
         ));
-        if self.comparisons.iter().any(|one| one.time.is_some()) {
+        let has_time = self.comparisons.iter().any(|one| one.time.is_some());
+        if has_time && table.columns(layout).contains(&time) {
             text.push_str(
                 "time: what turns need for an interval as narrow as that of runs, as a share of what runs need.\n",
             );

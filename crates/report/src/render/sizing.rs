@@ -1,29 +1,22 @@
 //! The boots and runs that a study needs to show a difference, and how long they take.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
+use stats::Design;
 use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
-use stats::{Analysis, Component, Components, Design, Question};
-use store::{StoredRun, StoredStudy};
 use study::{Percent, Protocol, Study};
 
 use crate::data::error::Error;
 use crate::data::looks::schedule;
-use crate::data::metric::known;
-use crate::data::target::{Target, own_targets};
-use crate::data::turns::turns;
+use crate::data::pilot::{ASSURANCE, Spread, states_of, target};
 use crate::words::layout::Layout;
-use crate::words::number::{counted, duration, instant, percent};
+use crate::words::number::{counted, duration, percent, times};
 use crate::words::table::Table;
 
 /// The most boots and runs that are tried.
 const BOOTS: u32 = 1_000;
 const RUNS: u32 = 1_000;
-
-/// The confidence of a pilot's upper limit of a spread.
-const ASSURANCE: f64 = 0.8;
 
 /// The aim of a study.
 #[derive(Debug, Clone)]
@@ -38,22 +31,6 @@ pub struct SizingRequest {
     pub metric: Option<String>,
 }
 
-/// Standard deviations in % of the mean, and their source.
-#[derive(Debug, Clone, Serialize)]
-pub struct Spread {
-    /// Of the effects of a boot on one condition alone; where conditions of several states of the
-    /// testbed are compared, of all effects of a boot.
-    pub interaction: f64,
-    /// Its upper limit, with 80 % confidence; `None` if it is not estimated.
-    pub interaction_at_most: Option<f64>,
-    /// Between runs of a condition in a boot.
-    pub runs: f64,
-    /// The number of boots of the estimate; `None` if the figures are stated.
-    pub boots: Option<u32>,
-    /// Their source.
-    pub source: String,
-}
-
 /// The size of a study.
 #[derive(Debug, Serialize)]
 pub struct Sizing {
@@ -66,6 +43,8 @@ pub struct Sizing {
     detect: Percent,
     power: f64,
     confidence: f64,
+    /// Whether conditions take turns in flows that they share.
+    in_turns: bool,
     spread: Spread,
     /// The cheapest size; `None` if 1,000 boots of 1,000 runs are not enough.
     cheapest: Option<Size>,
@@ -79,6 +58,17 @@ pub struct Sizing {
     as_written_detects: Option<f64>,
     /// For a study that may stop: the expected boots without a difference, and with it.
     expected_boots: Option<(f64, f64)>,
+    /// The same measured the other way, in turns or in runs of their own, where the pilot measured
+    /// both.
+    other_way: Option<OtherWay>,
+}
+
+/// A study's size with runs of their own instead of turns, or the reverse.
+#[derive(Debug, Clone, Serialize)]
+struct OtherWay {
+    in_turns: bool,
+    spread: Spread,
+    cheapest: Option<Size>,
 }
 
 /// One size and its power.
@@ -95,79 +85,6 @@ pub(crate) struct Size {
 impl From<Choice> for Size {
     fn from(choice: Choice) -> Size {
         Size { boots: choice.boots, runs: choice.runs, seconds: choice.cost, power: choice.power }
-    }
-}
-
-impl Spread {
-    /// The spread of a stored study in the metric of `study`, if it measured the same kind of
-    /// traffic with that metric in the same scenario over two boots or more.
-    ///
-    /// # Errors
-    /// As [`Sizing::new`], and what the statistics refuse.
-    pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
-        let target = target(study, metric)?;
-        let what = |condition: &study::Condition| (condition.workload.traffic.kind, condition.boot.scenario);
-        let planned = what(&study.plan().conditions[target.baseline]);
-        let alike =
-            |condition: usize| stored.plan.conditions.get(condition).is_some_and(|one| what(one) == planned);
-        // Where it measured in turns and in runs of their own: as the study to be planned does.
-        let takes_turns = study.protocol().alternate.is_some();
-        let is_so =
-            |run: &&StoredRun| !stored.plan.asked.protocol.apart || turns(run).is_some() == takes_turns;
-        let observations: Vec<stats::Observation> = stored
-            .measurements()
-            .filter(is_so)
-            .filter(|run| alike(run.condition))
-            .filter_map(|run| {
-                let value = *run.metrics.get(target.metric.key)?;
-                Some(stats::Observation { condition: run.condition, boot: run.boot, value })
-            })
-            .collect();
-        let Some(baseline) = observations.first().map(|run| run.condition) else { return Ok(None) };
-        // The upper end of a 60 % interval is a limit with 80 % confidence.
-        let question = Question { level: 2.0 * ASSURANCE - 1.0, ..Question::against(baseline) };
-        let analysis = stats::analyse(&observations, &question)?;
-        Ok(Self::from(stored, &stored.plan, baseline, &analysis, states_of(&study.plan(), &target) > 1))
-    }
-
-    /// From the runs of `stored`; `None` if a component is unknown. `is_apart`: the conditions to
-    /// be compared have their own boots.
-    fn from(
-        stored: &StoredStudy,
-        plan: &study::Plan,
-        baseline: usize,
-        analysis: &Analysis,
-        is_apart: bool,
-    ) -> Option<Spread> {
-        let mean = stats::mean(&analysis.conditions.iter().map(|one| one.mean).collect::<Vec<_>>());
-        let Components { boots, interaction: Some(interaction), runs: Some(runs) } = analysis.components
-        else {
-            return None;
-        };
-        // Differences between states of the testbed are also between boots.
-        let boots = boots.filter(|_| is_apart);
-        let with_boots = |of: fn(&Component) -> Option<f64>| {
-            Some(of(&interaction)?.hypot(boots.as_ref().map_or(Some(0.0), of)?))
-        };
-        let cell = with_boots(|component| Some(component.sd))?;
-        let cell_at_most = with_boots(|component| Some(component.interval?.1));
-        let share = |value: f64| 100.0 * value / mean.abs();
-        let window = plan.conditions.get(baseline)?.workload.duration;
-        let source = format!(
-            "study {} ({}, {}, {}, windows of {})",
-            stored.row.id.0,
-            stored.row.name,
-            instant(stored.row.started_unix_ms),
-            counted(stored.row.boots as usize, "boot"),
-            study::format_duration(window)
-        );
-        (mean != 0.0).then(|| Spread {
-            interaction: share(cell),
-            interaction_at_most: cell_at_most.map(share),
-            runs: share(runs.sd),
-            boots: Some(stored.row.boots),
-            source,
-        })
     }
 }
 
@@ -189,7 +106,7 @@ impl Sizing {
         let plan = |interaction: f64| Plan {
             design: if states > 1 { Design::Nested } else { Design::Crossed },
             conditions: if states > 1 { states } else { conditions },
-            noise: Noise { cell: interaction, run: spread.runs },
+            noise: Noise { cell: interaction, run: spread.runs.unwrap_or(0.0) },
             family: Family::Baseline,
             alpha,
             looks: early.map(|early| (early.bounds, early.looks)),
@@ -222,6 +139,7 @@ impl Sizing {
             detect: request.detect,
             power: request.power,
             confidence: request.confidence,
+            in_turns: protocol.alternate.is_some(),
             cheapest: cheapest.map(Size::from),
             assured: spread
                 .interaction_at_most
@@ -233,8 +151,16 @@ impl Sizing {
             as_written,
             as_written_detects: likely.detectable(request.power, protocol.boots, protocol.runs),
             expected_boots: expected,
+            other_way: None,
             spread,
         })
+    }
+
+    /// Says which way is cheaper; `other` is the same study measured the other way.
+    #[must_use]
+    pub fn beside(self, other: Sizing) -> Sizing {
+        let Sizing { in_turns, spread, cheapest, .. } = other;
+        Sizing { other_way: Some(OtherWay { in_turns, spread, cheapest }), ..self }
     }
 
     /// The sizing for people, with lines to paste into the study.
@@ -242,19 +168,14 @@ impl Sizing {
     pub fn text(&self, layout: Layout) -> String {
         let mut text = format!(
             "{}: to prove a difference of {} in {} ({} against {}) with {:.0} % power\n\
-             spread, in % of the mean: {} {}{}, between runs {}; from {}\n\n",
+             spread, in % of the mean: {}; from {}\n\n",
             self.study,
             self.detect,
             self.metric,
             counted(self.conditions - 1, "condition"),
             self.baseline,
             100.0 * self.power,
-            if self.states > 1 { "between boots" } else { "condition x boot" },
-            percent(self.spread.interaction),
-            self.spread.interaction_at_most.map_or(String::new(), |most| {
-                format!(" (with {:.0} % confidence at most {})", 100.0 * ASSURANCE, percent(most))
-            }),
-            percent(self.spread.runs),
+            shown(&self.spread, self.states),
             self.spread.source,
         );
         let mut table = Table::new(&["size", "boots", "runs", "time", "power %"]);
@@ -287,6 +208,7 @@ impl Sizing {
                 self.as_written.boots, self.detect
             ));
         }
+        text.push_str(&self.ways());
         match &self.cheapest {
             Some(size) => {
                 text.push_str(&format!("\n[protocol]\nboots = {}\nruns = {}\n", size.boots, size.runs));
@@ -300,6 +222,47 @@ impl Sizing {
 }
 
 impl Sizing {
+    /// Which way of measuring takes less time here.
+    fn ways(&self) -> String {
+        let Some(other) = &self.other_way else { return String::new() };
+        let named = |in_turns| if in_turns { "In turns" } else { "In runs of their own" };
+        let needed = |cheapest: &Option<Size>| {
+            cheapest.map_or("no size that was tried is enough".to_owned(), |size| {
+                let time = duration(Duration::try_from_secs_f64(size.seconds).unwrap_or_default());
+                format!(
+                    "{time} with {} of {}",
+                    counted(size.boots as usize, "boot"),
+                    counted(size.runs as usize, "run")
+                )
+            })
+        };
+        let ways =
+            [(self.in_turns, &self.spread, &self.cheapest), (other.in_turns, &other.spread, &other.cheapest)];
+        let mut text = "\nThe pilot measured both ways:\n".to_owned();
+        for (in_turns, spread, cheapest) in ways {
+            text.push_str(&format!(
+                "{}: {}; spread: {}\n",
+                named(in_turns),
+                needed(cheapest),
+                shown(spread, self.states)
+            ));
+        }
+        if let (Some(this), Some(that)) = (self.cheapest, other.cheapest) {
+            let (in_turns, share) = if this.seconds <= that.seconds {
+                (self.in_turns, this.seconds / that.seconds)
+            } else {
+                (other.in_turns, that.seconds / this.seconds)
+            };
+            text.push_str(&format!(
+                "{} is cheaper here: it takes {} of the time, as far as {} tell.\n",
+                if in_turns { "To take turns" } else { "To have runs of their own" },
+                times(share),
+                counted(self.spread.boots.unwrap_or(0) as usize, "boot")
+            ));
+        }
+        text
+    }
+
     /// What a pilot cannot know, and how the assured size allows for it.
     fn assurance(&self) -> String {
         let (Some(boots), Some(most)) = (self.spread.boots, self.spread.interaction_at_most) else {
@@ -326,25 +289,19 @@ impl Sizing {
     }
 }
 
-/// What is sized: the study's first comparison, or its first in the given metric.
-fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
-    let metric = metric.map(known).transpose()?;
-    let plan = study.plan();
-    let nothing = || Error::NothingToSize { study: study.name().to_owned() };
-    let mut target = own_targets(&plan).into_iter().next().ok_or_else(nothing)?;
-    if let Some(metric) = metric {
-        target.metric = metric;
-    }
-    let kind = plan.conditions[target.baseline].workload.traffic.kind;
-    if kind.produces(target.metric) { Ok(target) } else { Err(nothing()) }
-}
-
-/// The number of states of the testbed for the conditions of a comparison.
-fn states_of(plan: &study::Plan, target: &Target) -> usize {
-    let of_conditions = plan.states_of_conditions();
-    let compared = target.conditions.iter().chain([&target.baseline]);
-    let states: BTreeSet<usize> = compared.filter_map(|one| of_conditions.get(*one).copied()).collect();
-    states.len()
+/// A spread, in words.
+fn shown(spread: &Spread, states: usize) -> String {
+    let boots = if states > 1 { "between boots" } else { "condition x boot" };
+    let at_most = spread.interaction_at_most.map_or(String::new(), |most| {
+        format!(" (with {:.0} % confidence at most {})", 100.0 * ASSURANCE, percent(most))
+    });
+    let one = if spread.in_turns { "flow" } else { "run" };
+    let runs = match spread.runs {
+        None => format!(", that of the one {one} of each boot included"),
+        Some(runs) if spread.in_turns => format!(", condition x flow {}", percent(runs)),
+        Some(runs) => format!(", between runs {}", percent(runs)),
+    };
+    format!("{boots} {}{at_most}{runs}", percent(spread.interaction))
 }
 
 /// How long boots and runs of the compared conditions take, in seconds: with several states, a boot

@@ -45,15 +45,7 @@ impl Components {
         let runs = (run_df > 0.0).then(|| Spread { variance: layout.within / run_df, df: run_df });
         let cells = fit.mean_square();
         let of_runs = runs.map(|runs| Spread { variance: runs.variance / layout.harmonic_runs(), ..runs });
-        let component = |above: Spread, below: Option<Spread>| {
-            let (value, low, high) = match below {
-                Some(below) => difference(above, below, alpha),
-                None => alone(above, alpha),
-            };
-            let sd = |variance: f64| layout.scale * variance.max(0.0).sqrt();
-            let interval = (low.is_finite() && high.is_finite()).then(|| (sd(low), sd(high)));
-            Component { sd: sd(value), interval, df: above.df }
-        };
+        let component = |above, below| Component::of(above, below, alpha, layout.scale);
         let between_cells = cells.map(|cells| component(cells, of_runs));
         let boots = fit.boots().filter(|spread| spread.df > 0.0).and_then(|spread| {
             let error = cells?;
@@ -68,6 +60,20 @@ impl Components {
             Design::Crossed => (boots, between_cells),
         };
         Components { boots, interaction, runs: runs.map(|runs| component(runs, None)) }
+    }
+}
+
+impl Component {
+    /// What the mean square `above` has beyond the part `below`, as a standard deviation in units
+    /// of `scale`, with an interval of error rate `alpha`.
+    pub(super) fn of(above: Spread, below: Option<Spread>, alpha: f64, scale: f64) -> Component {
+        let (value, low, high) = match below {
+            Some(below) => difference(above, below, alpha),
+            None => alone(above, alpha),
+        };
+        let sd = |variance: f64| scale * variance.max(0.0).sqrt();
+        let interval = (low.is_finite() && high.is_finite()).then(|| (sd(low), sd(high)));
+        Component { sd: sd(value), interval, df: above.df }
     }
 }
 

@@ -14,6 +14,7 @@ mod crossed;
 mod estimate;
 mod fieller;
 mod fit;
+mod flows;
 mod layout;
 mod least_squares;
 mod normal_equations;

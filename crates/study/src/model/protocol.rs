@@ -49,6 +49,10 @@ pub struct Alternate {
 }
 
 impl Alternate {
+    /// The length of a turn that is not written: a step response of some ms is over in a fifth of
+    /// it.
+    pub(crate) const TURN: Duration = Duration::from_millis(100);
+
     /// Turns of this length; without a time to settle, a fifth of it is for that.
     #[must_use]
     pub fn of(turn: Duration, settle: Option<Duration>) -> Self {

@@ -57,6 +57,8 @@ pub(crate) enum Part {
     Number(&'static str, RangeInclusive<u64>),
     /// A value as a key of traffic has it, with its name in the schema.
     Shaped(&'static str, Shape),
+    /// The same, or `auto`.
+    OrAuto(&'static str, Shape),
     Word(Vocabulary),
     /// Several words, each once.
     Words(Vocabulary),
@@ -271,8 +273,8 @@ pub(crate) const PROTOCOL: Table = Table {
         may("stop", Part::Table(&STOP), "When it may stop before the last boot. Default: never."),
         may(
             "alternate",
-            Part::Shaped("Turn", limit::TURN),
-            "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. Default: each condition has runs of its own.",
+            Part::OrAuto("Turn", limit::TURN),
+            "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. `auto`: turns of 100 ms if any conditions can take turns and the study compares nothing that is counted for whole flows; otherwise none. Default: each condition has runs of its own.",
         ),
         may(
             "settle",

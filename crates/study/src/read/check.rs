@@ -3,11 +3,13 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use words::metric::Metric;
 use words::{KEYS, MOST_IN_TURNS, MOST_TURNS, Scenario, suggest};
 
 use crate::model::grid;
 use crate::model::limit;
 use crate::model::protocol::{Alternate, Order};
+use crate::model::selection::Request;
 use crate::model::study::Study;
 use crate::plan::comparison::resolve;
 use crate::plan::condition::Condition;
@@ -79,21 +81,21 @@ pub(crate) struct Places<'r> {
     pub(crate) alternate: Option<Range<usize>>,
 }
 
-/// Reports what only shows when all levels are combined.
+/// Reports what only shows when all levels are combined. Returns why conditions cannot take turns.
 pub(crate) fn plan(
     study: &Study,
     workloads: &[workload::Read],
     factors: &[factor::Read],
     places: &Places<'_>,
     problems: &mut Problems,
-) {
+) -> Option<Obstacle> {
     let size = grid::size(&study.factors()[..study.undesigned()], study.rows.len());
     if size.is_none_or(|size| size > limit::CONDITIONS) {
         let size =
             size.map_or("too many conditions to count".to_owned(), |size| format!("{size} conditions"));
         let message = format!("the factors combine to {size}: at most {} are allowed", limit::CONDITIONS);
         problems.report(place_of(study, "[factors]"), message, "use fewer factors or levels");
-        return;
+        return None;
     }
     exclusions_act(study, places.exclusions, problems);
     let draft = Draft::of(study);
@@ -106,12 +108,13 @@ pub(crate) fn plan(
             "no condition is left to measure",
             format!("all are excluded: {}", reasons.join("; ")),
         );
-        return;
+        return None;
     }
     sizes(study, &draft, workloads, factors, problems);
     states(&draft, places.stop.clone(), problems);
-    if let Some((place, alternate)) = places.alternate.clone().zip(study.protocol().alternate) {
-        turns(study, &draft, alternate, place, problems);
+    let obstacle = study.protocol().alternate.and_then(|alternate| obstacle(study, &draft, alternate));
+    if let (Some(place), Some(Obstacle(why, help))) = (&places.alternate, &obstacle) {
+        problems.report(place.clone(), why.clone(), help.clone());
     }
     let planned = draft.planned();
     for read in places.comparisons {
@@ -119,6 +122,7 @@ pub(crate) fn plan(
             problems.push(comparison::explain(read, why));
         }
     }
+    obstacle
 }
 
 /// Reports exclusions without an effect.
@@ -149,8 +153,11 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
     }
 }
 
-/// Reports conditions that cannot take turns in one flow.
-fn turns(study: &Study, draft: &Draft, alternate: Alternate, place: Range<usize>, problems: &mut Problems) {
+/// Why the conditions of a study cannot take turns in one flow, and the way out.
+pub(crate) struct Obstacle(String, String);
+
+fn obstacle(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Obstacle> {
+    let is_of_flows = |request: &Request| request.metric.is_some_and(Metric::is_of_whole_run);
     let (message, help) = if study.exact() {
         (
             "conditions take turns in time, and exact mode counts instructions".to_owned(),
@@ -166,6 +173,11 @@ fn turns(study: &Study, draft: &Draft, alternate: Alternate, place: Range<usize>
         (
             "conditions that take turns are not measured one after the other".to_owned(),
             "remove `alternate`, or write `order = \"interleaved\"`".to_owned(),
+        )
+    } else if study.requests.iter().any(is_of_flows) {
+        (
+            "what a comparison is about is counted for whole flows".to_owned(),
+            "remove `alternate`, or compare another metric".to_owned(),
         )
     } else {
         let sharing = |one: &Condition| {
@@ -197,10 +209,10 @@ fn turns(study: &Study, draft: &Draft, alternate: Alternate, place: Range<usize>
                 "write a longer `alternate`, or a shorter `duration` of the workload".to_owned(),
             )
         } else {
-            return;
+            return None;
         }
     };
-    problems.report(place, message, help);
+    Some(Obstacle(message, help))
 }
 
 /// The keys of traffic that can be switched in flight.

@@ -22,8 +22,9 @@ pub(crate) struct Hosts<'s> {
     pub(crate) inside_guest: bool,
 }
 
-pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Problems) -> Protocol {
-    let mut protocol = Protocol::default();
+/// The protocol, and whether its conditions take turns only if they can (`alternate = "auto"`).
+pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Problems) -> (Protocol, bool) {
+    let (mut protocol, mut is_auto) = (Protocol::default(), false);
     let looks = table.take("stop");
     if let Some(entry) = table.take("boots") {
         boots(&entry, hosts, &mut protocol, problems);
@@ -33,6 +34,10 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
     for Written { key, value, .. } in &written {
         if *key == "apart" {
             protocol.apart = *value == Some(Read::Switch(true));
+            continue;
+        }
+        if *key == "alternate" && matches!(value, Some(Read::Text(_))) {
+            (is_auto, turn) = (true, Some(Alternate::TURN));
             continue;
         }
         let field: &mut dyn Field = match *key {
@@ -51,7 +56,9 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
         apart(&protocol, place, problems);
     }
     protocol.stop = looks.and_then(|entry| stop(&entry, protocol.boots, problems));
-    protocol
+    // Who asks for both ways needs turns.
+    is_auto &= !protocol.apart;
+    (protocol, is_auto)
 }
 
 /// `alternate = "100ms"` and `settle = "20ms"`.

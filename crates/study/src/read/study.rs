@@ -128,7 +128,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
     let alternate_place = root.place_within("protocol", "alternate");
     let protocol = root.table("[protocol]", problems);
     let hosts = protocol::Hosts { scenarios: &scenarios, inside_guest };
-    let protocol = protocol.map(|table| protocol::read(table, hosts, problems)).unwrap_or_default();
+    let (protocol, is_auto) =
+        protocol.map(|table| protocol::read(table, hosts, problems)).unwrap_or_default();
     testbed.kernels_of_machines(protocol.how, problems);
     let machine = root.table("[machine]", problems);
     let machine = machine.map(|table| machine::read(table, problems)).unwrap_or_default();
@@ -143,7 +144,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         searches: workloads.iter().any(|read| read.workload.traffic.find_rate),
         scenarios: &scenarios,
         exact,
-        turns: protocol.alternate.is_some(),
+        turns: protocol.alternate.is_some() && !is_auto,
     };
     let comparisons: Vec<comparison::Read> = root
         .tables("[[comparison]]", limit::BLOCKS, problems)
@@ -165,7 +166,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         value.iter().for_each(|value| field.set(value));
     }
     let asked: Vec<Request> = comparisons.iter().map(|read| read.request.clone()).collect();
-    let study = Study {
+    let mut study = Study {
         name: name?,
         question: question?,
         workloads: workloads.iter().map(|read| read.workload.clone()).collect(),
@@ -190,9 +191,12 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
             exclusions: &places,
             comparisons: &comparisons,
             stop: stop_place,
-            alternate: alternate_place,
+            alternate: alternate_place.filter(|_| !is_auto),
         };
-        check::plan(&study, &workloads, &factors, &places, problems);
+        let obstacle = check::plan(&study, &workloads, &factors, &places, problems);
+        if is_auto && obstacle.is_some() {
+            study.protocol.alternate = None;
+        }
     }
     Some(study)
 }

@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 use words::{KEYS, Key, Shape, Vocabulary, metric};
 
 use super::{Parts, described, object};
-use crate::model::limit;
+use crate::model::limit::{self, AUTO};
 use crate::model::tables::{KIND, Part, Table};
 
 impl Parts {
@@ -35,6 +35,10 @@ impl Parts {
             }
             Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
             Part::Shaped(name, shape) => self.named(name, of_shape(*shape, false)),
+            Part::OrAuto(name, shape) => {
+                let value = self.named(name, of_shape(*shape, false));
+                json!({ "anyOf": [value, { "const": AUTO }] })
+            }
             Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),
             Part::Words(vocabulary) => {
                 let word = self.named(vocabulary.name, one_of(vocabulary));

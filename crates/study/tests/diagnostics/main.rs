@@ -187,6 +187,9 @@ fn conditions_that_cannot_take_turns_are_named() {
     shows!(added("\n[protocol]\nalternate = \"5ms\"\nsettle = 5"));
     shows!(added("\n[protocol]\nsettle = \"5ms\""));
     assert_eq!(alternate("apart = true"), "no problem");
+    // Who compares turns with runs needs turns.
+    let both_ways = "\n[protocol]\nalternate = \"auto\"\napart = true\norder = \"sequential\"";
+    assert!(added(both_ways).contains("not measured one after the other"));
     assert!(alternate("apart = true\nruns = 1").contains("`apart` needs two blocks in each boot"));
     assert!(added("\n[protocol]\napart = true").contains("no conditions take turns"));
     let no_feature = VALID.replace("tso = [\"on\", \"off\"]", "mtu = [1500, 9000]");

@@ -242,3 +242,20 @@ fn a_design_is_crossed_with_everything_else() {
     assert_eq!(baselines, [2, 7]);
     assert_eq!(plan.design.unwrap().factors, ["transmitter.tso", "receiver.gro"]);
 }
+
+#[test]
+fn turns_are_made_where_they_can_be_if_that_is_all_that_is_asked() {
+    let turns = |workload: &str, more: &str| {
+        let factors = format!("tso = [\"on\", \"off\"]\n[protocol]\nalternate = \"auto\"\n{more}");
+        study(&[workload], &factors).protocol().alternate.map(|alternate| alternate.turn)
+    };
+    let made = Some(std::time::Duration::from_millis(100));
+    assert_eq!(turns("tcp_stream", ""), made);
+    assert_eq!(turns("tcp_rr", ""), made);
+    assert_eq!(turns("tcp_stream", "order = \"sequential\""), None);
+    // Latencies are counted for whole flows.
+    assert_eq!(turns("tcp_rr", "[[comparison]]\nmetric = \"latency_p50\""), None);
+    let families = study(&["tcp_stream"], "family = [\"ipv4\", \"ipv6\"]\n[protocol]\nalternate = \"auto\"");
+    assert_eq!(families.protocol().alternate, None);
+    assert_eq!(families.plan().in_turns(0), [0]);
+}

@@ -1,0 +1,156 @@
+//! What a stored study says of the spread that another one will have.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use stats::{Component, Components, Observation, Question};
+use store::{StoredRun, StoredStudy};
+use study::{Condition, Study, metric::Metric};
+
+use crate::data::error::Error;
+use crate::data::metric::known;
+use crate::data::target::{Target, own_targets};
+use crate::data::turns::turns;
+use crate::words::number::{counted, instant};
+
+/// The confidence of a pilot's upper limit of a spread.
+pub(crate) const ASSURANCE: f64 = 0.8;
+/// The upper end of a 60 % interval is a limit with 80 % confidence.
+const LEVEL: f64 = 2.0 * ASSURANCE - 1.0;
+
+/// Standard deviations in % of the mean, and their source.
+#[derive(Debug, Clone, Serialize)]
+pub struct Spread {
+    /// Of the effects of a boot on one condition alone; where conditions of several states of the
+    /// testbed are compared, of all effects of a boot.
+    pub interaction: f64,
+    /// Its upper limit, with 80 % confidence; `None` if it is not estimated.
+    pub interaction_at_most: Option<f64>,
+    /// Between runs of a condition in a boot. With `in_turns`, of the effects of a flow on one
+    /// condition alone. `None` where each boot has one: `interaction` includes it.
+    pub runs: Option<f64>,
+    /// Whether all conditions that are compared take turns in one flow, so that what a flow does to
+    /// all of them is in no spread.
+    pub in_turns: bool,
+    /// The number of boots of the estimate; `None` if the figures are stated.
+    pub boots: Option<u32>,
+    /// Their source.
+    pub source: String,
+}
+
+impl Spread {
+    /// The spread of a stored study in the metric of `study`, if it measured the same kind of
+    /// traffic with that metric in the same scenario over two boots or more, in turns if `study`
+    /// does.
+    ///
+    /// # Errors
+    /// As [`crate::Sizing::new`], and what the statistics refuse.
+    pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
+        let target = target(study, metric)?;
+        let plan = study.plan();
+        let what = |condition: &Condition| (condition.workload.traffic.kind, condition.boot.scenario);
+        let planned = what(&plan.conditions[target.baseline]);
+        let alike =
+            |condition: usize| stored.plan.conditions.get(condition).is_some_and(|one| what(one) == planned);
+        let flow = plan.in_turns(target.baseline);
+        if target.conditions.iter().all(|condition| flow.contains(condition)) {
+            let own = (0..stored.plan.conditions.len()).filter(|condition| alike(*condition));
+            if let Some(flow) = own.map(|one| stored.plan.in_turns(one)).find(|flow| flow.len() > 1) {
+                return Ok(Self::of_flows(stored, &flow, target.metric));
+            }
+        }
+        // Where it measured in turns and in runs of their own: as the study to be planned does.
+        let takes_turns = study.protocol().alternate.is_some();
+        let is_so =
+            |run: &&StoredRun| !stored.plan.asked.protocol.apart || turns(run).is_some() == takes_turns;
+        let observations: Vec<Observation> = stored
+            .measurements()
+            .filter(is_so)
+            .filter(|run| alike(run.condition))
+            .filter_map(|run| {
+                let value = *run.metrics.get(target.metric.key)?;
+                Some(Observation { condition: run.condition, boot: run.boot, value })
+            })
+            .collect();
+        let Some(baseline) = observations.first().map(|run| run.condition) else { return Ok(None) };
+        let question = Question { level: LEVEL, ..Question::against(baseline) };
+        let analysis = stats::analyse(&observations, &question)?;
+        let mean = stats::mean(&analysis.conditions.iter().map(|one| one.mean).collect::<Vec<_>>());
+        // Differences between states of the testbed are also between boots.
+        let is_apart = states_of(&plan, &target) > 1;
+        let components = analysis.components;
+        let components = Components { boots: components.boots.filter(|_| is_apart), ..components };
+        Ok(Self::from(stored, baseline, mean, components, false))
+    }
+
+    /// That of differences inside the flows in which these conditions took turns.
+    fn of_flows(stored: &StoredStudy, together: &[usize], metric: &Metric) -> Option<Spread> {
+        let mut flows: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
+        for run in stored.measurements().filter(|run| together.contains(&run.condition)) {
+            if let (Some(_), Some(value)) = (turns(run), run.metrics.get(metric.key)) {
+                flows.entry((run.boot, run.block)).or_default().insert(run.condition, *value);
+            }
+        }
+        let whole = flows.into_iter().filter(|(_, values)| values.len() == together.len());
+        let flows: Vec<(u32, Vec<f64>)> =
+            whole.map(|((boot, _), values)| (boot, values.into_values().collect())).collect();
+        let mean = stats::mean(&flows.iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>());
+        Self::from(stored, together[0], mean, Components::of_flows(&flows, 1.0 - LEVEL)?, true)
+    }
+
+    /// In % of a mean; `None` if how boots differ is unknown.
+    fn from(
+        stored: &StoredStudy,
+        baseline: usize,
+        mean: f64,
+        components: Components,
+        in_turns: bool,
+    ) -> Option<Spread> {
+        let Components { boots, interaction: Some(interaction), runs } = components else { return None };
+        let with_boots = |of: fn(&Component) -> Option<f64>| {
+            Some(of(&interaction)?.hypot(boots.as_ref().map_or(Some(0.0), of)?))
+        };
+        let cell = with_boots(|component| Some(component.sd))?;
+        let cell_at_most = with_boots(|component| Some(component.interval?.1));
+        let share = |value: f64| 100.0 * value / mean.abs();
+        let window = stored.plan.conditions.get(baseline)?.workload.duration;
+        let source = format!(
+            "study {} ({}, {}, {}, windows of {}{})",
+            stored.row.id.0,
+            stored.row.name,
+            instant(stored.row.started_unix_ms),
+            counted(stored.row.boots as usize, "boot"),
+            study::format_duration(window),
+            if in_turns { ", in turns" } else { "" }
+        );
+        (mean != 0.0).then(|| Spread {
+            interaction: share(cell),
+            interaction_at_most: cell_at_most.map(share),
+            runs: runs.map(|runs| share(runs.sd)),
+            in_turns,
+            boots: Some(stored.row.boots),
+            source,
+        })
+    }
+}
+
+/// What is sized: the study's first comparison, or its first in the given metric.
+pub(crate) fn target(study: &Study, metric: Option<&str>) -> Result<Target, Error> {
+    let metric = metric.map(known).transpose()?;
+    let plan = study.plan();
+    let nothing = || Error::NothingToSize { study: study.name().to_owned() };
+    let mut target = own_targets(&plan).into_iter().next().ok_or_else(nothing)?;
+    if let Some(metric) = metric {
+        target.metric = metric;
+    }
+    let kind = plan.conditions[target.baseline].workload.traffic.kind;
+    if kind.produces(target.metric) { Ok(target) } else { Err(nothing()) }
+}
+
+/// The number of states of the testbed for the conditions of a comparison.
+pub(crate) fn states_of(plan: &study::Plan, target: &Target) -> usize {
+    let of_conditions = plan.states_of_conditions();
+    let compared = target.conditions.iter().chain([&target.baseline]);
+    let states: BTreeSet<usize> = compared.filter_map(|one| of_conditions.get(*one).copied()).collect();
+    states.len()
+}
