@@ -41,9 +41,6 @@ fn nextest(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure
     let colour = if io::stderr().is_terminal() { "always" } else { "never" };
     let mut command = workspace.cargo(&["nextest", "run", "--workspace", "--all-targets"]);
     command.args(["--profile", "default", "--final-status-level", "skip", "--color", colour]);
-    // One more than there are CPUs: one test usually waits, for a machine or for time to pass.
-    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    command.args(["--test-threads", &(cpus + 1).to_string()]);
     let ran = tee(command)?;
     let said = tally::of_nextest(&ran.text).ok_or_else(|| uncounted(&ran))?;
     let xml = fs::read_to_string(&junit).map_err(Failure::io(format!("cannot read {}", junit.display())))?;
