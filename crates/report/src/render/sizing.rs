@@ -14,6 +14,9 @@ use crate::words::layout::Layout;
 use crate::words::number::{counted, duration, percent, times};
 use crate::words::table::Table;
 
+/// From this share on, the time of one way of measuring is about that of the other.
+const ALIKE: f64 = 0.9;
+
 /// The most boots and runs that are tried.
 const BOOTS: u32 = 1_000;
 const RUNS: u32 = 1_000;
@@ -253,12 +256,16 @@ impl Sizing {
             } else {
                 (other.in_turns, that.seconds / this.seconds)
             };
-            text.push_str(&format!(
-                "{} is cheaper here: it takes {} of the time, as far as {} tell.\n",
-                if in_turns { "To take turns" } else { "To have runs of their own" },
-                times(share),
-                counted(self.spread.boots.unwrap_or(0) as usize, "boot")
-            ));
+            let boots = counted(self.spread.boots.unwrap_or(0) as usize, "boot");
+            let way = if in_turns { "To take turns" } else { "To have runs of their own" };
+            text.push_str(&if share > ALIKE {
+                format!("Both take about as long here, as far as {boots} tell.\n")
+            } else {
+                format!(
+                    "{way} is cheaper here: it takes {} of the time, as far as {boots} tell.\n",
+                    times(share)
+                )
+            });
         }
         text
     }
