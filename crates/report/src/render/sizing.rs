@@ -257,12 +257,12 @@ impl Sizing {
                 (other.in_turns, that.seconds / this.seconds)
             };
             let boots = counted(self.spread.boots.unwrap_or(0) as usize, "boot");
-            let way = if in_turns { "To take turns" } else { "To have runs of their own" };
+            let way = if in_turns { "Turns" } else { "Runs of their own" };
             text.push_str(&if share > ALIKE {
                 format!("Both take about as long here, as far as {boots} tell.\n")
             } else {
                 format!(
-                    "{way} is cheaper here: it takes {} of the time, as far as {boots} tell.\n",
+                    "{way} are cheaper here: they take {} of the time, as far as {boots} tell.\n",
                     times(share)
                 )
             });
@@ -282,7 +282,7 @@ impl Sizing {
                 "{boots} showed no difference between boots beyond what runs explain. That does not mean that there is none: with {sure} confidence it is at most {most} %."
             )
         } else {
-            format!("{boots} tell little of how boots differ: with {sure} confidence at most by {most} %.")
+            format!("As {boots} tell, boots differ by at most {most} % with {sure} confidence.")
         };
         let size = match &self.assured {
             Some(_) => format!(
