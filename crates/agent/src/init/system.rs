@@ -61,9 +61,9 @@ pub(super) fn seed(bytes: &[u8]) -> Result<(), InitError> {
     if result == 0 { Ok(()) } else { Err(InitError::at(step)(io::Error::last_os_error())) }
 }
 
-/// Makes the kernel keep memory that lies free, so that the pages of packets are not given back and
-/// allocated anew: whether they would be depends on what else holds memory. A
-/// kernel that is built without this setting stays as it is.
+/// Makes the kernel keep empty slabs, so that the memory of packets is not given back and allocated
+/// anew: whether it would be depends on what else holds memory. A kernel that is built without this
+/// setting stays as it is.
 pub(super) fn keep_slabs() {
     for cache in fs::read_dir("/sys/kernel/slab").into_iter().flatten().flatten() {
         let _ = fs::write(cache.path().join("min_partial"), KEPT);

@@ -13,6 +13,7 @@ use super::work::Trouble;
 /// So many are held at most: as many as two slabs of a frame's datagrams have.
 const MOST: usize = 32;
 
+/// The packets that lie there.
 pub(super) struct Held {
     queue: Queue,
     message: u32,
