@@ -50,6 +50,10 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         Part::Shaped(_, shape) => value.shaped(shape, problems),
         Part::OrAuto(_, shape) => match value.value.get_ref() {
             DeValue::String(text) if text == AUTO => Some(Read::Text(AUTO.to_owned())),
+            DeValue::String(text) if text.starts_with(char::is_alphabetic) => {
+                let message = format!("`{}` is neither a duration nor `{AUTO}`", quoted(text));
+                value.unknown(text, &message, [AUTO], problems)
+            }
             _ => value.shaped(shape, problems),
         },
         Part::Word(vocabulary) => value.one_of(vocabulary, problems).map(|word| Read::Text(word.to_owned())),

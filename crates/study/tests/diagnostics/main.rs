@@ -186,6 +186,8 @@ fn conditions_that_cannot_take_turns_are_named() {
     shows!(alternate("order = \"sequential\""));
     shows!(added("\n[protocol]\nalternate = \"5ms\"\nsettle = 5"));
     shows!(added("\n[protocol]\nsettle = \"5ms\""));
+    let misspelt = added("\n[protocol]\nalternate = \"autoo\"");
+    assert!(misspelt.contains("`autoo` is neither a duration nor `auto`"), "{misspelt}");
     assert_eq!(alternate("apart = true"), "no problem");
     // Who compares turns with runs needs turns.
     let both_ways = "\n[protocol]\nalternate = \"auto\"\napart = true\norder = \"sequential\"";
