@@ -1,5 +1,6 @@
 //! One end of a workload, from its sockets' opening to its account.
 
+mod greeting;
 mod receiver;
 mod transmitter;
 
@@ -40,7 +41,8 @@ impl Endpoint {
         Ok(Self { spec: spec.clone(), addresses, bound: Some(sockets), team: None })
     }
 
-    /// Connects a transmitter's flows to the `endpoints` of the receiver.
+    /// Connects a transmitter's flows to the `endpoints` of the receiver. Of UDP, it sends an empty
+    /// datagram, so that the first one of the workload finds a path that knows its peers.
     ///
     /// # Errors
     /// An invalid workload, endpoints of another workload, or a connection that is not established
@@ -61,8 +63,9 @@ impl Endpoint {
     }
 
     /// Attaches a receiver to the transmitter's flows, which are identified by their addresses. It
-    /// rejects connections from other addresses, and discards datagrams that its UDP sockets
-    /// received before. With `tcp_crr` it serves every connection from the transmitter's address.
+    /// rejects connections from other addresses. Of UDP, it waits for the transmitter's empty
+    /// datagram, not longer than 1.5 s, and discards what its sockets received before. With
+    /// `tcp_crr` it serves every connection from the transmitter's address.
     ///
     /// # Errors
     /// Addresses of another workload; TCP flows that do not arrive within 5 s; a second call; a

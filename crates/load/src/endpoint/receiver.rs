@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use socket2::Socket;
 use words::{Kind, LISTENER, Reader, Traffic};
 
+use super::greeting;
 use crate::error::{Context, Error, Result};
 use crate::socket::{self, options};
 use crate::spec::Spec;
@@ -56,6 +57,7 @@ pub(super) fn join(
         return Ok((share(&sockets[0], &spec.traffic)?, peers));
     }
     if spec.traffic.kind.is_udp() {
+        greeting::wait(&sockets[0]);
         for (flow, (one, peer)) in sockets.iter().zip(locals).enumerate() {
             if spec.traffic.connects(!spec.traffic.is_forward(flow)) {
                 one.connect(&(*peer).into()).or_setup("connect", socket::flow(flow))?;

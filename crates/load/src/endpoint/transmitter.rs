@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use socket2::Socket;
 use words::Kind;
 
+use super::greeting;
 use crate::error::{Errno, Error, Result};
 use crate::socket;
 use crate::spec::Spec;
@@ -50,6 +51,10 @@ pub(super) fn connect(spec: &Spec, endpoints: &[SocketAddr]) -> Result<Connected
     }
     if spec.traffic.kind == Kind::TcpCrr {
         connected.locals.push(SocketAddr::new(spec.local, 0));
+    }
+    if spec.traffic.kind.is_udp() && spec.traffic.kind.is_received() {
+        // All flows have the same two hosts.
+        greeting::send(&connected.sockets[0], connected.peers[0]);
     }
     Ok(connected)
 }

@@ -1,0 +1,101 @@
+//! The empty datagram that a UDP workload begins with: the kernel looks up the peer's link-layer
+//! address for it. Else it would do so for the first datagrams of the workload, keep some of them
+//! meanwhile (`unres_qlen_bytes`, 90 of 1500 bytes), and drop those before them where no counter of
+//! a namespace shows it.
+
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+use socket2::Socket;
+
+use crate::sys;
+
+/// How long a receiver waits for it. The kernel asks for an address once a second.
+const WAIT: Duration = Duration::from_millis(1500);
+
+/// Sends it. Its failure is no error yet: the workload itself meets the same one.
+pub(super) fn send(socket: &Socket, peer: SocketAddr) {
+    let _ = socket.send_to(&[], &peer.into());
+}
+
+/// Waits until it has come, and discards what came before. One that is lost on the path is not
+/// waited for any longer.
+pub(super) fn wait(socket: &Socket) {
+    let mut room = [0u8; 16];
+    let until = sys::now() + WAIT.as_nanos() as u64;
+    while sys::now() < until {
+        match sys::receive(socket.as_raw_fd(), &mut room, libc::MSG_DONTWAIT) {
+            0 => return,
+            1.. => {}
+            _ => {
+                sys::wait_for(socket.as_raw_fd(), libc::POLLIN, until);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use words::{Kind, Traffic};
+
+    use super::*;
+    use crate::{Endpoint, Spec};
+
+    fn spec(kind: Kind) -> Spec {
+        Spec {
+            traffic: Traffic::new(kind),
+            local: "127.0.0.1".parse().unwrap(),
+            cpus: vec![],
+            interface: None,
+        }
+    }
+
+    #[test]
+    fn a_transmitter_greets_once_before_its_first_datagram() {
+        for kind in [Kind::UdpStream, Kind::UdpRr] {
+            let peers: Vec<_> = (0..2).map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+            let addresses: Vec<_> = peers.iter().map(|peer| peer.local_addr().unwrap()).collect();
+            let mut spec = spec(kind);
+            spec.traffic.flows = 2;
+            let end = Endpoint::connect(&spec, &addresses).unwrap();
+            peers.iter().for_each(|peer| peer.set_nonblocking(true).unwrap());
+            let mut room = [1; 4];
+            assert_eq!(peers[0].recv_from(&mut room).unwrap(), (0, end.addresses()[0]));
+            assert!(peers[0].recv(&mut room).is_err() && peers[1].recv(&mut room).is_err());
+        }
+    }
+
+    #[test]
+    fn a_receiver_waits_for_the_greeting_and_discards_what_came_before() {
+        let spec = spec(Kind::UdpStream);
+        let mut receiver = Endpoint::bind(&spec).unwrap();
+        let to = receiver.addresses()[0];
+        let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        peer.send_to(b"of somebody else", to).unwrap();
+        let local = peer.local_addr().unwrap();
+        let late = Duration::from_millis(200);
+        let begin = Instant::now();
+        let greeter = std::thread::spawn(move || {
+            std::thread::sleep(late);
+            peer.send_to(&[], to).unwrap();
+            peer
+        });
+        receiver.attach(&[local]).unwrap();
+        assert!(begin.elapsed() >= late, "{:?}", begin.elapsed());
+        let _peer = greeter.join().unwrap();
+        assert_eq!(receiver.finish().unwrap().received.messages, 0);
+    }
+
+    #[test]
+    fn a_greeting_that_is_lost_ends_the_wait_in_time() {
+        let spec = spec(Kind::UdpStream);
+        let mut receiver = Endpoint::bind(&spec).unwrap();
+        let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let begin = Instant::now();
+        receiver.attach(&[peer.local_addr().unwrap()]).unwrap();
+        assert!(begin.elapsed() >= WAIT, "{:?}", begin.elapsed());
+    }
+}
