@@ -5,8 +5,8 @@
 //! 1. [`Endpoint::bind`] opens the receiving sockets; their [`Endpoint::addresses`] go to the other
 //!    end.
 //! 2. [`Endpoint::connect`] connects to them; its addresses come back.
-//! 3. [`Endpoint::attach`] accepts these peers and rejects all others. Now each host knows the
-//!    other's link-layer address, with UDP too.
+//! 3. [`Endpoint::attach`] accepts these peers and rejects all others. By then an empty datagram
+//!    has made the hosts of a UDP workload look up each other's link-layer address.
 //! 4. `start` the receiver, then the transmitter: a thread for each flow or for several, pinned
 //!    when asked to.
 //! 5. Both ends step through [`Phase`]: `Ramp`, then `Window`, then `Tail`. `sample` at the edges

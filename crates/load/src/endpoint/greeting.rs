@@ -1,7 +1,7 @@
-//! The empty datagram that a UDP workload begins with: the kernel looks up the peer's link-layer
-//! address for it. Else it would do so for the first datagrams of the workload, keep some of them
-//! meanwhile (`unres_qlen_bytes`, 90 of 1500 bytes), and drop those before them where no counter of
-//! a namespace shows it.
+//! The empty datagram that a UDP workload begins with: for it the kernel looks up the peer's
+//! link-layer address. Without it the kernel would do so for the first datagrams of the workload,
+//! keep the newest of them meanwhile (`unres_qlen_bytes`, 90 of 1500 bytes), and drop the others
+//! where no counter of a namespace shows it.
 
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
@@ -14,13 +14,13 @@ use crate::sys;
 /// How long a receiver waits for it. The kernel asks for an address once a second.
 const WAIT: Duration = Duration::from_millis(1500);
 
-/// Sends it. Its failure is no error yet: the workload itself meets the same one.
+/// Sends it. A failure is not reported here: the workload itself meets the same one.
 pub(super) fn send(socket: &Socket, peer: SocketAddr) {
     let _ = socket.send_to(&[], &peer.into());
 }
 
-/// Waits until it has come, and discards what came before. One that is lost on the path is not
-/// waited for any longer.
+/// Waits until it has come, and discards what came before. If the path lost it, the workload begins
+/// without it.
 pub(super) fn wait(socket: &Socket) {
     let mut room = [0u8; 16];
     let until = sys::now() + WAIT.as_nanos() as u64;
@@ -66,6 +66,14 @@ mod tests {
             assert_eq!(peers[0].recv_from(&mut room).unwrap(), (0, end.addresses()[0]));
             assert!(peers[0].recv(&mut room).is_err() && peers[1].recv(&mut room).is_err());
         }
+    }
+
+    #[test]
+    fn what_nobody_receives_begins_without_a_greeting() {
+        let bystander = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let _end = Endpoint::connect(&spec(Kind::Pps), &[bystander.local_addr().unwrap()]).unwrap();
+        bystander.set_nonblocking(true).unwrap();
+        assert!(bystander.recv(&mut [0; 4]).is_err());
     }
 
     #[test]

@@ -41,8 +41,9 @@ impl Endpoint {
         Ok(Self { spec: spec.clone(), addresses, bound: Some(sockets), team: None })
     }
 
-    /// Connects a transmitter's flows to the `endpoints` of the receiver. Of UDP, it sends an empty
-    /// datagram, so that the first one of the workload finds a path that knows its peers.
+    /// Connects a transmitter's flows to the `endpoints` of the receiver. With UDP it sends an
+    /// empty datagram, so that the kernel looks up the receiver's address before the workload
+    /// begins.
     ///
     /// # Errors
     /// An invalid workload, endpoints of another workload, or a connection that is not established
@@ -63,8 +64,8 @@ impl Endpoint {
     }
 
     /// Attaches a receiver to the transmitter's flows, which are identified by their addresses. It
-    /// rejects connections from other addresses. Of UDP, it waits for the transmitter's empty
-    /// datagram, not longer than 1.5 s, and discards what its sockets received before. With
+    /// rejects connections from other addresses. With UDP it waits for the transmitter's empty
+    /// datagram, but not longer than 1.5 s, and discards what its sockets received before. With
     /// `tcp_crr` it serves every connection from the transmitter's address.
     ///
     /// # Errors
