@@ -1,6 +1,5 @@
 //! Fixed work of one thread that holds the sockets of both ends.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use host::Links;
@@ -8,14 +7,12 @@ use load::Spec;
 use load::exact::{self, ReceivingEnd, await_beat, run};
 
 use crate::message::{Answer, ExactReceiver};
+use crate::neighbours::Neighbours;
 use crate::refusal::{Refusal, Reply};
-
-/// Whether this process has made the kernel's tables of neighbours large.
-static SPREAD: AtomicBool = AtomicBool::new(false);
 
 /// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
 pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Reply {
-    let (receiver, mut there, nobody) = match receiver {
+    let (receiver, there, nobody) = match receiver {
         ExactReceiver::In { process, spec } => {
             let (receiver, there) = open_in(process, *spec)?;
             (Some(receiver), Some(there), None)
@@ -23,17 +20,9 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
         ExactReceiver::Nobody(address) => (None, None, Some(address)),
         ExactReceiver::Apart => return Err(NO_OTHER.into()),
     };
-    // The tables are the kernel's, and stay large.
-    if !SPREAD.swap(true, Ordering::Relaxed) {
-        links.spread_neighbours()?;
-    }
-    let mut kept = Ok(0);
-    // When a neighbour was found decides when it is checked again, which would be in the count.
-    let mut settled = || {
-        kept = std::iter::once(&mut *links)
-            .chain(&mut there)
-            .try_fold(0, |kept, links| links.keep_neighbours().map(|more| kept + more));
-    };
+    let mut neighbours = Neighbours::of(links, there)?;
+    let mut kept = Ok(());
+    let mut settled = || kept = neighbours.keep();
     // A thread has its own page from which the kernel takes memory for sends. A thread that has
     // sent before starts inside of that page, messages then cross its end, and that costs about 1 %
     // more.

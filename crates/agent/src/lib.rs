@@ -26,6 +26,7 @@ mod keeper;
 mod launch;
 mod machine;
 pub mod message;
+mod neighbours;
 mod output;
 mod profiler;
 mod refusal;

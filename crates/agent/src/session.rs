@@ -158,7 +158,7 @@ impl Session {
             }
             Request::Trace { spec, receiver, wanted } => {
                 let connected = self.traffic.take();
-                trace(&spec, (receiver, connected), &wanted, deadline)
+                trace(&mut self.interfaces.links, &spec, (receiver, connected), &wanted, deadline)
             }
             Request::Survey { paths, functions } => survey(&paths, functions),
             Request::Finish => {

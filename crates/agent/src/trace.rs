@@ -7,13 +7,14 @@ use ::trace::{
     Account, Candidates, Chosen, Cost, Kernel, Ladder, Offered, Path, Phase, Probe, Round, Sampled, Survey,
     Tracer, needed, resolve,
 };
-use host::ProcessTimes;
+use host::{Links, ProcessTimes};
 use load::Spec;
 use load::exact::{Repeat, lend};
 
 use crate::envelope::Deadline;
 use crate::exact::open_in;
 use crate::message::{Answer, ExactReceiver, Traced};
+use crate::neighbours::Neighbours;
 use crate::profiler::Profiler;
 use crate::refusal::{Refusal, Reply};
 use crate::traffic::Traffic;
@@ -31,6 +32,7 @@ const NOT_CONNECTED: &str = "no workload is open: connect to the other machine f
 /// Traces the work of a workload. Meanwhile the agent reads and writes nothing.
 /// `connected`: the workload that was open, for a receiver on another machine.
 pub(crate) fn trace(
+    links: &mut Links,
     spec: &Spec,
     (receiver, connected): (ExactReceiver, Option<Traffic>),
     wanted: &Traced,
@@ -42,17 +44,23 @@ pub(crate) fn trace(
     }
     let kernel = Kernel::running().map_err(|error| Refusal::from(error.to_string()))?;
     let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), deadline };
-    let mut borrower = |turns: &mut dyn Repeat| work.account(turns);
-    let (receiver, nobody) = match receiver {
-        ExactReceiver::In { process, spec } => (Some(open_in(process, *spec)?.0), None),
-        ExactReceiver::Nobody(address) => (None, Some(address)),
+    let (receiver, there, nobody) = match receiver {
+        ExactReceiver::In { process, spec } => {
+            let (receiver, there) = open_in(process, *spec)?;
+            (Some(receiver), Some(there), None)
+        }
+        ExactReceiver::Nobody(address) => (None, None, Some(address)),
         ExactReceiver::Apart => {
             let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
+            // The neighbours of a machine of somebody's stay as they are.
+            let mut borrower = |turns: &mut dyn Repeat| work.account(turns, None);
             let lent = connected.endpoint().lend(wanted.asleep, &mut borrower);
             return Ok(Answer::Traced(Box::new(lent.map_err(Refusal::passing)??)));
         }
     };
     drop(connected);
+    let mut neighbours = Neighbours::of(links, there)?;
+    let mut borrower = |turns: &mut dyn Repeat| work.account(turns, Some(&mut neighbours));
     let lent = lend(spec, receiver, nobody, wanted.asleep, &mut borrower).map_err(Refusal::passing)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
@@ -73,12 +81,17 @@ struct Watched<'w> {
 }
 
 impl Watched<'_> {
-    fn account(&self, work: &mut dyn Repeat) -> Result<Account, Refusal> {
+    fn account(
+        &self,
+        work: &mut dyn Repeat,
+        neighbours: Option<&mut Neighbours<'_>>,
+    ) -> Result<Account, Refusal> {
         let mut profiler = match self.wanted.profile {
             0 => None,
             frequency => Some(Profiler::ready(work, frequency)?),
         };
         repeat(work, WARM_UP)?;
+        neighbours.map_or(Ok(()), Neighbours::keep)?;
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
         let mut with_all = self.loaded_to_sample(&probes, self.wanted.every)?;
