@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use stats::Design;
-use stats::simulate::{Estimates, Looking, Plan, Shape, World, look_often};
+use stats::simulate::{Estimates, Looking, Plan, SequentialRates, Shape, World, look_often};
 
 use super::tally::in_percent;
 use crate::bench::Bench;
@@ -16,6 +16,7 @@ const OFF: f64 = 0.2;
 const CHEAPER: u32 = 50;
 
 /// What a single comparison is part of, and when it is looked at.
+#[derive(Clone, Copy)]
 struct Studied {
     design: Design,
     conditions: usize,
@@ -44,55 +45,84 @@ pub(super) fn run(bench: &Bench, experiments: u32) -> Result<Report, Failure> {
         "stated",
     ];
     let mut report = Report::begin("verdict --looks", &heading);
-    let many = experiments.saturating_mul(CHEAPER).min(10_000_000);
+    let many = bench.or_smoke(experiments.saturating_mul(CHEAPER).min(10_000_000), experiments);
+    let looks = (2..=bench.or_smoke(9, 3)).map(|looks| Studied { looks, ..DEFAULT });
+    let simulated = looks.chain(bench.or_smoke(OTHERS.to_vec(), vec![OTHERS[1]])).map(|studied| {
+        bench.check()?;
+        Ok(Simulated { found: studied.look_often(many)?, studied })
+    });
+    let simulated = simulated.collect::<Result<Vec<_>, Failure>>()?;
     for looking in [Looking::ObrienFleming, Looking::Pocock] {
-        for studied in (2..=9).map(|looks| Studied { looks, ..DEFAULT }).chain(OTHERS) {
-            bench.check()?;
-            single(&mut report, looking, &studied, many)?;
-        }
+        simulated.iter().try_for_each(|one| one.tell(&mut report, looking))?;
     }
     Ok(report.finish())
 }
 
-/// One comparison without a difference, and with those that are found in about a tenth to nine
-/// tenths of experiments.
-fn single(report: &mut Report, looking: Looking, studied: &Studied, experiments: u32) -> Result<(), Failure> {
-    let Studied { design, conditions, boots, looks } = *studied;
-    let (between, shared, within, shape) = (0.0, 0.0, 1.0, Shape::Normal);
-    let size = boots as usize;
-    let world =
-        World { design, conditions, boots: size, runs: 1, mean: 100.0, between, shared, within, shape };
-    // In standard errors of the last look: 1, 2, 3 and 5.
-    let error = (2.0 / f64::from(boots)).sqrt();
-    let differences = [1.0, 2.0, 3.0, 5.0].map(|errors| errors * error).to_vec();
-    let plan = Plan { world, between: vec![0.0], differences, methods: Vec::new(), experiments, seed: 1 };
-    let found = look_often(&plan, looks, 2).map_err(Failure::failed)?;
-    let place = Looking::ALL.iter().position(|one| *one == looking);
-    let place = place.ok_or_else(|| Failure::failed("no such bounds"))?;
-    let bounds = looking.as_str();
-    let name =
-        format!("{}, {conditions} conditions", if design == Design::Nested { "nested" } else { "crossed" });
-    for cell in &found.cells {
-        let off = |found: f64, above: f64| {
-            format!("{:+.1}, {:.0}", 100.0 * (found / cell.difference - 1.0), 100.0 * above)
-        };
-        let Estimates { measured, adjusted, measured_above, adjusted_above } = cell.estimates[place];
-        let none = || "-".to_owned();
-        let (what, measured, stated) = match cell.difference / error {
-            0.0 => ("nothing differs".to_owned(), none(), none()),
-            errors => {
-                let what = format!("{errors:.0} standard errors");
-                (what, off(measured, measured_above), off(adjusted, adjusted_above))
-            }
-        };
-        let rate = in_percent(&cell.rates[place], 2);
-        let [boots, looks] = [boots, looks].map(|count| count.to_string());
-        report.row([what, name.clone(), bounds.to_owned(), boots, looks, rate, measured, stated]);
+impl Studied {
+    fn world(&self) -> World {
+        let Self { design, conditions, boots, .. } = *self;
+        let (between, shared, within, shape) = (0.0, 0.0, 1.0, Shape::Normal);
+        let boots = boots as usize;
+        World { design, conditions, boots, runs: 1, mean: 100.0, between, shared, within, shape }
     }
-    let rate = found.cells.first().map_or(f64::NAN, |cell| 100.0 * cell.rates[place].rate);
-    let what = format!("{bounds}, {name}, {looks} looks at {boots} boots");
-    let off = Goal::new(format!("{what}: error rate off 5 %"), (rate - 5.0).abs(), Bound::Under(OFF), "%");
-    report.goals.push(off);
-    report.result(what, json!({"looking": looking, "found": found.cells}));
-    Ok(())
+
+    /// The standard error of the last look.
+    fn error(&self) -> f64 {
+        (2.0 / f64::from(self.boots)).sqrt()
+    }
+
+    /// One comparison without a difference, and with those that are found in about a tenth to nine
+    /// tenths of experiments.
+    fn look_often(&self, experiments: u32) -> Result<SequentialRates, Failure> {
+        // In standard errors of the last look.
+        let differences = [1.0, 2.0, 3.0, 5.0].map(|errors| errors * self.error()).to_vec();
+        let (world, methods) = (self.world(), Vec::new());
+        let plan = Plan { world, between: vec![0.0], differences, methods, experiments, seed: 1 };
+        look_often(&plan, self.looks, 2).map_err(Failure::failed)
+    }
+}
+
+/// What was found, by every kind of bounds.
+struct Simulated {
+    studied: Studied,
+    found: SequentialRates,
+}
+
+impl Simulated {
+    fn tell(&self, report: &mut Report, looking: Looking) -> Result<(), Failure> {
+        let Self { studied, found } = self;
+        let Studied { design, conditions, boots, looks } = *studied;
+        let error = studied.error();
+        let place = Looking::ALL.iter().position(|one| *one == looking);
+        let place = place.ok_or_else(|| Failure::failed("no such bounds"))?;
+        let bounds = looking.as_str();
+        let name = format!(
+            "{}, {conditions} conditions",
+            if design == Design::Nested { "nested" } else { "crossed" }
+        );
+        for cell in &found.cells {
+            let off = |found: f64, above: f64| {
+                format!("{:+.1}, {:.0}", 100.0 * (found / cell.difference - 1.0), 100.0 * above)
+            };
+            let Estimates { measured, adjusted, measured_above, adjusted_above } = cell.estimates[place];
+            let none = || "-".to_owned();
+            let (what, measured, stated) = match cell.difference / error {
+                0.0 => ("nothing differs".to_owned(), none(), none()),
+                errors => {
+                    let what = format!("{errors:.0} standard errors");
+                    (what, off(measured, measured_above), off(adjusted, adjusted_above))
+                }
+            };
+            let rate = in_percent(&cell.rates[place], 2);
+            let [boots, looks] = [boots, looks].map(|count| count.to_string());
+            report.row([what, name.clone(), bounds.to_owned(), boots, looks, rate, measured, stated]);
+        }
+        let rate = found.cells.first().map_or(f64::NAN, |cell| 100.0 * cell.rates[place].rate);
+        let what = format!("{bounds}, {name}, {looks} looks at {boots} boots");
+        let off =
+            Goal::new(format!("{what}: error rate off 5 %"), (rate - 5.0).abs(), Bound::Under(OFF), "%");
+        report.goals.push(off);
+        report.result(what, json!({"looking": looking, "found": found.cells}));
+        Ok(())
+    }
 }
