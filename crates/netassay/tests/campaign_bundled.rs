@@ -1,20 +1,23 @@
-//! Every study that comes with netassay runs whole: shortened, to its last run, as root and as an
-//! ordinary user. Those in exact mode, for which root is nothing else, run as the latter.
+//! Every study that comes with netassay, but one that another test runs, runs whole: shortened, to
+//! its last run, as root and as an ordinary user. Those in exact mode, for which root is nothing
+//! else, run as the latter.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "where the time of each study is told")]
 
 mod common;
+#[path = "common/kept_report.rs"]
+mod kept_report;
 #[path = "common/kernel.rs"]
 mod kernel;
 
-use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
 use common::{Bench, apart, expect, inside, is_root, skip};
+use kept_report::keep_report;
 use serde_json::Value;
 
 /// What shortens any study. Two boots, because a fault may lie in the first or in all others; one
@@ -32,10 +35,6 @@ const BESIDES: &[(&str, &[&str])] = &[
     // A guest that counts instructions boots for ten seconds.
     ("kernel-ab-exact", &["kernel=KERNEL,KERNEL-again", "boots=1"]),
     // What traces say is tested in `traffic_guests`; here each is made, in one boot.
-    (
-        "path-checksum",
-        &["kernel=KERNEL", "boots=1", "trace.batch=64", "trace.rounds=1", "trace.paths=udp-tx"],
-    ),
     ("path-offload", &["kernel=KERNEL", "boots=1", "trace.batch=64", "trace.rounds=1", "trace.paths=tcp-rx"]),
     // Two kernels would be two boots.
     (
@@ -70,7 +69,10 @@ const BESIDES: &[(&str, &[&str])] = &[
 
 /// The studies that count instructions, or do so here: whatever else the machine does, they count
 /// the same.
-const EXACT: &[&str] = &["kernel-ab-exact", "path-checksum", "path-offload", "path-kernel"];
+const EXACT: &[&str] = &["kernel-ab-exact", "path-offload", "path-kernel"];
+
+/// What runs whole elsewhere: as root in `traffic_guests`, where its figures are looked at too.
+const ELSEWHERE: &[&str] = &["path-checksum"];
 
 /// What studies stand in. Those with guests have the machine to themselves
 /// (`.config/nextest.toml`), unless they only count.
@@ -161,7 +163,7 @@ fn studies(bench: &Bench, place: Place) -> Vec<(String, String)> {
     // Of several scenarios the last: those with guests come after those without.
     let last = |study: &Value| word(study["scenarios"].as_array().unwrap().last().unwrap());
     let studies: Vec<_> = studies.iter().map(|study| (word(&study["name"]), last(study))).collect();
-    for of in BESIDES.iter().map(|(of, _)| of).chain(EXACT) {
+    for of in BESIDES.iter().map(|(of, _)| of).chain(EXACT).chain(ELSEWHERE) {
         assert!(studies.iter().any(|(name, _)| name == of), "{of} is no bundled study");
     }
     let place_of = |name: &str| match besides(name).any(|change| change.contains("KERNEL")) {
@@ -169,7 +171,8 @@ fn studies(bench: &Bench, place: Place) -> Vec<(String, String)> {
         true if EXACT.contains(&name) => Place::ExactGuest,
         true => Place::Guests,
     };
-    studies.into_iter().filter(|(name, _)| place_of(name) == place).collect()
+    let is_here = |name: &str| !ELSEWHERE.contains(&name) && place_of(name) == place;
+    studies.into_iter().filter(|(name, _)| is_here(name)).collect()
 }
 
 /// Runs a study, and expects every planned run on its page.
@@ -194,21 +197,6 @@ fn run(name: &str, kernel: &str, further: &[&'static str], netassay: impl Fn(&[&
         }
     }
     println!("note: {name}: {} conditions in {:.1} s", conditions.len(), begun.elapsed().as_secs_f64());
-}
-
-/// Keeps the report of a study, and what is stored of it, for `cargo xtask test browser`.
-fn keep_report(bench: &Bench, name: &str) {
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reports");
-    fs::create_dir_all(&kept).unwrap();
-    for kind in ["csv", "json"] {
-        let output = bench.run(&["export", name, "--format", kind]);
-        expect(&output, 0);
-        fs::write(kept.join(format!("{name}.{kind}")), output.stdout).unwrap();
-    }
-    let stored: Value =
-        serde_json::from_slice(&fs::read(kept.join(format!("{name}.json"))).unwrap()).unwrap();
-    let written = bench.path(&format!("{name}-{}.html", stored["study"]["id"]));
-    fs::copy(&written, kept.join(format!("{name}.html"))).unwrap();
 }
 
 /// A kernel where any user may read it, by its name and, with `-again` behind it, by another.

@@ -5,6 +5,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/kept_report.rs"]
+mod kept_report;
 #[path = "../common/kernel.rs"]
 mod kernel;
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::common::{Bench, apart, expect, stdout};
+use crate::kept_report::keep_report;
 use crate::kernel;
 
 const SHORT: [&str; 8] = [
@@ -84,6 +85,10 @@ fn a_checksum_without_offload_is_paid_where_it_is_computed_and_where_it_is_check
     for words in ["path-checksum: functions", "more by itself than with transmitter.tx=on", "csum"] {
         assert!(drawn.contains(words), "{words}: {drawn}");
     }
+
+    // This study's report is looked at with all others.
+    expect(&bench.run(&["report", "path-checksum"]), 0);
+    keep_report(&bench, "path-checksum");
 
     // The same from the database, and as a range over it and itself.
     let again = document(&bench, &["trace", "--from", "path-checksum", "--format=json"]);
