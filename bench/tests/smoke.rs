@@ -187,8 +187,8 @@ fn traffic_verdicts_are_simulated_and_reached() {
 
 #[test]
 fn looks_and_pilots_are_simulated() {
-    // 2 numbers of looks and another design, by both bounds; 4 spreads and 3 sizes.
-    for (option, count) in [("--looks", 2 * (2 + 1)), ("--pilots", 4 * 3)] {
+    // 8 numbers of looks and 4 designs, by both bounds; 4 spreads and 3 sizes.
+    for (option, count) in [("--looks", 2 * (8 + 4)), ("--pilots", 4 * 3)] {
         let report = report(&bench(&["verdict", option]));
         assert_eq!(report["results"].as_object().unwrap().len(), count);
         list(&report, "/goals", count);

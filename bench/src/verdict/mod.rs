@@ -105,7 +105,7 @@ fn simulate(bench: &Bench, world: &World, experiments: u32, report: &mut Report)
     report.note(world.words());
     let mut all = Vec::new();
     let mut one = |lower: u32, protocol: &Protocol, report: &mut Report, a: Option<&Tally>| {
-        let experiments = bench.or_smoke(experiments, 2);
+        let experiments = bench.or_smoke(experiments, 5);
         let tally = world.simulate(protocol, f64::from(lower), experiments, &bench.interrupt)?;
         let name = &protocol.name;
         bench.say(&format!("verdict, {lower} % lower, {name}: simulated"));
