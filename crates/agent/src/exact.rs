@@ -1,5 +1,6 @@
 //! Fixed work of one thread that holds the sockets of both ends.
 
+use std::net::SocketAddr;
 use std::thread;
 
 use host::Links;
@@ -12,14 +13,7 @@ use crate::refusal::{Refusal, Reply};
 
 /// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
 pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Reply {
-    let (receiver, there, nobody) = match receiver {
-        ExactReceiver::In { process, spec } => {
-            let (receiver, there) = open_in(process, *spec)?;
-            (Some(receiver), Some(there), None)
-        }
-        ExactReceiver::Nobody(address) => (None, None, Some(address)),
-        ExactReceiver::Apart => return Err(NO_OTHER.into()),
-    };
+    let OtherEnd { receiver, links: there, nobody } = OtherEnd::of(receiver)?.ok_or(NO_OTHER)?;
     let mut neighbours = Neighbours::of(links, there)?;
     let mut kept = Ok(());
     let mut settled = || kept = neighbours.keep();
@@ -42,19 +36,42 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
 
 const NO_OTHER: &str = "exact mode holds the sockets of both ends: no other machine has one";
 
-/// Opens a socket in the network namespace of another process, and one to its kernel's links. A new
-/// thread enters that namespace; this one stays.
-pub(crate) fn open_in(process: u32, spec: Spec) -> Result<(ReceivingEnd, Links), Refusal> {
-    let open = move || {
-        host::namespace::join_net(process).map_err(Refusal::passing)?;
-        Ok((ReceivingEnd::open(&spec).map_err(Refusal::passing)?, Links::open()?))
-    };
-    let opened = thread::Builder::new().name("receiver".to_owned()).spawn(open);
-    let thread =
-        opened.map_err(|error| format!("cannot start a thread for the receiving end's socket: {error}"))?;
-    thread
-        .join()
-        .map_err(|_| Refusal::from("the thread that opens the receiving end's socket died".to_owned()))?
+/// The other end of the work, where this kernel has it.
+pub(crate) struct OtherEnd {
+    /// Its socket; none if nobody receives.
+    pub(crate) receiver: Option<ReceivingEnd>,
+    /// Its kernel's links, where it has a network namespace of its own.
+    pub(crate) links: Option<Links>,
+    /// Where messages go that nobody receives.
+    pub(crate) nobody: Option<SocketAddr>,
+}
+
+impl OtherEnd {
+    /// `None` for one on another machine.
+    pub(crate) fn of(receiver: ExactReceiver) -> Result<Option<Self>, Refusal> {
+        Ok(match receiver {
+            ExactReceiver::In { process, spec } => Some(Self::in_namespace_of(process, *spec)?),
+            ExactReceiver::Nobody(address) => {
+                Some(Self { receiver: None, links: None, nobody: Some(address) })
+            }
+            ExactReceiver::Apart => None,
+        })
+    }
+
+    /// A new thread enters the network namespace of that process; this one stays.
+    fn in_namespace_of(process: u32, spec: Spec) -> Result<Self, Refusal> {
+        let open = move || {
+            host::namespace::join_net(process).map_err(Refusal::passing)?;
+            let receiver = Some(ReceivingEnd::open(&spec).map_err(Refusal::passing)?);
+            Ok(Self { receiver, links: Some(Links::open()?), nobody: None })
+        };
+        let opened = thread::Builder::new().name("receiver".to_owned()).spawn(open);
+        let thread = opened
+            .map_err(|error| format!("cannot start a thread for the receiving end's socket: {error}"))?;
+        thread
+            .join()
+            .map_err(|_| Refusal::from("the thread that opens the receiving end's socket died".to_owned()))?
+    }
 }
 
 /// The counter of soft interrupts of the work.

@@ -1,4 +1,4 @@
-//! The neighbours of both ends of fixed work, which cost it the same in each batch and boot.
+//! Neighbours whose resolution is never in the cost of fixed work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,8 +7,8 @@ use host::Links;
 /// Whether this process has made the kernel's tables of neighbours large.
 static SPREAD: AtomicBool = AtomicBool::new(false);
 
-/// Of this namespace, and of the receiving end's where it has one of its own. Both are of
-/// netassay's making.
+/// The neighbours in this network namespace, and in the receiving end's where it has one of its
+/// own. netassay made both namespaces, so it may change them.
 pub(crate) struct Neighbours<'l> {
     here: &'l mut Links,
     there: Option<Links>,
@@ -23,8 +23,8 @@ impl<'l> Neighbours<'l> {
         Ok(Self { here, there })
     }
 
-    /// Keeps those that are resolved. When a neighbour was found decides when it is checked again;
-    /// meanwhile each packet to it takes some 90 instructions more.
+    /// Makes the neighbours that are resolved permanent. The kernel would check each again at a
+    /// time that depends on when it was found, which would be in the cost (`docs/trace.md`).
     pub(crate) fn keep(&mut self) -> Result<(), host::Error> {
         let mut links = std::iter::once(&mut *self.here).chain(&mut self.there);
         links.try_for_each(|links| links.keep_neighbours().map(drop))

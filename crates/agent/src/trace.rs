@@ -12,7 +12,7 @@ use load::Spec;
 use load::exact::{Repeat, lend};
 
 use crate::envelope::Deadline;
-use crate::exact::open_in;
+use crate::exact::OtherEnd;
 use crate::message::{Answer, ExactReceiver, Traced};
 use crate::neighbours::Neighbours;
 use crate::profiler::Profiler;
@@ -44,19 +44,12 @@ pub(crate) fn trace(
     }
     let kernel = Kernel::running().map_err(|error| Refusal::from(error.to_string()))?;
     let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), deadline };
-    let (receiver, there, nobody) = match receiver {
-        ExactReceiver::In { process, spec } => {
-            let (receiver, there) = open_in(process, *spec)?;
-            (Some(receiver), Some(there), None)
-        }
-        ExactReceiver::Nobody(address) => (None, None, Some(address)),
-        ExactReceiver::Apart => {
-            let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
-            // The neighbours of a machine of somebody's stay as they are.
-            let mut borrower = |turns: &mut dyn Repeat| work.account(turns, None);
-            let lent = connected.endpoint().lend(wanted.asleep, &mut borrower);
-            return Ok(Answer::Traced(Box::new(lent.map_err(Refusal::passing)??)));
-        }
+    let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::of(receiver)? else {
+        let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
+        // Another machine's neighbours are its own, and so may this one's be.
+        let mut borrower = |turns: &mut dyn Repeat| work.account(turns, None);
+        let lent = connected.endpoint().lend(wanted.asleep, &mut borrower);
+        return Ok(Answer::Traced(Box::new(lent.map_err(Refusal::passing)??)));
     };
     drop(connected);
     let mut neighbours = Neighbours::of(links, there)?;
