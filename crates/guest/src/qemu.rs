@@ -33,12 +33,14 @@ pub(crate) fn command_line(order: &Order, kvm: bool) -> String {
     }
     if order.exact {
         // With one instruction a nanosecond the clock has 1 GHz; measuring it against timers would
-        // vary. The place of a socket in the kernel's tables is random. A datagram goes to its
-        // socket at once if that is the first one of its place; otherwise it is routed and looked
-        // up, some 700 instructions more. With 256 places, the default of so small a machine, both
-        // ends share one in some boots. The largest table makes that one in 65,536.
+        // vary. A kernel measures the timer of its APIC too, for 100 ms in a loop of `pause`, at
+        // each of which QEMU stops: that was 6 s of a boot's 9.5. The other timer, the PIT, has a
+        // known rate. The place of a socket in the kernel's tables is random. A datagram goes to
+        // its socket at once if that is the first one of its place; otherwise it is routed and
+        // looked up, some 700 instructions more. With 256 places, the default of so small a
+        // machine, both ends share one in some boots. The largest table makes that one in 65,536.
         line.push_str(
-            " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 uhash_entries=65536",
+            " nokaslr norandmaps randomize_kstack_offset=off tsc_early_khz=1000000 nolapic_timer uhash_entries=65536",
         );
     }
     if !order.command_line.trim().is_empty() {
@@ -229,7 +231,7 @@ mod tests {
                     "-device virtio-serial-pci,max_ports=3,ioeventfd=off ",
                     "-icount shift=0,sleep=off -rtc base=2026-01-01T00:00:00,clock=vm -seed 1",
                     " nokaslr norandmaps",
-                    " uhash_entries=65536",
+                    " nolapic_timer uhash_entries=65536",
                     "-smp 1 ",
                 ],
                 &["-netdev"],
