@@ -137,7 +137,8 @@ INLINE u32 highest(u64 bits)
  * later from the socket to a thread that reads: two journeys, joined when the read returns.
  *
  * What a CPU passes before it has a packet leads to the next one: the interrupt, the poll of a
- * device. The latest time counts, and what stood behind it is forgotten.
+ * device. The latest time counts, and what stood behind it is forgotten. It may lie within an
+ * interruption, which counts until there: the rest is added when it ends.
  */
 INLINE void lead(struct journey *cpu, u32 point, struct moment moment)
 {
@@ -145,7 +146,7 @@ INLINE void lead(struct journey *cpu, u32 point, struct moment moment)
 		return;
 	cpu->passed = (cpu->passed & ((1ULL << point) - 1)) | 1ULL << point;
 	cpu->at[point] = moment.now;
-	cpu->outside[point] = moment.aside;
+	cpu->outside[point] = moment.aside + (cpu->depth ? moment.now - cpu->since : 0);
 }
 
 /* The packet that has just begun with `first` takes what led to it. */

@@ -132,6 +132,25 @@ fn a_packet_that_passes_in_order_is_divided_without_a_rest() {
     runner.run(&steps, test).unwrap();
 }
 
+/// A card may interrupt a soft interrupt before this polls it: of the interrupt only what lies
+/// before its point is no part of the packet's way. Once it was all subtracted, and the way from
+/// the interrupt to the poll was shorter than nothing.
+#[test]
+fn an_interrupt_that_leads_to_a_packet_is_not_longer_than_its_way() {
+    let mut journey = Journey::compiled();
+    journey.ask('n', 0, 0);
+    journey.ask('I', 1000, 0);
+    journey.ask('l', 0, 1010);
+    journey.ask('R', 1050, 0);
+    journey.ask('l', 1, 1055);
+    assert_eq!(journey.hit_of('p', 2, 1100).0, BEGUN);
+    for (point, now) in [(4, 1200), (LAST, 1300)] {
+        let (_, segments) = journey.hit_of('g', point, now);
+        let to_the_reader = [[1, 5, 40], [2, 45, 0], [4, 100, 0], [LAST, 100, 0]];
+        assert_eq!(segments, if point == LAST { &to_the_reader[..] } else { &[] });
+    }
+}
+
 /// The way in: points 0 and 1 lead to a packet, 2 and 3 are its own, 4 to 7 its reader's.
 #[test]
 fn a_packet_that_is_read_is_divided_from_the_interrupt_to_the_reader() {
