@@ -1,6 +1,6 @@
-//! Every study that comes with netassay, but one that another test runs, runs whole: shortened, to
-//! its last run, as root and as an ordinary user. Those in exact mode, for which root is nothing
-//! else, run as the latter.
+//! Every study that comes with netassay runs to its last run, shortened, as root and as an ordinary
+//! user. Those in exact mode, where privileges make no difference, run as the latter only; one of
+//! them runs in another test.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "where the time of each study is told")]
@@ -71,7 +71,8 @@ const BESIDES: &[(&str, &[&str])] = &[
 /// the same.
 const EXACT: &[&str] = &["kernel-ab-exact", "path-offload", "path-kernel"];
 
-/// What runs whole elsewhere: as root in `traffic_guests`, where its figures are looked at too.
+/// What runs whole elsewhere, in `traffic_guests`: as an ordinary user too, and its figures are
+/// checked there.
 const ELSEWHERE: &[&str] = &["path-checksum"];
 
 /// What studies stand in. Those with guests have the machine to themselves
@@ -202,9 +203,7 @@ fn run(name: &str, kernel: &str, further: &[&'static str], netassay: impl Fn(&[&
 /// A kernel where any user may read it, by its name and, with `-again` behind it, by another.
 fn kernel(bench: &Bench) -> String {
     let kernel = bench.path("kernel");
-    let source = kernel::directory().canonicalize().unwrap();
-    let copied = Command::new("cp").arg("-r").arg(source).arg(&kernel).status().unwrap();
-    assert!(copied.success(), "cannot copy the kernel: {copied}");
+    kernel::copy_to(&kernel);
     symlink(&kernel, bench.path("kernel-again")).unwrap();
     kernel.display().to_string()
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::common::{Bench, expect};
 
-/// Keeps the report of a study, and what is stored of it.
+/// Keeps the report of a study that was measured to its end, and what is stored of it.
 pub(crate) fn keep_report(bench: &Bench, name: &str) {
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("reports");
     fs::create_dir_all(&kept).unwrap();
@@ -18,6 +18,7 @@ pub(crate) fn keep_report(bench: &Bench, name: &str) {
     }
     let stored: Value =
         serde_json::from_slice(&fs::read(kept.join(format!("{name}.json"))).unwrap()).unwrap();
+    assert_eq!(stored["study"]["status"], "complete", "{name}");
     let written = bench.path(&format!("{name}-{}.html", stored["study"]["id"]));
     fs::copy(&written, kept.join(format!("{name}.html"))).unwrap();
 }
