@@ -363,7 +363,8 @@ fn traced(account: &trace::Account) -> Checked {
     let more = account.one_more.iter().map(|(_, rounds)| rounds);
     for rounds in [&account.ends, &account.all].into_iter().chain(more) {
         most("rounds", rounds.len(), words::MOST_ROUNDS)?;
-        for Round { batch_ns: _, reading } in rounds {
+        for Round { batch_ns: _, reading, between } in rounds {
+            most("between", between.len(), trace::POINTS)?;
             most("hits", reading.hits.len(), trace::POINTS)?;
             most("ways", reading.ways.len(), trace::POINTS)?;
             for way in &reading.ways {

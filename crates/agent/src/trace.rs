@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use ::trace::{
-    Account, Candidates, Chosen, Cost, Kernel, Ladder, Offered, Path, Phase, Probe, Round, Sampled, Survey,
-    Tracer, needed, resolve,
+    Account, Between, Candidates, Chosen, Cost, Kernel, Ladder, Offered, Path, Phase, Probe, Round, Sampled,
+    Survey, Tracer, Way, needed, resolve,
 };
 use host::{Links, ProcessTimes};
 use load::Spec;
@@ -26,6 +26,9 @@ const RECVFROM: u64 = 45;
 const WARM_UP: u32 = 2000;
 /// Turns in which the places of stages are tried.
 const TRIED: u32 = 64;
+/// Messages of a batch that are sampled, of some of which two packets are. The ring has room for
+/// 481.
+const SAMPLED: u32 = 200;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
 
@@ -87,10 +90,10 @@ impl Watched<'_> {
         neighbours.map_or(Ok(()), Neighbours::keep)?;
         let stages = self.choose(work)?;
         let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
-        let mut with_all = self.loaded_to_sample(&probes, self.wanted.every)?;
-        let pilot = round(&mut with_all, work, TRIED)?.reading;
-        // What was sampled until here belongs to no batch.
-        with_all.sampled().map_err(said)?;
+        let messages = work.messages();
+        let turns = self.wanted.batch.div_ceil(messages);
+        let mut tracer = self.loaded(&probes, turns * messages)?;
+        let (Round { reading: pilot, .. }, _) = round(&mut tracer, &probes, work, TRIED)?;
         let asks = probes.iter().find(|probe| probe.phase == Phase::Reading).map(|probe| probe.number);
         let avoiding = asks.filter(|_| self.wanted.asleep);
         let way = pilot.most_used(avoiding);
@@ -111,8 +114,6 @@ impl Watched<'_> {
                 kinds.entry(kind).or_insert(probe);
             }
         }
-        let messages = work.messages();
-        let turns = self.wanted.batch.div_ceil(messages);
         let mut account = Account {
             batch: turns * messages,
             avoiding,
@@ -124,14 +125,17 @@ impl Watched<'_> {
             sampled: (self.wanted.every > 0).then(Sampled::default),
             profile: None,
         };
-        let mut with_ends = self.loaded(&ends)?;
-        let mut with_one_more = Vec::new();
-        for probe in kinds.values() {
-            let mut one_more = ends.clone();
-            one_more.push(probe.clone());
-            one_more.sort_by_key(|probe| probe.number);
-            with_one_more.push(self.loaded(&one_more)?);
-        }
+        let on_the_way: Vec<u8> = way.into_iter().flat_map(Way::points).collect();
+        let fewest: Vec<u8> =
+            ends.iter().map(|probe| probe.number).filter(|point| on_the_way.contains(point)).collect();
+        let one_more: Vec<Vec<Probe>> =
+            kinds.into_values().map(|probe| ends.iter().cloned().chain([probe]).collect()).collect();
+        // A batch with these probes.
+        let mut batch = |probes: &[Probe], work: &mut dyn Repeat| {
+            let (round, sampled) = round(&mut tracer, probes, work, turns)?;
+            let between = Between::each(&fewest, &on_the_way, &sampled);
+            Ok::<_, String>((Round { between, ..round }, sampled))
+        };
         let mut on_cpu = Vec::new();
         // All kinds of rounds in turn, so that a slow change of the machine meets each alike.
         for _ in 0..self.wanted.rounds {
@@ -139,13 +143,14 @@ impl Watched<'_> {
             let before = ProcessTimes::read();
             account.untraced.push(repeat(work, turns)?);
             on_cpu.push(taken(&before));
-            account.ends.push(round(&mut with_ends, work, turns)?);
-            for ((_, rounds), tracer) in account.one_more.iter_mut().zip(&mut with_one_more) {
-                rounds.push(round(tracer, work, turns)?);
+            account.ends.push(batch(&ends, work)?.0);
+            for ((_, rounds), probes) in account.one_more.iter_mut().zip(&one_more) {
+                rounds.push(batch(probes, work)?.0);
             }
-            account.all.push(round(&mut with_all, work, turns)?);
+            let (round, packets) = batch(&probes, work)?;
+            account.all.push(round);
             if let Some(sampled) = &mut account.sampled {
-                sampled.add(with_all.sampled().map_err(said)?);
+                sampled.add(packets);
             }
         }
         // All programs are detached.
@@ -176,12 +181,13 @@ impl Watched<'_> {
         if self.path.comes_in() { RECVFROM } else { SENDTO }
     }
 
-    /// The programs of these probes, not attached.
-    fn loaded(&self, probes: &[Probe]) -> Result<Tracer, String> {
-        self.loaded_to_sample(probes, 0)
-    }
-
-    fn loaded_to_sample(&self, probes: &[Probe], every: u32) -> Result<Tracer, String> {
+    /// The programs of these probes, not attached. One packet in so many of a batch is sampled as
+    /// was asked for, and else so many that a usual one is known.
+    fn loaded(&self, probes: &[Probe], batch: u32) -> Result<Tracer, String> {
+        let every = match self.wanted.every {
+            0 => batch.div_ceil(SAMPLED),
+            asked => asked,
+        };
         let (mut tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every).map_err(said)?;
         tracer.detach();
         match means.into_iter().find_map(Result::err) {
@@ -191,14 +197,19 @@ impl Watched<'_> {
     }
 }
 
-/// A batch with the programs of a tracer.
-fn round(tracer: &mut Tracer, work: &mut dyn Repeat, turns: u32) -> Result<Round, String> {
-    tracer.attach().map_err(said)?;
+/// A batch with these of a tracer's probes, and the packets of it that were sampled.
+fn round(
+    tracer: &mut Tracer,
+    probes: &[Probe],
+    work: &mut dyn Repeat,
+    turns: u32,
+) -> Result<(Round, Sampled), String> {
+    tracer.attach(probes).map_err(said)?;
     follow(tracer, work)?;
     let batch_ns = repeat(work, turns)?;
     let reading = tracer.read().map_err(said)?;
     tracer.detach();
-    Ok(Round { batch_ns, reading })
+    Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled().map_err(said)?))
 }
 
 /// Follows the calling thread, and those that the work has beside it.

@@ -5,10 +5,11 @@ use host::perf::Profile;
 use serde::{Deserialize, Serialize};
 use words::Closure;
 
+use crate::between::Between;
 use crate::chosen::{Chosen, Cost};
 use crate::path::At;
 use crate::phase::Phase;
-use crate::reading::{Reading, Way};
+use crate::reading::{Reading, Segment, Way};
 use crate::sampled::Sampled;
 
 /// The account of a trace.
@@ -45,6 +46,9 @@ pub struct Round {
     pub batch_ns: u64,
     /// What the programs counted meanwhile.
     pub reading: Reading,
+    /// From each of the fewest points on the way to the next; none in a trace of an older version.
+    #[serde(default)]
+    pub between: Vec<Between>,
 }
 
 /// A row of the table: from a point to the next one.
@@ -67,12 +71,33 @@ pub struct Row {
 }
 
 impl Account {
-    /// What a probe of this kind adds to what lies around it, in ns for a packet: the whole with
-    /// one more point less the whole without it. `None` where that was not measured.
+    /// What a probe of this kind adds to what lies around it, in ns for a packet: the way of a
+    /// usual packet between the points before and behind it with the probe, less the same way
+    /// without it. What differs elsewhere on the way, such as how long a machine idled before, is
+    /// not in it, and neither is what few packets take for many. `None` where that was not
+    /// measured.
     #[must_use]
     pub fn cost(&self, kind: Cost) -> Option<f64> {
         let (_, with) = self.one_more.iter().find(|(of, _)| *of == kind)?;
-        Some((self.whole_of(with)? - self.whole_of(&self.ends)?).max(0.0))
+        let [more, fewest] = [with, &self.ends].map(|rounds| self.way(rounds));
+        let probe = more.into_iter().find(|point| !fewest.contains(point))?;
+        let before = *fewest.iter().rev().find(|point| **point < probe)?;
+        let behind = *fewest.iter().find(|point| **point > probe)?;
+        let difference = |of: &dyn Fn(&Round) -> Option<f64>| {
+            let least = |rounds: &[Round]| rounds.iter().filter_map(of).min_by(f64::total_cmp);
+            Some((least(with)? - least(&self.ends)?).max(0.0))
+        };
+        let usual = |round: &Round| {
+            let same = |between: &&Between| [between.from, between.to] == [before, behind];
+            Some(round.between.iter().find(same)?.quarter as f64)
+        };
+        let mean = |round: &Round| {
+            let passes = |way: &&Way| way.passes(before) && way.passes(behind);
+            let way = round.reading.ways.iter().find(passes)?;
+            let within = |segment: &&Segment| (before + 1..=behind).contains(&segment.point);
+            Some(way.segments.iter().filter(within).map(Segment::mean).sum())
+        };
+        difference(&usual).or_else(|| difference(&mean))
     }
 
     /// Half of what the probe at a stage costs: what lies on one side of its reading of the clock.
@@ -111,14 +136,14 @@ impl Account {
         sum
     }
 
-    /// The way that most packets took, as batches with fewer points see it.
-    fn way<'r>(&self, round: &'r Round) -> Option<&'r Way> {
-        let reading = self.reading();
-        let most = reading.most_used(self.avoiding);
-        let passes = |point: u8| most.is_none_or(|way| way.passes(point));
-        let same = |way: &&Way| most.is_some_and(|most| way.points().eq(most.points()));
-        let mut ways = round.reading.ways.iter();
-        ways.clone().find(same).or_else(|| ways.find(|way| way.points().all(passes)))
+    /// The way that most packets took, by those of its points that these batches have. Where no
+    /// packet arrived in the batches with all points: that of most packets in these.
+    fn way(&self, rounds: &[Round]) -> Vec<u8> {
+        let ways = || rounds.iter().flat_map(|round| &round.reading.ways);
+        match self.reading().most_used(self.avoiding) {
+            None => ways().next().map_or_else(Vec::new, |way| way.points().collect()),
+            Some(most) => most.points().filter(|point| ways().any(|way| way.passes(*point))).collect(),
+        }
     }
 
     /// The batch whose packets were fastest, by the mean from the first point to the last of the
@@ -127,16 +152,13 @@ impl Account {
     /// them take 158 instructions a packet more between `sk_stream_alloc_skb` and `tcp_push` (a
     /// guess: its accounting of memory).
     fn fastest<'r>(&self, rounds: &'r [Round]) -> Option<(f64, &'r Way)> {
+        let points = self.way(rounds);
         let mean = |round: &'r Round| {
-            let way = self.way(round)?;
+            let way = round.reading.ways.iter().find(|way| way.points().eq(points.iter().copied()))?;
             let waited = way.points().zip(&way.segments).filter(|(from, to)| self.waits(*from, to.point));
             Some((way.whole.mean() - waited.map(|(_, segment)| segment.mean()).sum::<f64>(), way))
         };
         rounds.iter().filter_map(mean).min_by(|one, other| one.0.total_cmp(&other.0))
-    }
-
-    fn whole_of(&self, rounds: &[Round]) -> Option<f64> {
-        Some(self.fastest(rounds)?.0)
     }
 
     /// Whether a packet waits for its reader between these points.
@@ -178,11 +200,11 @@ impl Account {
     /// what is measured.
     #[must_use]
     pub fn whole(&self) -> Option<f64> {
-        let way = self.ends.iter().find_map(|round| self.way(round))?;
+        let (fastest, way) = self.fastest(&self.ends)?;
         let half = |point: u8| self.at(point).map_or(0.0, |stage| self.half(&self.stages[stage]));
         let measured = way.points().zip(&way.segments).filter(|(from, to)| !self.waits(*from, to.point));
         let probes: f64 = measured.map(|(from, to)| half(from) + half(to.point)).sum();
-        Some(self.whole_of(&self.ends)? - probes)
+        Some(fastest - probes)
     }
 
     /// What the corrected stages add up to, as a share of [`Account::whole`]. Stages as measured
@@ -223,7 +245,7 @@ mod tests {
     use super::*;
     use crate::chosen::Seen;
     use crate::lane::Lane;
-    use crate::reading::{Journeys, Segment, Way};
+    use crate::reading::Journeys;
     use crate::tracer::Mean;
 
     /// A batch of ten packets whose points lie so far apart, each with a probe of `cost` between.
@@ -245,6 +267,7 @@ mod tests {
         Round {
             batch_ns: 1000,
             reading: Reading { ways: vec![Way { whole, segments }], journeys, hits: vec![10; 4] },
+            between: Vec::new(),
         }
     }
 
@@ -288,12 +311,46 @@ mod tests {
     }
 
     #[test]
+    fn what_differs_elsewhere_and_what_few_packets_take_is_in_no_cost() {
+        // The probe at 2 costs 7; the way to 1 takes longer in each batch with it.
+        let mut account = Account {
+            ends: vec![round(&[1, 3], &[100, 500], 7)],
+            one_more: vec![(kind(Mean::Trampoline), vec![round(&[1, 2, 3], &[900, 200, 300], 7)])],
+            ..account()
+        };
+        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(7.0));
+        // One packet in a hundred takes 20,000 ns more between 1 and 3, and only with the probe.
+        account.one_more[0].1 = vec![round(&[1, 2, 3], &[900, 400, 300], 7)];
+        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(207.0));
+        let between = |quarter| vec![Between { from: 1, to: 3, quarter }];
+        account.one_more[0].1[0].between = between(514);
+        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(207.0), "of both kinds of batches or of none");
+        account.ends[0].between = between(507);
+        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(7.0));
+    }
+
+    #[test]
     fn a_cost_that_does_not_repeat_shows_in_the_closure() {
         let all = vec![round(&[1, 2, 3], &[100, 200, 300], 27); 3];
         let account = Account { all, ..account() };
         let closure = account.closure().unwrap();
         assert_eq!(closure.share(), 1.1);
         assert!(!closure.holds(true));
+    }
+
+    /// In some batches most packets find their reader elsewhere, and pass other points.
+    #[test]
+    fn a_batch_whose_packets_took_another_way_is_left_out() {
+        let elsewhere = round(&[3], &[9000], 7);
+        let mut more = account().one_more;
+        // The ends are 0, 2 and 3 here; without its 2 this batch looks as if nobody passed it.
+        let mut strange = elsewhere.clone();
+        strange.reading.ways.extend(round(&[1, 2, 3], &[100, 200, 300], 7).reading.ways);
+        more[0].1 = vec![strange, round(&[1, 2, 3], &[100, 200, 300], 7)];
+        let ends = vec![elsewhere, round(&[2, 3], &[300, 300], 7)];
+        let account = Account { ends, one_more: more, ..account() };
+        assert_eq!(account.cost(kind(Mean::Trampoline)), Some(7.0));
+        assert_eq!(account.closure().map(Closure::share), Some(1.0));
     }
 
     #[test]

@@ -6,9 +6,8 @@ use serde::Serialize;
 use crate::object::{ObjectError, map_bytes};
 use crate::offered::Offered;
 use crate::path::{At, Path};
-use crate::phase::Phase;
 use crate::resolve::{Found, Kind, resolve};
-use crate::tracer::{LEAST_RING, Mean, RING};
+use crate::tracer::{Mean, RING};
 
 /// Where a trace is made: what its figures are, and which probes it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +39,7 @@ pub struct Estimate {
     pub stages: Vec<(String, Result<String, String>)>,
     /// What all probes cost a packet that passes each, in ns or instructions.
     pub probes: f64,
-    /// Sets of programs that are loaded at once: with the fewest probes, with one more of each
-    /// kind, with all.
-    pub sets: u64,
-    /// The memory of their maps in the kernel, in bytes, and what each CPU adds to it.
+    /// The memory of their maps in the kernel, in bytes.
     pub memory: u64,
     /// What each CPU adds to it.
     pub memory_of_cpu: u64,
@@ -51,25 +47,19 @@ pub struct Estimate {
 
 impl Estimate {
     /// Of a path. A guest's kernel is not known before it runs: the first function that the path
-    /// names stands for each stage. `samples`: whether single packets are kept.
+    /// names stands for each stage.
     ///
     /// # Errors
     /// [`ObjectError`] if the programs cannot be read.
-    pub fn of(path: &Path, ipv6: bool, place: Place, samples: bool) -> Result<Self, ObjectError> {
+    pub fn of(path: &Path, ipv6: bool, place: Place) -> Result<Self, ObjectError> {
         let found = if place == Place::Here { here(path, ipv6) } else { first_named(path, ipv6) };
-        let mut kinds: Vec<(Mean, At, Phase)> = Vec::new();
         let mut probes = 0.0;
-        for ((stage, phase), found) in path.stages.iter().zip(path.phases()).zip(&found) {
+        for (stage, found) in path.stages.iter().zip(&found) {
             let Ok((_, mean)) = found else { continue };
             let at = if *mean == Mean::Tracepoint { At::Entry } else { stage.at };
             probes += cost(*mean, at, place);
-            if !kinds.contains(&(*mean, at, phase)) {
-                kinds.push((*mean, at, phase));
-            }
         }
-        let sets = kinds.len() as u64 + 2;
-        let [of_set, of_cpu] = map_bytes(LEAST_RING)?;
-        let sampling = if samples { u64::from(RING - LEAST_RING) } else { 0 };
+        let [memory, memory_of_cpu] = map_bytes(RING)?;
         let stages = path.stages.iter().zip(found).map(|(stage, found)| {
             let name = match stage.at {
                 At::Entry => stage.label.clone(),
@@ -77,13 +67,7 @@ impl Estimate {
             };
             (name, found.map(|(place, _)| place))
         });
-        Ok(Self {
-            stages: stages.collect(),
-            probes,
-            sets,
-            memory: sets * of_set + sampling,
-            memory_of_cpu: sets * of_cpu,
-        })
+        Ok(Self { stages: stages.collect(), probes, memory, memory_of_cpu })
     }
 }
 
@@ -134,25 +118,22 @@ mod tests {
         for bundled in PATHS {
             let path = bundled.path();
             for place in [Place::Guest, Place::Exact] {
-                let estimate = Estimate::of(&path, false, place, false).unwrap();
+                let estimate = Estimate::of(&path, false, place).unwrap();
                 assert_eq!(estimate.stages.len(), path.stages.len());
                 assert!(estimate.stages.iter().all(|(_, place)| place.is_ok()), "{estimate:?}");
                 // A probe costs some hundred instructions.
                 let each = estimate.probes / path.stages.len() as f64;
                 assert!((400.0..=520.0).contains(&each), "{}: {each}", bundled.name);
-                assert!(estimate.sets >= 3, "{estimate:?}");
             }
-            let here = Estimate::of(&path, true, Place::Here, false).unwrap();
+            let here = Estimate::of(&path, true, Place::Here).unwrap();
             let seen = here.stages.iter().filter(|(_, place)| place.is_ok()).count();
             assert!((here.probes - 145.0 * seen as f64).abs() < 1e-6, "{here:?}");
-            let sampled = Estimate::of(&path, true, Place::Here, true).unwrap();
-            assert_eq!(sampled.memory - here.memory, u64::from(RING - LEAST_RING));
         }
     }
 
     #[test]
     fn the_memory_is_that_of_the_maps() {
-        let [once, of_cpu] = map_bytes(LEAST_RING).unwrap();
+        let [once, of_cpu] = map_bytes(RING).unwrap();
         // A thousand packets with their stamps; and 8 x 64 cells for each CPU.
         assert!(once > 1024 * 1024 && once < 4 << 20, "{once}");
         assert!(of_cpu > 512 * 2048 && of_cpu < 2 << 20, "{of_cpu}");

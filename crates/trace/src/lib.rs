@@ -2,6 +2,7 @@
 //! and what tracing it allows.
 
 mod account;
+mod between;
 mod btf;
 mod bundled;
 mod chosen;
@@ -21,6 +22,7 @@ mod survey;
 mod tracer;
 
 pub use account::{Account, Round, Row};
+pub use between::Between;
 pub use btf::{Arguments, Btf, BtfError, Packet};
 pub use bundled::{Bundled, PATHS};
 pub use chosen::{Candidates, Chosen, Cost, Seen, needed, unseen};

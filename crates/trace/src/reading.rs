@@ -283,7 +283,7 @@ impl Way {
     }
 
     /// The points that it passes, in order.
-    pub(crate) fn points(&self) -> impl Iterator<Item = u8> {
+    pub fn points(&self) -> impl Iterator<Item = u8> {
         std::iter::once(self.whole.point).chain(self.segments.iter().map(|segment| segment.point))
     }
 }

@@ -77,10 +77,18 @@ pub struct Tracer {
     samples: Ring,
     /// Samples without room, when these were last read.
     missed: u64,
-    programs: Vec<Loaded>,
-    attached: Vec<Attached>,
+    programs: Vec<Standing>,
     #[expect(dead_code, reason = "a program that is loaded once more names its maps by their descriptors")]
     maps: BTreeMap<String, Map>,
+}
+
+/// A loaded program, and what holds it at its place, if it is attached.
+#[derive(Debug)]
+struct Standing {
+    /// The number of its probe; none for what tells interruptions, which any probes need.
+    point: Option<u8>,
+    loaded: Loaded,
+    attached: Option<Attached>,
 }
 
 /// What became of each probe, in their order: its means, or why no means would do.
@@ -150,11 +158,9 @@ impl Kernel {
         let mut programs = self.0.programs(if constants.every > 0 { RING } else { LEAST_RING })?;
         let last = probes.iter().map(|probe| probe.number).max().unwrap_or_default();
         assert!(usize::from(last) < POINTS, "a path has at most {POINTS} points");
-        let mut tracer_programs = Vec::new();
-        let mut attached = Vec::new();
-        let mut stays = |(program, place): (Loaded, Attached)| {
-            tracer_programs.push(program);
-            attached.push(place);
+        let mut standing = Vec::new();
+        let mut stays = |point: Option<u8>, (loaded, attached): (Loaded, Attached)| {
+            standing.push(Standing { point, loaded, attached: Some(attached) });
         };
         let phase = probes.first().map_or(0, |probe| probe.phase.number());
         for [begin, end] in INTERRUPTS {
@@ -162,11 +168,13 @@ impl Kernel {
             for (tracepoint, program) in [end, begin] {
                 // A kernel without one of them has no such interruptions.
                 let constants = Constants { phase, ..Constants::default() };
-                raw(&programs, tracepoint, program, constants).ok().map(&mut stays);
+                if let Ok(one) = raw(&programs, tracepoint, program, constants) {
+                    stays(None, one);
+                }
             }
         }
         let scheduler = raw(&programs, "sched_switch", "sched_switch", Constants::default());
-        stays(scheduler.map_err(TraceError::Scheduler)?);
+        stays(None, scheduler.map_err(TraceError::Scheduler)?);
         let means: Means = probes
             .iter()
             .map(|probe| {
@@ -179,7 +187,7 @@ impl Kernel {
                     ..constants
                 };
                 let (mean, at_its_place) = self.probe(&programs, probe, constants)?;
-                stays(at_its_place);
+                stays(Some(probe.number), at_its_place);
                 Ok(mean)
             })
             .collect();
@@ -191,10 +199,7 @@ impl Kernel {
         let journeys = map("journeys");
         let samples = Ring::of(map("samples"))?;
         let maps = programs.maps;
-        Ok((
-            Tracer { journeys, counters, samples, missed: 0, programs: tracer_programs, attached, maps },
-            means,
-        ))
+        Ok((Tracer { journeys, counters, samples, missed: 0, programs: standing, maps }, means))
     }
 
     fn probe(
@@ -288,24 +293,29 @@ impl Tracer {
 
     /// Detaches the programs; they stay loaded.
     pub fn detach(&mut self) {
-        self.attached.clear();
+        for standing in &mut self.programs {
+            standing.attached = None;
+        }
     }
 
-    /// Attaches the programs anew, with counters of zero; threads are to be followed anew.
+    /// Attaches these of the tracer's probes and no others, with counters of zero; threads are to
+    /// be followed anew. The last probe must be among them, and the first of each phase: where
+    /// journeys begin and end is in all programs.
     ///
     /// # Errors
     /// The kernel's error, of the first place that cannot be had any more.
-    pub fn attach(&mut self) -> Result<(), TraceError> {
+    pub fn attach(&mut self, probes: &[Probe]) -> Result<(), TraceError> {
         self.detach();
         self.counters.clear()?;
-        for program in &mut self.programs {
-            let attached = program.attach().map_err(|error| match &program.place {
+        let wanted = |point: u8| probes.iter().any(|probe| probe.number == point);
+        for standing in self.programs.iter_mut().filter(|standing| standing.point.is_none_or(wanted)) {
+            let attached = standing.loaded.attach().map_err(|error| match &standing.loaded.place {
                 Place::Trampoline(..) => error,
                 Place::Tracepoint(name) | Place::Function(name, _) => {
                     io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
                 }
             });
-            self.attached.push(attached?);
+            standing.attached = Some(attached?);
         }
         Ok(())
     }

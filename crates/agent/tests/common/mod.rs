@@ -166,7 +166,8 @@ fn traced() -> trace::Account {
     let way = Way { whole: segment(0), segments: vec![segment(1)] };
     let reading =
         Reading { ways: vec![way], journeys: Journeys { arrived: 1, ..Journeys::default() }, hits: vec![0] };
-    let rounds = vec![Round { batch_ns: 30, reading }];
+    let rounds =
+        vec![Round { batch_ns: 30, reading, between: vec![trace::Between { from: 0, to: 1, quarter: 20 }] }];
     let seen = Ok(Seen { point: 0, name: "f".to_owned(), mean: Mean::Kprobe, packet: None });
     let (lane, phase) = (Lane::Ip, Phase::Reading);
     let stage = |seen| Chosen { label: "a".to_owned(), lane, at: At::Entry, optional: false, phase, seen };

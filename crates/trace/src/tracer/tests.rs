@@ -58,8 +58,7 @@ fn programs_that_are_attached_anew_count_from_zero() {
     let (mut tracer, _) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     for count in [5, 3] {
-        tracer.detach();
-        tracer.attach().unwrap();
+        tracer.attach(&probes).unwrap();
         tracer.follow(thread()).unwrap();
         for _ in 0..count {
             socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
@@ -99,7 +98,7 @@ fn one_packet_in_so_many_is_sampled_with_its_stamps() {
         assert!(packet.stamps[0].at > before, "{some:?}");
         before = packet.stamps[2].at;
     }
-    tracer.attach().unwrap();
+    tracer.attach(&probes).unwrap();
     let more = send(&mut tracer, 4000);
     let (kept, missed) = (more.packets.len() as u64, more.missed);
     assert!((479..=482).contains(&kept) && (998..=1002).contains(&(kept + missed)), "{kept} {missed}");

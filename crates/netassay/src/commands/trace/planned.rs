@@ -44,7 +44,7 @@ impl Planned {
             (true, false) => Place::Guest,
             (false, false) => Place::Here,
         };
-        let estimate = Estimate::of(path, ipv6, place, flags.packets.is_some());
+        let estimate = Estimate::of(path, ipv6, place);
         let time = study::expected_traces(flags.exact, inside_guest, [batch, rounds], asked.len() as u32);
         Ok(Self {
             path: name.to_owned(),
@@ -74,7 +74,7 @@ impl Planned {
     }
 
     fn sentences(&self) -> Vec<String> {
-        let Estimate { stages, probes, sets, memory, memory_of_cpu } = &self.estimate;
+        let Estimate { stages, probes, memory, memory_of_cpu } = &self.estimate;
         let mut said = Vec::new();
         let mut missing: Vec<(&str, Vec<&str>)> = Vec::new();
         for (stage, place) in stages {
@@ -111,7 +111,7 @@ impl Planned {
         ));
         let megabytes = |bytes: u64| figure(bytes as f64 / 1e6);
         said.push(format!(
-            "maps in the kernel: {} MB, and {} MB for each CPU ({sets} sets of programs); all goes when the command ends",
+            "maps in the kernel: {} MB, and {} MB for each CPU; all goes when the command ends",
             megabytes(*memory),
             megabytes(*memory_of_cpu),
         ));

@@ -61,7 +61,8 @@ fn interrupts_and_polling_readers_are_told_apart() {
         // a busy machine many packets come before the reader polls, by an interrupt, and those that
         // are polled pay for their buffers too: batches differ by that.
         let closure = one["closure"].as_f64().unwrap();
-        assert!((0.85..=1.15).contains(&closure), "{closure}: {:#}", one["rows"]);
+        eprintln!("note: closure {closure:.4}");
+        assert!((0.9..=1.1).contains(&closure), "{closure}: {:#}", one["rows"]);
     }
     // A reader that sleeps is woken.
     let [woken, looking] = [&interrupted, &polled].map(|one| takes(one, "sk_data_ready", "return"));
