@@ -92,8 +92,8 @@ impl Watched<'_> {
         let probes: Vec<Probe> = stages.iter().filter_map(Chosen::probe).collect();
         let messages = work.messages();
         let turns = self.wanted.batch.div_ceil(messages);
-        let mut tracer = self.loaded(&probes, turns * messages)?;
-        let (Round { reading: pilot, .. }, _) = round(&mut tracer, &probes, work, TRIED)?;
+        let mut tracer = self.attached(&probes, turns * messages)?;
+        let (Round { reading: pilot, .. }, _) = counted(&mut tracer, work, TRIED)?;
         let asks = probes.iter().find(|probe| probe.phase == Phase::Reading).map(|probe| probe.number);
         let avoiding = asks.filter(|_| self.wanted.asleep);
         let way = pilot.most_used(avoiding);
@@ -181,15 +181,14 @@ impl Watched<'_> {
         if self.path.comes_in() { RECVFROM } else { SENDTO }
     }
 
-    /// The programs of these probes, not attached. One packet in so many of a batch is sampled as
-    /// was asked for, and else so many that a usual one is known.
-    fn loaded(&self, probes: &[Probe], batch: u32) -> Result<Tracer, String> {
+    /// The programs of these probes. One packet in so many of a batch is sampled as was asked for,
+    /// and else so many that a usual one is known.
+    fn attached(&self, probes: &[Probe], batch: u32) -> Result<Tracer, String> {
         let every = match self.wanted.every {
             0 => batch.div_ceil(SAMPLED),
             asked => asked,
         };
-        let (mut tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every).map_err(said)?;
-        tracer.detach();
+        let (tracer, means) = self.kernel.attach_to_sample(probes, self.call(), every).map_err(said)?;
         match means.into_iter().find_map(Result::err) {
             None => Ok(tracer),
             Some(reason) => Err(format!("a place that could be probed cannot be any more: {reason}")),
@@ -205,6 +204,11 @@ fn round(
     turns: u32,
 ) -> Result<(Round, Sampled), String> {
     tracer.attach(probes).map_err(said)?;
+    counted(tracer, work, turns)
+}
+
+/// A batch with the probes that are attached, which are detached behind it.
+fn counted(tracer: &mut Tracer, work: &mut dyn Repeat, turns: u32) -> Result<(Round, Sampled), String> {
     follow(tracer, work)?;
     let batch_ns = repeat(work, turns)?;
     let reading = tracer.read().map_err(said)?;

@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_quarter_is_of_the_packets_of_the_way_and_without_interruptions() {
-        // Through point 2: 100 and 400 ns, 30 of these aside. One in ten fills the ring of the card.
+        // Through point 2: 100 and 400 ns, 30 of these aside. One in ten fills the card's ring.
         let usual = packet(&[(0, 1000, 5), (2, 1050, 5), (3, 1100, 5), (7, 1500, 35)]);
         let dear = packet(&[(0, 1000, 0), (2, 1050, 0), (3, 21_100, 0), (7, 21_500, 0)]);
         let another_way = packet(&[(0, 1000, 0), (3, 1001, 0), (5, 1002, 0), (7, 1003, 0)]);
