@@ -52,6 +52,7 @@ fn serve_all(version: &'static str, console: &Console) -> Result<(), InitError> 
     if !settings.seed.is_empty() {
         system::seed(&settings.seed)?;
         system::keep_slabs();
+        system::hasten_softirqs();
     }
     for (module, error) in system::load_modules(format!("/{MODULES}").as_ref())? {
         console.say(&format!("netassay-init: the module {module} cannot be loaded: {error}"));
