@@ -1,6 +1,7 @@
 //! A trace: fixed work of one thread, watched by programs in the kernel.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use ::trace::{
@@ -163,7 +164,9 @@ impl Watched<'_> {
 
     /// Tries all places, and chooses for each stage the first that packets pass.
     fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<Chosen>, String> {
-        let resolved = resolve(&self.path, &Offered::read());
+        // A kernel's list of functions and its types are long, and stay as they are.
+        static OFFERED: OnceLock<Offered> = OnceLock::new();
+        let resolved = resolve(&self.path, OFFERED.get_or_init(Offered::read));
         let candidates = Candidates::of(&resolved, self.ipv6);
         let mut tried = Vec::new();
         for group in candidates.probes(self.wanted.functions) {
