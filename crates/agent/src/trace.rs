@@ -27,8 +27,8 @@ const RECVFROM: u64 = 45;
 const WARM_UP: u32 = 2000;
 /// Turns in which the places of stages are tried.
 const TRIED: u32 = 64;
-/// Messages of a batch that are sampled, of some of which two packets are. The ring has room for
-/// 481.
+/// How many messages of a batch are sampled. A request and its answer are two packets, and the ring
+/// has room for 481.
 const SAMPLED: u32 = 200;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
@@ -164,7 +164,7 @@ impl Watched<'_> {
 
     /// Tries all places, and chooses for each stage the first that packets pass.
     fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<Chosen>, String> {
-        // A kernel's list of functions and its types are long, and stay as they are.
+        // Long lists. A module that is loaded while this agent lives is not in them.
         static OFFERED: OnceLock<Offered> = OnceLock::new();
         let resolved = resolve(&self.path, OFFERED.get_or_init(Offered::read));
         let candidates = Candidates::of(&resolved, self.ipv6);

@@ -132,9 +132,8 @@ fn a_packet_that_passes_in_order_is_divided_without_a_rest() {
     runner.run(&steps, test).unwrap();
 }
 
-/// A card may interrupt a soft interrupt before this polls it: of the interrupt only what lies
-/// before its point is no part of the packet's way. Once it was all subtracted, and the way from
-/// the interrupt to the poll was shorter than nothing.
+/// A card may interrupt a soft interrupt. The packet's way begins within that interrupt, so only
+/// the rest of it lies aside. When all of it was subtracted, the first stage had a negative time.
 #[test]
 fn an_interrupt_that_leads_to_a_packet_is_not_longer_than_its_way() {
     let mut journey = Journey::compiled();

@@ -70,10 +70,10 @@ pub(super) fn keep_slabs() {
     }
 }
 
-/// Lets the kernel's threads for soft interrupts run as soon as they are woken, and until they are
-/// done. While such a thread waits for a CPU the kernel leaves all soft interrupts to it. A sender
-/// that takes the CPU from it before it sleeps, message after message, sends and receives in
-/// another way then, until something else holds it up. A kernel that refuses stays as it is.
+/// Gives `ksoftirqd` a real-time priority, so that it runs as soon as the kernel wakes it. While it
+/// waits for the CPU, the kernel leaves all soft interrupts to it, and packets take another way. A
+/// sender that takes the CPU back after each message would keep it so for thousands of messages. A
+/// kernel that refuses stays as it is.
 pub(super) fn hasten_softirqs() {
     for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
         let name = fs::read_to_string(process.path().join("comm"));
