@@ -1,11 +1,12 @@
 //! Two machines for tests that really restart: virtual machines with a Debian kernel and an sshd of
 //! their own.
 //!
-//! Their root file system is an initramfs of files of this machine: busybox, sshd, ip, ethtool,
-//! and the libraries that `ldd` names. Management goes over QEMU's user-mode network with a
-//! forwarded port, the traffic over a link of datagrams between the two. Each start has a new boot
-//! id. What netassay keeps on a machine outlives its end, on a small disk: its undo journal, and
-//! its program with `--keep-agent`. Two kernels are there too.
+//! They are made of files of this machine. A start reads all of an initramfs, in software, so that
+//! it has only busybox and modules; sshd, ip, ethtool, and the libraries that `ldd` names, are on a
+//! small disk. So is what outlives a machine's end: netassay's undo journal, its program, as an
+//! earlier `--keep-agent` would have left it, and two kernels. Each start has a new boot id, which
+//! the console tells. Management goes over QEMU's user-mode network with a forwarded port, the
+//! traffic over a link of datagrams between the two.
 //!
 //! Machine 1 is started by GRUB, from its disk, and has GRUB's programs and a command `reboot`.
 //! Machine 2 is started by QEMU. It has kexec, and no `reboot`, so that only the kernel's own
@@ -46,27 +47,30 @@ const PROGRAMS: [&str; 12] = [
 ];
 
 /// Makes the initramfs of each kernel, the disks, and GRUB as an image that QEMU starts as a
-/// kernel. `$1`: the directory with the keys; `$2`: netassay; then the kernels' directories, the
-/// default first.
+/// kernel. `$1`: the directory with the keys; `$2`: netassay as it is sent; then the kernels'
+/// directories, the default first.
 const MAKE: &str = r#"
 cd "$1"; netassay=$2; shift 2
-mkdir -p root/bin root/dev root/proc root/sys root/tmp root/admin/.ssh root/etc/ssh root/run/sshd root/var/lib root/usr/share/grub
-cp /usr/share/grub/grub-mkconfig_lib root/usr/share/grub/
+mkdir -p root/bin root/dev root/proc root/sys root/tmp root/admin/.ssh root/etc/ssh root/run/sshd root/var/lib disk/system/usr/share/grub
+cp /usr/share/grub/grub-mkconfig_lib disk/system/usr/share/grub/
 cp /bin/busybox root/bin/busybox
 for applet in $(busybox --list); do case $applet in reboot|ip|busybox) ;; *) ln -sf busybox root/bin/$applet;; esac; done
 own="/usr/sbin/sshd /usr/sbin/ethtool /sbin/kexec /usr/bin/grub-editenv /usr/sbin/grub-probe /bin/ip"
 for program in $own /usr/sbin/grub-reboot $(ls /usr/lib/openssh/sshd-* 2>/dev/null); do
-  mkdir -p root$(dirname $program); cp $program root$program
+  mkdir -p disk/system$(dirname $program); cp $program disk/system$program
 done
-{ for file in $own; do ldd $file; done; ldd "$netassay" || true; } | grep -o '/[^ ]*' | sort -u | while read -r file; do
-  mkdir -p root$(dirname $file); cp -L $file root$file
+for file in $own; do ldd $file; done | grep -o '/[^ ]*' | sort -u | while read -r file; do
+  mkdir -p disk/system$(dirname $file); cp -L $file disk/system$file
 done
+for place in lib lib64 sbin usr bin/ip; do ln -s /var/lib/system/$place root/$place; done
 cp init root/init; chmod 755 root/init
 cp host root/etc/ssh/host; chmod 600 root/etc/ssh/host
 cp user.pub root/admin/.ssh/authorized_keys
-printf 'HostKey /etc/ssh/host\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nUseDNS no\nMaxSessions 20\nSetEnv XDG_CACHE_HOME=/var/lib/cache\n' > root/etc/ssh/sshd_config
+printf 'HostKey /etc/ssh/host\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nUseDNS no\nMaxSessions 20\nKexAlgorithms curve25519-sha256\nSetEnv XDG_CACHE_HOME=/var/lib/cache\n' > root/etc/ssh/sshd_config
 printf 'root:x:0:0::/admin:/bin/sh\nsshd:x:100:100::/run/sshd:/bin/false\n' > root/etc/passwd
 printf 'root:x:0:\nsshd:x:100:\n' > root/etc/group
+sum=$(sha256sum "$netassay"); agents=disk/cache/netassay/agents/${sum%% *}
+mkdir -p $agents; cp "$netassay" $agents/netassay; chmod 700 $agents $agents/netassay
 mkdir -p disk/boot/grub
 for kernel in "$@"; do
   release=$(basename "$kernel"/boot/vmlinuz-* | sed 's/^vmlinuz-//')
@@ -140,13 +144,16 @@ const INIT: &str = r#"#!/bin/sh
 export PATH=/bin:/usr/sbin
 mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys; ln -s /proc/self/fd/0 /dev/stdin
 for file in /modules/*; do insmod $file; done
+mount /dev/vda /var/lib; ln -s /var/lib/boot /boot
 machine=$(sed 's/.*machine=\([12]\).*/\1/' /proc/cmdline)
-if [ $machine = 1 ]; then rm /sbin/kexec; printf '#!/bin/sh\nexec busybox reboot -f\n' > /bin/reboot; chmod 755 /bin/reboot; else rm /usr/sbin/grub-reboot; fi
+if [ $machine = 1 ]; then rm -f /sbin/kexec; printf '#!/bin/sh\nexec busybox reboot -f\n' > /bin/reboot; chmod 755 /bin/reboot; else rm -f /usr/sbin/grub-reboot; fi
 ip link set lo up
 ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up
-mount /dev/vda /var/lib; ln -s /var/lib/boot /boot
 if [ $machine = 2 ]; then ip link set eth1 name data0; data=data0; else data=eth1; fi
 ip addr add 10.78.0.$machine/24 dev $data; ip link set $data up
+# A connection that is asked for before the card has its carrier is asked for again after six seconds.
+until [ "$(cat /sys/class/net/eth0/carrier)" = 1 ]; do sleep 0.1; done
+echo "boot id $(cat /proc/sys/kernel/random/boot_id)"
 exec /usr/sbin/sshd -D -e -f /etc/ssh/sshd_config
 "#;
 
@@ -213,8 +220,7 @@ impl Machines {
         let start = |number| start(directory.path(), number, ports[number - 1]);
         let (a, b) = (start(1), start(2));
         let machines = Self { _a: a, b, ports, directory };
-        machines.await_ssh("a");
-        machines.await_ssh("b");
+        machines.await_both();
         Some(machines)
     }
 
@@ -260,48 +266,53 @@ impl Machines {
         ["a", "b"].map(|name| self.boot(name).unwrap())
     }
 
+    /// The boot that a machine is in, and answers from: where it tells neither, the kernel says that
+    /// it ends, or has not begun.
     fn boot(&self, name: &str) -> Option<String> {
-        self.ask(name, "cat /proc/sys/kernel/random/boot_id")
+        let console = self.console(name);
+        let (_, last) = console.rsplit_once("boot id ")?;
+        let goes = ["reboot: Restarting system", "Resetting", "Starting new kernel"];
+        let (boot, then) = last.split_once('\n')?;
+        let is_up = then.contains("Server listening on") && !goes.iter().any(|words| then.contains(words));
+        is_up.then(|| boot.trim().to_owned())
     }
 
     /// Waits until each machine has left its boot; `orders` says whether what orders that lives.
     pub(crate) fn await_end_of(&self, boots: &[String; 2], orders: impl FnMut()) {
-        self.await_each(boots, "go down", orders, |now, before| now.is_none_or(|now| now != *before));
+        self.await_each("go down", orders, |machine, now| now.as_ref() != Some(&boots[machine]));
     }
 
     /// Waits until each machine answers from another boot.
     pub(crate) fn await_next_boots(&self, boots: &[String; 2]) {
-        self.await_each(boots, "restart", || {}, |now, before| now.is_some_and(|now| now != *before));
+        self.await_each("restart", || {}, |machine, now| now.is_some_and(|now| now != boots[machine]));
     }
 
+    /// Waits until both answer.
+    fn await_both(&self) {
+        self.await_each("start", || {}, |_, now| now.is_some());
+    }
+
+    /// By their consoles: each connection would take a second of their time, while they start.
     fn await_each(
         &self,
-        boots: &[String; 2],
         what: &str,
         mut meanwhile: impl FnMut(),
-        is_so: fn(Option<String>, &String) -> bool,
+        is_so: impl Fn(usize, Option<String>) -> bool,
     ) {
         let deadline = Instant::now() + TO_START;
-        for (name, before) in ["a", "b"].into_iter().zip(boots) {
-            while !is_so(self.boot(name), before) {
+        for (machine, name) in ["a", "b"].into_iter().enumerate() {
+            while !is_so(machine, self.boot(name)) {
                 meanwhile();
                 assert!(Instant::now() < deadline, "{name} does not {what}:\n{}", self.console(name));
-                std::thread::sleep(Duration::from_millis(300));
+                std::thread::sleep(Duration::from_millis(100));
             }
-        }
-    }
-
-    fn await_ssh(&self, name: &str) {
-        let deadline = Instant::now() + TO_START;
-        while self.ask(name, "true").is_none() {
-            assert!(Instant::now() < deadline, "{name} does not answer:\n{}", self.console(name));
-            std::thread::sleep(Duration::from_millis(300));
         }
     }
 
     fn console(&self, name: &str) -> String {
         let number = if name == "a" { 1 } else { 2 };
-        fs::read_to_string(self.directory.path().join(format!("console{number}"))).unwrap_or_default()
+        let told = fs::read(self.directory.path().join(format!("console{number}"))).unwrap_or_default();
+        String::from_utf8_lossy(&told).into_owned()
     }
 
     /// Everything that is set on the traffic's interface of a machine, but for its index.
@@ -333,8 +344,7 @@ impl Machines {
     /// Switches machine `b` on, after it went off, and waits for both.
     pub(crate) fn switch_b_on(&mut self) {
         self.b = start(self.directory.path(), 2, self.ports[1]);
-        self.await_ssh("a");
-        self.await_ssh("b");
+        self.await_both();
     }
 }
 
@@ -344,13 +354,13 @@ pub(crate) fn data_of(name: &str) -> &'static str {
 }
 
 const STATE: &str = r#"
-cd /sys/class/net/DATA && for f in address mtu flags tx_queue_len ifalias queues/rx-0/rps_cpus; do echo "$f $(cat $f)"; done
+cd /sys/class/net/DATA && grep '' address mtu flags tx_queue_len ifalias queues/rx-0/rps_cpus
 /bin/ip -d addr show dev DATA | sed 's/^[0-9]*: //'
 /bin/ip route show table all dev DATA | sort
 /bin/ip -6 route show table all dev DATA | sort
 /bin/ip neigh show dev DATA nud permanent | sort
 for what in -k -g -c -a -l; do ethtool $what DATA 2>&1; done
-cd /proc/sys/net && for f in ipv4/conf/DATA/* ipv4/neigh/DATA/* ipv6/conf/DATA/* ipv6/neigh/DATA/*; do [ ! -f $f ] || echo "$f $(cat $f 2>/dev/null)"; done
+cd /proc/sys/net && grep -s '' ipv4/conf/DATA/* ipv4/neigh/DATA/* ipv6/conf/DATA/* ipv6/neigh/DATA/* || true
 "#;
 
 impl Drop for Guest {
@@ -362,14 +372,14 @@ impl Drop for Guest {
 
 fn command_line(number: usize) -> String {
     format!(
-        "console=ttyS0 quiet panic=-1 random.trust_cpu=on cryptomgr.notests tsc=reliable no_timer_check mitigations=off net.ifnames=0 machine={number}"
+        "console=ttyS0 loglevel=6 panic=-1 random.trust_cpu=on cryptomgr.notests tsc=reliable no_timer_check mitigations=off net.ifnames=0 machine={number}"
     )
 }
 
 fn start(directory: &Path, number: usize, port: u16) -> Guest {
     let at = |name: &str, number: usize| directory.join(format!("{name}{number}")).display().to_string();
     let other = 3 - number;
-    for name in ["link", "monitor"] {
+    for name in ["console", "link", "monitor"] {
         let _ = fs::remove_file(at(name, number));
     }
     let card = if number == 1 { "vmxnet3" } else { "virtio-net-pci,rss=on,hash=on" };

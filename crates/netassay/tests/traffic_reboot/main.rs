@@ -39,7 +39,7 @@ impl World {
         if !stripped.is_ok_and(|status| status.success()) {
             std::fs::copy(&program, &agent).unwrap();
         }
-        let Some(machines) = Machines::make(&program, &kernel::two_directories()) else {
+        let Some(machines) = Machines::make(&agent, &kernel::two_directories()) else {
             skip(
                 test,
                 "it needs QEMU and the Debian packages openssh-server, busybox-static, ethtool, e2fsprogs, kexec-tools, grub-common, grub2-common and grub-pc-bin",
@@ -58,8 +58,8 @@ impl World {
         command.args(["run", "restarts.toml", "--keep-disturbed", "--progress", "plain", "--no-report"]);
         command.args(["--transmitter", transmitter, "--receiver", "b:data0"]);
         command.args(["--ssh-config", &self.machines.ssh_config()]);
-        // The program as it is sent is smaller without what debuggers read, and stays: to unpack it
-        // in software takes as long as a boot.
+        // The program as it is sent is smaller without what debuggers read, and is there: to unpack
+        // it in software takes as long as a boot.
         command.args(["--keep-agent", "--agent-binary", &self.bench.path("agent").display().to_string()]);
         command.args(more);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
@@ -124,12 +124,12 @@ fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
     // busy this machine is, and what was recorded stays. Once it is back, the study goes on in the
     // boots that both machines are in.
     world.machines.let_b_go_off();
-    let done = world.netassay(&[REBOOT, &["--reboot-within", "90s"]].concat()).output().unwrap();
+    let done = world.netassay(&[REBOOT, &["--reboot-within", "60s"]].concat()).output().unwrap();
     let said = stderr(&done);
     expect(&done, 3);
     assert!(said.contains("boot 2 of 2: both machines restart"), "{said}");
     assert!(!said.contains("boot 1 of 2: both machines restart"), "{said}");
-    assert!(said.contains("b did not come back within 90 s after its reboot"), "{said}");
+    assert!(said.contains("b did not come back within 60 s after its reboot"), "{said}");
     assert!(said.contains("look at its console"), "{said}");
     let first = world.boots();
     assert_eq!(first.iter().map(|boot| boot.0).collect::<Vec<_>>(), [1], "{first:?}");
