@@ -6,7 +6,7 @@ use netassay_trace::{Btf, Found, Offered, Path, functions, resolve};
 
 fuzz_target!(|text: &str| {
     // The same text as a kernel's list of symbols.
-    let offered = Offered { functions: Ok(functions(text)), types: Ok(Btf::default()) };
+    let offered = Offered { functions: Ok(functions(text, |_| true)), types: Ok(Btf::default()) };
     match Path::parse("fuzz.toml", text) {
         Ok(path) => {
             for stage in resolve(&path, &offered) {

@@ -1,7 +1,6 @@
 //! A trace: fixed work of one thread, watched by programs in the kernel.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 use std::time::Instant;
 
 use ::trace::{
@@ -164,9 +163,7 @@ impl Watched<'_> {
 
     /// Tries all places, and chooses for each stage the first that packets pass.
     fn choose(&self, work: &mut dyn Repeat) -> Result<Vec<Chosen>, String> {
-        // Long lists. A module that is loaded while this agent lives is not in them.
-        static OFFERED: OnceLock<Offered> = OnceLock::new();
-        let resolved = resolve(&self.path, OFFERED.get_or_init(Offered::read));
+        let resolved = resolve(&self.path, &Offered::read(std::slice::from_ref(&self.path)));
         let candidates = Candidates::of(&resolved, self.ipv6);
         let mut tried = Vec::new();
         for group in candidates.probes(self.wanted.functions) {

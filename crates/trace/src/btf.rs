@@ -1,7 +1,7 @@
 //! The kernel's description of its own types (BTF): the names of its functions and tracepoints, and
 //! which of their arguments is a packet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -50,7 +50,7 @@ pub enum BtfError {
         /// The number of the type.
         id: usize,
         /// Its kind.
-        kind: u32,
+        kind: usize,
     },
 }
 
@@ -58,105 +58,140 @@ pub enum BtfError {
 pub(crate) const MAGIC: u16 = 0xeb9f;
 /// A tracepoint's typedef begins so.
 const TRACEPOINT: &str = "btf_trace_";
-const FUNCTION: u32 = 12;
-const PROTOTYPE: u32 = 13;
-const TYPEDEF: u32 = 8;
-const POINTER: u32 = 2;
-const STRUCTURE: u32 = 4;
-const CONSTANT: u32 = 10;
+const FUNCTION: usize = 12;
+const PROTOTYPE: usize = 13;
+const TYPEDEF: usize = 8;
+const POINTER: usize = 2;
+const STRUCTURE: usize = 4;
+const CONSTANT: usize = 10;
 /// Of a tracepoint's prototype the first argument is not given to programs.
 const OWN: usize = 1;
 
 impl Btf {
-    /// Reads the bytes of `/sys/kernel/btf/vmlinux` (`Documentation/bpf/btf.rst`).
+    /// Reads the bytes of `/sys/kernel/btf/vmlinux` (`Documentation/bpf/btf.rst`). Of its functions
+    /// and tracepoints, which are tens of thousands, those are kept that are `wanted` by name.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn parse(bytes: &[u8]) -> Result<Self, BtfError> {
+    pub fn parse(bytes: &[u8], wanted: impl Fn(&str) -> bool) -> Result<Self, BtfError> {
+        let types = Types::parse(bytes)?;
+        let mut found = Self::default();
+        for place in &types.places {
+            let Some([name, kind, target]) = types.at(*place) else { continue };
+            let named = || types.text(name);
+            match kind {
+                FUNCTION => {
+                    let function = named().filter(|name| wanted(name));
+                    let function =
+                        function.and_then(|name| Some((name.to_owned(), types.prototype(target)?)));
+                    found.functions.extend(function.map(|(name, all)| (name, types.arguments(&all))));
+                }
+                TYPEDEF => {
+                    let name = named().and_then(|name| name.strip_prefix(TRACEPOINT));
+                    let tracepoint = name.filter(|name| wanted(name)).map(|name| {
+                        let all = types.target(target, POINTER).and_then(|id| types.prototype(id));
+                        let given = all.as_ref().and_then(|all| all.get(OWN..)).unwrap_or_default();
+                        (name.to_owned(), types.arguments(given))
+                    });
+                    found.tracepoints.extend(tracepoint);
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The types, as bytes, and where each begins.
+struct Types<'b> {
+    types: &'b [u8],
+    texts: &'b [u8],
+    /// Of the types 1 and following.
+    places: Vec<usize>,
+}
+
+impl<'b> Types<'b> {
+    fn parse(bytes: &'b [u8]) -> Result<Self, BtfError> {
         let magic = bytes.first_chunk().ok_or(BtfError::Short(bytes.len()))?;
         if u16::from_ne_bytes(*magic) != MAGIC {
             return Err(BtfError::Magic);
         }
         let header = word(bytes, 4)?;
-        let part = |offset: usize| -> Result<&[u8], BtfError> {
+        let part = |offset: usize| -> Result<&'b [u8], BtfError> {
             let start = header.saturating_add(word(bytes, offset)?);
             let end = start.saturating_add(word(bytes, offset + 4)?);
             bytes.get(start..end).ok_or(BtfError::Short(end))
         };
         let (types, texts) = (part(8)?, part(16)?);
-        let (mut functions, mut tracepoints) = (Vec::new(), Vec::new());
-        let mut shapes = Shapes::default();
-        let (mut place, mut id) = (0, 1);
+        let (mut places, mut place) = (Vec::new(), 0);
         while place < types.len() {
-            let [name, info, target] =
-                [word(types, place)?, word(types, place + 4)?, word(types, place + 8)?];
-            let (kind, count) = ((info >> 24) as u32 & 0x1f, info & 0xffff);
-            let end = place + 12 + more(kind, count).ok_or(BtfError::Kind { id, kind })?;
-            match kind {
-                FUNCTION => functions.extend(text(texts, name).map(|name| (name, target))),
-                PROTOTYPE => {
-                    let each = types.get(place + 12..end).ok_or(BtfError::Short(end))?.chunks_exact(8);
-                    let each = each.map(|one| word(one, 4)).collect::<Result<_, _>>()?;
-                    shapes.prototypes.insert(id, each);
-                }
-                POINTER => drop(shapes.pointers.insert(id, target)),
-                CONSTANT => drop(shapes.constants.insert(id, target)),
-                TYPEDEF => {
-                    let tracepoint = text(texts, name).and_then(|name| name.strip_prefix(TRACEPOINT));
-                    tracepoints.extend(tracepoint.map(|name| (name, target)));
-                }
-                STRUCTURE => match text(texts, name) {
-                    Some("sk_buff") => drop(shapes.packets.insert(id)),
-                    Some("list_head") => drop(shapes.lists.insert(id)),
-                    _ => {}
-                },
-                _ => {}
-            }
-            place = end;
-            id += 1;
+            let (kind, count) = split(word(types, place + 4)?);
+            let id = places.len() + 1;
+            places.push(place);
+            place += 12 + more(kind, count).ok_or(BtfError::Kind { id, kind })?;
         }
         if place > types.len() {
             return Err(BtfError::Short(place));
         }
-        let functions = functions
-            .into_iter()
-            .filter_map(|(name, id)| Some((name.to_owned(), shapes.arguments(shapes.prototypes.get(&id)?))));
-        let tracepoints = tracepoints.into_iter().map(|(name, id)| {
-            let prototype = shapes.pointers.get(&id).and_then(|id| shapes.prototypes.get(id));
-            let given = prototype.and_then(|all| all.get(OWN..)).unwrap_or_default();
-            (name.to_owned(), shapes.arguments(given))
-        });
-        Ok(Self { functions: functions.collect(), tracepoints: tracepoints.collect() })
+        Ok(Self { types, texts, places })
     }
-}
 
-/// The types by their numbers, as far as they tell where a packet is.
-#[derive(Default)]
-struct Shapes {
-    prototypes: BTreeMap<usize, Vec<usize>>,
-    pointers: BTreeMap<usize, usize>,
-    constants: BTreeMap<usize, usize>,
-    packets: BTreeSet<usize>,
-    lists: BTreeSet<usize>,
-}
+    /// The name, the kind and the target of the type there.
+    fn at(&self, place: usize) -> Option<[usize; 3]> {
+        let [name, info, target] = [0, 4, 8].map(|offset| word(self.types, place + offset).ok());
+        Some([name?, split(info?).0, target?])
+    }
 
-impl Shapes {
+    /// The place of a type, if it is of this kind.
+    fn of_kind(&self, id: usize, kind: usize) -> Option<usize> {
+        let place = *self.places.get(id.checked_sub(1)?)?;
+        (self.at(place)?[1] == kind).then_some(place)
+    }
+
+    /// What a type of this kind leads to.
+    fn target(&self, id: usize, kind: usize) -> Option<usize> {
+        Some(self.at(self.of_kind(id, kind)?)?[2])
+    }
+
+    /// The types of a prototype's arguments.
+    fn prototype(&self, id: usize) -> Option<Vec<usize>> {
+        let place = self.of_kind(id, PROTOTYPE)?;
+        let (_, count) = split(word(self.types, place + 4).ok()?);
+        let each = self.types.get(place + 12..)?.chunks_exact(8).take(count);
+        Some(each.filter_map(|one| word(one, 4).ok()).collect())
+    }
+
     fn arguments(&self, each: &[usize]) -> Arguments {
-        let first_of = |kind: &BTreeSet<usize>| {
+        let first_of = |structure: &str| {
             let is = |id: &usize| {
-                let target = self.pointers.get(id);
-                target.is_some_and(|id| kind.contains(self.constants.get(id).unwrap_or(id)))
+                let target = self.target(*id, POINTER);
+                let target = target.map(|id| self.target(id, CONSTANT).unwrap_or(id));
+                let place = target.and_then(|id| self.of_kind(id, STRUCTURE));
+                let name = place.and_then(|place| self.text(self.at(place)?[0]));
+                name == Some(structure)
             };
             each.iter().take(3).position(is).map(|index| index as u8)
         };
-        let packet = first_of(&self.packets).map(Packet::Argument);
-        let packet = packet.or_else(|| first_of(&self.lists).map(Packet::List));
+        let packet = first_of("sk_buff").map(Packet::Argument);
+        let packet = packet.or_else(|| first_of("list_head").map(Packet::List));
         Arguments { count: each.len().try_into().unwrap_or(u16::MAX), packet }
+    }
+
+    /// A name, if it has only printable characters.
+    fn text(&self, place: usize) -> Option<&'b str> {
+        let name = self.texts.get(place..)?.split(|byte| *byte == 0).next()?;
+        let printable = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
+        std::str::from_utf8(name).ok().filter(|_| printable)
     }
 }
 
+/// The kind of a type, and how many parts it has.
+fn split(info: usize) -> (usize, usize) {
+    (info >> 24 & 0x1f, info & 0xffff)
+}
+
 /// The bytes that follow the first 12 of a type.
-fn more(kind: u32, count: usize) -> Option<usize> {
+fn more(kind: usize, count: usize) -> Option<usize> {
     match kind {
         // Integers, variables, tags of declarations.
         1 | 14 | 17 => Some(4),
@@ -176,13 +211,6 @@ fn word(bytes: &[u8], place: usize) -> Result<usize, BtfError> {
     Ok(u32::from_ne_bytes(*word) as usize)
 }
 
-/// A name, if it has only printable characters.
-fn text(texts: &[u8], place: usize) -> Option<&str> {
-    let name = texts.get(place..)?.split(|byte| *byte == 0).next()?;
-    let printable = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
-    std::str::from_utf8(name).ok().filter(|_| printable)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -195,14 +223,14 @@ mod tests {
         let texts = b"\0udp_sendmsg\0btf_trace_sys_enter\0sk_buff\0";
         let (packet, pointer, prototype, of) = (1, 2, 3, 4);
         let types: [[u32; 3]; 7] = [
-            [33, STRUCTURE << 24, 0],
-            [0, POINTER << 24, packet],
-            [0, PROTOTYPE << 24 | 2, 0],
+            [33, (STRUCTURE as u32) << 24, 0],
+            [0, (POINTER as u32) << 24, packet],
+            [0, (PROTOTYPE as u32) << 24 | 2, 0],
             // The prototype's arguments: a name and a type each.
             [0, 0, 0],
-            [pointer, 1, FUNCTION << 24],
-            [prototype, 0, POINTER << 24],
-            [prototype, 13, TYPEDEF << 24],
+            [pointer, 1, (FUNCTION as u32) << 24],
+            [prototype, 0, (POINTER as u32) << 24],
+            [prototype, 13, (TYPEDEF as u32) << 24],
         ];
         let types: Vec<u32> = types.into_iter().flatten().chain([of + 1]).collect();
         let mut bytes = MAGIC.to_ne_bytes().to_vec();
@@ -217,9 +245,10 @@ mod tests {
 
     #[test]
     fn functions_and_tracepoints_are_found() {
-        let btf = Btf::parse(&sample()).unwrap();
+        let btf = Btf::parse(&sample(), |_| true).unwrap();
         let function = Arguments { count: 2, packet: Some(Packet::Argument(1)) };
         assert_eq!(btf.functions, BTreeMap::from([("udp_sendmsg".to_owned(), function)]));
+        assert_eq!(Btf::parse(&sample(), |name| name == "udp_send").unwrap(), Btf::default());
         // Its own first argument is not given.
         let tracepoint = Arguments { count: 1, packet: Some(Packet::Argument(0)) };
         assert_eq!(btf.tracepoints, BTreeMap::from([("sys_enter".to_owned(), tracepoint)]));
@@ -228,7 +257,7 @@ mod tests {
     #[test]
     fn this_kernel_says_where_its_packets_are() {
         let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
-        let btf = Btf::parse(&bytes).unwrap();
+        let btf = Btf::parse(&bytes, |_| true).unwrap();
         let of = |name: &str| btf.functions.get(name).and_then(|function| function.packet);
         assert_eq!(of("ip_rcv"), Some(Packet::Argument(0)));
         assert_eq!(of("ip_list_rcv"), Some(Packet::List(0)));
@@ -240,17 +269,17 @@ mod tests {
 
     #[test]
     fn what_is_not_btf_is_refused() {
-        assert_eq!(Btf::parse(b"\x7fELF"), Err(BtfError::Magic));
-        assert_eq!(Btf::parse(&[]), Err(BtfError::Short(0)));
+        assert_eq!(Btf::parse(b"\x7fELF", |_| true), Err(BtfError::Magic));
+        assert_eq!(Btf::parse(&[], |_| true), Err(BtfError::Short(0)));
         let mut unknown = sample();
         unknown[28..32].copy_from_slice(&(31u32 << 24).to_ne_bytes());
-        assert_eq!(Btf::parse(&unknown), Err(BtfError::Kind { id: 1, kind: 31 }));
+        assert_eq!(Btf::parse(&unknown, |_| true), Err(BtfError::Kind { id: 1, kind: 31 }));
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Btf::parse(&bytes);
+            let _ = Btf::parse(&bytes, |_| true);
         }
 
         #[test]
@@ -258,7 +287,7 @@ mod tests {
             let mut bytes = sample();
             bytes[at] = value;
             bytes.truncate(end.max(4));
-            let _ = Btf::parse(&bytes);
+            let _ = Btf::parse(&bytes, |_| true);
         }
     }
 }

@@ -75,7 +75,7 @@ type Seen = Result<(String, Mean), String>;
 
 /// The tracepoints of the running kernel.
 fn here(path: &Path, ipv6: bool) -> Vec<Seen> {
-    let resolved = resolve(path, &Offered::read());
+    let resolved = resolve(path, &Offered::read(std::slice::from_ref(path)));
     let seen = |stage: crate::Resolved| {
         let found = if ipv6 { stage.ipv6 } else { stage.ipv4 };
         let points = match found {

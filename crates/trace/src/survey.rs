@@ -22,7 +22,7 @@ impl Survey {
     /// of them is tried ([`Ladder::tried`]).
     #[must_use]
     pub fn make(paths: &[Path], functions: bool) -> Self {
-        let offered = Offered::read();
+        let offered = Offered::read(paths);
         let paths: Vec<Vec<Resolved>> = paths.iter().map(|path| resolve(path, &offered)).collect();
         let tried = plain_function(&paths).filter(|_| functions);
         Self { ladder: tried.map_or_else(Ladder::read, Ladder::tried), paths }

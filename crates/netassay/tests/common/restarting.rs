@@ -151,7 +151,7 @@ ip link set lo up
 ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up
 if [ $machine = 2 ]; then ip link set eth1 name data0; data=data0; else data=eth1; fi
 ip addr add 10.78.0.$machine/24 dev $data; ip link set $data up
-# A connection that is asked for before the card has its carrier is asked for again after six seconds.
+# A connection before the card has its carrier would be tried again after six seconds.
 until [ "$(cat /sys/class/net/eth0/carrier)" = 1 ]; do sleep 0.1; done
 echo "boot id $(cat /proc/sys/kernel/random/boot_id)"
 exec /usr/sbin/sshd -D -e -f /etc/ssh/sshd_config
@@ -266,8 +266,7 @@ impl Machines {
         ["a", "b"].map(|name| self.boot(name).unwrap())
     }
 
-    /// The boot that a machine is in, and answers from: where it tells neither, the kernel says that
-    /// it ends, or has not begun.
+    /// The boot that a machine is in and answers from.
     fn boot(&self, name: &str) -> Option<String> {
         let console = self.console(name);
         let (_, last) = console.rsplit_once("boot id ")?;
