@@ -135,12 +135,12 @@ fn every_study_as_an_ordinary_user(test: &str, place: Place) {
     let bench = Bench::new();
     let kernel = if place == Place::Namespaces { String::new() } else { kernel(&bench) };
     let taps = if place == Place::Guests { Taps::of(&bench) } else { None };
+    // A second boot asks for no other privilege.
+    let once = ["boots=1"];
     for (name, scenario) in studies(&bench, place) {
         if !scenario.starts_with("vm") {
-            run(&name, &kernel, &[], |arguments| place.of(bench.netassay_as_nobody(arguments)));
+            run(&name, &kernel, &once, |arguments| place.of(bench.netassay_as_nobody(arguments)));
         } else if let Some(taps) = &taps {
-            // Guests take long to boot, and a second boot asks for no other privilege.
-            let once = ["boots=1"];
             run(&name, &kernel, &once, |arguments| taps.with(&bench.netassay_as_nobody(arguments)));
         } else {
             skip(test, &format!("{name}: only root can open /dev/net/tun"));
