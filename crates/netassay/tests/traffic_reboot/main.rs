@@ -124,12 +124,12 @@ fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
     // busy this machine is, and what was recorded stays. Once it is back, the study goes on in the
     // boots that both machines are in.
     world.machines.let_b_go_off();
-    let done = world.netassay(&[REBOOT, &["--reboot-within", "60s"]].concat()).output().unwrap();
+    let done = world.netassay(&[REBOOT, &["--reboot-within", "90s"]].concat()).output().unwrap();
     let said = stderr(&done);
     expect(&done, 3);
     assert!(said.contains("boot 2 of 2: both machines restart"), "{said}");
     assert!(!said.contains("boot 1 of 2: both machines restart"), "{said}");
-    assert!(said.contains("b did not come back within 60 s after its reboot"), "{said}");
+    assert!(said.contains("b did not come back within 90 s after its reboot"), "{said}");
     assert!(said.contains("look at its console"), "{said}");
     let first = world.boots();
     assert_eq!(first.iter().map(|boot| boot.0).collect::<Vec<_>>(), [1], "{first:?}");
