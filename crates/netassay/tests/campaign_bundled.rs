@@ -31,8 +31,8 @@ const SHORT: &[&str] = &["duration=150ms", "ramp=20ms", "boots=2", "runs=1", "wa
 /// which is two kernels by two names. Of a design's combinations, which take minutes, the published
 /// ladder stands for all.
 const BESIDES: &[(&str, &[&str])] = &[
+    // Each boot of a study boots guests with each of its kernels.
     ("kernel-ab", &["kernel=KERNEL,KERNEL-again", "boots=1"]),
-    // A guest that counts instructions boots for ten seconds.
     ("kernel-ab-exact", &["kernel=KERNEL,KERNEL-again", "boots=1"]),
     // What traces say is tested in `traffic_guests`; here each is made, in one boot.
     ("path-offload", &["kernel=KERNEL", "boots=1", "trace.batch=64", "trace.rounds=1", "trace.paths=tcp-rx"]),

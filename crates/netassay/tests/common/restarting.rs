@@ -151,7 +151,7 @@ ip link set lo up
 ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up
 if [ $machine = 2 ]; then ip link set eth1 name data0; data=data0; else data=eth1; fi
 ip addr add 10.78.0.$machine/24 dev $data; ip link set $data up
-# A connection before the card has its carrier would be tried again after six seconds.
+# Without a carrier the first packet of a connection is lost, and the next one comes seconds later (a guess).
 until [ "$(cat /sys/class/net/eth0/carrier)" = 1 ]; do sleep 0.1; done
 echo "boot id $(cat /proc/sys/kernel/random/boot_id)"
 exec /usr/sbin/sshd -D -e -f /etc/ssh/sshd_config
