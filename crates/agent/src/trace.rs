@@ -26,6 +26,9 @@ const RECVFROM: u64 = 45;
 const WARM_UP: u32 = 2000;
 /// Turns in which the places of stages are tried.
 const TRIED: u32 = 64;
+/// Turns before each batch: a connection that was idle while probes came and went sends
+/// acknowledgements by themselves at first.
+const RUN_UP: u32 = 64;
 /// How many messages of a batch are sampled. A request and its answer are two packets, and the ring
 /// has room for 481.
 const SAMPLED: u32 = 200;
@@ -66,6 +69,16 @@ pub(crate) fn survey(paths: &[String], functions: bool) -> Reply {
     let parsed = paths.iter().map(|text| Path::parse("the path", text));
     let paths = parsed.collect::<Result<Vec<_>, _>>().map_err(|error| Refusal::from(error.to_string()))?;
     Ok(Answer::Surveyed(Box::new(Survey::make(&paths, functions))))
+}
+
+/// The kinds of batches of a round.
+#[derive(Clone, Copy)]
+enum Batch {
+    Untraced,
+    Ends,
+    /// With one more probe, of so many kinds.
+    OneMore(usize),
+    All,
 }
 
 struct Watched<'w> {
@@ -130,30 +143,46 @@ impl Watched<'_> {
             ends.iter().map(|probe| probe.number).filter(|point| on_the_way.contains(point)).collect();
         let one_more: Vec<Vec<Probe>> =
             kinds.into_values().map(|probe| ends.iter().cloned().chain([probe]).collect()).collect();
-        // A batch with these probes.
-        let mut batch = |probes: &[Probe], work: &mut dyn Repeat| {
-            let (round, sampled) = round(&mut tracer, probes, work, turns)?;
-            let between = Between::each(&fewest, &on_the_way, &sampled);
-            Ok::<_, String>((Round { between, ..round }, sampled))
-        };
         let mut on_cpu = Vec::new();
-        // All kinds of rounds in turn, so that a slow change of the machine meets each alike.
+        let usual = |(round, sampled): (Round, Sampled)| {
+            (Round { between: Between::each(&fewest, &on_the_way, &sampled), ..round }, sampled)
+        };
+        // Probes go, and in the next round they come: what a kernel does for each that comes or
+        // goes takes most of a trace's time. And a slow change of the machine meets each kind of
+        // batch alike.
+        let mut batches: Vec<Batch> = [Batch::Untraced, Batch::Ends]
+            .into_iter()
+            .chain((0..one_more.len()).map(Batch::OneMore))
+            .chain([Batch::All])
+            .collect();
         for _ in 0..self.wanted.rounds {
             self.deadline.allows(Instant::now())?;
-            let before = ProcessTimes::read();
-            account.untraced.push(repeat(work, turns)?);
-            on_cpu.push(taken(&before));
-            account.ends.push(batch(&ends, work)?.0);
-            for ((_, rounds), probes) in account.one_more.iter_mut().zip(&one_more) {
-                rounds.push(batch(probes, work)?.0);
-            }
-            let (round, packets) = batch(&probes, work)?;
-            account.all.push(round);
-            if let Some(sampled) = &mut account.sampled {
-                sampled.add(packets);
+            batches.reverse();
+            for batch in &batches {
+                match *batch {
+                    Batch::Untraced => {
+                        tracer.detach();
+                        repeat(work, RUN_UP)?;
+                        let before = ProcessTimes::read();
+                        account.untraced.push(repeat(work, turns)?);
+                        on_cpu.push(taken(&before));
+                    }
+                    Batch::Ends => account.ends.push(usual(traced(&mut tracer, &ends, work, turns)?).0),
+                    Batch::OneMore(kind) => {
+                        let (round, _) = usual(traced(&mut tracer, &one_more[kind], work, turns)?);
+                        account.one_more[kind].1.push(round);
+                    }
+                    Batch::All => {
+                        let (round, packets) = usual(traced(&mut tracer, &probes, work, turns)?);
+                        account.all.push(round);
+                        if let Some(sampled) = &mut account.sampled {
+                            sampled.add(packets);
+                        }
+                    }
+                }
             }
         }
-        // All programs are detached.
+        tracer.detach();
         if let (Some(profiler), Some([lasts, _])) = (&mut profiler, account.a_message()) {
             let on_cpu = account.of_a_message(on_cpu).unwrap_or_default();
             account.profile = Some(profiler.profile(work, [lasts, on_cpu], self.deadline)?);
@@ -196,23 +225,24 @@ impl Watched<'_> {
     }
 }
 
-/// A batch with these of a tracer's probes, and the packets of it that were sampled.
-fn round(
+/// A batch with these of a tracer's probes, which stay, and the packets of it that were sampled.
+fn traced(
     tracer: &mut Tracer,
     probes: &[Probe],
     work: &mut dyn Repeat,
     turns: u32,
 ) -> Result<(Round, Sampled), String> {
     tracer.attach(probes).map_err(said)?;
+    repeat(work, RUN_UP)?;
+    tracer.restart().map_err(said)?;
     counted(tracer, work, turns)
 }
 
-/// A batch with the probes that are attached, which are detached behind it.
+/// A batch with the probes that are attached.
 fn counted(tracer: &mut Tracer, work: &mut dyn Repeat, turns: u32) -> Result<(Round, Sampled), String> {
     follow(tracer, work)?;
     let batch_ns = repeat(work, turns)?;
     let reading = tracer.read().map_err(said)?;
-    tracer.detach();
     Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled().map_err(said)?))
 }
 

@@ -299,25 +299,39 @@ impl Tracer {
     }
 
     /// Attaches these of the tracer's probes and no others, with counters of zero; threads are to
-    /// be followed anew. The last probe must be among them, and the first of each phase: where
-    /// journeys begin and end is in all programs.
+    /// be followed anew. What is attached already stays: of a kernel that goes through all its
+    /// functions for each probe, probes that come and go take most of a trace's time.
+    ///
+    /// The last probe must be among them, and the first of each phase: where journeys begin and
+    /// end is in all programs.
     ///
     /// # Errors
     /// The kernel's error, of the first place that cannot be had any more.
     pub fn attach(&mut self, probes: &[Probe]) -> Result<(), TraceError> {
-        self.detach();
-        self.counters.clear()?;
         let wanted = |point: u8| probes.iter().any(|probe| probe.number == point);
-        for standing in self.programs.iter_mut().filter(|standing| standing.point.is_none_or(wanted)) {
-            let attached = standing.loaded.attach().map_err(|error| match &standing.loaded.place {
-                Place::Trampoline(..) => error,
-                Place::Tracepoint(name) | Place::Function(name, _) => {
-                    io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
-                }
-            });
-            standing.attached = Some(attached?);
+        for standing in &mut self.programs {
+            if !standing.point.is_none_or(wanted) {
+                standing.attached = None;
+            } else if standing.attached.is_none() {
+                let attached = standing.loaded.attach().map_err(|error| match &standing.loaded.place {
+                    Place::Trampoline(..) => error,
+                    Place::Tracepoint(name) | Place::Function(name, _) => {
+                        io::Error::new(error.kind(), format!("{}: {error}", name.to_string_lossy()))
+                    }
+                });
+                standing.attached = Some(attached?);
+            }
         }
-        Ok(())
+        Ok(self.restart()?)
+    }
+
+    /// Counts from zero, and drops what was sampled; threads are to be followed anew.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn restart(&mut self) -> io::Result<()> {
+        self.counters.clear()?;
+        self.sampled().map(drop)
     }
 }
 

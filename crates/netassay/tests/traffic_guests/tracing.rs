@@ -13,7 +13,7 @@ use crate::exact::World;
 const BATCH: u32 = 1024;
 const ROUNDS: u32 = 3;
 /// In half of the batches TCP takes more; one of these is of the other half.
-const ROUNDS_OF_TCP: u32 = 9;
+const ROUNDS_OF_TCP: u32 = 5;
 
 fn bundled(name: &str) -> String {
     PATHS.iter().find(|path| path.name == name).unwrap().text.to_owned()
