@@ -41,6 +41,12 @@ pub(crate) enum Data {
     Taps,
 }
 
+/// Where a machine keeps programs that outlive a connection.
+const KEPT: &str = "/mnt/cache";
+
+/// The cheapest: the usual one, which future machines cannot break, takes most of a connection.
+const KEY_EXCHANGE: &str = " KexAlgorithms curve25519-sha256\n";
+
 /// Runs a script as root, and panics with its words if it fails.
 fn sh(script: &str) {
     let done = Command::new("sh").args(["-ec", script]).output().unwrap();
@@ -126,7 +132,7 @@ impl Machines {
         fs::write(
             at("sshd_config"),
             format!(
-                "HostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nPidFile none\nMaxSessions 20\n",
+                "HostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nPidFile none\nMaxSessions 20\nSetEnv XDG_CACHE_HOME={KEPT}\n",
                 at("host"),
                 at("authorized")
             ),
@@ -147,7 +153,7 @@ impl Machines {
             .iter()
             .map(|(name, address)| {
                 format!(
-                    "Host {name}\n HostName {address}\n User {}\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n",
+                    "Host {name}\n HostName {address}\n User {}\n IdentityFile {}\n IdentitiesOnly yes\n UserKnownHostsFile {}\n{KEY_EXCHANGE}",
                     if name.ends_with("-plain") { "plain" } else { "root" },
                     at("user"),
                     known(name)
@@ -159,7 +165,7 @@ impl Machines {
             // Its own places for journals, caches and temporary files.
             let kept = directory.path().display().to_string();
             let script = format!(
-                "mount --bind {kept}/passwd /etc/passwd; mkdir -p /mnt/kept && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib ~ /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib ~; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
+                "mount --bind {kept}/passwd /etc/passwd; mkdir -p /mnt/kept {KEPT} && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib ~ /dev/shm {KEPT}; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib ~; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
                 at("sshd_config")
             );
             let sshd = inside(&holder, &["sh", "-ec", &script]).stderr(Stdio::null()).spawn().unwrap();
@@ -287,6 +293,17 @@ impl Machine {
         ))
     }
 
+    /// Gives it a program as an earlier `--keep-agent` has left it.
+    pub(crate) fn keep(&self, program: &Path) {
+        let script = format!(
+            "umask 077; d={KEPT}/netassay/agents; mkdir -p $d/new; cat > $d/new/netassay; chmod 700 $d/new/netassay; \
+             sum=$(sha256sum < $d/new/netassay); mv $d/new $d/${{sum%% *}}"
+        );
+        let program = fs::File::open(program).unwrap();
+        let done = self.command(&["sh", "-ec", &script]).stdin(program).status().unwrap();
+        assert!(done.success(), "{script}");
+    }
+
     /// Its file system, as seen from the machine of the tests.
     pub(crate) fn root(&self) -> PathBuf {
         format!("/proc/{}/root", self.holder.id()).into()
@@ -295,7 +312,7 @@ impl Machine {
     /// What is left in the places where a program could be.
     pub(crate) fn left(&self) -> String {
         self.sh(
-            "find /tmp /var/tmp /dev/shm ~ -name 'netassay*' 2>/dev/null; find /var/lib -name '*.journal'; own=$(readlink /proc/self/ns/net); \
+            "find /tmp /var/tmp /dev/shm ~ -name 'netassay*' 2>/dev/null; find /var/lib -name '*.journal'; find /mnt/cache -name 'part.*' -o -name 'try.*'; own=$(readlink /proc/self/ns/net); \
              for p in /proc/[0-9]*; do if [ \"$(readlink $p/ns/net)\" = \"$own\" ]; then tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -E 'netassay (agent|guest)|qemu-system' | grep -v 'sh -c' || true; fi; done",
         )
     }

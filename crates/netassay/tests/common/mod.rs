@@ -36,6 +36,15 @@ impl Bench {
         Self { directory }
     }
 
+    /// As [`Bench::new`], with a binary that is sent to other machines: without what debuggers read
+    /// it is a third smaller.
+    pub(crate) fn to_be_sent() -> Self {
+        let bench = Self::new();
+        let stripped = Command::new("strip").arg(bench.path("netassay")).status().unwrap();
+        assert!(stripped.success(), "cannot strip the binary: {stripped}");
+        bench
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }

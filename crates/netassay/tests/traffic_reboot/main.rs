@@ -32,14 +32,9 @@ struct World {
 
 impl World {
     fn make(test: &str) -> Option<Self> {
-        let bench = Bench::new();
+        let bench = Bench::to_be_sent();
         bench.write("restarts.toml", STUDY);
-        let (program, agent) = (bench.path("netassay"), bench.path("agent"));
-        let stripped = Command::new("strip").arg("-o").arg(&agent).arg(&program).status();
-        if !stripped.is_ok_and(|status| status.success()) {
-            std::fs::copy(&program, &agent).unwrap();
-        }
-        let Some(machines) = Machines::make(&agent, &kernel::two_directories()) else {
+        let Some(machines) = Machines::make(&bench.path("netassay"), &kernel::two_directories()) else {
             skip(
                 test,
                 "it needs QEMU and the Debian packages openssh-server, busybox-static, ethtool, e2fsprogs, kexec-tools, grub-common, grub2-common and grub-pc-bin",
@@ -58,9 +53,8 @@ impl World {
         command.args(["run", "restarts.toml", "--keep-disturbed", "--progress", "plain", "--no-report"]);
         command.args(["--transmitter", transmitter, "--receiver", "b:data0"]);
         command.args(["--ssh-config", &self.machines.ssh_config()]);
-        // The program as it is sent is smaller without what debuggers read, and is there: to unpack
-        // it in software takes as long as a boot.
-        command.args(["--keep-agent", "--agent-binary", &self.bench.path("agent").display().to_string()]);
+        // It is there already: to send it, and to unpack it in software, takes as long as a boot.
+        command.arg("--keep-agent");
         command.args(more);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         command
@@ -70,7 +64,6 @@ impl World {
     fn on_b(&self, command: &str) -> String {
         let mut netassay = Command::new(self.bench.path("netassay"));
         netassay.args([command, "--host", "b", "--ssh-config", &self.machines.ssh_config()]);
-        netassay.args(["--agent-binary", &self.bench.path("agent").display().to_string()]);
         let done = netassay.output().unwrap();
         stdout(&done) + &stderr(&done)
     }
@@ -124,12 +117,12 @@ fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
     // busy this machine is, and what was recorded stays. Once it is back, the study goes on in the
     // boots that both machines are in.
     world.machines.let_b_go_off();
-    let done = world.netassay(&[REBOOT, &["--reboot-within", "90s"]].concat()).output().unwrap();
+    let done = world.netassay(&[REBOOT, &["--reboot-within", "60s"]].concat()).output().unwrap();
     let said = stderr(&done);
     expect(&done, 3);
     assert!(said.contains("boot 2 of 2: both machines restart"), "{said}");
     assert!(!said.contains("boot 1 of 2: both machines restart"), "{said}");
-    assert!(said.contains("b did not come back within 90 s after its reboot"), "{said}");
+    assert!(said.contains("b did not come back within 60 s after its reboot"), "{said}");
     assert!(said.contains("look at its console"), "{said}");
     let first = world.boots();
     assert_eq!(first.iter().map(|boot| boot.0).collect::<Vec<_>>(), [1], "{first:?}");

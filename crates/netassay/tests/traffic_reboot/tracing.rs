@@ -20,7 +20,6 @@ fn on_b(world: &World, more: &[&str]) -> Output {
     let mut netassay = Command::new(world.bench.path("netassay"));
     netassay.current_dir(world.bench.path(".")).arg("trace").args(more);
     netassay.args(["--host", "b", "--ssh-config", &world.machines.ssh_config()]);
-    netassay.args(["--agent-binary", &world.bench.path("agent").display().to_string()]);
     let done = netassay.output().unwrap();
     expect(&done, 0);
     done

@@ -30,17 +30,29 @@ const STUDY: &str = "name = \"tso\"\nquestion = \"Does TSO make TCP faster betwe
 struct World {
     bench: Bench,
     machines: Machines,
+    /// How a machine gets the program.
+    given: &'static [&'static str],
 }
 
 impl World {
+    /// Machines that keep the program: what a test is about comes sooner.
     fn make(test: &str) -> Option<Self> {
+        let mut world = Self::bare(test)?;
+        let program = world.bench.path("netassay");
+        [&world.machines.a, &world.machines.b].into_iter().for_each(|machine| machine.keep(&program));
+        world.given = &["--keep-agent"];
+        Some(world)
+    }
+
+    /// Machines that the program is sent to, and on which it does not stay.
+    fn bare(test: &str) -> Option<Self> {
         let Some(machines) = Machines::make() else {
             skip(test, "it needs root, and the Debian package openssh-server");
             return None;
         };
-        let bench = Bench::new();
+        let bench = Bench::to_be_sent();
         bench.write("tso.toml", STUDY);
-        Some(Self { bench, machines })
+        Some(Self { bench, machines, given: &[] })
     }
 
     /// netassay in the controller's namespace, with these machines.
@@ -54,7 +66,7 @@ impl World {
         let mut words =
             vec![program.as_str(), "run", study, "--keep-disturbed", "--progress", "plain", "--no-report"];
         words.extend(["--transmitter", hosts[0], "--receiver", hosts[1], "--ssh-config", &config]);
-        words.extend(more);
+        words.extend(self.given.iter().chain(more));
         let mut command = self.machines.command(&words);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         command
@@ -66,7 +78,7 @@ impl World {
         let config = self.machines.ssh_config();
         let mut words = vec![program.as_str(), "run", name, "--no-report", "--keep-disturbed"];
         words.extend(["--transmitter", "a:data0", "--receiver", "b:data0", "--ssh-config", &config]);
-        words.extend(more);
+        words.extend(self.given.iter().chain(more));
         self.machines.command(&words).current_dir(bench.path(".")).output().unwrap()
     }
 
@@ -103,7 +115,7 @@ impl World {
 
 #[test]
 fn a_study_between_two_machines_leaves_them_as_they_were() {
-    let Some(world) = World::make("a_study_between_two_machines_leaves_them_as_they_were") else { return };
+    let Some(world) = World::bare("a_study_between_two_machines_leaves_them_as_they_were") else { return };
     let before = world.states();
     let done = world.netassay(["a:data0", "root@b:data0"], &[]).output().unwrap();
     expect(&done, 0);
@@ -182,7 +194,7 @@ fn bundled_studies_have_the_same_sign_over_ssh_as_over_veth() {
     for (name, faster, slower) in
         [("tcp-offload", "_default", "_nooffload"), ("mtu", "nooffload_mtu9000", "nooffload_mtu1500")]
     {
-        let (local, wired) = (Bench::new(), Bench::new());
+        let (local, wired) = (Bench::new(), Bench::to_be_sent());
         expect(&local.run(&[&["run", name, "--no-report"], &short[..]].concat()), 0);
         expect(&world.bundled(&wired, name, &short), 0);
         for bench in [&local, &wired] {
@@ -244,7 +256,7 @@ fn a_study_of_one_host_runs_in_namespaces_of_another_machine() {
 
 #[test]
 fn an_ordinary_user_measures_and_changes_nothing() {
-    let Some(world) = World::make("an_ordinary_user_measures_and_changes_nothing") else { return };
+    let Some(world) = World::bare("an_ordinary_user_measures_and_changes_nothing") else { return };
     let before = world.states();
     // A sudo that asks for a password.
     world.machines.a.sh(
@@ -269,7 +281,7 @@ fn an_ordinary_user_measures_and_changes_nothing() {
 
 #[test]
 fn a_killed_controller_leaves_both_machines_as_they_were() {
-    let Some(world) = World::make("a_killed_controller_leaves_both_machines_as_they_were") else { return };
+    let Some(world) = World::bare("a_killed_controller_leaves_both_machines_as_they_were") else { return };
     let before = world.states();
     let more = ["--set", "duration=20s", "--set", "mtu=1000,9000", "--addresses", "own"];
     let mut controller = Watched::start(world.netassay(["a:data0", "b:data0"], &more));
@@ -342,7 +354,7 @@ fn conditions_that_take_turns_leave_both_machines_as_they_were() {
 
 #[test]
 fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
-    let Some(world) = World::make("a_machine_that_cannot_be_used_is_named_before_anything_is_changed") else {
+    let Some(world) = World::bare("a_machine_that_cannot_be_used_is_named_before_anything_is_changed") else {
         return;
     };
     world.machines.reach_a_by_ipv6();
@@ -386,7 +398,7 @@ fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
 
 #[test]
 fn a_machine_may_be_any_command_that_runs_a_shell() {
-    let Some(world) = World::make("a_machine_may_be_any_command_that_runs_a_shell") else { return };
+    let Some(world) = World::bare("a_machine_may_be_any_command_that_runs_a_shell") else { return };
     let before = world.states();
     let entry = |machine: &machines::Machine| {
         let words: Vec<String> = machine.launcher().iter().map(|word| format!("{word:?}")).collect();

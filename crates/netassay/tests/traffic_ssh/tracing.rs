@@ -20,7 +20,9 @@ impl World {
     fn trace(&self, more: &[&str]) -> Command {
         let program = self.bench.path("netassay").display().to_string();
         let config = self.machines.ssh_config();
-        let words = [&[program.as_str(), "trace"], more, &["--ssh-config", &config]].concat();
+        // In a machine's own namespaces the program never stays.
+        let given = if more.contains(&"--host") { &[] } else { self.given };
+        let words = [&[program.as_str(), "trace"], given, more, &["--ssh-config", &config]].concat();
         let mut command = self.machines.command(&words);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         command

@@ -55,7 +55,7 @@ fn kill(processes: &[String]) {
 
 #[test]
 fn what_is_killed_on_a_machine_is_noticed_and_both_are_as_before() {
-    let Some(world) = World::make("what_is_killed_on_a_machine_is_noticed_and_both_are_as_before") else {
+    let Some(world) = World::bare("what_is_killed_on_a_machine_is_noticed_and_both_are_as_before") else {
         return;
     };
     let before = world.states();
@@ -161,7 +161,7 @@ fn a_machine_that_is_stuck_or_cut_off_is_noticed_within_two_seconds() {
 #[test]
 fn a_controller_that_was_stopped_for_longer_than_its_lease_finds_both_as_before() {
     let Some(world) =
-        World::make("a_controller_that_was_stopped_for_longer_than_its_lease_finds_both_as_before")
+        World::bare("a_controller_that_was_stopped_for_longer_than_its_lease_finds_both_as_before")
     else {
         return;
     };
@@ -191,7 +191,7 @@ fn a_controller_that_was_stopped_for_longer_than_its_lease_finds_both_as_before(
 
 #[test]
 fn a_machine_that_cannot_keep_a_journal_is_not_changed() {
-    let Some(world) = World::make("a_machine_that_cannot_keep_a_journal_is_not_changed") else { return };
+    let Some(world) = World::bare("a_machine_that_cannot_keep_a_journal_is_not_changed") else { return };
     let before = world.states();
     let b = &world.machines.b;
     for (mount, undo, reason) in [
