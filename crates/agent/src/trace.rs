@@ -76,7 +76,7 @@ pub(crate) fn survey(paths: &[String], functions: bool) -> Reply {
 enum Batch {
     Untraced,
     Ends,
-    /// With one more probe, of so many kinds.
+    /// With one more probe: that of the kind with this number.
     OneMore(usize),
     All,
 }
@@ -147,9 +147,9 @@ impl Watched<'_> {
         let usual = |(round, sampled): (Round, Sampled)| {
             (Round { between: Between::each(&fewest, &on_the_way, &sampled), ..round }, sampled)
         };
-        // Probes go, and in the next round they come: what a kernel does for each that comes or
-        // goes takes most of a trace's time. And a slow change of the machine meets each kind of
-        // batch alike.
+        // One round takes probes away, and the next one adds them again (the one more is changed):
+        // the kernel's work for each that comes or goes takes most of a trace's time. And a slow
+        // change of the machine meets each kind of batch alike.
         let mut batches: Vec<Batch> = [Batch::Untraced, Batch::Ends]
             .into_iter()
             .chain((0..one_more.len()).map(Batch::OneMore))

@@ -298,9 +298,9 @@ impl Tracer {
         }
     }
 
-    /// Attaches these of the tracer's probes and no others, with counters of zero; threads are to
-    /// be followed anew. What is attached already stays: of a kernel that goes through all its
-    /// functions for each probe, probes that come and go take most of a trace's time.
+    /// Attaches these of the tracer's probes and no others. What is attached already stays: the
+    /// kernel goes through all its functions for each probe that comes or goes, and that takes most
+    /// of a trace's time. What was counted stays too, until [`Tracer::restart`].
     ///
     /// The last probe must be among them, and the first of each phase: where journeys begin and
     /// end is in all programs.
@@ -322,7 +322,7 @@ impl Tracer {
                 standing.attached = Some(attached?);
             }
         }
-        Ok(self.restart()?)
+        Ok(())
     }
 
     /// Counts from zero, and drops what was sampled; threads are to be followed anew.

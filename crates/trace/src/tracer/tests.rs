@@ -52,13 +52,14 @@ fn each_datagram_of_a_followed_thread_is_counted_once_and_no_other() {
 }
 
 #[test]
-fn programs_that_are_attached_anew_count_from_zero() {
+fn programs_that_restart_count_from_zero() {
     let names = ["net_dev_queue", "net_dev_start_xmit", "net_dev_xmit"];
     let probes: Vec<Probe> = names.iter().zip(0..).map(|(name, number)| probe(number, name)).collect();
     let (mut tracer, _) = Kernel::running().unwrap().attach(&probes, 0).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     for count in [5, 3] {
         tracer.attach(&probes).unwrap();
+        tracer.restart().unwrap();
         tracer.follow(thread()).unwrap();
         for _ in 0..count {
             socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
@@ -99,6 +100,7 @@ fn one_packet_in_so_many_is_sampled_with_its_stamps() {
         before = packet.stamps[2].at;
     }
     tracer.attach(&probes).unwrap();
+    tracer.restart().unwrap();
     let more = send(&mut tracer, 4000);
     let (kept, missed) = (more.packets.len() as u64, more.missed);
     assert!((479..=482).contains(&kept) && (998..=1002).contains(&(kept + missed)), "{kept} {missed}");
