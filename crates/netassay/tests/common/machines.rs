@@ -44,7 +44,7 @@ pub(crate) enum Data {
 /// Where a machine keeps programs that outlive a connection.
 const KEPT: &str = "/mnt/cache";
 
-/// The cheapest: the usual one, which future machines cannot break, takes most of a connection.
+/// The cheapest: tests make many connections.
 const KEY_EXCHANGE: &str = " KexAlgorithms curve25519-sha256\n";
 
 /// Runs a script as root, and panics with its words if it fails.
@@ -165,7 +165,7 @@ impl Machines {
             // Its own places for journals, caches and temporary files.
             let kept = directory.path().display().to_string();
             let script = format!(
-                "mount --bind {kept}/passwd /etc/passwd; mkdir -p /mnt/kept {KEPT} && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib ~ /dev/shm {KEPT}; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib ~; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
+                "mount --bind {kept}/passwd /etc/passwd; mount -t tmpfs tmpfs /mnt; mkdir /mnt/kept {KEPT} && mount --bind {kept} /mnt/kept && for d in /tmp /var/tmp /var/lib ~ /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $d; done; chmod 755 /var/lib ~; mkdir -p {kept} && mount --bind /mnt/kept {kept}; exec /usr/sbin/sshd -D -e -f {}",
                 at("sshd_config")
             );
             let sshd = inside(&holder, &["sh", "-ec", &script]).stderr(Stdio::null()).spawn().unwrap();
@@ -311,10 +311,10 @@ impl Machine {
 
     /// What is left in the places where a program could be.
     pub(crate) fn left(&self) -> String {
-        self.sh(
-            "find /tmp /var/tmp /dev/shm ~ -name 'netassay*' 2>/dev/null; find /var/lib -name '*.journal'; find /mnt/cache -name 'part.*' -o -name 'try.*'; own=$(readlink /proc/self/ns/net); \
+        self.sh(&format!(
+            "find /tmp /var/tmp /dev/shm ~ -name 'netassay*' 2>/dev/null; find /var/lib -name '*.journal'; find {KEPT} -name 'part.*' -o -name 'try.*'; own=$(readlink /proc/self/ns/net); \
              for p in /proc/[0-9]*; do if [ \"$(readlink $p/ns/net)\" = \"$own\" ]; then tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -E 'netassay (agent|guest)|qemu-system' | grep -v 'sh -c' || true; fi; done",
-        )
+        ))
     }
 }
 
