@@ -1,7 +1,7 @@
 //! How much CPU the controller takes while a run is under way.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -68,7 +68,9 @@ fn observe(bench: &Bench, on_terminal: bool, seconds: u64) -> Result<f64, Failur
         .arg("--db")
         .arg(directory.path().join("netassay.db"));
     command.current_dir(directory.path()).env("TERM", "xterm").stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(if on_terminal { Stdio::from(terminal()?) } else { Stdio::null() });
+    let path = directory.path().join("said");
+    let said = File::create(&path).map_err(Failure::io(format!("cannot create {}", path.display())))?;
+    command.stderr(if on_terminal { Stdio::from(terminal(said)?) } else { Stdio::from(said) });
     let controller = dies_with_its_starter(&mut command).spawn();
     let mut controller = controller.map(Owned).map_err(Failure::io("cannot start netassay"))?;
     let pid = controller.0.id();
@@ -88,7 +90,11 @@ fn observe(bench: &Bench, on_terminal: bool, seconds: u64) -> Result<f64, Failur
         Some(status) if status.success() => {
             Ok(100.0 * last.saturating_sub(first).as_secs_f64() / time.as_secs_f64())
         }
-        Some(status) => Err(Failure::Environment(format!("`netassay run` failed ({status})"))),
+        Some(status) => {
+            let said = fs::read(&path).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said);
+            Err(Failure::Environment(format!("`netassay run` failed ({status}) and said:\n{said}")))
+        }
         None => Err(Failure::Environment(format!("`netassay run` does not end within {PATIENCE:?}"))),
     }
 }
@@ -102,14 +108,14 @@ fn text(seconds: u64) -> String {
     )
 }
 
-/// A pseudo-terminal of the usual size, for a program; what is drawn on it is read and thrown away.
-fn terminal() -> Result<File, Failure> {
+/// A pseudo-terminal of the usual size, for a program; what is drawn on it goes to `drawn`.
+fn terminal(mut drawn: impl Write + Send + 'static) -> Result<File, Failure> {
     let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     let cannot = |errno: nix::Error| Failure::io("cannot open a pseudo-terminal")(errno.into());
     let pair = openpty(&size, None).map_err(cannot)?;
     let mut master = File::from(pair.master);
     // It ends once nobody has the other end open any more: the kernel answers EIO then.
-    std::thread::spawn(move || io::copy(&mut master, &mut io::sink()));
+    std::thread::spawn(move || io::copy(&mut master, &mut drawn));
     Ok(File::from(pair.slave))
 }
 
@@ -156,7 +162,9 @@ mod tests {
     #[test]
     fn what_draws_sees_a_terminal() {
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", "test -t 2 && head -c 100000 /dev/zero >&2"]).stderr(terminal().unwrap());
+        command
+            .args(["-c", "test -t 2 && head -c 100000 /dev/zero >&2"])
+            .stderr(terminal(io::sink()).unwrap());
         assert!(command.status().unwrap().success());
     }
 }
