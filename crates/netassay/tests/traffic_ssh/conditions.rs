@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::World;
 use super::common::{Watched, expect, stderr, stdout};
+use super::world::World;
 
 /// A wake-up time of 1 ms keeps CPUs from no idle state, so the machine of the tests goes on as
 /// before.
@@ -114,7 +114,7 @@ fn conditions_that_a_machine_cannot_have_are_refused_with_the_reason() {
     };
     let before = world.states();
     let run = |factors: &str| {
-        let (head, tail) = super::STUDY.split_once("[factors]\ntso").unwrap();
+        let (head, tail) = super::world::STUDY.split_once("[factors]\ntso").unwrap();
         let text = format!("{head}[factors]\n{factors}\ntso{tail}").replace("\"veth\"", "\"ssh\"");
         world.bench.write("tso.toml", &text);
         world.netassay(["a:data0", "b:data0"], &["--change-machine", "--set", "runs=1"]).output().unwrap()

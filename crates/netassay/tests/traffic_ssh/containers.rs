@@ -5,9 +5,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use super::World;
 use super::common::{Watched, children_of, skip, stderr, stdout};
 use super::machines::{Machine, first_difference};
+use super::world::World;
 
 /// A container in a machine's network: processes and mounts of its own.
 struct Container {

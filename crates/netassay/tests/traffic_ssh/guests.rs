@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::World;
+use super::world::World;
 use crate::common::{Watched, expect, stderr, stdout};
 use crate::kernel;
 

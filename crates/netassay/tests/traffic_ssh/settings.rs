@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::World;
 use super::common::{Watched, expect, stderr, stdout};
+use super::world::World;
 
 /// The idle states that a wake-up time of 1 ms keeps CPUs from are none, so the machine of the
 /// tests goes on as before.
@@ -33,7 +33,7 @@ fn signal(controller: &Watched, signal: &str) {
 fn settings_of_each_machine_are_set_watched_and_undone() {
     let Some(world) = World::make("settings_of_each_machine_are_set_watched_and_undone") else { return };
     let (before, plain) = (world.states(), now(&world));
-    world.bench.write("tso.toml", &format!("{}{SETTINGS}", super::STUDY));
+    world.bench.write("tso.toml", &format!("{}{SETTINGS}", super::world::STUDY));
     let hosts = ["a:data0", "b:data0"];
 
     // It must be allowed, and a dry run changes nothing.
@@ -91,7 +91,7 @@ fn what_a_machine_does_not_have_is_refused_with_its_name() {
     let Some(world) = World::make("what_a_machine_does_not_have_is_refused_with_its_name") else { return };
     let before = world.states();
     let run = |settings: &str| {
-        world.bench.write("tso.toml", &format!("{}{settings}", super::STUDY));
+        world.bench.write("tso.toml", &format!("{}{settings}", super::world::STUDY));
         world.netassay(["a:data0", "b:data0"], &["--change-machine", "--set", "runs=1"]).output().unwrap()
     };
     for (settings, why) in [

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::World;
 use super::common::{Watched, expect, stderr, stdout};
+use super::world::World;
 
 const STUDY: &str = "name = \"twice\"\nquestion = \"Is a path the same as itself?\"\nscenario = \"loopback\"\n\
     [[workload]]\nkind = \"udp_rr\"\nduration = \"400ms\"\nramp = \"50ms\"\nflows = 1\n\

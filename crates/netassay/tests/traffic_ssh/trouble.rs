@@ -4,9 +4,9 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::World;
 use super::common::{Watched, expect, stderr};
 use super::machines::{Machine, first_difference};
+use super::world::World;
 
 /// A study that changes the MTU (IPv6 ends below 1280), features and addresses, and lasts long.
 const LONG: &[&str] = &["--set", "duration=20s", "--set", "mtu=1000,9000", "--addresses", "own"];
