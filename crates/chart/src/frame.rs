@@ -191,15 +191,7 @@ impl Frame {
 
     /// An interval over a bar.
     pub(crate) fn whisker(&self, drawing: &mut Drawing, axis: &Axis, y: f64, ends: [Finite; 2]) {
-        let [low, high] = ends.map(|end| self.x(axis, end));
-        for (class, half) in [("halo", 5.0), ("stroke ink", 4.0)] {
-            let mut path = Path::new();
-            path.from(low, y).to(high, y);
-            for x in [low, high] {
-                path.from(x, y - half).to(x, y + half);
-            }
-            drawing.path(class, &path);
-        }
+        legend::whisker(drawing, y, ends.map(|end| self.x(axis, end)));
     }
 
     /// Ends rows of words, without an axis.

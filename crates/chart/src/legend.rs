@@ -19,6 +19,8 @@ pub(crate) enum Sign {
     Mean,
     /// An estimate with its interval.
     Interval,
+    /// An interval over a bar.
+    Whisker,
     /// A shaded stretch.
     Band,
     /// A dot that does not count.
@@ -64,6 +66,7 @@ impl Sign {
             Self::Line(index) => across(drawing, &stroke(index)),
             Self::Mean => drawing.line("stroke ink", (x + 7.0, y - 6.0), (x + 7.0, y + 6.0)),
             Self::Interval => interval(drawing, "ink", y, x + 7.5, [Some(x), Some(x + 15.0)], [x, x + 15.0]),
+            Self::Whisker => whisker(drawing, y, [x, x + 15.0]),
             Self::Heat(step) => {
                 let area = Area { left: x + 2.0, top: y - 5.0, right: x + 13.0, bottom: y + 5.0 };
                 drawing.rect(&heat_class(step), area);
@@ -74,6 +77,18 @@ impl Sign {
             Self::Hollow => drawing.ring("hollow soft", x + 7.0, y, 3.0, None),
             Self::Dashed => across(drawing, "thin soft dashed"),
         }
+    }
+}
+
+/// An interval over a bar, whose end is the estimate.
+pub(crate) fn whisker(drawing: &mut Drawing, y: f64, [low, high]: [f64; 2]) {
+    for (class, half) in [("halo", 5.0), ("stroke ink", 4.0)] {
+        let mut path = Path::new();
+        path.from(low, y).to(high, y);
+        for x in [low, high] {
+            path.from(x, y - half).to(x, y + half);
+        }
+        drawing.path(class, &path);
     }
 }
 

@@ -93,7 +93,7 @@ impl Bars {
         let mut signs: Vec<(Sign, String)> =
             parts.map(|(index, name)| (Sign::Block(series(index)), name.clone())).collect();
         if self.bars().any(|bar| bar.whole.low.is_some() || bar.whole.high.is_some()) {
-            signs.push((Sign::Interval, self.interval.clone()));
+            signs.push((Sign::Whisker, self.interval.clone()));
         }
         signs
     }

@@ -98,7 +98,7 @@ impl Plot for Waterfall {
             }
         }
         if rows.iter().any(|row| row.interval.is_some()) {
-            signs.push((Sign::Interval, self.interval.clone()));
+            signs.push((Sign::Whisker, self.interval.clone()));
         }
         let top = legend(&mut drawing, 0.0, &signs);
         let names = rows.iter().map(|row| row.name);
