@@ -152,18 +152,20 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     assert!(why.contains("no two conditions can take turns in one flow"), "{why}");
 }
 
-/// The study with these factors of a sender that the kernel keeps to a pace. The buffers outlast
-/// what a busy machine keeps a thread from its CPU.
+/// The study with these factors of a sender that keeps a pace: of TCP the kernel does so. The
+/// buffers outlast what a busy machine keeps a thread from its CPU.
 fn paced(factors: &str) -> String {
     let study = STUDY.replace("tso = [\"on\", \"off\"]", factors);
     study.replace("ramp =", "socket_buffer = 1048576\nramp =")
 }
 
+/// The senders of datagrams keep their own pace.
 #[test]
 fn paces_are_switched_in_one_flow_and_families_between_flows() {
     let bench = Bench::new();
     let factors = "family = [\"ipv4\", \"ipv6\"]\npacing = [\"50Mbit\", \"40Mbit\"]";
-    bench.write("turns.toml", &paced(factors).replace("boots = 2", "boots = 1"));
+    let study = paced(factors).replace("boots = 2", "boots = 1").replace("tcp_stream", "udp_stream");
+    bench.write("turns.toml", &study);
     let done = bench.run(&["run", "turns.toml"]);
     expect(&done, 0);
     assert_eq!(runs(&bench), (4, 4), "{}", stdout(&done));

@@ -202,8 +202,7 @@ pub const KEYS: &[Key] = &[
         exact: NONE,
         // The kernel keeps TCP's pace.
         alone: UDP,
-        // The loops of datagrams keep their own.
-        in_turns: &[Kind::TcpStream],
+        in_turns: PACED,
         slug: "pacing",
         default: "no limit",
         help: "Bits of payload per second and flow: `500Mbit`",

@@ -47,7 +47,7 @@ impl Team {
         let flows = Flows::new(side, &spec, sockets, peers)?;
         let threads = shares::threads(&spec.traffic, shares::cpus(&spec.cpus));
         let shares: Vec<Range<usize>> = shares(&spec.traffic, threads).collect();
-        let control = Arc::new(Control::new(flows.len(), shares.len()));
+        let control = Arc::new(Control::new(flows.len(), shares.len(), flows.traffic.pacing));
         Ok(Self { flows, cpus: spec.cpus, control, shares, threads: Vec::new(), started: false })
     }
 
@@ -91,6 +91,9 @@ impl Team {
     }
 
     pub(crate) fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
+        if let Some(pace) = switches.pace(state) {
+            self.control.pace.store(pace.bits(), Ordering::Relaxed);
+        }
         self.flows.switch(switches, state)
     }
 

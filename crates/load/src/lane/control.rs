@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
+use words::Pacing;
+
 use super::counts::Counters;
 use super::phase::PhaseCell;
 use crate::error::Error;
@@ -13,6 +15,8 @@ use crate::sys;
 #[derive(Debug)]
 pub(crate) struct Control {
     pub(crate) phase: PhaseCell,
+    /// The pace that each sender of datagrams keeps, in bits of payload per second.
+    pub(crate) pace: AtomicU64,
     pub(crate) counters: Box<[Counters]>,
     /// Each thread's id in the kernel; 0 before it runs.
     pub(crate) threads: Box<[AtomicU32]>,
@@ -24,9 +28,10 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) fn new(flows: usize, threads: usize) -> Self {
+    pub(crate) fn new(flows: usize, threads: usize, pace: Option<Pacing>) -> Self {
         Self {
             phase: PhaseCell::default(),
+            pace: AtomicU64::new(pace.map_or(u64::MAX, Pacing::bits)),
             counters: (0..flows).map(|_| Counters::default()).collect(),
             threads: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),

@@ -1,5 +1,7 @@
 //! The pace of a sender.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::lane::{PhaseCell, QUIET};
 use crate::sys;
 
@@ -18,27 +20,31 @@ impl Pace for Unpaced {
     fn wait(&mut self, _: u64, _: &PhaseCell) {}
 }
 
-/// At most this many bits of payload per second. The sender itself waits: the kernel would do so
-/// only with the `fq` qdisc. A wait of more than [`SPIN`] sleeps.
-pub(crate) struct Paced(Due);
+/// At most so many bits of payload per second, as they are at each wait: conditions that take turns
+/// change them. The sender itself waits: the kernel would do so only with the `fq` qdisc. A wait of
+/// more than [`SPIN`] sleeps.
+pub(crate) struct Paced<'a> {
+    bits: &'a AtomicU64,
+    due: Due,
+}
 
 /// The least duration of a sleep, in ns: shorter waits read the clock instead.
 const SPIN: u64 = 50_000;
 /// The longest sleep in ns; then the phase is checked.
 const LOOK: u64 = 50_000_000;
 
-impl Paced {
-    pub(crate) fn new(bits: u64) -> Self {
+impl<'a> Paced<'a> {
+    pub(crate) fn new(bits: &'a AtomicU64) -> Self {
         sys::sharpen_timers();
-        Self(Due::new(bits))
+        Self { bits, due: Due::default() }
     }
 }
 
-impl Pace for Paced {
+impl Pace for Paced<'_> {
     #[inline]
     fn wait(&mut self, bytes: u64, phase: &PhaseCell) {
         let mut now = sys::now();
-        while let Some(due) = self.0.after(now) {
+        while let Some(due) = self.due.after(now) {
             if phase.load() >= QUIET {
                 return;
             }
@@ -49,12 +55,12 @@ impl Pace for Paced {
             }
             now = sys::now();
         }
-        self.0.took(bytes, now);
+        self.due.took(bytes, now, self.bits.load(Ordering::Relaxed).max(1));
     }
 }
 
+#[derive(Default)]
 struct Due {
-    bits: u64,
     next: u64,
     /// The part of a nanosecond by which `next` is too early, in `1 / bits` ns.
     rest: u64,
@@ -65,28 +71,25 @@ struct Due {
 const LAG: u64 = 10_000_000;
 
 impl Due {
-    fn new(bits: u64) -> Self {
-        Self { bits: bits.max(1), next: 0, rest: 0 }
-    }
-
     /// When the next bytes are due, if that is after `now`.
     #[inline(always)]
     fn after(&self, now: u64) -> Option<u64> {
         (self.next > now).then_some(self.next)
     }
 
-    /// `bytes` that were due were sent at `now`.
+    /// `bytes` that were due were sent at `now`, at a pace of `bits`, which are 1 or more.
     #[inline(always)]
-    fn took(&mut self, bytes: u64, now: u64) {
+    fn took(&mut self, bytes: u64, now: u64, bits: u64) {
         // The first bytes have nothing to make up for.
         let earliest = if self.next == 0 { now } else { now.saturating_sub(LAG) };
         if self.next < earliest {
             (self.next, self.rest) = (earliest, 0);
         }
         // A call that could overflow would have 2 GB.
-        let cost = bytes.saturating_mul(8_000_000_000).saturating_add(self.rest);
-        self.next = self.next.saturating_add(cost / self.bits);
-        self.rest = cost % self.bits;
+        // After a faster pace the rest of it may be more than a nanosecond of this one.
+        let cost = bytes.saturating_mul(8_000_000_000).saturating_add(self.rest.min(bits - 1));
+        self.next = self.next.saturating_add(cost / bits);
+        self.rest = cost % bits;
     }
 }
 
@@ -101,15 +104,30 @@ mod tests {
         fn the_pace_is_kept_exactly(
             bits in 1..=1_000_000_000_000u64, sizes in proptest::collection::vec(1u64..65_536, 1..200), start in 1u64..1 << 50,
         ) {
-            let mut due = Due::new(bits);
+            let mut due = Due::default();
             let (mut now, mut bytes) = (start, 0u64);
             for size in sizes {
                 now = due.after(now).unwrap_or(now);
                 let exact = u128::from(bytes) * 8_000_000_000 / u128::from(bits);
                 prop_assume!(exact < 1 << 60);
                 prop_assert_eq!(u128::from(now - start), exact);
-                due.took(size, now);
+                due.took(size, now, bits);
                 bytes += size;
+            }
+        }
+
+        /// Another pace holds from the next bytes on, and none is ahead or behind by a nanosecond.
+        #[test]
+        fn another_pace_holds_at_once(
+            all in proptest::collection::vec((1..=1_000_000_000_000u64, 1u64..65_536), 2..50),
+        ) {
+            let mut due = Due::default();
+            let mut now = 1;
+            for (bits, bytes) in all {
+                due.took(bytes, now, bits);
+                let (next, exact) = (due.after(now).unwrap_or(now), bytes * 8_000_000_000 / bits);
+                prop_assert!((exact..=exact + 1).contains(&(next - now)), "{} ns for {exact}", next - now);
+                now = next;
             }
         }
 
@@ -121,12 +139,12 @@ mod tests {
             size in 1u64..65_536,
             stalls in proptest::collection::vec(0u64..100_000_000, 2..300),
         ) {
-            let mut due = Due::new(bits);
+            let mut due = Due::default();
             let mut now = 1_000_000_000;
             let mut sent: Vec<u64> = Vec::new();
             for stall in stalls {
                 now = due.after(now).unwrap_or(now) + if stall > 90_000_000 { stall } else { 0 };
-                due.took(size, now);
+                due.took(size, now, bits);
                 sent.push(now);
             }
             for (first, begin) in sent.iter().enumerate() {
@@ -142,7 +160,8 @@ mod tests {
     #[test]
     fn the_end_is_not_waited_for() {
         let phase = PhaseCell::default();
-        let mut pace = Paced::new(8);
+        let bits = AtomicU64::new(8);
+        let mut pace = Paced::new(&bits);
         pace.wait(1000, &phase);
         phase.advance(QUIET);
         let before = sys::now();

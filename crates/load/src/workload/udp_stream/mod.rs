@@ -21,7 +21,7 @@ use stamp::{Stamp, Stamped, Unstamped};
 pub(crate) fn send(lane: &Lane) -> Result<End> {
     match lane.traffic.pacing {
         None => send_paced(lane, Unpaced),
-        Some(pace) => send_paced(lane, Paced::new(pace.bits())),
+        Some(_) => send_paced(lane, Paced::new(&lane.control.pace)),
     }
 }
 
