@@ -29,6 +29,7 @@ pub struct RunAccount {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receiver: Option<SideAccount>,
     /// The host's cost of the two sides' virtual machines; `None` if the sides are not in any.
+    /// Where conditions take turns it is that of the whole flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<BySide<HostAccount>>,
     /// The same for the one virtual machine that both sides are in, if they are.

@@ -43,7 +43,7 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
     if let Some(search) = &account.search {
         searched(&mut metrics, search, traffic);
     }
-    // Latencies and losses are counted for whole flows only.
+    // Latencies, losses and what a host counts of its virtual machines are of whole flows only.
     if let Some(loss) = Loss::of(traffic, account).filter(|_| account.turns.is_none()) {
         loss.tell(|key, value| metrics.put(key, value));
     }
@@ -59,7 +59,7 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
             }
         }
         proof(&mut metrics, kind, side, own);
-        let host = account.hosts.as_ref().map(|hosts| &hosts[side]);
+        let host = account.hosts.as_ref().filter(|_| account.turns.is_none()).map(|hosts| &hosts[side]);
         if let Some(host) = host {
             on_host(&mut metrics, side, host, &done);
         }

@@ -45,8 +45,8 @@ impl RunOrder {
 pub(crate) struct Flow<M> {
     /// The transmitter's first.
     pub(crate) sides: Vec<(M, Finished)>,
-    hosts: Option<BySide<HostAccount>>,
-    around: Option<HostAccount>,
+    pub(crate) hosts: Option<BySide<HostAccount>>,
+    pub(crate) around: Option<HostAccount>,
     pub(crate) others: Option<host::Others>,
 }
 

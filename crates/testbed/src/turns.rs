@@ -107,8 +107,8 @@ impl Testbed {
             RunAccount {
                 transmitter: ends.next().expect("there always is a transmitter"),
                 receiver: ends.next(),
-                hosts: None,
-                around: None,
+                hosts: flow.hosts.clone(),
+                around: flow.around.clone(),
                 others: flow.others.clone(),
                 apart,
                 search: None,

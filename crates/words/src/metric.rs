@@ -115,7 +115,7 @@ impl Metric {
     /// one.
     #[must_use]
     pub fn is_of_whole_run(&self) -> bool {
-        matches!(self.group, Group::Latency | Group::Messages)
+        matches!(self.group, Group::Latency | Group::Messages) || self.needs == Needs::Guests
     }
 
     /// Whether it is said in the plural: "retransmits are", "throughput is". Counts are, but for

@@ -51,15 +51,12 @@ impl Plan {
 }
 
 impl Condition {
-    /// Whether both may take turns in one flow. Hosts of virtual machines count for whole runs
-    /// only, and a search for a rate is several flows.
+    /// Whether both may take turns in one flow. A search for a rate is several flows.
     pub(crate) fn shares_flow_with(&self, other: &Self) -> bool {
-        let can = |one: &Self| one.boot.guest.is_none() && !one.workload.traffic.find_rate;
         let share = |one: &SideSettings, other: &SideSettings| {
             one.device == other.device && one.tuning.shares_flow_with(&other.tuning)
         };
-        can(self)
-            && can(other)
+        !self.workload.traffic.find_rate
             && self.workload.shares_flow_with(&other.workload)
             && self.fixed() == other.fixed()
             && share(&self.transmitter, &other.transmitter)
