@@ -18,7 +18,8 @@ pub(crate) const PARTS: [(&str, [usize; 2]); 4] =
 /// A share of the effect that is small: half of it is in the difference.
 const SMALL: f64 = 0.1;
 
-/// The error rate of one condition's carry-over.
+/// The error rate of an interval of one condition's carry-over, and of all notes of a study
+/// together.
 const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.
@@ -33,6 +34,8 @@ pub(crate) struct InTurns {
     pub(crate) parts: [Option<f64>; PARTS.len()],
     /// The same in the counted part: the mean of boots, and its interval from two boots on.
     pub(crate) carry_over: f64,
+    /// The same in each boot.
+    boots: Vec<f64>,
     /// The largest difference between rates of conditions that shared its flows, in %.
     effect: f64,
     pub(crate) interval: Option<(f64, f64)>,
@@ -40,9 +43,11 @@ pub(crate) struct InTurns {
 
 impl InTurns {
     /// Whether a turn is proven to leave something to the next one that is not small against the
-    /// largest difference in the flow.
-    fn leaves_much(&self) -> bool {
-        let is_proven = self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    /// largest difference in the flow. So many conditions are asked, and the error rate is shared
+    /// out over them (Bonferroni).
+    fn leaves_much(&self, conditions: usize) -> bool {
+        let interval = interval(&self.boots, ALPHA / conditions as f64);
+        let is_proven = interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
         is_proven && self.carry_over.abs() > SMALL * self.effect
     }
 }
@@ -69,7 +74,8 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
             parts: PARTS.map(|(_, [first, last])| response(&all, first..last)),
             carry_over: stats::mean(&boots),
             effect: effect(&stored.plan.in_turns(index), &rates),
-            interval: interval(&boots),
+            interval: interval(&boots, ALPHA),
+            boots,
         })
     };
     stored.plan.conditions.iter().enumerate().filter_map(of_condition).collect()
@@ -109,7 +115,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
             counted(apart, "run")
         ));
     }
-    for one in all.iter().filter(|one| one.leaves_much()) {
+    for one in all.iter().filter(|one| one.leaves_much(all.len())) {
         notes.push(format!(
             "{}: after a turn of another condition its rate differs by {} % from that after one of its own, which is not small against the differences here: do not rely on those from turns; write a longer `alternate` or `settle`, or remove `alternate`",
             one.label,
@@ -166,11 +172,11 @@ fn rate(slices: impl Iterator<Item = Slice>) -> Option<f64> {
     (work > 0.0 && ns > 0.0).then(|| work / ns)
 }
 
-/// The interval of the mean of boots.
-fn interval(boots: &[f64]) -> Option<(f64, f64)> {
+/// The interval of the mean of boots, with this error rate.
+fn interval(boots: &[f64], alpha: f64) -> Option<(f64, f64)> {
     let (mean, count) = (stats::mean(boots), boots.len() as f64);
     let squares: f64 = boots.iter().map(|boot| (boot - mean).powi(2)).sum();
-    let reach = student::upper_quantile(ALPHA / 2.0, count - 1.0)? * (squares / (count - 1.0) / count).sqrt();
+    let reach = student::upper_quantile(alpha / 2.0, count - 1.0)? * (squares / (count - 1.0) / count).sqrt();
     Some((mean - reach, mean + reach))
 }
 
@@ -213,10 +219,27 @@ mod tests {
 
     #[test]
     fn the_interval_is_over_boots_and_needs_two() {
-        assert_eq!(interval(&[1.0]), None);
+        assert_eq!(interval(&[1.0], ALPHA), None);
         // Student's t for one degree of freedom: 12.706.
-        let (low, high) = interval(&[0.0, 2.0]).unwrap();
+        let (low, high) = interval(&[0.0, 2.0], ALPHA).unwrap();
         assert!((low + 11.706).abs() < 1e-3 && (high - 13.706).abs() < 1e-3, "{low} {high}");
+    }
+
+    #[test]
+    fn of_more_conditions_each_must_be_surer() {
+        // Their mean is 3.3 standard errors from nothing: p is 0.03 with four degrees of freedom.
+        let boots = vec![1.0, 2.0, 3.0, 4.0, 0.5];
+        let one = InTurns {
+            label: String::new(),
+            flows: 5,
+            turns: 40,
+            parts: [None; PARTS.len()],
+            carry_over: stats::mean(&boots),
+            interval: interval(&boots, ALPHA),
+            boots,
+            effect: 1.0,
+        };
+        assert!(one.leaves_much(1) && !one.leaves_much(2));
     }
 
     #[test]
