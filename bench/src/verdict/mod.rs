@@ -60,6 +60,7 @@ const SHARE: f64 = 0.1;
 const IN_TURNS: [f64; 3] = [0.01, 0.05, 0.1];
 /// For how long (d) may count each condition in a flow: the best of these is taken.
 const COUNTED: [u64; 4] = [320, 640, 1280, 2560];
+const TURN: Duration = Duration::from_millis(100);
 const WRONG: f64 = 5.0;
 const LONG: Duration = Duration::from_secs(10);
 /// The same on real traffic: the whole takes 11 minutes for one verdict.
@@ -68,6 +69,7 @@ const OWN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_mi
 /// All of these in a smoke test on real traffic, and the boots and runs of netassay's protocol.
 const SMOKE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(10));
 const SMOKE_SIZE: (u32, u32) = (6, 1);
+const SMOKE_TURN: Duration = Duration::from_millis(20);
 
 pub(crate) fn run(bench: &Bench, options: &Options) -> Result<Report, Failure> {
     if options.families {
@@ -105,7 +107,7 @@ fn simulate(bench: &Bench, world: &World, experiments: u32, report: &mut Report)
     report.note(world.words());
     let mut all = Vec::new();
     let mut one = |lower: u32, protocol: &Protocol, report: &mut Report, a: Option<&Tally>| {
-        let experiments = bench.or_smoke(experiments, 5);
+        let experiments = bench.or_smoke(experiments, 2);
         let tally = world.simulate(protocol, f64::from(lower), experiments, &bench.interrupt)?;
         let name = &protocol.name;
         bench.say(&format!("verdict, {lower} % lower, {name}: simulated"));
@@ -148,13 +150,14 @@ fn measure(bench: &Bench, world: &World, minutes: f64, report: &mut Report) -> R
     let line = |lower: u32| {
         let r1 = |name, rule| Protocol::of_r1(name, rule, bench.or_smoke(SHORTENED, SMOKE.0));
         let detect = if lower == 0 { 2 } else { lower };
-        let own = if bench.smoke {
-            Protocol::of_netassay(percent(detect)?, SMOKE_SIZE, SMOKE)
+        let [own, turns] = if bench.smoke {
+            let in_turns = Protocol::in_turns(percent(detect)?, SMOKE_SIZE, SMOKE, SMOKE_TURN)?;
+            [Protocol::of_netassay(percent(detect)?, SMOKE_SIZE, SMOKE), in_turns]
         } else {
-            own(world, detect)?
+            [own(world, detect)?, turns(world, detect)?]
         };
         let (a, b) = ("(a) pooled, shortened", "(b) boot means, shortened");
-        Ok(Line::new(lower, [r1(a, Rule::PooledRuns), r1(b, Rule::BootMeans), own]))
+        Ok(Line::new(lower, [r1(a, Rule::PooledRuns), r1(b, Rule::BootMeans), own, turns]))
     };
     let mut lines = DIFFERENCES.into_iter().chain([0]).map(line).collect::<Result<Vec<Line>, Failure>>()?;
     let until = Instant::now() + Duration::from_secs_f64(60.0 * minutes);
@@ -198,11 +201,11 @@ fn turns(world: &World, detect: u32) -> Result<Protocol, Failure> {
     let detect = percent(detect)?;
     let mut best: Option<Protocol> = None;
     for window in COUNTED.map(Duration::from_millis) {
-        let one = Protocol::in_turns(detect, (1, 1), (OWN.0, window))?;
+        let one = Protocol::in_turns(detect, (1, 1), (OWN.0, window), TURN)?;
         let order = one.runs().first().and_then(|runs| one.turns(runs.first()?)).unwrap_or_default();
         let costs = Costs { run: one.of_run(world.costs), ..world.costs };
         let Some(size) = planned(detect, (world.interaction, world.in_flow(&order)), costs) else { continue };
-        let planned = Protocol::in_turns(detect, size, (OWN.0, window))?;
+        let planned = Protocol::in_turns(detect, size, (OWN.0, window), TURN)?;
         let seconds =
             |protocol: &Protocol| protocol.seconds(*protocol.looks().last().unwrap_or(&0), world.costs);
         if best.as_ref().is_none_or(|best| seconds(&planned) < seconds(best)) {

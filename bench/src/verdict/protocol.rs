@@ -5,7 +5,7 @@ use std::time::Duration;
 use stats::Design;
 use stats::planning::{Cost, Family, Goal, Noise, Plan};
 use stats::sequential::{Bounds, Schedule};
-use study::{Order, Percent, PlannedRun, Stop, Study, Turn, format_duration};
+use study::{Alternate, Order, Percent, PlannedRun, Stop, Study, Turn, format_duration};
 
 use crate::failure::Failure;
 
@@ -102,19 +102,21 @@ impl Protocol {
         Self { name, rule: Self::looking(detect, boots), schedule, ramp, window, turns: None }
     }
 
-    /// The same with turns of 100 ms in flows of both conditions, each of which is counted for
-    /// `window` in a flow.
+    /// The same with turns in flows of both conditions, each of which is counted for `window` in a
+    /// flow.
     pub(super) fn in_turns(
         detect: Percent,
         (boots, runs): (u32, u32),
         (ramp, window): (Duration, Duration),
+        turn: Duration,
     ) -> Result<Self, Failure> {
         let text = format!(
             "name = \"turns\"\nquestion = \"?\"\nscenario = \"veth\"\n[[workload]]\nkind = \"udp_stream\"\n\
              ramp = \"{}\"\nduration = \"{}\"\n[factors]\ntwin = [\"a\", \"b\"]\n\
-             [protocol]\nalternate = \"100ms\"\n",
+             [protocol]\nalternate = \"{}\"\n",
             format_duration(ramp),
-            format_duration(window)
+            format_duration(window),
+            format_duration(turn)
         );
         let plan = Study::parse("turns", &text).map_err(Failure::failed)?.plan();
         let stop = Some(Self::stop(detect));
@@ -136,6 +138,10 @@ impl Protocol {
     /// The turns of the flow that this run shares with that of the other condition, if it does.
     pub(super) fn turns(&self, run: &PlannedRun) -> Option<Vec<Turn>> {
         Some(self.turns.as_ref()?.turns(&[0, 1], run))
+    }
+
+    pub(super) fn alternate(&self) -> Option<Alternate> {
+        self.turns.as_ref()?.asked.protocol.alternate
     }
 
     /// After which boots the data are judged, in order; the last is the last boot.
@@ -199,7 +205,7 @@ mod tests {
     #[test]
     fn turns_share_a_flow_and_its_time() {
         let window = Duration::from_millis(320);
-        let protocol = Protocol::in_turns(percent("2%"), (20, 3), (TIMES.0, window)).unwrap();
+        let protocol = Protocol::in_turns(percent("2%"), (20, 3), (TIMES.0, window), TIMES.0).unwrap();
         let run = &protocol.runs()[0][0];
         let turns = protocol.turns(run).unwrap();
         // One that is not counted, and two of either condition after either.

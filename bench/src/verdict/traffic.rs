@@ -3,13 +3,14 @@
 //! Both conditions are paced, one 1, 2 or 5 % slower, far below what the machine can do: the
 //! difference is known exactly, and the noise is the machine's own.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use load::{Kind, Pacing, Traffic};
 use serde_json::{Value, json};
 use stats::{Observation, Question, Spending, analyse};
-use study::{PlannedRun, Scenario};
-use testbed::RunOrder;
+use study::{BySide, Effective, PlannedRun, Scenario, Settled, Tuning};
+use testbed::{RunOrder, TakesTurns, TurnsOrder};
 
 use super::experiment::conduct;
 use super::protocol::Protocol;
@@ -32,7 +33,6 @@ fn paced(lower_percent: u32) -> Traffic {
 pub(super) struct Line {
     /// By how many % condition 1 is lower.
     pub(super) lower: u32,
-    /// The last of them is netassay's.
     pub(super) protocols: Vec<(Protocol, Tally)>,
     /// All that was measured, boots numbered through.
     seen: Vec<Observation>,
@@ -103,18 +103,53 @@ fn measure(
 ) -> Result<(), Failure> {
     let mut testbed = bench.testbed(Scenario::Veth, bench.rootless)?;
     for run in runs {
-        let (condition, traffic) = (run.condition, conditions[run.condition].clone());
-        let (ramp, window) = (protocol.ramp, protocol.window);
-        let order =
-            RunOrder { traffic, family: study::Family::Ipv4, ramp, window, step: RunOrder::step_of(window) };
-        let account = testbed.run(&order, &mut || {})?;
-        if !run.warmup {
+        let accounts = match (protocol.flow(run, conditions), run.condition) {
+            (Some(flow), 0) => testbed.take_turns(&flow, &mut || {})?.into_iter().enumerate().collect(),
+            // It has its turns in the flow of condition 0.
+            (Some(_), _) => continue,
+            (None, own) => vec![(own, testbed.run(&protocol.order(&conditions[own]), &mut || {})?)],
+        };
+        for (condition, account) in accounts.into_iter().filter(|_| !run.warmup) {
             // In Mbit/s.
             let value = rate(Kind::UdpStream, &account).unwrap_or(0.0) / 1e6;
             observations.push(Observation { condition, boot, value });
         }
     }
     Ok(())
+}
+
+impl Protocol {
+    fn order(&self, traffic: &Traffic) -> RunOrder {
+        let (ramp, window) = (self.ramp, self.window);
+        let step = RunOrder::step_of(window);
+        RunOrder { traffic: traffic.clone(), family: study::Family::Ipv4, ramp, window, step }
+    }
+
+    /// The flow that a run shares with that of the other condition, if it does.
+    fn flow(&self, run: &PlannedRun, conditions: &[Traffic; 2]) -> Option<TurnsOrder> {
+        let (turns, alternate) = (self.turns(run)?, self.alternate()?);
+        let window = alternate.turn.saturating_mul(u32::try_from(turns.len()).ok()?);
+        let state = |traffic: &Traffic| TakesTurns {
+            effective: Effective {
+                transmitter: unswitched(),
+                receiver: None,
+                underlay: None,
+                fragments: None,
+            },
+            traffic: traffic.clone(),
+            tuning: BySide::of(|_| Tuning::default()),
+        };
+        let flow = RunOrder { window, ..self.order(&conditions[0]) };
+        let states = conditions.iter().map(state).collect();
+        Some(TurnsOrder { flow, turn: alternate.turn, settle: alternate.settle, states, turns })
+    }
+}
+
+/// An interface that stays as it is.
+fn unswitched() -> Settled {
+    let (active, refused) = (BTreeMap::new(), BTreeMap::new());
+    let (follow_on, device, tuning) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    Settled { mtu: 1500, active, refused, follow_on, device, tuning }
 }
 
 #[cfg(test)]

@@ -203,7 +203,9 @@ mod tests {
         let world = World { floor: 5.0, ..WORLD };
         let window = Duration::from_millis(320);
         let percent = Percent::parse("2%").unwrap();
-        let protocol = Protocol::in_turns(percent, (20, 2), (Duration::ZERO, window)).unwrap();
+        let protocol =
+            Protocol::in_turns(percent, (20, 2), (Duration::ZERO, window), Duration::from_millis(100))
+                .unwrap();
         let runs = &protocol.runs()[0];
         let (mut random, mut observations) = (ChaCha8Rng::seed_from_u64(1), Vec::new());
         (1..=2000).for_each(|boot| world.draw(&mut random, (0.0, &protocol), boot, runs, &mut observations));
