@@ -5,7 +5,7 @@ import { join } from 'node:path';
 // Letters of two labels may touch by so many px: a browser's boxes of text are higher than letters.
 const TOUCH = 2;
 
-// Opens all folds, measures each figure and keeps a picture of it in `shots`, if that is given.
+// Opens all folds, measures each figure and keeps a picture of it in `shots`.
 export async function drawn(page, shots, at) {
   await page.evaluate(() => document.querySelectorAll('details').forEach((fold) => { fold.open = true; }));
   const figures = await page.locator('figure.chart').all();
@@ -15,9 +15,7 @@ export async function drawn(page, shots, at) {
     for (const fault of await figure.evaluate(measured, TOUCH)) {
       at(`figure ${id}: ${fault}`);
     }
-    if (shots) {
-      pictures.push([id, (await figure.locator('svg:visible').evaluateAll((all) => all.map((svg) => svg.outerHTML))).join('')]);
-    }
+    pictures.push([id, (await figure.locator('svg:visible').evaluateAll((all) => all.map((svg) => svg.outerHTML))).join('')]);
   }
   const ids = await page.evaluate(() => [...document.querySelectorAll('[id]')].map((element) => element.id));
   const again = ids.find((id, place) => ids.indexOf(id) !== place);

@@ -50,8 +50,8 @@ export async function keyboard(page, at) {
 
 // Each drawing is one stop of Tab, arrow keys lead from mark to mark, and a mark's words appear
 // beside it with the focus, and leave with it. Under a pointer the browser itself shows them: the
-// title of the mark.
-export async function marks(page, at) {
+// title of the mark. A narrow screen is where words leave it, so there the keys are pressed.
+export async function marks(page, isPressed, at) {
   const tip = page.locator('.chart-tip:visible');
   const width = page.viewportSize().width;
   for (const figure of await page.locator('figure.chart').all()) {
@@ -60,7 +60,7 @@ export async function marks(page, at) {
     for (const stop of drawings.filter(({ marks, stops }) => marks > 0 && stops !== 1)) {
       at(`figure ${id}: ${stop.stops} of the ${stop.marks} marks of a drawing are stops of Tab, not 1`);
     }
-    if (!drawings.some(({ marks }) => marks > 0)) {
+    if (!isPressed || !drawings.some(({ marks }) => marks > 0)) {
       continue;
     }
     await figure.locator('svg:visible .mark[tabindex="0"]').first().focus();

@@ -42,7 +42,7 @@ pub(crate) enum Manner {
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Failure> {
     let asked = Asked::read(arguments)?;
     let targets = choose(targets(workspace)?, &asked.targets)?;
-    let binaries = build(workspace)?;
+    let binaries = build(workspace, Manner::Explore)?;
     let outcomes = each(workspace, &binaries, &targets, asked.seconds, Manner::Explore)?;
     for outcome in &outcomes {
         println!("{}", outcome.line());
@@ -52,7 +52,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Fai
 
 /// The step `fuzz` of the job `test`.
 pub(crate) fn check(workspace: &Workspace, seconds: u64) -> Result<(), Failure> {
-    let binaries = build(workspace)?;
+    let binaries = build(workspace, Manner::Check)?;
     judge(&each(workspace, &binaries, &targets(workspace)?, seconds, Manner::Check)?)
 }
 
@@ -105,15 +105,32 @@ fn choose(all: Vec<String>, asked: &[String]) -> Result<Vec<String>, Failure> {
 
 /// What builds them: in the workspace's build directory, whose macros and build scripts they share.
 /// Cargo keeps what was compiled with other flags beside it.
-pub(crate) fn builds(workspace: &Workspace) -> Command {
+///
+/// A check, in which each target runs for moments, does without the optimiser for the project's own
+/// crates: it would take longer than all targets together.
+pub(crate) fn builds(workspace: &Workspace, manner: Manner) -> Command {
     let mut command = workspace.cargo(&["build", "--manifest-path", MANIFEST, "--bins", "--target-dir"]);
     command.arg(&workspace.target).env("RUSTFLAGS", COVERAGE);
+    if manner == Manner::Check {
+        for name in own_crates(workspace) {
+            command.arg("--config").arg(format!("profile.dev.package.{name}.opt-level=0"));
+        }
+    }
     command
 }
 
+/// The project's crates that the targets use, by the lock file; none if it cannot be read, which
+/// the build then tells.
+fn own_crates(workspace: &Workspace) -> Vec<String> {
+    let lock = fs::read_to_string(workspace.root.join("fuzz/Cargo.lock")).unwrap_or_default();
+    let names = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    let own = names.filter(|name| name.starts_with("netassay-") && *name != "netassay-fuzz");
+    own.map(str::to_owned).collect()
+}
+
 /// Builds all targets; gives the directory where they are.
-fn build(workspace: &Workspace) -> Result<PathBuf, Failure> {
-    program(&mut builds(workspace))?;
+fn build(workspace: &Workspace, manner: Manner) -> Result<PathBuf, Failure> {
+    program(&mut builds(workspace, manner))?;
     Ok(workspace.built.join("debug"))
 }
 
@@ -249,10 +266,14 @@ fn judge(outcomes: &[Outcome]) -> Result<(), Failure> {
 /// The targets' own text: format and lints, without libFuzzer.
 pub(crate) fn lint(workspace: &Workspace) -> Result<(), Failure> {
     program(&mut workspace.cargo(&["fmt", "--manifest-path", MANIFEST, "--", "--check"]))?;
-    // What the workspace's own clippy has checked of shared crates is not checked again.
+    program(&mut lints(workspace))
+}
+
+/// Clippy. What the workspace's own has checked of shared crates is not checked again.
+pub(crate) fn lints(workspace: &Workspace) -> Command {
     let mut command: Command = workspace.cargo(&["clippy", "--manifest-path", MANIFEST, "--target-dir"]);
     command.arg(&workspace.target).args(["--no-default-features", "--all-targets", "--", "-D", "warnings"]);
-    program(&mut command)
+    command
 }
 
 #[cfg(test)]

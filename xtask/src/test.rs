@@ -65,12 +65,14 @@ pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<(), Failure
 
 /// What these steps build, apart from what others build too.
 fn builds_of(workspace: &Workspace, steps: &[&Step]) -> Vec<Command> {
-    let builds = steps.iter().filter_map(|step| match step.name {
-        "docs" => Some(cargo::builds_docs(workspace)),
-        "fuzz" if find_program("c++").is_some() => Some(fuzz::builds(workspace)),
-        _ => None,
-    });
-    builds.collect()
+    let builds = |step: &&Step| match step.name {
+        "docs" => vec![cargo::builds_docs(workspace)],
+        "fuzz" if find_program("c++").is_some() => {
+            vec![fuzz::lints(workspace), fuzz::builds(workspace, fuzz::Manner::Check)]
+        }
+        _ => Vec::new(),
+    };
+    steps.iter().flat_map(builds).collect()
 }
 
 /// `cargo xtask steps`

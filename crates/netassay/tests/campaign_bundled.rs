@@ -1,6 +1,5 @@
 //! Every study that comes with netassay runs to its last run, shortened, as root and as an ordinary
-//! user. Those in exact mode, where privileges make no difference, run as the latter only; one of
-//! them runs in another test.
+//! user; those with guests as one of them. One runs in another test.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::print_stdout, reason = "where the time of each study is told")]
@@ -53,10 +52,16 @@ const BESIDES: &[(&str, &[&str])] = &[
         "udp-path",
         &["guest.kernel=KERNEL", "guest.memory=256MiB", "boots=1", "vcpus=1", "message=1", "trace="],
     ),
-    // Of its scenarios one of namespaces and one of guests: the studies below have all four.
+    // Of its scenarios one of namespaces and one of guests: these studies have all four.
     (
         "offload-gain",
-        &["scenario=vxlan,vm", "design.kind=ladder", "guest.kernel=KERNEL", "guest.memory=256MiB", "boots=1"],
+        &[
+            "scenario=vxlan,vm-vxlan",
+            "design.kind=ladder",
+            "guest.kernel=KERNEL",
+            "guest.memory=256MiB",
+            "boots=1",
+        ],
     ),
     ("offload-gain-veth", &["design.kind=ladder"]),
     ("offload-gain-vxlan", &["design.kind=ladder"]),
@@ -74,6 +79,10 @@ const EXACT: &[&str] = &["kernel-ab-exact", "path-offload", "path-kernel"];
 /// What runs whole elsewhere, in `traffic_guests`: as an ordinary user too, and its figures are
 /// checked there.
 const ELSEWHERE: &[&str] = &["path-checksum"];
+
+/// The studies with guests that run as root; the others run as an ordinary user. Privileges change
+/// how a scenario is built, and both scenarios of guests are on either side.
+const AS_ROOT: &[&str] = &["kernel-ab", "udp-path", "offload-gain-vm-vxlan"];
 
 /// What studies stand in. Those with guests have the machine to themselves
 /// (`.config/nextest.toml`), unless they only count.
@@ -125,7 +134,8 @@ fn every_study_as_root(test: &str, place: Place) {
     }
     let bench = Bench::new();
     let kernel = if place == Place::Namespaces { String::new() } else { kernel(&bench) };
-    for (name, _) in studies(&bench, place) {
+    let here = |name: &str| place == Place::Namespaces || AS_ROOT.contains(&name);
+    for (name, _) in studies(&bench, place).into_iter().filter(|(name, _)| here(name)) {
         run(&name, &kernel, &[], |arguments| bench.netassay(arguments));
         keep_report(&bench, &name);
     }
@@ -135,13 +145,14 @@ fn every_study_as_an_ordinary_user(test: &str, place: Place) {
     let bench = Bench::new();
     let kernel = if place == Place::Namespaces { String::new() } else { kernel(&bench) };
     let taps = if place == Place::Guests { Taps::of(&bench) } else { None };
-    // A second boot asks for no other privilege.
-    let once = ["boots=1"];
-    for (name, scenario) in studies(&bench, place) {
+    // What ran twice as root.
+    let once: &[&str] = if place == Place::Namespaces { &["boots=1"] } else { &[] };
+    let here = |name: &str| !AS_ROOT.contains(&name);
+    for (name, scenario) in studies(&bench, place).into_iter().filter(|(name, _)| here(name)) {
         if !scenario.starts_with("vm") {
-            run(&name, &kernel, &once, |arguments| place.of(bench.netassay_as_nobody(arguments)));
+            run(&name, &kernel, once, |arguments| place.of(bench.netassay_as_nobody(arguments)));
         } else if let Some(taps) = &taps {
-            run(&name, &kernel, &once, |arguments| taps.with(&bench.netassay_as_nobody(arguments)));
+            run(&name, &kernel, once, |arguments| taps.with(&bench.netassay_as_nobody(arguments)));
         } else {
             skip(test, &format!("{name}: only root can open /dev/net/tun"));
             continue;
@@ -164,7 +175,7 @@ fn studies(bench: &Bench, place: Place) -> Vec<(String, String)> {
     // Of several scenarios the last: those with guests come after those without.
     let last = |study: &Value| word(study["scenarios"].as_array().unwrap().last().unwrap());
     let studies: Vec<_> = studies.iter().map(|study| (word(&study["name"]), last(study))).collect();
-    for of in BESIDES.iter().map(|(of, _)| of).chain(EXACT).chain(ELSEWHERE) {
+    for of in BESIDES.iter().map(|(of, _)| of).chain(EXACT).chain(AS_ROOT).chain(ELSEWHERE) {
         assert!(studies.iter().any(|(name, _)| name == of), "{of} is no bundled study");
     }
     let place_of = |name: &str| match besides(name).any(|change| change.contains("KERNEL")) {
