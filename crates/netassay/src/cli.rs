@@ -50,7 +50,7 @@ pub(crate) use traced::{Merge, TraceAction};
 
 const EXAMPLES: &str = "\
 Examples:
-  netassay quick                          a first answer within a minute: no root, no file
+  netassay quick                          a first answer within 15 s: no root, no file
   netassay run tcp-offload --dry-run      what would be measured, and for how long
   netassay run my.toml                    run a study of your own
   netassay run my.toml --resume           continue where it stopped
@@ -71,7 +71,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run the bundled study `quick`: IPv4 against IPv6, offloads on against off, within a minute
+    /// Run the bundled study `quick`: IPv4 against IPv6, offloads on against off, within 15 s
     Quick(Measured),
     /// Run a study: a bundled name, or a TOML file
     Run(Run),

@@ -11,7 +11,7 @@ use std::fs;
 use common::{Bench, expect, stderr, stdout};
 use serde_json::Value;
 use store::Store;
-use studies::{Made, level, three};
+use studies::{Made, TOML, level, three};
 use study::Study;
 
 const BOUND: [&str; 2] = ["--fail-if", "throughput < -2%"];
@@ -20,10 +20,9 @@ const BOUND: [&str; 2] = ["--fail-if", "throughput < -2%"];
 /// with them over IPv4; one run failed.
 fn four(bench: &Bench) {
     three(bench);
-    let quick = study::bundled::find("quick").unwrap();
-    let text = quick.text.replace("boots = 3", "boots = 5");
+    let text = TOML.replace("boots = 3", "boots = 5");
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
-    let plan = Study::parse("quick", &text).unwrap().plan();
+    let plan = Study::parse("quick.toml", &text).unwrap().plan();
     let made = Made { toml: &text, plan, kernel: "6.20", boots: 5, runs: 3, metric: "throughput" };
     made.record(&mut store, |condition, boot, run| match condition {
         1 if (boot, run) == (5, 3) => f64::NAN,

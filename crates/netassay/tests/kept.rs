@@ -11,7 +11,7 @@ use std::fs;
 use common::{Bench, expect, stderr, stdout};
 use serde_json::Value;
 use store::Store;
-use studies::{five_boots, three};
+use studies::{five_boots, plan, three};
 use study::bundled;
 
 fn json(bench: &Bench, arguments: &[&str]) -> Value {
@@ -159,16 +159,15 @@ fn a_bundled_study_is_printed_as_it_is() {
     expect(&bench.run(&["studies", "--print", "quikc"]), 2);
 }
 
-/// Twelve studies of `quick`, the last five of them 10 % slower, tagged v6.1 to v6.12 in another
+/// Twelve studies, the last five of them 10 % slower, tagged v6.1 to v6.12 in another
 /// order of time.
 fn twelve(bench: &Bench) {
-    let quick = bundled::find("quick").unwrap();
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
     for place in 1..=12_u32 {
         let version = if place % 2 == 0 { place - 1 } else { place + 1 };
         let day = f64::from(place * 5 % 7) / 500.0;
         let factor = if version < 8 { 1.0 + day } else { 0.9 + day };
-        let id = five_boots(&mut store, quick.study().plan(), "6.19", factor);
+        let id = five_boots(&mut store, plan(), "6.19", factor);
         store.tag(id, &format!("v6.{version}").parse().unwrap(), false).unwrap();
     }
 }

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod common;
+#[path = "common/studies.rs"]
+mod studies;
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _, symlink};
@@ -11,17 +13,16 @@ use common::{Bench, expect, stderr, stdout};
 use record::{Detail, sample};
 use serde_json::Value;
 use store::{NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
-use study::bundled;
+use studies::{TOML, plan};
 
-/// Records a study with the plan of `quick`: so many boots of 3 runs, then this state.
+/// Records a study: so many boots of 3 runs, then this state.
 fn record(bench: &Bench, name: &str, boots: u32, status: Option<StudyStatus>) -> StudyId {
-    let quick = bundled::find("quick").unwrap();
-    let plan = quick.study().plan();
+    let plan = plan();
     let conditions = plan.conditions.len();
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
     let study = NewStudy {
         name: name.to_owned(),
-        toml: quick.text.to_owned(),
+        toml: TOML.to_owned(),
         plan,
         seed: u64::MAX,
         scenario: "veth".to_owned(),

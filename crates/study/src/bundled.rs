@@ -100,7 +100,7 @@ mod tests {
         let study = find("quick").unwrap().study();
         let plan = study.plan();
         assert_eq!(plan.conditions.len(), 4);
-        assert!(expected_duration(&plan, study.protocol()) <= Duration::from_secs(45));
+        assert!(expected_duration(&plan, study.protocol()) <= Duration::from_secs(15));
     }
 
     #[test]

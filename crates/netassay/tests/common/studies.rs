@@ -6,28 +6,32 @@
 
 use record::{Detail, sample};
 use store::{NewRun, NewStudy, Outcome, Store, StudyId, StudyStatus};
-use study::{Plan, bundled};
+use study::{Plan, Study};
 
 use crate::common::Bench;
 
-/// A database of three studies of `quick`: the second is 3 % faster under another kernel, the third
+/// Four conditions of `tcp_stream`, in 3 boots of 3 runs.
+pub(crate) const TOML: &str = include_str!("../../../study/tests/runs.toml");
+
+pub(crate) fn plan() -> Plan {
+    Study::parse("quick.toml", TOML).unwrap().plan()
+}
+
+/// A database of three studies: the second is 3 % faster under another kernel, the third
 /// has other traffic.
 pub(crate) fn three(bench: &Bench) {
-    let quick = bundled::find("quick").unwrap();
-    let other = quick.text.replace("tcp_stream", "udp_stream");
-    let udp = study::Study::parse("quick", &other).unwrap().plan();
+    let other = TOML.replace("tcp_stream", "udp_stream");
+    let udp = Study::parse("quick.toml", &other).unwrap().plan();
     let mut store = Store::open(bench.path("netassay.db")).unwrap();
-    for (plan, kernel, factor) in [(None, "6.18", 1.0), (None, "6.19", 1.03), (Some(udp), "6.19", 1.0)] {
-        let plan = plan.unwrap_or_else(|| quick.study().plan());
+    for (plan, kernel, factor) in [(plan(), "6.18", 1.0), (plan(), "6.19", 1.03), (udp, "6.19", 1.0)] {
         five_boots(&mut store, plan, kernel, factor);
     }
 }
 
 /// A study of five boots whose values are so many times [`level`].
 pub(crate) fn five_boots(store: &mut Store, plan: Plan, kernel: &str, factor: f64) -> StudyId {
-    let toml = bundled::find("quick").unwrap().text;
     let metric = plan.conditions[0].workload.traffic.kind.primary_metric().key;
-    let made = Made { toml, plan, kernel, boots: 5, runs: 3, metric };
+    let made = Made { toml: TOML, plan, kernel, boots: 5, runs: 3, metric };
     made.record(store, |condition, boot, run| factor * level(condition, boot, run))
 }
 

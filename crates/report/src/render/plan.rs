@@ -46,8 +46,13 @@ impl PlanListing {
     /// The listing of a plan (from the runner, or from `study` if nothing was tried), and the cost
     /// of boots and runs if it was measured.
     #[must_use]
-    pub fn new(study: &Study, plan: Plan, notes: Vec<String>, costs: Option<&Costs>) -> Self {
+    pub fn new(study: &Study, plan: Plan, mut notes: Vec<String>, costs: Option<&Costs>) -> Self {
         let protocol = study.protocol();
+        notes.extend(
+            study
+                .turns_dropped()
+                .map(|why| format!("`alternate` is `auto`, and conditions have runs of their own: {why}")),
+        );
         let schedule = study::schedule(&plan.states_of_conditions(), protocol);
         let expected = match costs {
             Some(costs) => costs.expect(&plan, protocol),

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use record::{Detail, Environment, Note, sample};
 use serde_json::{Value, json};
 use store::{Metrics, RunStatus, StoredRun, StoredStudy};
-use study::{Plan, Study, bundled};
+use study::{Plan, Study};
 
 /// Throughput of the four conditions of `quick` in boot 0; each further boot adds 10, each further
 /// run 1.
 pub(crate) const LEVELS: [f64; 4] = [1000.0, 400.0, 1001.0, 300.0];
 
 pub(crate) fn quick() -> Study {
-    bundled::find("quick").expect("bundled").study()
+    Study::parse("quick.toml", include_str!("../../../study/tests/runs.toml")).expect("a study")
 }
 
 pub(crate) fn plan() -> Plan {

@@ -2,7 +2,7 @@
 
 use netassay_store::{NewRun, NewStudy, Outcome};
 use record::{Detail, Environment, sample};
-use study::{Plan, bundled};
+use study::{Plan, Study};
 
 /// A plan of two conditions.
 pub(crate) fn study() -> NewStudy {
@@ -18,7 +18,8 @@ pub(crate) fn study() -> NewStudy {
 
 /// Two conditions, one of them with a comma in its name.
 fn plan() -> Plan {
-    let mut plan = bundled::find("quick").unwrap().study().plan();
+    let toml = include_str!("../../../study/tests/runs.toml");
+    let mut plan = Study::parse("quick.toml", toml).unwrap().plan();
     plan.conditions.truncate(2);
     plan.comparisons.clear();
     let names = [("ipv4 offloads=default", "tcp4_default"), ("ipv6, offloads=none", "tcp6_nooffload")];

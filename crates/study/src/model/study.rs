@@ -34,6 +34,8 @@ pub struct Study {
     pub(crate) machine: Machines,
     pub(crate) tracing: Option<Tracing>,
     pub(crate) looks_dropped: Option<LooksDropped>,
+    /// Why its conditions take no turns, if they were to where they can.
+    pub(crate) turns_dropped: Option<String>,
     pub(crate) text: String,
 }
 
@@ -132,6 +134,11 @@ impl Study {
     /// The looks that the changes left no boots for, if they did.
     pub fn looks_dropped(&self) -> Option<LooksDropped> {
         self.looks_dropped
+    }
+
+    /// Why its conditions take no turns, if `alternate` is `auto` and they cannot.
+    pub fn turns_dropped(&self) -> Option<&str> {
+        self.turns_dropped.as_deref()
     }
 
     /// The text it was read from, to the byte.

@@ -113,7 +113,7 @@ pub(crate) fn plan(
     sizes(study, &draft, workloads, factors, problems);
     states(&draft, places.stop.clone(), problems);
     let obstacle = study.protocol().alternate.and_then(|alternate| obstacle(study, &draft, alternate));
-    if let (Some(place), Some(Obstacle(why, help))) = (&places.alternate, &obstacle) {
+    if let (Some(place), Some(Obstacle { why, help })) = (&places.alternate, &obstacle) {
         problems.report(place.clone(), why.clone(), help.clone());
     }
     let planned = draft.planned();
@@ -154,11 +154,14 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
 }
 
 /// Why the conditions of a study cannot take turns in one flow, and the way out.
-pub(crate) struct Obstacle(String, String);
+pub(crate) struct Obstacle {
+    pub(crate) why: String,
+    help: String,
+}
 
 fn obstacle(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Obstacle> {
     let is_of_flows = |request: &Request| request.metric.is_some_and(Metric::is_of_whole_run);
-    let (message, help) = if study.exact() {
+    let (why, help) = if study.exact() {
         (
             "conditions take turns in time, and exact mode counts instructions".to_owned(),
             "remove `alternate`".to_owned(),
@@ -194,7 +197,7 @@ fn obstacle(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Obstac
                 "no two conditions can take turns in one flow".to_owned(),
                 format!(
                     "remove it, or vary what can be switched in flight: features of the interfaces (`offloads`, `tso`, `gro` …), `twin`, settings of \
-                     machines, or from one written value to another {}; all else, and everything in virtual machines, changes between runs only",
+                     machines, or from one written value to another {}; all else changes between runs only",
                     in_flight()
                 ),
             )
@@ -212,7 +215,7 @@ fn obstacle(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Obstac
             return None;
         }
     };
-    Some(Obstacle(message, help))
+    Some(Obstacle { why, help })
 }
 
 /// The keys of traffic that can be switched in flight.

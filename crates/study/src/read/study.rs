@@ -183,6 +183,7 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         machine,
         tracing: traced.map(|read| read.tracing),
         looks_dropped: None,
+        turns_dropped: None,
         text: text.to_owned(),
     };
     // Checks of the whole need parts that are all right.
@@ -194,8 +195,9 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
             alternate: alternate_place.filter(|_| !is_auto),
         };
         let obstacle = check::plan(&study, &workloads, &factors, &places, problems);
-        if is_auto && obstacle.is_some() {
+        if let Some(check::Obstacle { why, .. }) = obstacle.filter(|_| is_auto) {
             study.protocol.alternate = None;
+            study.turns_dropped = Some(why);
         }
     }
     Some(study)

@@ -203,8 +203,11 @@ fn conditions_that_cannot_take_turns_are_named() {
     shows!(problems(&format!("{many}[protocol]\nalternate = \"100ms\"\n")));
     let long = VALID.replace("kind = ", "duration = \"10m\"\nkind = ");
     shows!(problems(&format!("{long}[protocol]\nalternate = \"100ms\"\n")));
-    let guests = VALID.replace("veth", "vm");
-    shows!(problems(&format!("{guests}[protocol]\nalternate = \"100ms\"\n")));
+    let guests = format!("{}{turns}", VALID.replace("veth", "vm"));
+    assert_eq!(problems(&guests), "no problem");
+    // Their host counts for both of them.
+    let of_host = problems(&format!("{guests}[[comparison]]\nmetric = \"receiver.host_cpu\"\n"));
+    assert!(of_host.contains("counted for whole flows, and conditions take turns in theirs"), "{of_host}");
     let asked = VALID.replace("tcp_stream", "tcp_rr");
     shows!(problems(&format!(
         "{asked}[protocol]\nalternate = \"100ms\"\n[[comparison]]\nmetric = \"latency_p99\"\n"

@@ -78,7 +78,7 @@ fn quick_is_what_the_issue_asks_for() {
         ["ipv4 offloads=default", "ipv4 offloads=none", "ipv6 offloads=default", "ipv6 offloads=none"]
     );
     assert_eq!(slugs(&plan), ["tcp4_default", "tcp4_nooffload", "tcp6_default", "tcp6_nooffload"]);
-    assert_eq!((study.protocol().boots, study.protocol().warmup, study.protocol().runs), (3, 1, 3));
+    assert_eq!((study.protocol().boots, study.protocol().warmup, study.protocol().runs), (7, 0, 1));
     let condition = &plan.conditions[3];
     assert_eq!((condition.family, condition.transmitter.offloads), (Family::Ipv6, Offloads::None));
     assert_eq!(condition.receiver.wanted().len(), feature::OFFLOADS.len());

@@ -257,5 +257,6 @@ fn turns_are_made_where_they_can_be_if_that_is_all_that_is_asked() {
     assert_eq!(turns("tcp_rr", "[[comparison]]\nmetric = \"latency_p50\""), None);
     let families = study(&["tcp_stream"], "family = [\"ipv4\", \"ipv6\"]\n[protocol]\nalternate = \"auto\"");
     assert_eq!(families.protocol().alternate, None);
+    assert_eq!(families.turns_dropped(), Some("no two conditions can take turns in one flow"));
     assert_eq!(families.plan().in_turns(0), [0]);
 }
