@@ -61,6 +61,8 @@ const IN_TURNS: [f64; 3] = [0.01, 0.05, 0.1];
 /// For how long (d) may count each condition in a flow: the best of these is taken.
 const COUNTED: [u64; 4] = [320, 640, 1280, 2560];
 const TURN: Duration = Duration::from_millis(100);
+/// Its first turn, which is not counted, is a ramp too.
+const RAMP_OF_TURNS: Duration = Duration::from_millis(20);
 const WRONG: f64 = 5.0;
 const LONG: Duration = Duration::from_secs(10);
 /// The same on real traffic: the whole takes 11 minutes for one verdict.
@@ -191,7 +193,7 @@ fn own(world: &World, detect: u32) -> Result<Protocol, Failure> {
     let spread = (world.interaction, world.runs(OWN.1));
     let run = (OWN.0 + OWN.1).as_secs_f64() + world.costs.run;
     let detect = percent(detect)?;
-    let size = planned(detect, spread, Costs { run, ..world.costs });
+    let size = planned(detect, spread, Costs { run, ..world.costs }, 1);
     let size = size.ok_or_else(|| Failure::Usage(format!("no plan shows {detect} in such a world")))?;
     Ok(Protocol::of_netassay(detect, size, OWN))
 }
@@ -201,11 +203,12 @@ fn turns(world: &World, detect: u32) -> Result<Protocol, Failure> {
     let detect = percent(detect)?;
     let mut best: Option<Protocol> = None;
     for window in COUNTED.map(Duration::from_millis) {
-        let one = Protocol::in_turns(detect, (1, 1), (OWN.0, window), TURN)?;
+        let one = Protocol::in_turns(detect, (1, 1), (RAMP_OF_TURNS, window), TURN)?;
         let order = one.runs().first().and_then(|runs| one.turns(runs.first()?)).unwrap_or_default();
         let costs = Costs { run: one.of_run(world.costs), ..world.costs };
-        let Some(size) = planned(detect, (world.interaction, world.in_flow(&order)), costs) else { continue };
-        let planned = Protocol::in_turns(detect, size, (OWN.0, window), TURN)?;
+        let spread = (world.interaction, world.in_flow(&order));
+        let Some(size) = planned(detect, spread, costs, 0) else { continue };
+        let planned = Protocol::in_turns(detect, size, (RAMP_OF_TURNS, window), TURN)?;
         let seconds =
             |protocol: &Protocol| protocol.seconds(*protocol.looks().last().unwrap_or(&0), world.costs);
         if best.as_ref().is_none_or(|best| seconds(&planned) < seconds(best)) {

@@ -62,9 +62,15 @@ const FEWEST_BOOTS: u32 = Stop::LOOKS + 1;
 const POWER: f64 = 0.9;
 
 /// The least boots, and runs of each condition in each, that prove a difference of `detect`, as
-/// `netassay plan` finds them, given the standard deviations of condition x boot and of runs in %
-/// and what a run costs in s. None if no size up to 1000 boots of 100 runs does.
-pub(super) fn planned(detect: Percent, (cell, run): (f64, f64), costs: Costs) -> Option<(u32, u32)> {
+/// `netassay plan` finds them, given the standard deviations of condition x boot and of runs in %,
+/// what a run costs in s, and the warm-up runs of each condition in each boot. None if no size up
+/// to 1000 boots of 100 runs does.
+pub(super) fn planned(
+    detect: Percent,
+    (cell, run): (f64, f64),
+    costs: Costs,
+    warmup: u32,
+) -> Option<(u32, u32)> {
     let plan = Plan {
         design: Design::Crossed,
         conditions: CONDITIONS,
@@ -76,7 +82,8 @@ pub(super) fn planned(detect: Percent, (cell, run): (f64, f64), costs: Costs) ->
     let goal =
         Goal { delta: detect.value(), power: POWER, boots_at_most: MOST_BOOTS, runs_at_most: MOST_RUNS };
     // A boot's warm-up runs do not depend on the number of its runs.
-    let cost = Cost { boot: costs.boot + CONDITIONS as f64 * costs.run, run: costs.run };
+    let warmups = CONDITIONS as f64 * f64::from(warmup);
+    let cost = Cost { boot: costs.boot + warmups * costs.run, run: costs.run };
     let choice = plan.cheapest(goal, cost)?;
     Some((choice.boots.max(FEWEST_BOOTS), choice.runs))
 }
@@ -103,7 +110,7 @@ impl Protocol {
     }
 
     /// The same with turns in flows of both conditions, each of which is counted for `window` in a
-    /// flow.
+    /// flow. There are no warm-up runs: the first turn of a flow is not counted.
     pub(super) fn in_turns(
         detect: Percent,
         (boots, runs): (u32, u32),
@@ -120,9 +127,9 @@ impl Protocol {
         );
         let plan = Study::parse("turns", &text).map_err(Failure::failed)?.plan();
         let stop = Some(Self::stop(detect));
-        let schedule = study::Protocol { boots, runs, stop, ..plan.asked.protocol.clone() };
+        let schedule = study::Protocol { boots, runs, warmup: 0, stop, ..plan.asked.protocol.clone() };
         let counted = format_duration(window);
-        let name = format!("(d) in turns, detect {detect}: {boots} x (1 + {runs}) flows of 2 x {counted}");
+        let name = format!("(d) in turns, detect {detect}: {boots} x {runs} flows of 2 x {counted}");
         Ok(Self { name, rule: Self::looking(detect, boots), schedule, ramp, window, turns: Some(plan) })
     }
 
@@ -192,7 +199,7 @@ mod tests {
 
     #[test]
     fn smaller_differences_take_more() {
-        let planned = |detect, spread| planned(percent(detect), spread, Costs { boot: 0.5, run: 0.3 });
+        let planned = |detect, spread| planned(percent(detect), spread, Costs { boot: 0.5, run: 0.3 }, 1);
         let [large, medium, small] = ["5%", "2%", "1%"].map(|detect| {
             let size = planned(detect, (0.5, 2.0)).unwrap();
             Protocol::of_netassay(percent(detect), size, TIMES).seconds(size.0, COSTS)
@@ -214,8 +221,8 @@ mod tests {
             [0, 1].map(|own| turns.iter().filter(|turn| turn.counts && turn.state == own).count()),
             [4, 4]
         );
-        // Four flows of a ramp of 0.1 s and turns of 0.9 s.
-        assert!((protocol.seconds(1, COSTS) - (0.5 + 4.0 * 1.0)).abs() < 1e-9);
+        // Three flows of a ramp of 0.1 s and turns of 0.9 s.
+        assert!((protocol.seconds(1, COSTS) - (0.5 + 3.0 * 1.0)).abs() < 1e-9);
         assert_eq!(protocol.looks(), [4, 8, 12, 16, 20]);
         assert!(Protocol::of_r1("a", Rule::PooledRuns, window).turns(run).is_none());
     }
