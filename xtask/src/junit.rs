@@ -1,13 +1,28 @@
-//! The JUnit report of nextest: the only place where the output of passing tests can be read
-//! without showing it all.
+//! The JUnit report of nextest: how many tests ran, how many failed, and what passing tests said.
 //!
 //! Not an XML parser: it reads what nextest writes (no comments, no CDATA, attributes in double
 //! quotes).
 
-use crate::tally::Skip;
+use crate::tally::{Said, Skip, Tally};
+
+/// What a report says; `None` for what is no report.
+pub(crate) fn read(xml: &str) -> Option<Said> {
+    let skips = announced_skips(xml);
+    Some(Said { tally: tally(xml)?.announced(skips.len()), skips })
+}
+
+/// How the tests of a run ended; those that announced a skip have passed.
+fn tally(xml: &str) -> Option<Tally> {
+    let (_, rest) = xml.split_once("<testsuites ")?;
+    let head = rest.split('>').next()?;
+    let count = |key| attribute(head, key)?.parse::<u32>().ok();
+    // One that leaves something behind is an error.
+    let failed = count("failures")?.checked_add(count("errors")?)?;
+    Some(Tally { passed: count("tests")?.checked_sub(failed)?, failed, skipped: 0 })
+}
 
 /// The passing tests that announced a skip on standard error, one [`Skip`] for each test.
-pub(crate) fn announced_skips(xml: &str) -> Vec<Skip> {
+fn announced_skips(xml: &str) -> Vec<Skip> {
     let mut skips = Vec::new();
     for case in xml.split("<testcase ").skip(1) {
         let case = case.split("</testcase>").next().unwrap_or_default();
@@ -84,6 +99,15 @@ SKIPPED: a: nor a kernel
             reason: r#"no <root> &lt; "x" here; nor a kernel"#.into(),
         };
         assert_eq!(announced_skips(REPORT), [expected]);
+    }
+
+    #[test]
+    fn what_leaves_something_behind_has_failed() {
+        assert_eq!(tally(REPORT), Some(Tally { passed: 2, failed: 2, skipped: 0 }));
+        for broken in ["", "<testsuites tests=\"4\">", "<testsuites tests=\"1\" failures=\"1\" errors=\"1\">"]
+        {
+            assert_eq!(tally(broken), None, "{broken}");
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Counting tests: what nextest and libtest say at the end of a run.
+//! Counting tests: what libtest says at the end of a run.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ impl Skip {
     }
 
     /// A test that its author told not to run.
-    fn ignored(test: &str, reason: Option<&str>) -> Skip {
+    pub(crate) fn ignored(test: &str, reason: Option<&str>) -> Skip {
         let reason = reason.map_or("marked #[ignore]".into(), |reason| format!("marked #[ignore]: {reason}"));
         Skip { test: test.to_owned(), reason }
     }
@@ -60,35 +60,6 @@ pub(crate) struct Said {
     pub(crate) tally: Tally,
     /// Tests that were not run, and (libtest only) tests that ran and announced a skip.
     pub(crate) skips: Vec<Skip>,
-}
-
-/// Reads the summary at the end of `cargo nextest run --final-status-level skip`. None when there
-/// is none.
-///
-/// nextest does not show what passing tests print: the skips they announce are in the JUnit report.
-pub(crate) fn of_nextest(text: &str) -> Option<Said> {
-    let text = without_colours(text);
-    let (_, end) = text.rsplit_once("Summary [")?;
-    let mut lines = end.lines();
-    let (_, counts) = lines.next()?.split_once(" run: ")?;
-
-    let mut tally = Tally::default();
-    for part in outside_parentheses(counts).split(',') {
-        let (count, word) = part.trim().split_once(' ')?;
-        let count: u32 = count.parse().ok()?;
-        match word.trim() {
-            "passed" => tally.passed += count,
-            "skipped" => tally.skipped += count,
-            // failed, timed out, exec failed, and whatever comes after: not passed is failed.
-            _ => tally.failed += count,
-        }
-    }
-    let skips = lines
-        .filter_map(|line| line.trim().strip_prefix("SKIP ["))
-        .filter_map(|line| line.split_once(") ").or_else(|| line.split_once("] ")))
-        .map(|(_, test)| Skip::ignored(test.trim(), None))
-        .collect();
-    Some(Said { tally, skips })
 }
 
 /// Reads the output of `cargo test -- --show-output`: the sum over all its binaries. None when no
@@ -140,23 +111,6 @@ fn libtest_ignored(line: &str) -> Option<(&str, Option<&str>)> {
     Some((test, rest.strip_prefix(", ")))
 }
 
-fn outside_parentheses(text: &str) -> String {
-    let mut depth = 0u32;
-    text.chars()
-        .filter(|c| match c {
-            '(' => {
-                depth += 1;
-                false
-            }
-            ')' => {
-                depth = depth.saturating_sub(1);
-                false
-            }
-            _ => depth == 0,
-        })
-        .collect()
-}
-
 /// Leaves out `ESC [ … letter`.
 fn without_colours(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
@@ -203,31 +157,6 @@ mod tests {
         assert_eq!(Skip::announced("it was SKIPPED: a: b"), None);
     }
 
-    #[test]
-    fn nextest_green() {
-        let said = of_nextest(
-            "        PASS [   0.007s] (4/4) nx leak\n────────────\n     Summary [   0.028s] 4 tests run: 4 passed (1 slow, 1 leaky), 1 skipped\n        SKIP [         ] (───) nx tests::c\n",
-        )
-        .unwrap();
-        assert_eq!(said.tally, tally(4, 0, 1));
-        assert_eq!(said.skips, [Skip { test: "nx tests::c".into(), reason: "marked #[ignore]".into() }]);
-    }
-
-    #[test]
-    fn nextest_red_in_colours_and_cut_short() {
-        let said = of_nextest(
-            "\u{1b}[31;1m     Summary\u{1b}[0m [   2.148s] \u{1b}[1m5\u{1b}[0m/9 tests run: \u{1b}[1m2\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m, 1 failed (1 due to being leaky), 1 exec failed, 1 timed out, 0 skipped\n   FAIL [ 1s] (1/9) nx d\n",
-        )
-        .unwrap();
-        assert_eq!(said, Said { tally: tally(2, 3, 0), skips: vec![] });
-    }
-
-    #[test]
-    fn nextest_that_never_ran() {
-        assert_eq!(of_nextest("error: could not compile `x`\n"), None);
-        assert_eq!(of_nextest("Summary [ nonsense"), None);
-    }
-
     const LIBTEST: &str = "\
 running 5 tests
 test a ... ok
@@ -268,5 +197,9 @@ test result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; fini
     #[test]
     fn libtest_that_never_ran() {
         assert_eq!(of_libtest("error: could not compile `x`\n"), None);
+        assert_eq!(
+            of_libtest("\u{1b}[1mtest result: \u{1b}[0mok. 1 passed; 0 failed\n").unwrap().tally,
+            tally(1, 0, 0)
+        );
     }
 }

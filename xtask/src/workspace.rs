@@ -85,6 +85,24 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     env::split_paths(&search_path()).map(|directory| directory.join(name)).find(|path| path.is_file())
 }
 
+/// The same command, run only while nothing else wants a CPU (`SCHED_IDLE`, sched(7)); where `chrt`
+/// is not there, as it is.
+pub(crate) fn giving_way(command: Command) -> Command {
+    let Some(chrt) = find_program("chrt") else { return command };
+    let mut under = Command::new(chrt);
+    under.args(["--idle", "0"]).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => under.env(name, value),
+            None => under.env_remove(name),
+        };
+    }
+    if let Some(directory) = command.get_current_dir() {
+        under.current_dir(directory);
+    }
+    under
+}
+
 /// `PATH`, and the directories of the administrator's programs: Debian leaves them out for ordinary
 /// users.
 fn search_path() -> OsString {
@@ -112,6 +130,14 @@ mod tests {
     fn the_search_path_has_the_administrators_programs() {
         let path = search_path();
         assert!(env::split_paths(&path).any(|directory| directory == Path::new("/usr/sbin")));
+    }
+
+    #[test]
+    fn what_gives_way_is_the_same_command() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "printf '%s %s ' \"$A\" \"$PWD\"; chrt -p $$"]).env("A", "a").current_dir("/");
+        let said = process::output(&mut giving_way(command)).unwrap();
+        assert!(said.starts_with("a / ") && said.contains("SCHED_IDLE"), "{said}");
     }
 
     #[test]

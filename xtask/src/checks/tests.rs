@@ -3,13 +3,23 @@
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::process::Command;
+use std::thread;
 
 use crate::failure::Failure;
 use crate::junit;
-use crate::process::{Ran, tee};
+use crate::process::{Ran, output, run, tee};
 use crate::report::{Ending, Report};
-use crate::tally;
-use crate::workspace::Workspace;
+use crate::tally::{self, Said, Skip};
+use crate::workspace::{Workspace, giving_way};
+
+/// Tests that only compute: no traffic, no clock, nothing that another test has too. They run while
+/// the others leave a CPU idle, and only then.
+const COMPUTE: &str =
+    "package(/^netassay-(advice|chart|gate|ministat|page|record|report|samples|stats|study|text|words)$/)";
+
+/// Tests that look at how busy the CPUs are: even those beside them that give way at once would
+/// change what they find.
+const ALONE: &str = "binary(/^alone/)";
 
 /// All targets of the workspace, with nextest if it is there.
 pub(crate) fn units(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
@@ -30,29 +40,77 @@ pub(crate) fn examples(workspace: &Workspace, report: &mut Report) -> Result<End
     libtest(command, report)
 }
 
+/// Some of the tests: nextest's profile for them, and which they are.
+struct Part {
+    profile: &'static str,
+    which: String,
+    /// Whether they run only while nothing else wants a CPU.
+    gives_way: bool,
+}
+
 fn nextest(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
-    let junit = workspace.target.join("nextest/default/junit.xml");
-    // A report of an earlier run must not speak for this one.
-    if let Err(error) = fs::remove_file(&junit)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        return Err(Failure::io(format!("cannot remove {}", junit.display()))(error));
+    for test in ignored(workspace)? {
+        report.skip(&test.test, test.reason);
     }
-    let colour = if io::stderr().is_terminal() { "always" } else { "never" };
-    let mut command = workspace.cargo(&["nextest", "run", "--workspace", "--all-targets"]);
-    command.args(["--profile", "default", "--final-status-level", "skip", "--color", colour]);
-    let ran = tee(command)?;
-    let said = tally::of_nextest(&ran.text).ok_or_else(|| uncounted(&ran))?;
-    let xml = fs::read_to_string(&junit).map_err(Failure::io(format!("cannot read {}", junit.display())))?;
-    report.tests(said, junit::announced_skips(&xml));
-    ran.succeeded()?;
+    let part = |profile, which: &str, gives_way| Part { profile, which: which.to_owned(), gives_way };
+    let alone = part("alone", ALONE, false);
+    let computing = part("computing", COMPUTE, true);
+    let rest = part("default", &format!("not ({ALONE} | {COMPUTE})"), false);
+    let first = alone.run(workspace);
+    let (second, third) = thread::scope(|scope| {
+        let beside = scope.spawn(|| computing.run(workspace));
+        (rest.run(workspace), beside.join().expect("a part of the tests does not panic"))
+    });
+    // All are counted, whichever fails.
+    let all = [first, second, third];
+    let mut endings = Vec::new();
+    for (counts, ended) in all {
+        counts.into_iter().for_each(|said| report.tests(said));
+        endings.push(ended);
+    }
+    endings.into_iter().collect::<Result<(), _>>()?;
     Ok(Ending::Ok)
+}
+
+impl Part {
+    /// What the tests' report says, and how nextest ended.
+    fn run(&self, workspace: &Workspace) -> (Option<Said>, Result<(), Failure>) {
+        let junit = workspace.target.join("nextest").join(self.profile).join("junit.xml");
+        // A report of an earlier run must not speak for this one.
+        if let Err(error) = fs::remove_file(&junit)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return (None, Err(Failure::io(format!("cannot remove {}", junit.display()))(error)));
+        }
+        let ended = run(&mut self.command(workspace));
+        let counts = fs::read_to_string(&junit).ok().and_then(|xml| junit::read(&xml));
+        // A run without a report has failed early: never a success.
+        let unread = || Failure::Check(format!("{} has no counts of tests", junit.display()));
+        let ended = ended.and_then(|()| counts.as_ref().map(drop).ok_or_else(unread));
+        (counts, ended)
+    }
+
+    fn command(&self, workspace: &Workspace) -> Command {
+        let colour = if io::stderr().is_terminal() { "always" } else { "never" };
+        let mut command = workspace.cargo(&["nextest", "run", "--workspace", "--all-targets"]);
+        command.args(["--profile", self.profile, "--filterset", &self.which, "--color", colour]);
+        // Those that are not of this part are no news.
+        command.args(["--status-level", "pass", "--final-status-level", "fail"]);
+        if self.gives_way { giving_way(command) } else { command }
+    }
+}
+
+/// The tests that their authors told not to run.
+fn ignored(workspace: &Workspace) -> Result<Vec<Skip>, Failure> {
+    let mut list = workspace.cargo(&["nextest", "list", "--workspace", "--all-targets"]);
+    list.args(["--run-ignored", "only", "--message-format", "oneline"]);
+    Ok(output(&mut list)?.lines().map(|test| Skip::ignored(test, None)).collect())
 }
 
 fn libtest(command: Command, report: &mut Report) -> Result<Ending, Failure> {
     let ran = tee(command)?;
     let said = tally::of_libtest(&ran.text).ok_or_else(|| uncounted(&ran))?;
-    report.tests(said, Vec::new());
+    report.tests(said);
     ran.succeeded()?;
     Ok(Ending::Ok)
 }
