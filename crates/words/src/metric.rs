@@ -112,10 +112,15 @@ impl Metric {
     }
 
     /// Whether it is counted for whole flows only, and not for the turns that conditions take in
-    /// one.
+    /// one: of virtual machines, the host's counts are.
     #[must_use]
-    pub fn is_of_whole_run(&self) -> bool {
-        matches!(self.group, Group::Latency | Group::Messages) || self.needs == Needs::Guests
+    pub fn is_of_whole_run(&self, scenario: Scenario) -> bool {
+        let is_of_host = match self.needs {
+            Needs::Guests => true,
+            Needs::Tunnel => scenario.has_guests(),
+            Needs::Nothing | Needs::Exact => false,
+        };
+        is_of_host || matches!(self.group, Group::Latency | Group::Messages)
     }
 
     /// Whether it is said in the plural: "retransmits are", "throughput is". Counts are, but for

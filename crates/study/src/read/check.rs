@@ -160,7 +160,8 @@ pub(crate) struct Obstacle {
 }
 
 fn obstacle(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Obstacle> {
-    let is_of_flows = |request: &Request| request.metric.is_some_and(Metric::is_of_whole_run);
+    let of_flows = |metric: &Metric| study.scenarios().into_iter().any(|one| metric.is_of_whole_run(one));
+    let is_of_flows = |request: &Request| request.metric.is_some_and(of_flows);
     let (why, help) = if study.exact() {
         (
             "conditions take turns in time, and exact mode counts instructions".to_owned(),

@@ -47,13 +47,17 @@ impl Offer<'_> {
         self.scenarios.is_empty() || self.scenarios.iter().any(met)
     }
 
+    /// Whether conditions take turns, in which the metric is not counted.
+    fn misses_in_turns(&self, metric: &Metric) -> bool {
+        self.turns && self.scenarios.iter().any(|scenario| metric.is_of_whole_run(*scenario))
+    }
+
     fn has(&self, metric: &Metric) -> bool {
         let both_ways = self.both_ways || !metric.is_both_ways();
         let searched = self.searches || !metric.is_of_search();
-        let known = !self.turns || !metric.is_of_whole_run();
         both_ways
             && searched
-            && known
+            && !self.misses_in_turns(metric)
             && self.meets(metric)
             && self.kinds.iter().any(|kind| kind.produces(metric))
     }
@@ -99,7 +103,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
         let can = kinds.iter().any(|kind| kind.produces(metric));
         let help = if can && metric.is_both_ways() {
             "the traffic flows one way: set `direction = \"both\"`, or use `throughput`".to_owned()
-        } else if can && offer.turns && metric.is_of_whole_run() {
+        } else if can && offer.misses_in_turns(metric) {
             "it is counted for whole flows, and conditions take turns in theirs: remove `alternate`"
                 .to_owned()
         } else if can && metric.is_of_search() {

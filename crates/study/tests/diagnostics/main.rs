@@ -205,9 +205,14 @@ fn conditions_that_cannot_take_turns_are_named() {
     shows!(problems(&format!("{long}[protocol]\nalternate = \"100ms\"\n")));
     let guests = format!("{}{turns}", VALID.replace("veth", "vm"));
     assert_eq!(problems(&guests), "no problem");
-    // Their host counts for both of them.
-    let of_host = problems(&format!("{guests}[[comparison]]\nmetric = \"receiver.host_cpu\"\n"));
-    assert!(of_host.contains("counted for whole flows, and conditions take turns in theirs"), "{of_host}");
+    // Their host counts for both of them, and it alone sees what is under their tunnel.
+    let said = |scenario: &str, metric: &str| {
+        let text =
+            format!("{}{turns}[[comparison]]\nmetric = \"{metric}\"\n", VALID.replace("veth", scenario));
+        problems(&text).contains("counted for whole flows, and conditions take turns in theirs")
+    };
+    assert!(said("vm", "receiver.host_cpu"));
+    assert!(said("vm-vxlan", "receiver.underlay_packets") && !said("vxlan", "receiver.underlay_packets"));
     let asked = VALID.replace("tcp_stream", "tcp_rr");
     shows!(problems(&format!(
         "{asked}[protocol]\nalternate = \"100ms\"\n[[comparison]]\nmetric = \"latency_p99\"\n"
