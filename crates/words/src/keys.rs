@@ -15,7 +15,8 @@ const ALL: &[Kind] = &Kind::ALL;
 const NONE: &[Kind] = &[];
 const RR: &[Kind] = &[Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 const STREAMS: &[Kind] = &[Kind::TcpStream, Kind::UdpStream];
-const PACED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::Pps];
+/// What the transmitter sends without waiting for an answer.
+const ONE_WAY: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::Pps];
 const TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr];
 const UDP: &[Kind] = &[Kind::UdpStream, Kind::UdpRr, Kind::Pps];
 /// Whose sockets stay connected: those of `tcp_crr` come and go.
@@ -125,6 +126,7 @@ pub const KEYS: &[Key] = &[
             },
         }),
         alone: ALL,
+        in_turns: ONE_WAY,
         default: "send",
         help: "How the sending program hands data to the kernel; UDP and TCP have different senders",
         field: (|w| &w.traffic.sender, |w| &mut w.traffic.sender),
@@ -198,11 +200,11 @@ pub const KEYS: &[Key] = &[
         name: "pacing",
         shape: Shape::Pace,
         unit: "bits/s",
-        kinds: PACED,
+        kinds: ONE_WAY,
         exact: NONE,
         // The kernel keeps TCP's pace.
         alone: UDP,
-        in_turns: PACED,
+        in_turns: ONE_WAY,
         slug: "pacing",
         default: "no limit",
         help: "Bits of payload per second and flow: `500Mbit`",
@@ -328,7 +330,7 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "connected",
         kinds: UDP,
-        exact: PACED,
+        exact: ONE_WAY,
         alone: ALL,
         slug: "connected-",
         default: "on",

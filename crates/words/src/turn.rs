@@ -82,8 +82,10 @@ mod tests {
             let plain = of(kind, &[]);
             assert!(plain.shares_flow_with(&plain));
             for key in KEYS {
-                let values =
-                    ["1024", "2048", "7", "on", "off", "1Mbit", "2Mbit", "1%", "50us", "bbr", "spin"];
+                let values = [
+                    "1024", "2048", "7", "on", "off", "1Mbit", "2Mbit", "1%", "50us", "bbr", "spin", "gso",
+                    "splice",
+                ];
                 let made = |value: &&str| key.parse(value).ok().map(|_| of(kind, &[(key.name, *value)]));
                 let all: Vec<Traffic> = values.iter().filter_map(made).chain([plain.clone()]).collect();
                 for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (one, other))) {

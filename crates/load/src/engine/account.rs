@@ -46,11 +46,7 @@ pub(super) fn draw_up(
     for end in ends {
         end.applied.into_iter().for_each(|one| socket::collect(&mut applied, one));
         recorders.extend(end.latencies);
-        if let Some(one) = end.zerocopy {
-            let sum = zerocopy.get_or_insert_default();
-            sum.completed += one.completed;
-            sum.copied += one.copied;
-        }
+        zerocopy = end.zerocopy.map(|one| one.plus(zerocopy.unwrap_or_default())).or(zerocopy);
         slept |= end.slept;
         end.notes.into_iter().for_each(|one| note(&mut notes, Some(one)));
     }

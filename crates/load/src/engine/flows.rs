@@ -84,6 +84,7 @@ impl Flows {
             traffic: Arc::clone(&self.traffic),
             control: Arc::clone(control),
             readiness: Cell::new(readiness),
+            lent: Cell::default(),
         }
     }
 

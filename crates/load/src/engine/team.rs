@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use socket2::Socket;
-use words::Side;
+use words::{Side, Traffic};
 
 use super::account;
 use super::flows::Flows;
@@ -29,6 +29,7 @@ const JOIN: Duration = Duration::from_secs(3);
 /// The stack of a loop, which has no deep calls.
 const STACK: usize = 256 << 10;
 
+const STAYS: &str = "a thread did not leave its sender for the next turn's within 1.5 s";
 const FEWER: &str = "raise the limit of tasks or use fewer flows";
 
 /// The flows of one end, with their threads once started.
@@ -47,7 +48,7 @@ impl Team {
         let flows = Flows::new(side, &spec, sockets, peers)?;
         let threads = shares::threads(&spec.traffic, shares::cpus(&spec.cpus));
         let shares: Vec<Range<usize>> = shares(&spec.traffic, threads).collect();
-        let control = Arc::new(Control::new(flows.len(), shares.len(), flows.traffic.pacing));
+        let control = Arc::new(Control::new(flows.len(), shares.len(), &flows.traffic));
         Ok(Self { flows, cpus: spec.cpus, control, shares, threads: Vec::new(), started: false })
     }
 
@@ -87,14 +88,42 @@ impl Team {
     }
 
     pub(crate) fn prepare(&self, switches: &Switches) -> Result<()> {
+        let threads = |traffic| shares::threads(traffic, shares::cpus(&self.cpus));
+        if switches.states().any(|state| threads(state) != threads(&self.flows.traffic)) {
+            return Err(Error::Setup(
+                "the sender of a turn needs a thread for each flow, and that of another one shares threads"
+                    .to_owned(),
+            ));
+        }
         self.flows.prepare(switches)
     }
 
     pub(crate) fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
-        if let Some(pace) = switches.pace(state) {
+        let Traffic { pacing, sender, .. } = switches.state(state);
+        if let Some(pace) = pacing {
             self.control.pace.store(pace.bits(), Ordering::Relaxed);
         }
-        self.flows.switch(switches, state)
+        let before = self.control.relay.sender();
+        if *sender == before || self.senders().next().is_none() {
+            return self.flows.switch(switches, state);
+        }
+        // The sockets are switched while nobody sends: a sender may need an option of theirs.
+        let (relay, phase) = (&self.control.relay, &self.control.phase);
+        relay.hold();
+        let held = phase.hold();
+        let living = || self.senders().filter(|thread| !thread.is_finished()).count();
+        let left = wait_until(DRAIN, || relay.waiting() >= living());
+        let done =
+            if left { self.flows.switch(switches, state) } else { Err(Error::Setup(STAYS.to_owned())) };
+        phase.go_on(held);
+        relay.go_on(if left { *sender } else { before });
+        done
+    }
+
+    /// The threads that send, or ask.
+    fn senders(&self) -> impl Iterator<Item = &JoinHandle<Option<Vec<End>>>> {
+        let threads = self.threads.iter().zip(&self.shares);
+        threads.filter(|(_, share)| self.flows.sends(share.start)).map(|(thread, _)| thread)
     }
 
     pub(crate) fn check(&self, switches: &Switches, state: usize) -> Result<()> {
@@ -128,11 +157,7 @@ impl Team {
         self.control.phase.advance(QUIET);
         self.control.open_gate();
         self.flows.end_sending();
-        wait_until(DRAIN, || {
-            let threads = self.threads.iter().zip(&self.shares);
-            let mut sending = threads.filter(|(_, share)| self.flows.sends(share.start));
-            sending.all(|(thread, _)| thread.is_finished())
-        });
+        wait_until(DRAIN, || self.senders().all(JoinHandle::is_finished));
         wait_until(DRAIN, || self.flows.have_left());
     }
 

@@ -59,7 +59,7 @@ fn carry<C: Calls>(
     (room, flags): (&mut [u8], libc::c_int),
 ) -> Result<(), Trouble> {
     if stream {
-        let message = &mut Copied::new(message, libc::MSG_DONTWAIT);
+        let message = &mut Copied::new(message, 0, libc::MSG_DONTWAIT);
         return carry_stream(calls, (from, to), message, (room, flags));
     }
     whole("send", calls.around(|| sys::send_flags(from, message, 0)), message.len())?;

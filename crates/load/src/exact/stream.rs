@@ -27,12 +27,14 @@ pub(super) fn give<U: User>(
     // One byte more than a message, to detect a larger one.
     let (room, flags) = (Buffer::room(len + 1), flags(traffic.reader));
     Ok(match traffic.sender {
-        Sender::Sendfile => user.has(Streamed { source, sink, writer: FromFile::new(len, 0)?, room, flags }),
+        Sender::Sendfile => {
+            user.has(Streamed { source, sink, writer: FromFile::new(len, 0, 0)?, room, flags })
+        }
         Sender::Splice => {
-            user.has(Streamed { source, sink, writer: ThroughPipe::new(message, 0)?, room, flags })
+            user.has(Streamed { source, sink, writer: ThroughPipe::new(message, 0, 0)?, room, flags })
         }
         _ => {
-            let writer = Copied::new(message, libc::MSG_DONTWAIT);
+            let writer = Copied::new(message, 0, libc::MSG_DONTWAIT);
             user.has(Streamed { source, sink, writer, room, flags })
         }
     })

@@ -3,10 +3,11 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
-use words::Pacing;
+use words::{Pacing, Traffic};
 
 use super::counts::Counters;
 use super::phase::PhaseCell;
+use super::relay::Relay;
 use crate::error::Error;
 use crate::sys;
 
@@ -17,6 +18,7 @@ pub(crate) struct Control {
     pub(crate) phase: PhaseCell,
     /// The pace that each sender of datagrams keeps, in bits of payload per second.
     pub(crate) pace: AtomicU64,
+    pub(crate) relay: Relay,
     pub(crate) counters: Box<[Counters]>,
     /// Each thread's id in the kernel; 0 before it runs.
     pub(crate) threads: Box<[AtomicU32]>,
@@ -28,10 +30,11 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    pub(crate) fn new(flows: usize, threads: usize, pace: Option<Pacing>) -> Self {
+    pub(crate) fn new(flows: usize, threads: usize, traffic: &Traffic) -> Self {
         Self {
             phase: PhaseCell::default(),
-            pace: AtomicU64::new(pace.map_or(u64::MAX, Pacing::bits)),
+            pace: AtomicU64::new(traffic.pacing.map_or(u64::MAX, Pacing::bits)),
+            relay: Relay::new(traffic.sender),
             counters: (0..flows).map(|_| Counters::default()).collect(),
             threads: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),

@@ -130,7 +130,8 @@ impl Counters {
     }
 }
 
-/// The writer's view of its [`Counters`]: the values stay in registers, each change is one store.
+/// The writer's view of its [`Counters`]: the values stay in registers, each change is one store. A
+/// flow's next writer goes on from them.
 pub(crate) struct Tally<'a> {
     counters: &'a Counters,
     pub(crate) messages: u64,
@@ -141,7 +142,8 @@ pub(crate) struct Tally<'a> {
 
 impl<'a> Tally<'a> {
     pub(crate) fn new(counters: &'a Counters) -> Self {
-        Self { counters, messages: 0, bytes: 0, calls: 0, transactions: 0 }
+        let Counts { messages, bytes, calls, transactions, .. } = counters.read();
+        Self { counters, messages, bytes, calls, transactions }
     }
 
     /// One call moved `bytes` of a stream.
@@ -283,6 +285,8 @@ mod tests {
             socket_drops: 0,
         };
         assert_eq!(counters.read(), expected);
+        Tally::new(&counters).message(1);
+        assert_eq!(counters.read(), Counts { messages: 11, bytes: 228, calls: 6, ..expected });
     }
 
     #[test]

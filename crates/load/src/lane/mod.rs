@@ -6,6 +6,7 @@ mod counts;
 mod histogram;
 pub(crate) mod latency;
 mod phase;
+mod relay;
 mod zerocopy;
 
 use crate::note::Note;
@@ -26,6 +27,7 @@ pub use latency::Latency;
 pub(crate) use latency::Recorder;
 pub use phase::Phase;
 pub(crate) use phase::{ABORT, PhaseCell, QUIET, STOP, TAIL, WINDOW};
+pub(crate) use zerocopy::Lending;
 pub use zerocopy::Zerocopy;
 
 use crate::error::{Errno, Error, Result};
@@ -49,6 +51,8 @@ pub(crate) struct Lane {
     pub(crate) control: Arc<Control>,
     /// Dropped once the thread is ready; the first lane of a thread has it.
     pub(crate) readiness: Cell<Option<Sender<()>>>,
+    /// Its socket's account of lent pages.
+    pub(crate) lent: Cell<Lending>,
 }
 
 /// A thread's result of a lane. Latencies of several are with the first.
@@ -97,8 +101,26 @@ impl Lane {
         self.control.counters.len()
     }
 
+    /// Goes on from what the flow has counted.
     pub(crate) fn tally(&self) -> Tally<'_> {
         Tally::new(&self.control.counters[self.flow])
+    }
+
+    /// The bytes of a stream's present message that an earlier sender of the flow sent.
+    pub(crate) fn begun(&self) -> usize {
+        (self.tally().bytes % self.message as u64) as usize
+    }
+
+    /// The same lane with another sender.
+    pub(crate) fn with_sender(&self, sender: words::Sender) -> Self {
+        Self {
+            interface: self.interface.clone(),
+            traffic: Arc::new(Traffic { sender, ..Traffic::clone(&self.traffic) }),
+            control: Arc::clone(&self.control),
+            readiness: Cell::default(),
+            lent: self.lent.clone(),
+            ..*self
+        }
     }
 
     /// The destination of its datagrams.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys;
 
-/// The phase of a run. It only moves forward.
+/// The phase of a run. It only moves forward, but for the moments in which senders change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -71,6 +71,17 @@ impl PhaseCell {
         self.phase.fetch_max(phase, Ordering::Release);
     }
 
+    /// Makes senders leave their loops, until [`PhaseCell::go_on`] with the phase that this
+    /// returns.
+    pub(crate) fn hold(&self) -> u8 {
+        self.phase.fetch_max(QUIET, Ordering::AcqRel)
+    }
+
+    /// Goes back to the phase that was held, unless a later one has begun.
+    pub(crate) fn go_on(&self, held: u8) {
+        let _ = self.phase.compare_exchange(QUIET, held, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
     /// Whether an instant is in the window as far as known: an open window has no end.
     pub(crate) fn window_holds(&self, ns: u64) -> bool {
         ns >= self.opened.load(Ordering::Relaxed) && ns < self.closed()
@@ -96,6 +107,20 @@ mod tests {
         cell.advance(ABORT);
         cell.advance(STOP);
         assert_eq!(cell.load(), ABORT);
+    }
+
+    #[test]
+    fn a_phase_is_held_and_goes_on_unless_a_later_one_has_begun() {
+        let cell = PhaseCell::default();
+        cell.advance(WINDOW);
+        let held = cell.hold();
+        assert_eq!((held, cell.load()), (WINDOW, QUIET));
+        cell.go_on(held);
+        assert_eq!(cell.load(), WINDOW);
+        let held = cell.hold();
+        cell.advance(ABORT);
+        cell.go_on(held);
+        assert_eq!((cell.load(), cell.hold()), (ABORT, ABORT));
     }
 
     #[test]

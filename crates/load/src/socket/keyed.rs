@@ -71,8 +71,8 @@ const DSCP: Keyed = Keyed {
 };
 
 /// All of them: a new one is a row here, and its key in `words`. Each key that `words` lets
-/// conditions switch in their turns is here, but for the pace of datagrams, which their senders
-/// keep.
+/// conditions switch in their turns is here, but for what is no option of a socket: the pace of
+/// datagrams, which their senders keep, and the senders of streams.
 const ALL: &[Keyed] = &[
     Keyed {
         key: "notsent_lowat",
@@ -103,6 +103,17 @@ const ALL: &[Keyed] = &[
     },
     DSCP,
     PACING,
+    // The size at which a buffer is split into datagrams; 0: not at all.
+    Keyed {
+        key: "sender",
+        option: |_| ("setsockopt UDP_SEGMENT", libc::SOL_UDP, libc::UDP_SEGMENT),
+        is_of_senders: true,
+        value: |traffic| {
+            let size = if traffic.sender.segments() { traffic.message } else { 0 };
+            traffic.kind.is_udp().then_some(size.into())
+        },
+        ..PLAIN
+    },
 ];
 
 impl Keyed {
@@ -211,9 +222,12 @@ impl Switches {
         self.states.iter().filter_map(|state| state.pacing).min()
     }
 
-    /// The pace of a state.
-    pub(crate) fn pace(&self, state: usize) -> Option<Pacing> {
-        self.states[state].pacing
+    pub(crate) fn states(&self) -> impl Iterator<Item = &Traffic> {
+        self.states.iter()
+    }
+
+    pub(crate) fn state(&self, state: usize) -> &Traffic {
+        &self.states[state]
     }
 
     fn options(&self, sends: bool) -> impl Iterator<Item = &Keyed> {
@@ -316,10 +330,15 @@ mod tests {
     /// both versions of IP; but for the pace of datagrams.
     #[test]
     fn each_key_that_can_be_switched_in_flight_is_switched_and_read_back() {
-        let values = ["on", "off", "1024", "7", "9", "5us", "2us", "1Mbit", "2Mbit"];
+        let values = ["on", "off", "1024", "7", "9", "5us", "2us", "1Mbit", "2Mbit", "gso", "send"];
         let mut switched = 0;
         let all = KEYS.iter().flat_map(|key| key.in_turns.iter().map(move |kind| (key, *kind)));
-        for (key, kind) in all.filter(|(key, kind)| key.name != "pacing" || !kind.is_udp()) {
+        let is_option = |key: &Key, kind: Kind| match key.name {
+            "pacing" => !kind.is_udp(),
+            "sender" => kind.is_udp(),
+            _ => true,
+        };
+        for (key, kind) in all.filter(|(key, kind)| is_option(key, *kind)) {
             let states: Vec<Traffic> = values.iter().filter_map(|text| with(kind, key, text)).collect();
             assert!(states.len() > 1, "{key:?}");
             for domain in [Domain::IPV4, Domain::IPV6] {

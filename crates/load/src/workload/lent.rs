@@ -8,7 +8,7 @@
 use std::os::fd::RawFd;
 
 use crate::error::{Context, Error, Result};
-use crate::lane::{ABORT, Call, Lane, Next, QUIET, Zerocopy};
+use crate::lane::{ABORT, Call, Lane, Lending, Next, QUIET, Zerocopy};
 use crate::socket::{self, stall};
 use crate::sys;
 use crate::sys::error_queue::{self, Notice};
@@ -20,13 +20,10 @@ const PATIENCE: u64 = 100_000_000;
 /// The longest wait for pages after the flow has ended, in ns.
 const LAST: u64 = 1_000_000_000;
 
-/// The unfinished sends of one socket.
+/// The sends of one sender.
 pub(crate) struct Lent {
     fd: RawFd,
-    next: u32,
-    pending: u32,
-    /// Bit `n % SLOTS`: send `n`, one of the latest, is not done.
-    busy: u64,
+    own: Lending,
     zerocopy: Zerocopy,
 }
 
@@ -42,24 +39,24 @@ impl Lent {
     pub(crate) fn new(lane: &Lane) -> Result<Self> {
         sys::set_option(lane.fd, libc::SOL_SOCKET, libc::SO_ZEROCOPY, 1)
             .or_setup("setsockopt SO_ZEROCOPY", socket::flow(lane.flow))?;
-        Ok(Self { fd: lane.fd, next: 0, pending: 0, busy: 0, zerocopy: Zerocopy::default() })
+        Ok(Self { fd: lane.fd, own: lane.lent.get(), zerocopy: Zerocopy::default() })
     }
 
     #[inline(always)]
     pub(crate) fn slot(&self) -> usize {
-        self.next as usize % SLOTS
+        self.own.next as usize % SLOTS
     }
 
     #[inline(always)]
     pub(crate) fn is_full(&self) -> bool {
-        self.busy & 1 << self.slot() != 0
+        self.own.busy & 1 << self.slot() != 0
     }
 
     #[inline(always)]
     pub(crate) fn sent(&mut self) {
-        self.busy |= 1 << self.slot();
-        self.next = self.next.wrapping_add(1);
-        self.pending += 1;
+        self.own.busy |= 1 << self.slot();
+        self.own.next = self.own.next.wrapping_add(1);
+        self.own.pending += 1;
     }
 
     /// Waits until the next send's slot is free.
@@ -74,11 +71,11 @@ impl Lent {
     #[cold]
     #[inline(never)]
     pub(crate) fn refused(&mut self, lane: &Lane) -> Result<Refused> {
-        let number = self.next;
+        let number = self.own.next;
         while let Some(notice) = error_queue::take(self.fd) {
             self.note(lane, notice)?;
         }
-        Ok(if self.next == number { Refused::ByMemory } else { Refused::ByQueue })
+        Ok(if self.own.next == number { Refused::ByMemory } else { Refused::ByQueue })
     }
 
     /// Waits for some pages, after a send that failed because of memory.
@@ -88,7 +85,7 @@ impl Lent {
     #[cold]
     #[inline(never)]
     pub(crate) fn wait_for_some(&mut self, lane: &Lane) -> Result<Next> {
-        if self.pending == 0 {
+        if self.own.pending == 0 {
             return if lane.phase().load() >= QUIET {
                 Ok(Next::End)
             } else {
@@ -103,14 +100,14 @@ impl Lent {
                 ))
             };
         }
-        let pending = self.pending;
-        self.wait(lane, |lent| lent.pending < pending)
+        let pending = self.own.pending;
+        self.wait(lane, |lent| lent.own.pending < pending)
     }
 
     /// Reads entries once there may be many.
     #[inline(always)]
     pub(crate) fn tidy(&mut self, lane: &Lane) -> Result<()> {
-        if self.pending >= SLOTS as u32 { self.tidy_now(lane) } else { Ok(()) }
+        if self.own.pending >= SLOTS as u32 { self.tidy_now(lane) } else { Ok(()) }
     }
 
     #[cold]
@@ -122,13 +119,14 @@ impl Lent {
     /// Waits for the last pages, in bounded time, and returns the results.
     pub(crate) fn end(mut self, lane: &Lane) -> Zerocopy {
         let deadline = sys::now() + LAST;
-        while self.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
+        while self.own.pending > 0 && sys::now() < deadline && lane.phase().load() < ABORT {
             match error_queue::take(self.fd) {
                 // An error of the path is no failure after the flow has ended.
                 Some(notice) => drop(self.note(lane, notice)),
                 None => self.sleep(),
             }
         }
+        lane.lent.set(self.own);
         self.zerocopy
     }
 
@@ -165,16 +163,16 @@ impl Lent {
 
     fn done(&mut self, first: u32, last: u32, copied: bool) {
         let count = last.wrapping_sub(first).wrapping_add(1);
-        if last == self.next {
+        if last == self.own.next {
             // It failed after it got its number.
-            self.next = self.next.wrapping_add(1);
-            self.pending += 1;
+            self.own.next = self.own.next.wrapping_add(1);
+            self.own.pending += 1;
         }
-        self.pending = self.pending.saturating_sub(count);
+        self.own.pending = self.own.pending.saturating_sub(count);
         self.zerocopy.done(count.into(), copied);
         // All slots, or this many from the first on, across the end of the word.
         let slots = 1u64.checked_shl(count).map_or(u64::MAX, |end| end - 1);
-        self.busy &= !slots.rotate_left(first % SLOTS as u32);
+        self.own.busy &= !slots.rotate_left(first % SLOTS as u32);
     }
 }
 
@@ -184,13 +182,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn lent() -> Lent {
-        Lent { fd: -1, next: u32::MAX - 1, pending: 0, busy: 0, zerocopy: Zerocopy::default() }
+        let own = Lending { next: u32::MAX - 1, ..Lending::default() };
+        Lent { fd: -1, own, zerocopy: Zerocopy::default() }
     }
 
     #[test]
     fn slots_come_back_in_any_order_and_numbers_wrap() {
         let mut lent = lent();
-        let first = lent.next;
+        let first = lent.own.next;
         for _ in 0..SLOTS {
             assert!(!lent.is_full());
             lent.sent();
@@ -201,16 +200,16 @@ mod tests {
         lent.done(first, first, false);
         assert!(!lent.is_full());
         assert_eq!(lent.zerocopy, Zerocopy { completed: 4, copied: 3 });
-        assert_eq!(lent.pending, SLOTS as u32 - 4);
+        assert_eq!(lent.own.pending, SLOTS as u32 - 4);
     }
 
     #[test]
     fn a_send_that_failed_after_it_was_numbered_uses_up_its_number() {
         let mut lent = lent();
         lent.sent();
-        let failed = lent.next;
+        let failed = lent.own.next;
         lent.done(failed.wrapping_sub(1), failed, true);
-        assert_eq!((lent.next, lent.pending, lent.busy), (failed.wrapping_add(1), 0, 0));
+        assert_eq!((lent.own.next, lent.own.pending, lent.own.busy), (failed.wrapping_add(1), 0, 0));
     }
 
     proptest! {

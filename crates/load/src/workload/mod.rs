@@ -31,9 +31,9 @@ pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<End>> {
 /// One lane, whose thread waits in its calls.
 fn alone(lane: &Lane, sends: bool) -> Result<End> {
     match (lane.traffic.kind, sends) {
-        (Kind::TcpStream, true) => tcp_stream::send(lane),
+        (Kind::TcpStream, true) => in_turns(lane, tcp_stream::send),
         (Kind::TcpStream, false) => tcp_stream::receive(lane),
-        (Kind::UdpStream | Kind::Pps, true) => udp_stream::send(lane),
+        (Kind::UdpStream | Kind::Pps, true) => in_turns(lane, udp_stream::send),
         (Kind::UdpStream | Kind::Pps, false) => udp_stream::receive(lane),
         (Kind::TcpRr, true) => tcp_rr::send(lane),
         (Kind::TcpRr, false) => tcp_rr::receive(lane),
@@ -42,6 +42,18 @@ fn alone(lane: &Lane, sends: bool) -> Result<End> {
         (Kind::UdpRr, true) => udp_rr::send(lane),
         (Kind::UdpRr, false) => udp_rr::receive(lane),
     }
+}
+
+/// Sends with one sender after the other, as conditions that take turns change it.
+fn in_turns(lane: &Lane, send: fn(&Lane) -> Result<End>) -> Result<End> {
+    let mut sum = send(lane)?;
+    while let Some(sender) = lane.control.relay.next() {
+        let lane_of_turn = lane.with_sender(sender);
+        let end = send(&lane_of_turn)?;
+        lane.lent.set(lane_of_turn.lent.get());
+        sum.zerocopy = end.zerocopy.map(|own| own.plus(sum.zerocopy.unwrap_or_default())).or(sum.zerocopy);
+    }
+    Ok(sum)
 }
 
 /// Several lanes, whose thread waits for all of them.

@@ -32,4 +32,6 @@ mod traffic;
 #[cfg(test)]
 mod trouble;
 #[cfg(test)]
+mod turns;
+#[cfg(test)]
 mod two_namespaces;

@@ -19,15 +19,14 @@ use crate::message::Buffer;
 
 /// The sending thread of a flow. (The kernel paces a TCP connection, `SO_MAX_PACING_RATE`.)
 pub(crate) fn send(lane: &Lane) -> Result<End> {
+    let (message, begun) = (Buffer::pattern(lane.message), lane.begun());
     match lane.traffic.sender {
-        Sender::Sendfile => send::send(lane, FromFile::new(lane.message, lane.flow)?),
-        Sender::Splice => {
-            send::send(lane, ThroughPipe::new(Buffer::pattern(lane.message).as_ref(), lane.flow)?)
-        }
+        Sender::Sendfile => send::send(lane, FromFile::new(lane.message, begun, lane.flow)?),
+        Sender::Splice => send::send(lane, ThroughPipe::new(message.as_ref(), begun, lane.flow)?),
         Sender::Zerocopy => zerocopy::send(lane),
         Sender::IoUring => uring::send(lane, false),
         Sender::IoUringZerocopy => uring::send(lane, true),
-        _ => send::send(lane, Copied::new(Buffer::pattern(lane.message).as_ref(), 0)),
+        _ => send::send(lane, Copied::new(message.as_ref(), begun, 0)),
     }
 }
 

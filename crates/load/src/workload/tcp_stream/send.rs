@@ -19,7 +19,8 @@ use crate::sys;
 const PIPE: usize = 1 << 20;
 
 /// A way to write the same message repeatedly to a connection. The next write continues after a
-/// partial one, so that the stream has whole messages.
+/// partial one, and the first one after the bytes that an earlier sender has `begun` with, so that
+/// the stream has whole messages.
 pub(crate) trait Writer {
     /// The next call.
     fn call(&self) -> Call;
@@ -39,8 +40,8 @@ pub(crate) struct Copied<'a> {
 
 impl<'a> Copied<'a> {
     #[inline(always)]
-    pub(crate) fn new(message: &'a [u8], flags: libc::c_int) -> Self {
-        Self { message, rest: message, flags }
+    pub(crate) fn new(message: &'a [u8], begun: usize, flags: libc::c_int) -> Self {
+        Self { message, rest: &message[begun..], flags }
     }
 }
 
@@ -82,14 +83,14 @@ pub(crate) struct FromFile {
 }
 
 impl FromFile {
-    pub(crate) fn new(len: usize, flow: usize) -> Result<Self> {
+    pub(crate) fn new(len: usize, begun: usize, flow: usize) -> Result<Self> {
         let what = socket::flow(flow);
         let file = memfd_create(c"message", MFdFlags::MFD_CLOEXEC).or_setup("memfd_create", &what)?;
         let mut file = File::from(file);
         file.write_all(Buffer::pattern(len).as_ref()).or_setup("write of a message", &what)?;
         // The call has no flag against the signal of a closed connection.
         block_pipe_signal();
-        Ok(Self { file, len, offset: 0 })
+        Ok(Self { file, len, offset: begun as libc::off_t })
     }
 }
 
@@ -127,13 +128,13 @@ pub(crate) struct ThroughPipe<'a> {
 }
 
 impl<'a> ThroughPipe<'a> {
-    pub(crate) fn new(message: &'a [u8], flow: usize) -> Result<Self> {
+    pub(crate) fn new(message: &'a [u8], begun: usize, flow: usize) -> Result<Self> {
         let (out, into) = std::io::pipe().or_setup("pipe", socket::flow(flow))?;
         // A smaller pipe only needs more calls.
         let _ = fcntl(&into, FcntlArg::F_SETPIPE_SZ(message.len().min(PIPE) as libc::c_int));
         // The calls have no flag against the signal of a closed connection.
         block_pipe_signal();
-        Ok(Self { message, rest: message, out, into, held: 0 })
+        Ok(Self { message, rest: &message[begun..], out, into, held: 0 })
     }
 }
 

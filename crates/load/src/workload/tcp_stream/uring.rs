@@ -37,7 +37,7 @@ pub(super) fn send(lane: &Lane, zerocopy: bool) -> Result<End> {
     let mut account = Zerocopy::default();
     // Sends whose pages the kernel holds, which it may report in either order; and the place in the
     // message.
-    let (mut lent, mut at) = (0isize, 0);
+    let (mut lent, mut at) = (0isize, lane.begun());
     lane.ready();
     while phase.load() < QUIET {
         // Each starts after the one before is complete: a short write ends the chain, because it

@@ -11,7 +11,7 @@ pub(super) fn send(lane: &Lane) -> Result<End> {
     let message = Buffer::pattern(lane.message);
     let message = message.as_ref();
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
-    let mut rest = message;
+    let mut rest = &message[lane.begun()..];
     lane.ready();
     while phase.load() < QUIET {
         let sent = sys::send_flags(fd, rest, libc::MSG_ZEROCOPY);

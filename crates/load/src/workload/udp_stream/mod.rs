@@ -27,7 +27,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
 
 fn send_paced(lane: &Lane, pace: impl Pace) -> Result<End> {
     if lane.traffic.verify {
-        send_stamped(lane, Stamped::default(), pace)
+        send_stamped(lane, Stamped { next: lane.tally().messages }, pace)
     } else {
         send_stamped(lane, Unstamped, pace)
     }

@@ -30,9 +30,10 @@ impl Stamp for Unstamped {
     fn advance(&mut self, _: u64) {}
 }
 
+/// Numbers from `next` on.
 #[derive(Default)]
 pub(crate) struct Stamped {
-    next: u64,
+    pub(super) next: u64,
 }
 
 impl Stamp for Stamped {
