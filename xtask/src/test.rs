@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::fuzz;
 use crate::generated;
 use crate::report::{Ending, Report};
-use crate::workspace::{Workspace, find_program, giving_way};
+use crate::workspace::{Workspace, find_program};
 
 /// One check.
 struct Step {
@@ -72,7 +72,7 @@ fn builds_of(workspace: &Workspace, steps: &[&Step]) -> Vec<Command> {
         }
         _ => Vec::new(),
     };
-    steps.iter().flat_map(builds).map(giving_way).collect()
+    steps.iter().flat_map(builds).collect()
 }
 
 /// `cargo xtask steps`

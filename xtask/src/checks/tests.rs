@@ -12,10 +12,11 @@ use crate::report::{Ending, Report};
 use crate::tally::{self, Said, Skip};
 use crate::workspace::{Workspace, giving_way};
 
-/// Tests that only compute: no traffic, no clock, nothing that another test has too. They run while
-/// the others leave a CPU idle, and only then.
-const COMPUTE: &str =
-    "package(/^netassay-(advice|chart|gate|ministat|page|record|report|samples|stats|study|text|words)$/)";
+/// Tests whose findings no clock decides: those that only compute, and guests in which instructions
+/// are counted. They run while the others leave a CPU idle, and only then.
+const ASIDE: &str = "package(/^netassay-(advice|chart|gate|ministat|page|record|report|samples|stats|study|text|words)$/) \
+    | (binary(campaign_bundled) & test(in_exact_mode)) \
+    | (binary(traffic_guests) & test(/^(exact|tracing)::/) - test(/^tracing::apart::/))";
 
 /// Tests that look at how busy the CPUs are: even those beside them that give way at once would
 /// change what they find.
@@ -54,11 +55,11 @@ fn nextest(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure
     }
     let part = |profile, which: &str, gives_way| Part { profile, which: which.to_owned(), gives_way };
     let alone = part("alone", ALONE, false);
-    let computing = part("computing", COMPUTE, true);
-    let rest = part("default", &format!("not ({ALONE} | {COMPUTE})"), false);
+    let aside = part("aside", ASIDE, true);
+    let rest = part("default", &format!("not ({ALONE} | {ASIDE})"), false);
     let first = alone.run(workspace);
     let (second, third) = thread::scope(|scope| {
-        let beside = scope.spawn(|| computing.run(workspace));
+        let beside = scope.spawn(|| aside.run(workspace));
         (rest.run(workspace), beside.join().expect("a part of the tests does not panic"))
     });
     // All are counted, whichever fails.
