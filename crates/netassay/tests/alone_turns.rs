@@ -195,6 +195,30 @@ fn the_sockets_of_both_ends_are_switched() {
     assert_eq!(runs(&bench), (4, 4), "{}", stdout(&done));
 }
 
+/// Each turn's calls hand over what its sender does.
+#[test]
+fn senders_change_in_one_flow() {
+    let bench = Bench::new();
+    let study = STUDY
+        .replace("tcp_stream\"", "udp_stream\"\nmessage = 1400")
+        .replace("tso = [\"on\", \"off\"]", "sender = [\"send\", \"sendmmsg\", \"gso\"]")
+        .replace("boots = 2", "boots = 1")
+        .replace("640ms", "200ms");
+    bench.write("turns.toml", &study);
+    let done = bench.run(&["run", "turns.toml"]);
+    expect(&done, 0);
+    assert_eq!(runs(&bench), (3, 3), "{}", stdout(&done));
+    let query = "SELECT json_extract(detail, '$.transmitter.window.load.sent.messages') * 1.0 \
+                 / json_extract(detail, '$.transmitter.window.load.sent.calls') FROM run ORDER BY condition";
+    let database = bench.database();
+    let mut query = database.prepare(query).unwrap();
+    let each: Vec<f64> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    // A buffer of 65507 bytes has 46 datagrams.
+    for (each, expected) in each.iter().zip([1.0, 64.0, 46.0]) {
+        assert!((each / expected - 1.0).abs() < 0.02, "{each} for {expected}");
+    }
+}
+
 #[test]
 fn a_controller_that_is_killed_during_turns_leaves_nothing_and_resumes() {
     let links_before = links();

@@ -144,6 +144,7 @@ pub const KEYS: &[Key] = &[
         kinds: RECEIVED,
         alone: ALL,
         slug: "reader-",
+        in_turns: STREAMS,
         default: "recv",
         help: "How the receiving program reads data from the kernel",
         field: (|w| &w.traffic.reader, |w| &mut w.traffic.reader),

@@ -4,6 +4,7 @@ use crate::note::Note;
 use std::cell::Cell;
 use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -25,8 +26,8 @@ pub(crate) struct Flows {
     pub(super) sockets: Vec<Socket>,
     pub(super) peers: Vec<SocketAddr>,
     drops: Mutex<Vec<DropCount>>,
-    /// The low-water mark of the receiving sockets, in bytes.
-    mark: Option<u32>,
+    /// The low-water mark of the receiving sockets, in bytes; 0: none.
+    mark: AtomicU32,
     /// Whether a socket could not poll its device as requested.
     pub(super) slept: bool,
     pub(super) applied: Vec<Applied>,
@@ -57,7 +58,19 @@ impl Flows {
         }
         let drops = Mutex::new(sockets.iter().map(|one| DropCount::new(socket::drops(one))).collect());
         let (local, interface) = (spec.local, spec.interface.as_deref().map(Arc::from));
-        Ok(Self { side, traffic, local, interface, sockets, peers, drops, mark, slept, applied, notes })
+        Ok(Self {
+            side,
+            traffic,
+            local,
+            interface,
+            sockets,
+            peers,
+            drops,
+            mark: mark.unwrap_or(0).into(),
+            slept,
+            applied,
+            notes,
+        })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -90,7 +103,8 @@ impl Flows {
 
     /// The threads' counts until `at_ns`, with those of the sockets.
     pub(super) fn sample(&self, mut flows: Vec<Counts>, at_ns: u64) -> Sample {
-        if let Some(mark) = self.mark {
+        let mark = self.mark.load(Ordering::Relaxed);
+        if mark > 0 {
             let taking =
                 flows.iter_mut().zip(&self.sockets).enumerate().filter(|(flow, _)| !self.sends(*flow));
             taking.for_each(|(_, (counts, one))| counts.bytes += low_water::below(one, mark));
@@ -120,8 +134,16 @@ impl Flows {
 
     /// Gives the sockets what a state has, and reads it back.
     pub(super) fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
-        let mut all = self.sockets.iter().enumerate();
-        all.try_for_each(|(flow, one)| switches.switch(one, self.sends(flow), state, &socket::flow(flow)))
+        let mark = low_water::of(switches.state(state), self.local).unwrap_or(0);
+        let is_marked_anew = self.mark.swap(mark, Ordering::Relaxed) != mark;
+        for (flow, one) in self.sockets.iter().enumerate() {
+            let sends = self.sends(flow);
+            if is_marked_anew && !sends {
+                low_water::set(one, mark).or_setup("setsockopt SO_RCVLOWAT", socket::flow(flow))?;
+            }
+            switches.switch(one, sends, state, &socket::flow(flow))?;
+        }
+        Ok(())
     }
 
     /// Whether the sockets still have what a state has.

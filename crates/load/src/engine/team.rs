@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use socket2::Socket;
-use words::{Side, Traffic};
+use words::Side;
 
 use super::account;
 use super::flows::Flows;
@@ -17,7 +17,7 @@ use super::outcome::Outcome;
 use super::shares::{self, shares};
 use super::thread::run;
 use crate::error::{Errno, Error, Result};
-use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample};
+use crate::lane::{ABORT, Control, Counts, End, Lane, Phase, QUIET, STOP, Sample, Ways};
 use crate::socket::Switches;
 use crate::spec::Spec;
 use crate::sys;
@@ -29,7 +29,7 @@ const JOIN: Duration = Duration::from_secs(3);
 /// The stack of a loop, which has no deep calls.
 const STACK: usize = 256 << 10;
 
-const STAYS: &str = "a thread did not leave its sender for the next turn's within 1.5 s";
+const STAYS: &str = "a thread did not leave its sender or reader for the next turn's within 1.5 s";
 const FEWER: &str = "raise the limit of tasks or use fewer flows";
 
 /// The flows of one end, with their threads once started.
@@ -91,7 +91,7 @@ impl Team {
         let threads = |traffic| shares::threads(traffic, shares::cpus(&self.cpus));
         if switches.states().any(|state| threads(state) != threads(&self.flows.traffic)) {
             return Err(Error::Setup(
-                "the sender of a turn needs a thread for each flow, and that of another one shares threads"
+                "the sender or reader of a turn needs a thread for each flow, and that of another one shares threads"
                     .to_owned(),
             ));
         }
@@ -99,31 +99,46 @@ impl Team {
     }
 
     pub(crate) fn switch(&self, switches: &Switches, state: usize) -> Result<()> {
-        let Traffic { pacing, sender, .. } = switches.state(state);
-        if let Some(pace) = pacing {
+        let wanted = switches.state(state);
+        if let Some(pace) = wanted.pacing {
             self.control.pace.store(pace.bits(), Ordering::Relaxed);
         }
-        let before = self.control.relay.sender();
-        if *sender == before || self.senders().next().is_none() {
+        let (before, after) = (self.control.relay.ways(), Ways::of(wanted));
+        let changes = |differ, sends| differ && self.threads_that(sends).next().is_some();
+        let reads_otherwise = changes(before.reader != after.reader, false);
+        if !reads_otherwise && !changes(before.sender != after.sender, true) {
             return self.flows.switch(switches, state);
         }
-        // The sockets are switched while nobody sends: a sender may need an option of theirs.
+        // The sockets are switched while no such thread uses them: its next loop may need an
+        // option of theirs. Senders leave at the phase that ends them in order.
         let (relay, phase) = (&self.control.relay, &self.control.phase);
         relay.hold();
-        let held = phase.hold();
-        let living = || self.senders().filter(|thread| !thread.is_finished()).count();
-        let left = wait_until(DRAIN, || relay.waiting() >= living());
+        let held = phase.hold(QUIET);
+        let mut left = self.all_leave(&[true]);
+        if left && reads_otherwise {
+            phase.hold(ABORT);
+            left = self.all_leave(&[true, false]);
+        }
         let done =
             if left { self.flows.switch(switches, state) } else { Err(Error::Setup(STAYS.to_owned())) };
         phase.go_on(held);
-        relay.go_on(if left { *sender } else { before });
+        relay.go_on(if left { after } else { before });
         done
     }
 
-    /// The threads that send, or ask.
-    fn senders(&self) -> impl Iterator<Item = &JoinHandle<Option<Vec<End>>>> {
+    /// The threads that send, or ask; or those that receive, or answer.
+    fn threads_that(&self, send: bool) -> impl Iterator<Item = &JoinHandle<Option<Vec<End>>>> {
         let threads = self.threads.iter().zip(&self.shares);
-        threads.filter(|(_, share)| self.flows.sends(share.start)).map(|(thread, _)| thread)
+        threads.filter(move |(_, share)| self.flows.sends(share.start) == send).map(|(thread, _)| thread)
+    }
+
+    /// Waits until all such threads have left their loops; whether they have.
+    fn all_leave(&self, whether_they_send: &[bool]) -> bool {
+        let living = || {
+            let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
+            all.filter(|thread| !thread.is_finished()).count()
+        };
+        wait_until(DRAIN, || self.control.relay.waiting() >= living())
     }
 
     pub(crate) fn check(&self, switches: &Switches, state: usize) -> Result<()> {
@@ -157,7 +172,7 @@ impl Team {
         self.control.phase.advance(QUIET);
         self.control.open_gate();
         self.flows.end_sending();
-        wait_until(DRAIN, || self.senders().all(JoinHandle::is_finished));
+        wait_until(DRAIN, || self.threads_that(true).all(JoinHandle::is_finished));
         wait_until(DRAIN, || self.flows.have_left());
     }
 

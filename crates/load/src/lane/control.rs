@@ -7,7 +7,7 @@ use words::{Pacing, Traffic};
 
 use super::counts::Counters;
 use super::phase::PhaseCell;
-use super::relay::Relay;
+use super::relay::{Relay, Ways};
 use crate::error::Error;
 use crate::sys;
 
@@ -34,7 +34,7 @@ impl Control {
         Self {
             phase: PhaseCell::default(),
             pace: AtomicU64::new(traffic.pacing.map_or(u64::MAX, Pacing::bits)),
-            relay: Relay::new(traffic.sender),
+            relay: Relay::new(Ways::of(traffic)),
             counters: (0..flows).map(|_| Counters::default()).collect(),
             threads: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             failure: OnceLock::new(),

@@ -27,6 +27,7 @@ pub use latency::Latency;
 pub(crate) use latency::Recorder;
 pub use phase::Phase;
 pub(crate) use phase::{ABORT, PhaseCell, QUIET, STOP, TAIL, WINDOW};
+pub(crate) use relay::Ways;
 pub(crate) use zerocopy::Lending;
 pub use zerocopy::Zerocopy;
 
@@ -111,11 +112,11 @@ impl Lane {
         (self.tally().bytes % self.message as u64) as usize
     }
 
-    /// The same lane with another sender.
-    pub(crate) fn with_sender(&self, sender: words::Sender) -> Self {
+    /// The same lane with another sender and reader.
+    pub(crate) fn in_ways(&self, Ways { sender, reader }: Ways) -> Self {
         Self {
             interface: self.interface.clone(),
-            traffic: Arc::new(Traffic { sender, ..Traffic::clone(&self.traffic) }),
+            traffic: Arc::new(Traffic { sender, reader, ..Traffic::clone(&self.traffic) }),
             control: Arc::clone(&self.control),
             readiness: Cell::default(),
             lent: self.lent.clone(),

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys;
 
-/// The phase of a run. It only moves forward, but for the moments in which senders change.
+/// The phase of a run. It only moves forward, but for the moments in which senders and readers
+/// change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
@@ -71,15 +72,16 @@ impl PhaseCell {
         self.phase.fetch_max(phase, Ordering::Release);
     }
 
-    /// Makes senders leave their loops, until [`PhaseCell::go_on`] with the phase that this
-    /// returns.
-    pub(crate) fn hold(&self) -> u8 {
-        self.phase.fetch_max(QUIET, Ordering::AcqRel)
+    /// Makes the threads whom `phase` ends leave their loops, until [`PhaseCell::go_on`]. Gives the
+    /// phase before.
+    pub(crate) fn hold(&self, phase: u8) -> u8 {
+        self.phase.fetch_max(phase, Ordering::AcqRel)
     }
 
-    /// Goes back to the phase that was held, unless a later one has begun.
-    pub(crate) fn go_on(&self, held: u8) {
-        let _ = self.phase.compare_exchange(QUIET, held, Ordering::AcqRel, Ordering::Relaxed);
+    /// Goes back to the phase before [`PhaseCell::hold`]. Between the two, whoever holds it does
+    /// not move it otherwise.
+    pub(crate) fn go_on(&self, before: u8) {
+        self.phase.store(before, Ordering::Release);
     }
 
     /// Whether an instant is in the window as far as known: an open window has no end.
@@ -110,17 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_is_held_and_goes_on_unless_a_later_one_has_begun() {
+    fn a_phase_that_was_held_goes_on() {
         let cell = PhaseCell::default();
         cell.advance(WINDOW);
-        let held = cell.hold();
-        assert_eq!((held, cell.load()), (WINDOW, QUIET));
-        cell.go_on(held);
+        let before = cell.hold(QUIET);
+        assert_eq!((before, cell.load()), (WINDOW, QUIET));
+        assert_eq!((cell.hold(ABORT), cell.load()), (QUIET, ABORT));
+        cell.go_on(before);
         assert_eq!(cell.load(), WINDOW);
-        let held = cell.hold();
-        cell.advance(ABORT);
-        cell.go_on(held);
-        assert_eq!((cell.load(), cell.hold()), (ABORT, ABORT));
     }
 
     #[test]

@@ -1,10 +1,24 @@
-//! The sender of the flows, which conditions that take turns change while they flow.
+//! How the flows' threads send and receive, which conditions that take turns change while they
+//! flow.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use words::Sender;
+use words::{Reader, Sender, Traffic};
 
-/// Where each sending thread, out of the loop of one sender, waits for the next sender.
+/// How threads send and receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ways {
+    pub(crate) sender: Sender,
+    pub(crate) reader: Reader,
+}
+
+impl Ways {
+    pub(crate) fn of(traffic: &Traffic) -> Self {
+        Self { sender: traffic.sender, reader: traffic.reader }
+    }
+}
+
+/// Where each thread, out of the loop of one sender or reader, waits for the next.
 #[derive(Debug)]
 pub(crate) struct Relay {
     state: Mutex<State>,
@@ -13,23 +27,23 @@ pub(crate) struct Relay {
 
 #[derive(Debug)]
 struct State {
-    sender: Sender,
+    ways: Ways,
     /// Whether threads that leave their loops are to wait.
     held: bool,
     waiting: usize,
 }
 
 impl Relay {
-    pub(crate) fn new(sender: Sender) -> Self {
-        Self { state: Mutex::new(State { sender, held: false, waiting: 0 }), changed: Condvar::new() }
+    pub(crate) fn new(ways: Ways) -> Self {
+        Self { state: Mutex::new(State { ways, held: false, waiting: 0 }), changed: Condvar::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn sender(&self) -> Sender {
-        self.state().sender
+    pub(crate) fn ways(&self) -> Ways {
+        self.state().ways
     }
 
     /// From now on threads that leave their loops wait.
@@ -37,20 +51,25 @@ impl Relay {
         self.state().held = true;
     }
 
-    /// How many do.
+    /// Whether a thread that leaves its loop goes on in another one.
+    pub(crate) fn is_held(&self) -> bool {
+        self.state().held
+    }
+
+    /// How many wait.
     pub(crate) fn waiting(&self) -> usize {
         self.state().waiting
     }
 
-    /// They go on with this sender.
-    pub(crate) fn go_on(&self, sender: Sender) {
+    /// They go on in these ways.
+    pub(crate) fn go_on(&self, ways: Ways) {
         let mut state = self.state();
-        (state.sender, state.held) = (sender, false);
+        (state.ways, state.held) = (ways, false);
         self.changed.notify_all();
     }
 
-    /// The sender with which a thread that has left its loop goes on; `None`: it ends.
-    pub(crate) fn next(&self) -> Option<Sender> {
+    /// The ways in which a thread that has left its loop goes on; `None`: it ends.
+    pub(crate) fn next(&self) -> Option<Ways> {
         let mut state = self.state();
         if !state.held {
             return None;
@@ -58,7 +77,7 @@ impl Relay {
         state.waiting += 1;
         state = self.changed.wait_while(state, |state| state.held).unwrap_or_else(PoisonError::into_inner);
         state.waiting -= 1;
-        Some(state.sender)
+        Some(state.ways)
     }
 }
 
@@ -68,8 +87,10 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn threads_wait_for_the_next_sender_only_while_they_are_held() {
-        let relay = Relay::new(Sender::Send);
+    fn threads_wait_for_what_comes_next_only_while_they_are_held() {
+        let first = Ways { sender: Sender::Send, reader: Reader::Recv };
+        let second = Ways { sender: Sender::Gso, reader: Reader::Gro };
+        let relay = Relay::new(first);
         assert_eq!(relay.next(), None);
         relay.hold();
         std::thread::scope(|scope| {
@@ -77,11 +98,12 @@ mod tests {
             while relay.waiting() < threads.len() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            relay.go_on(Sender::Gso);
+            assert!(relay.is_held() && relay.ways() == first);
+            relay.go_on(second);
             for thread in threads {
-                assert_eq!(thread.join().unwrap(), Some(Sender::Gso));
+                assert_eq!(thread.join().unwrap(), Some(second));
             }
         });
-        assert_eq!((relay.next(), relay.sender(), relay.waiting()), (None, Sender::Gso, 0));
+        assert_eq!((relay.next(), relay.ways(), relay.waiting()), (None, second, 0));
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 
 use socket2::{Domain, Socket};
-use words::{Pacing, Traffic};
+use words::{Pacing, Reader, Traffic};
 
 use crate::error::{Context, Error, Result};
 use crate::sys;
@@ -23,8 +23,8 @@ pub(crate) struct Keyed {
     bits: u64,
     /// Whether a socket has it before it connects.
     is_early: bool,
-    /// Whether only a socket that sends has it.
-    is_of_senders: bool,
+    /// The sockets that have it: those that send, or those that do not. `None`: all.
+    sends: Option<bool>,
     value: fn(&Traffic) -> Option<u64>,
 }
 
@@ -35,7 +35,7 @@ const PLAIN: Keyed = Keyed {
     is_long: false,
     bits: u32::MAX as u64,
     is_early: false,
-    is_of_senders: false,
+    sends: None,
     value: |_| None,
 };
 
@@ -48,7 +48,7 @@ pub(super) const PACING: Keyed = Keyed {
     option: |_| ("setsockopt SO_MAX_PACING_RATE", libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE),
     is_long: true,
     bits: u64::MAX,
-    is_of_senders: true,
+    sends: Some(true),
     // Bytes per second.
     value: |traffic| traffic.pacing.filter(|_| !traffic.kind.is_udp()).map(|pace| (pace.bits() / 8).max(1)),
     ..PLAIN
@@ -72,7 +72,7 @@ const DSCP: Keyed = Keyed {
 
 /// All of them: a new one is a row here, and its key in `words`. Each key that `words` lets
 /// conditions switch in their turns is here, but for what is no option of a socket: the pace of
-/// datagrams, which their senders keep, and the senders of streams.
+/// datagrams, which their senders keep, and the senders and readers of streams.
 const ALL: &[Keyed] = &[
     Keyed {
         key: "notsent_lowat",
@@ -107,11 +107,18 @@ const ALL: &[Keyed] = &[
     Keyed {
         key: "sender",
         option: |_| ("setsockopt UDP_SEGMENT", libc::SOL_UDP, libc::UDP_SEGMENT),
-        is_of_senders: true,
+        sends: Some(true),
         value: |traffic| {
             let size = if traffic.sender.segments() { traffic.message } else { 0 };
             traffic.kind.is_udp().then_some(size.into())
         },
+        ..PLAIN
+    },
+    Keyed {
+        key: "reader",
+        option: |_| ("setsockopt UDP_GRO", libc::SOL_UDP, sys::UDP_GRO),
+        sends: Some(false),
+        value: |traffic| traffic.kind.is_udp().then_some((traffic.reader == Reader::Gro).into()),
         ..PLAIN
     },
 ];
@@ -231,7 +238,7 @@ impl Switches {
     }
 
     fn options(&self, sends: bool) -> impl Iterator<Item = &Keyed> {
-        self.options.iter().copied().filter(move |keyed| sends || !keyed.is_of_senders)
+        self.options.iter().copied().filter(move |keyed| keyed.sends.is_none_or(|own| own == sends))
     }
 
     /// Gives a socket what a state has and it has not, and reads that back.
@@ -330,12 +337,13 @@ mod tests {
     /// both versions of IP; but for the pace of datagrams.
     #[test]
     fn each_key_that_can_be_switched_in_flight_is_switched_and_read_back() {
-        let values = ["on", "off", "1024", "7", "9", "5us", "2us", "1Mbit", "2Mbit", "gso", "send"];
+        let values =
+            ["on", "off", "1024", "7", "9", "5us", "2us", "1Mbit", "2Mbit", "gso", "send", "gro", "recv"];
         let mut switched = 0;
         let all = KEYS.iter().flat_map(|key| key.in_turns.iter().map(move |kind| (key, *kind)));
         let is_option = |key: &Key, kind: Kind| match key.name {
             "pacing" => !kind.is_udp(),
-            "sender" => kind.is_udp(),
+            "sender" | "reader" => kind.is_udp(),
             _ => true,
         };
         for (key, kind) in all.filter(|(key, kind)| is_option(key, *kind)) {
@@ -345,8 +353,9 @@ mod tests {
                 let one = socket(domain, kind);
                 let switches = Switches::of(&states[0], states.clone());
                 assert_eq!(switches.options.len(), 1, "{key:?} {kind}");
+                let sends = switches.options[0].sends != Some(false);
                 for state in (0..states.len()).chain([0]) {
-                    match switches.switch(&one, true, state, &"a socket") {
+                    match switches.switch(&one, sends, state, &"a socket") {
                         Ok(()) => switched += 1,
                         // Longer polling needs CAP_NET_ADMIN.
                         Err(error) => assert!(
@@ -354,10 +363,10 @@ mod tests {
                             "{key:?} {error}"
                         ),
                     }
-                    let is_set = switches.check(&one, true, state);
+                    let is_set = switches.check(&one, sends, state);
                     assert!(is_set.is_ok() || key.name == "busy_poll", "{key:?} {is_set:?}");
                 }
-                let other = switches.check(&one, true, 1).unwrap_err().to_string();
+                let other = switches.check(&one, sends, 1).unwrap_err().to_string();
                 assert!(other.contains(&format!("`{}` = ", key.name)), "{other}");
             }
         }

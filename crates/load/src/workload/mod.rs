@@ -32,7 +32,7 @@ pub(crate) fn run(lanes: &[Lane], sends: bool) -> Result<Vec<End>> {
 fn alone(lane: &Lane, sends: bool) -> Result<End> {
     match (lane.traffic.kind, sends) {
         (Kind::TcpStream, true) => in_turns(lane, tcp_stream::send),
-        (Kind::TcpStream, false) => tcp_stream::receive(lane),
+        (Kind::TcpStream, false) => in_turns(lane, tcp_stream::receive),
         (Kind::UdpStream | Kind::Pps, true) => in_turns(lane, udp_stream::send),
         (Kind::UdpStream | Kind::Pps, false) => udp_stream::receive(lane),
         (Kind::TcpRr, true) => tcp_rr::send(lane),
@@ -44,14 +44,16 @@ fn alone(lane: &Lane, sends: bool) -> Result<End> {
     }
 }
 
-/// Sends with one sender after the other, as conditions that take turns change it.
-fn in_turns(lane: &Lane, send: fn(&Lane) -> Result<End>) -> Result<End> {
-    let mut sum = send(lane)?;
-    while let Some(sender) = lane.control.relay.next() {
-        let lane_of_turn = lane.with_sender(sender);
-        let end = send(&lane_of_turn)?;
+/// Sends, or receives a stream, in one loop after the other, as conditions that take turns change
+/// it.
+fn in_turns(lane: &Lane, run: fn(&Lane) -> Result<End>) -> Result<End> {
+    let mut sum = run(lane)?;
+    while let Some(ways) = lane.control.relay.next() {
+        let lane_of_turn = lane.in_ways(ways);
+        let end = run(&lane_of_turn)?;
         lane.lent.set(lane_of_turn.lent.get());
         sum.zerocopy = end.zerocopy.map(|own| own.plus(sum.zerocopy.unwrap_or_default())).or(sum.zerocopy);
+        sum.verified += end.verified;
     }
     Ok(sum)
 }

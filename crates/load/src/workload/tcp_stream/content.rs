@@ -43,12 +43,14 @@ impl Content for Discarded {
 
 pub(super) struct Examined {
     message: Buffer,
+    begun: u64,
     offset: u64,
 }
 
 impl Examined {
-    pub(super) fn new(message: usize) -> Self {
-        Self { message: Buffer::pattern(message), offset: 0 }
+    /// From this byte of the stream on.
+    pub(super) fn new(message: usize, offset: u64) -> Self {
+        Self { message: Buffer::pattern(message), begun: offset, offset }
     }
 }
 
@@ -62,6 +64,6 @@ impl Content for Examined {
     }
 
     fn end(self, _: &Lane, _: &[u8], _: u64) -> Result<u64> {
-        Ok(self.offset)
+        Ok(self.offset - self.begun)
     }
 }

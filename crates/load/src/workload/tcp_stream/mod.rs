@@ -32,7 +32,7 @@ pub(crate) fn send(lane: &Lane) -> Result<End> {
 
 pub(crate) fn receive(lane: &Lane) -> Result<End> {
     if lane.traffic.verify {
-        receive_content(lane, Examined::new(lane.message))
+        receive_content(lane, Examined::new(lane.message, lane.tally().bytes))
     } else {
         receive_content(lane, Unexamined)
     }

@@ -5,7 +5,8 @@ use std::os::fd::{BorrowedFd, RawFd};
 
 use socket2::SockRef;
 
-use super::receive::{Came, Reader};
+use super::check::Check;
+use super::receive::{Came, Reader, take};
 use crate::error::{Context, Result};
 use crate::lane::{Call, Lane};
 use crate::message::Buffer;
@@ -24,6 +25,9 @@ struct Control {
 /// Room for one buffer of datagrams and its control message.
 pub(crate) struct Merged {
     room: Buffer,
+    /// The bytes of each datagram in a buffer of which the kernel tells none: those of all of it,
+    /// unless they are known.
+    size: Option<usize>,
     header: libc::msghdr,
     /// The header points to these and to the room; they do not move with this value.
     control: Vec<Control>,
@@ -44,7 +48,12 @@ impl Merged {
         header.msg_iov = place.as_mut_ptr();
         header.msg_iovlen = place.len();
         header.msg_control = control.as_mut_ptr().cast();
-        Self { room, header, control, _place: place }
+        Self { room, size: None, header, control, _place: place }
+    }
+
+    /// For what was merged before the kernel was told not to: it no longer tells their size.
+    pub(super) fn of(message: usize) -> Self {
+        Self { size: Some(message), ..Self::new() }
     }
 
     /// Makes the kernel merge datagrams for a flow's socket.
@@ -63,7 +72,7 @@ impl Merged {
         if self.header.msg_controllen >= size_of::<libc::cmsghdr>() && is_size && told.size > 0 {
             told.size as usize
         } else {
-            len
+            self.size.unwrap_or(len)
         }
     }
 }
@@ -92,6 +101,17 @@ impl Reader for Merged {
     fn room(&self) -> &[u8] {
         self.room.as_ref()
     }
+}
+
+/// Takes the datagrams that were merged before the kernel stopped to merge them: more than are
+/// queued, or all. Gives the last one.
+pub(super) fn take_merged(lane: &Lane, check: &mut impl Check) -> Result<Vec<u8>> {
+    let (mut reader, mut tally, mut last) = (Merged::of(lane.message), lane.tally(), 0..0);
+    let room = sys::option_number(lane.fd, libc::SOL_SOCKET, libc::SO_RCVBUF).unwrap_or(0);
+    let most = tally.bytes + u64::from(room.unsigned_abs());
+    let flags = libc::MSG_DONTWAIT;
+    while tally.bytes < most && take(lane, &mut reader, flags, check, &mut tally, &mut last)? > 0 {}
+    Ok(reader.room()[last].to_vec())
 }
 
 /// A note on the socket's own count of drops, if there are any.

@@ -57,16 +57,42 @@ pub(crate) fn receive(lane: &Lane) -> Result<End> {
     }
 }
 
-fn receive_checked(lane: &Lane, check: impl Check) -> Result<End> {
+/// By one reader after the other, as conditions that take turns change it.
+fn receive_checked(lane: &Lane, mut check: impl Check) -> Result<End> {
+    let (mut last, mut merged) = (Vec::new(), false);
+    let mut turn = None;
+    loop {
+        let now = turn.as_ref().unwrap_or(lane);
+        let was_merged = now.traffic.reader == Reader::Gro;
+        merged |= was_merged;
+        let mut note_last = |came: Vec<u8>| {
+            if !came.is_empty() {
+                last = came;
+            }
+        };
+        note_last(receive_by(now, &mut check)?);
+        let Some(next) = lane.control.relay.next() else { break };
+        if was_merged && next.reader != Reader::Gro {
+            note_last(gro::take_merged(lane, &mut check)?);
+        }
+        turn = Some(lane.in_ways(next));
+    }
+    let notes = if merged { gro::drops_note(lane) } else { None };
+    let end = receive::account(lane, &lane.tally(), check, &last)?;
+    Ok(End { notes: notes.into_iter().collect(), ..end })
+}
+
+/// Gives the last datagram.
+fn receive_by(lane: &Lane, check: &mut impl Check) -> Result<Vec<u8>> {
+    let message = lane.message;
     match lane.traffic.reader {
-        Reader::Recvmmsg => receive::receive::<false, _>(lane, receive::Many::new(lane.message), check),
+        Reader::Recvmmsg => receive::receive::<false, _>(lane, receive::Many::new(message), check),
         Reader::Gro => {
             gro::Merged::enable(lane.fd, lane.flow)?;
-            let end = receive::receive::<false, _>(lane, gro::Merged::new(), check)?;
-            Ok(End { notes: gro::drops_note(lane).into_iter().collect(), ..end })
+            receive::receive::<false, _>(lane, gro::Merged::new(), check)
         }
         Reader::IoUring => uring::receive(lane, check),
-        Reader::Spin => receive::receive::<true, _>(lane, receive::One::new(lane.message), check),
-        _ => receive::receive::<false, _>(lane, receive::One::new(lane.message), check),
+        Reader::Spin => receive::receive::<true, _>(lane, receive::One::new(message), check),
+        _ => receive::receive::<false, _>(lane, receive::One::new(message), check),
     }
 }

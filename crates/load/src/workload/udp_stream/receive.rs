@@ -127,17 +127,18 @@ impl Reader for Many {
     }
 }
 
-/// Receives until the stop, and then queued data. A thread that `SPINS` never sleeps.
+/// Receives until the stop, and then queued data, or until another reader goes on. A thread that
+/// `SPINS` never sleeps. Gives the last datagram.
 pub(super) fn receive<const SPINS: bool, R: Reader>(
     lane: &Lane,
     mut reader: R,
-    mut check: impl Check,
-) -> Result<End> {
+    check: &mut impl Check,
+) -> Result<Vec<u8>> {
     let flags = if SPINS { libc::MSG_DONTWAIT } else { R::WAIT };
     let (phase, mut tally, mut last) = (lane.phase(), lane.tally(), 0..0);
     lane.ready();
     while phase.load() < STOP {
-        let got = take(lane, &mut reader, flags, &mut check, &mut tally, &mut last)?;
+        let got = take(lane, &mut reader, flags, check, &mut tally, &mut last)?;
         if got <= 0 {
             if SPINS {
                 tally.call();
@@ -153,22 +154,24 @@ pub(super) fn receive<const SPINS: bool, R: Reader>(
     drain(lane, reader, check, tally, last)
 }
 
-/// Receives queued data, and makes the account; `last` is the place of the last datagram.
+/// Receives queued data, unless another reader goes on; `last` is the place of the last datagram.
 pub(super) fn drain(
     lane: &Lane,
     mut reader: impl Reader,
-    mut check: impl Check,
+    check: &mut impl Check,
     mut tally: Tally,
     mut last: Range<usize>,
-) -> Result<End> {
+) -> Result<Vec<u8>> {
     let flags = libc::MSG_DONTWAIT;
-    drain_with(lane, || Ok(take(lane, &mut reader, flags, &mut check, &mut tally, &mut last)? > 0))?;
-    account(lane, &tally, check, &reader.room()[last])
+    if !lane.control.relay.is_held() {
+        drain_with(lane, || Ok(take(lane, &mut reader, flags, check, &mut tally, &mut last)? > 0))?;
+    }
+    Ok(reader.room()[last].to_vec())
 }
 
 /// Makes one call. Returns the number of datagrams, or another result of the kernel.
 #[inline(always)]
-fn take(
+pub(super) fn take(
     lane: &Lane,
     reader: &mut impl Reader,
     flags: libc::c_int,

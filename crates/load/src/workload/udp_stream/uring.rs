@@ -135,7 +135,7 @@ impl Requests {
 }
 
 /// One multishot request.
-pub(super) fn receive(lane: &Lane, mut check: impl Check) -> Result<End> {
+pub(super) fn receive(lane: &Lane, check: &mut impl Check) -> Result<Vec<u8>> {
     // One byte more than a message, to detect a larger one.
     let bytes = lane.message + 1;
     let buffers = (ROOM / bytes).clamp(*BUFFERS.start(), *BUFFERS.end());

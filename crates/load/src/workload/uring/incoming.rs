@@ -71,7 +71,17 @@ impl Incoming {
         if lane.traffic.kind.is_udp() {
             self.watch();
         }
-        while phase.load() < ABORT {
+        loop {
+            if phase.load() >= ABORT {
+                if !lane.control.relay.is_held() {
+                    // The place may hold newer data than `take` has seen.
+                    return Ok(&[]);
+                }
+                // Another reader goes on: what the ring has taken from the socket is still taken.
+                if !std::mem::replace(&mut shut, true) {
+                    self.ring.cancel_all();
+                }
+            }
             if !armed {
                 if shut {
                     return Ok(&self.buffers.room.as_ref()[last]);
@@ -112,8 +122,6 @@ impl Incoming {
                 shut |= self.is_over(lane, result)? == Next::End;
             }
         }
-        // The place may hold newer data than `take` has seen.
-        Ok(&[])
     }
 
     /// Requests a report of the socket's shutdown, which does not end a receive request of a
