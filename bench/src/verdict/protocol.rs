@@ -144,7 +144,8 @@ impl Protocol {
 
     /// The turns of the flow that this run shares with that of the other condition, if it does.
     pub(super) fn turns(&self, run: &PlannedRun) -> Option<Vec<Turn>> {
-        Some(self.turns.as_ref()?.turns(&[0, 1], run))
+        let plan = self.turns.as_ref()?;
+        Some(plan.turns(&[0, 1], run, plan.asked.protocol.alternate?))
     }
 
     pub(super) fn alternate(&self) -> Option<Alternate> {

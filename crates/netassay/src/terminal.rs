@@ -111,6 +111,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         | Event::BootStarted { .. }
         | Event::BootLost { .. }
         | Event::Apart { .. }
+        | Event::Settles { .. }
         | Event::Looked { .. } => {
             if let Some(line) = line(event) {
                 above(bar, line);
@@ -188,6 +189,13 @@ fn line(event: &Event) -> Option<String> {
         }
         Event::Apart { labels, why } => {
             format!("measured in runs of their own, not in turns: {}: {why}", labels.join(", "))
+        }
+        Event::Settles { labels, after_s, why } => {
+            format!(
+                "of each turn the first {:.0} ms are not counted from now on: {}: {why}",
+                after_s * 1e3,
+                labels.join(", ")
+            )
         }
         Event::BootLost { boot, why, retried } => {
             let next = if *retried {

@@ -1,10 +1,10 @@
 //! One try of a flow: a run, or the runs of conditions that take turns.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use record::{Detail, Disturbance, Drift, Drifted, Turns};
 use store::{BootId, NewRun, Outcome};
-use study::{Plan, PlannedRun};
+use study::PlannedRun;
 
 use crate::campaign::{Campaign, Error};
 use crate::event::{Event, Invalid};
@@ -13,7 +13,7 @@ use crate::lab::{Bench, Readings};
 use crate::order::{order_of, switches_of};
 use crate::pending::key_of;
 use crate::session::Session;
-use crate::settling::unsettled;
+use crate::settling::{Unsettled, unsettled};
 
 /// How one try of a flow ended.
 pub(crate) enum Try {
@@ -21,8 +21,9 @@ pub(crate) enum Try {
     Over,
     /// Something disturbed it, and it may be repeated.
     Again,
-    /// Its conditions cannot take turns: each is measured in a run of its own.
-    Apart,
+    /// Its conditions cannot take turns as they did: they have runs of their own, or more of each
+    /// turn is left out.
+    Otherwise,
     TestbedLost(String),
     Interrupted,
 }
@@ -46,7 +47,7 @@ impl Campaign<'_> {
         let begun = Instant::now();
         let started_unix_ms = unix_ms();
         let mut end = Try::Over;
-        let made: Vec<(Readings, Outcome)> = match self.make(session.plan, bench, flow) {
+        let made: Vec<(Readings, Outcome)> = match self.make(session, bench, flow) {
             Ok(Ok(mut made)) => {
                 // What disturbed a condition in its turns is beside those of the others too.
                 let beside = self.beside.clone().map(Disturbance::from);
@@ -78,7 +79,7 @@ impl Campaign<'_> {
             Err(error) if error.is_interrupt() => return Ok(Try::Interrupted),
             Err(error @ testbed::Error::NotInTurns { .. }) => {
                 self.part(session, flow, &labels, &error.to_string());
-                return Ok(Try::Apart);
+                return Ok(Try::Otherwise);
             }
             Err(error) => {
                 let why = text::reason(&error.to_string());
@@ -89,11 +90,19 @@ impl Campaign<'_> {
             }
         };
         let is_invalid = made.iter().any(|(_, outcome)| matches!(outcome, Outcome::Invalid(..)));
-        if let Some(why) = unsettled_in(&labels, &made).filter(|_| !is_invalid) {
-            self.part(session, flow, &labels, &why);
+        if let Some(Unsettled { why, settles_after }) = unsettled_in(&labels, &made).filter(|_| !is_invalid) {
+            let longer = settles_after.map(Duration::from_nanos);
+            match longer.filter(|part| session.settle_after(flow, *part).is_some()) {
+                Some(part) => self.tell(Event::Settles {
+                    labels: labels.clone(),
+                    after_s: part.as_secs_f64(),
+                    why: text::reason(&why),
+                }),
+                None => self.part(session, flow, &labels, &why),
+            }
             // A warm-up has warmed up what it was to.
             if flow.iter().any(|run| !run.warmup) {
-                return Ok(Try::Apart);
+                return Ok(Try::Otherwise);
             }
         }
         let new: Vec<NewRun> =
@@ -148,10 +157,11 @@ impl Campaign<'_> {
     /// which switches did not read back as planned.
     fn make(
         &mut self,
-        plan: &Plan,
+        session: &Session<'_>,
         bench: &mut dyn Bench,
         flow: &[PlannedRun],
     ) -> Result<Result<Vec<Readings>, Drift>, testbed::Error> {
+        let plan = session.plan;
         for run in flow {
             let condition = &plan.conditions[run.condition];
             let switches = switches_of(condition);
@@ -167,7 +177,7 @@ impl Campaign<'_> {
         };
         let mut tick = || observe(&Event::Tick);
         let mut differing = look(bench);
-        let mut made = match (flow, turns_of(plan, flow)) {
+        let mut made = match (flow, session.alternate(flow).and_then(|how| turns_of(plan, flow, how))) {
             ([_, _, ..], Some(order)) => bench.take_turns(&order, &mut tick)?,
             _ => flow
                 .iter()
@@ -232,7 +242,7 @@ fn recorded(run: &PlannedRun, started_unix_ms: i64, (readings, outcome): (Readin
 }
 
 /// Why the conditions of a flow do not settle in their turns, if they took any.
-fn unsettled_in(labels: &[String], made: &[(Readings, Outcome)]) -> Option<String> {
+fn unsettled_in(labels: &[String], made: &[(Readings, Outcome)]) -> Option<Unsettled> {
     let turns = |(readings, _): &'_ (Readings, Outcome)| match &readings.detail {
         Detail::Measured(account) => account.turns.clone(),
         Detail::Nothing | Detail::Exact(_) | Detail::Drifted(_) => None,

@@ -82,7 +82,7 @@ impl Campaign<'_> {
                     Try::Over => break,
                     // Immediately: the runs that it is compared with are next to it.
                     Try::Again => repeats += 1,
-                    Try::Apart => {
+                    Try::Otherwise => {
                         ahead.push_front(flow);
                         break;
                     }

@@ -1,6 +1,6 @@
 //! A study from its first boot to its last, or from where it stopped.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use store::{NewStudy, StudyId, StudyStatus};
 use study::{Costs, Plan, PlannedRun, Study};
@@ -124,6 +124,7 @@ impl Campaign<'_> {
             other_kernel: None,
             noted: BTreeSet::new(),
             apart: BTreeSet::new(),
+            settling: BTreeMap::new(),
             repeats: Repeats::of(open.iter().flatten().filter(|run| !run.warmup).count()),
             progress,
             failed: 0,

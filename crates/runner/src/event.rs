@@ -86,6 +86,16 @@ pub enum Event {
         /// Why.
         why: String,
     },
+    /// More of the turns of conditions is left out from now on, as a switch acts longer than
+    /// planned.
+    Settles {
+        /// Theirs.
+        labels: Vec<String>,
+        /// The part of each turn that is not counted, in seconds.
+        after_s: f64,
+        /// What showed it.
+        why: String,
+    },
     /// A testbed was lost before its last run.
     BootLost {
         /// Its number in the schedule.

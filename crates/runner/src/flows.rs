@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use study::{BySide, Plan, PlannedRun};
+use study::{Alternate, BySide, Plan, PlannedRun};
 use testbed::{RunOrder, TakesTurns, TurnsOrder};
 
 use crate::order::order_of;
@@ -34,12 +34,11 @@ pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
     flows
 }
 
-/// The flow of several runs; `None` for a plan without turns.
-pub(crate) fn turns_of(plan: &Plan, runs: &[PlannedRun]) -> Option<TurnsOrder> {
-    let alternate = plan.asked.protocol.alternate?;
+/// The flow of several runs.
+pub(crate) fn turns_of(plan: &Plan, runs: &[PlannedRun], alternate: Alternate) -> Option<TurnsOrder> {
     let first = runs.first()?;
     let together: Vec<usize> = runs.iter().map(|run| run.condition).collect();
-    let turns = plan.turns(&together, first);
+    let turns = plan.turns(&together, first, alternate);
     let window = alternate.turn.checked_mul(u32::try_from(turns.len()).ok()?).unwrap_or(Duration::MAX);
     Some(TurnsOrder {
         flow: RunOrder { window, ..order_of(&plan.conditions[first.condition]) },
@@ -117,6 +116,5 @@ mod tests {
         let schedule = study::schedule(&plan.states_of_conditions(), &plan.asked.protocol);
         let each: Vec<PlannedRun> = flows(&plan, &schedule[0]).concat();
         assert_eq!(each, schedule[0]);
-        assert!(turns_of(&plan, &each[..1]).is_none());
     }
 }

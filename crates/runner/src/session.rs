@@ -1,10 +1,10 @@
 //! The state of a session: which runs are finished, and how many may be repeated.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use store::{RunKey, StudyId};
-use study::{Plan, PlannedRun, Stop};
+use study::{Alternate, MOST_TURNS, Plan, PlannedRun, Stop};
 
 use crate::identities::Identities;
 use crate::need::Needs;
@@ -44,6 +44,9 @@ pub(crate) struct Session<'a> {
     pub(crate) noted: BTreeSet<String>,
     /// Conditions that could take turns in one flow and do not: they cannot, or did not settle.
     pub(crate) apart: BTreeSet<usize>,
+    /// The conditions of flows whose switches act for longer than planned, with the part of their
+    /// turns that is not counted.
+    pub(crate) settling: BTreeMap<usize, Duration>,
     pub(crate) repeats: Repeats,
     pub(crate) progress: Progress,
     pub(crate) failed: usize,
@@ -62,6 +65,21 @@ impl Session<'_> {
         let lost = self.needs.lost().into_iter().filter(comes).count();
         let kept = if self.needs.is_measured(condition) { lost * REPEATS_OF_A_RUN as usize } else { 0 };
         self.repeats.take(so_far, kept)
+    }
+
+    /// How the runs of a flow take turns; `None` if none do.
+    pub(crate) fn alternate(&self, flow: &[PlannedRun]) -> Option<Alternate> {
+        let planned = self.plan.asked.protocol.alternate?;
+        let longer = flow.first().and_then(|run| self.settling.get(&run.condition));
+        Some(Alternate { settle: longer.copied().unwrap_or(planned.settle), ..planned })
+    }
+
+    /// Leaves out more of the turns of a flow from now on. `None` if it would need too many turns.
+    pub(crate) fn settle_after(&mut self, flow: &[PlannedRun], part: Duration) -> Option<()> {
+        let together: Vec<usize> = flow.iter().map(|run| run.condition).collect();
+        let alternate = Alternate { settle: part, ..self.plan.asked.protocol.alternate? };
+        let turns = self.plan.turns(&together, flow.first()?, alternate).len();
+        (turns <= MOST_TURNS).then(|| self.settling.extend(together.into_iter().map(|one| (one, part))))
     }
 
     /// How long a run's ramp and window are.

@@ -1,7 +1,7 @@
 //! Whether the turns of a flow were long enough: a condition must do the same after another one as
 //! after itself.
 
-use record::{CountedTurn, Turns};
+use record::{CountedTurn, Response, Slice, TENTHS, Turns};
 use stats::distribution::student;
 
 /// What a turn may leave to the next one: this share of the largest difference between two
@@ -19,13 +19,22 @@ const CHANCE: f64 = 1e-5;
 /// The fewest turns after itself, and after others, from which a condition is judged.
 const FEWEST: usize = 3;
 
-/// Why a flow's conditions do not settle in their turns; `None` if nothing shows that.
-pub(crate) fn unsettled<'t>(flow: impl Iterator<Item = (&'t str, &'t Turns)> + Clone) -> Option<String> {
+/// What shows that a flow's conditions do not settle in their turns.
+#[derive(Debug)]
+pub(crate) struct Unsettled {
+    pub(crate) why: String,
+    /// The part of a turn after which they do, in ns, by how they answered to the switches; `None`:
+    /// none up to half of it.
+    pub(crate) settles_after: Option<u64>,
+}
+
+/// Whether a flow's conditions settle in their turns; `None` if nothing shows that they do not.
+pub(crate) fn unsettled<'t>(flow: impl Iterator<Item = (&'t str, &'t Turns)> + Clone) -> Option<Unsettled> {
     let means = flow.clone().filter_map(|(_, turns)| mean(turns.turns.iter()));
     let (least, most) = means
         .fold((f64::INFINITY, 0.0_f64), |(least, most), mean| (least.min(mean.value), most.max(mean.value)));
     let allowed = (LEFT * (most - least)).max(LEAST * most);
-    flow.filter_map(|(label, turns)| {
+    let why = flow.clone().find_map(|(label, turns)| {
         let is_after_itself = |turn: &&CountedTurn| turn.after == turns.own;
         let itself = mean(turns.turns.iter().filter(is_after_itself))?;
         let another = mean(turns.turns.iter().filter(|turn| !is_after_itself(turn)))?;
@@ -40,8 +49,24 @@ pub(crate) fn unsettled<'t>(flow: impl Iterator<Item = (&'t str, &'t Turns)> + C
                 turns.settle_ns as f64 / 1e6
             )
         })
-    })
-    .next()
+    })?;
+    let settles_after = (1..=TENTHS / 2).find_map(|tenth| {
+        let all = flow.clone().map(|(_, turns)| {
+            let after = turns.turn_ns / TENTHS as u64 * tenth as u64;
+            let Response { after_itself, after_another } = &turns.response;
+            let [itself, another] = [after_itself, after_another].map(|tenths| rate(&tenths[tenth..]));
+            (after > turns.settle_ns && (another? - itself?).abs() <= allowed).then_some(after)
+        });
+        all.collect::<Option<Vec<u64>>>()?.into_iter().max()
+    });
+    Some(Unsettled { why, settles_after })
+}
+
+/// The rate over some parts of turns; `None` without any.
+fn rate(parts: &[Slice]) -> Option<f64> {
+    let sum = |of: fn(&Slice) -> u64| parts.iter().map(of).sum::<u64>() as f64;
+    let (work, ns) = (sum(|part| part.work), sum(|part| part.ns));
+    (ns > 0.0).then(|| work / ns)
 }
 
 /// The mean rate of turns, with its standard error.
@@ -62,7 +87,6 @@ fn mean<'t>(turns: impl Iterator<Item = &'t CountedTurn>) -> Option<Mean> {
 
 #[cfg(test)]
 mod tests {
-    use record::Response;
     use study::{Plan, PlannedRun, Study};
 
     use super::*;
@@ -84,8 +108,8 @@ mod tests {
     fn flow(seed: u32, effect: f64, slow_ms: f64, left: f64) -> [Turns; 2] {
         let plan = plan(effect == 0.0);
         let run = PlannedRun { boot: seed, block: 0, repeat: 1, position: 0, warmup: true, condition: 0 };
-        let turns = plan.turns(&[0, 1], &run);
         let alternate = plan.asked.protocol.alternate.unwrap();
+        let turns = plan.turns(&[0, 1], &run, alternate);
         let [turn_ms, settle_ms] = [alternate.turn, alternate.settle].map(|time| time.as_secs_f64() * 1e3);
         let mut made = [0, 1].map(|own| Turns {
             turn_ns: (turn_ms * MS) as u64,
@@ -118,6 +142,14 @@ mod tests {
             let carried = if before == now { 0.0 } else { left * goal };
             let work = (goal + leftover + carried + 10.0 * noise()) * counted_ms * 1e3;
             if pair[1].counts {
+                let Response { after_itself, after_another } = &mut made[now].response;
+                let parts = if before == now { after_itself } else { after_another };
+                for (part, number) in parts.iter_mut().zip(0..) {
+                    let tenth = turn_ms / TENTHS as f64;
+                    let [from, to] = [number, number + 1].map(|edge| gap(tenth * f64::from(edge)));
+                    part.ns += (tenth * MS) as u64;
+                    part.work += (((goal + carried) * tenth + (from - to) * slow_ms) * 1e3) as u64;
+                }
                 made[now].turns.push(CountedTurn {
                     number: number as u32 + 1,
                     after: before as u8,
@@ -149,13 +181,27 @@ mod tests {
     fn a_planted_slow_step_response_is_found() {
         assert_eq!(flagged(0.2, 100.0, 0.0), 400);
         let flow = flow(1, 0.2, 100.0, 0.0);
-        let why = unsettled(["on", "off"].into_iter().zip(&flow)).unwrap();
+        let Unsettled { why, settles_after } = unsettled(["on", "off"].into_iter().zip(&flow)).unwrap();
         assert!(why.starts_with("on: after a turn of another condition its rate differs by -"), "{why}");
         assert!(why.ends_with("so a switch acts for longer than the 20 ms that are not counted"), "{why}");
+        // After half of a turn 60 % of the difference are left.
+        assert_eq!(settles_after, None);
+    }
+
+    /// Of a response of 35 ms, 22 % of the difference is left in the mean of what is counted, which
+    /// is more than a quarter of the difference that is seen; after 30 ms it is 18 %.
+    #[test]
+    fn the_part_after_which_a_switch_has_acted_is_found() {
+        let flow = flow(1, 0.4, 35.0, 0.0);
+        let found = unsettled(["on", "off"].into_iter().zip(&flow)).map(|one| one.settles_after);
+        assert_eq!(found, Some(Some(30_000_000)));
     }
 
     #[test]
     fn a_planted_carry_over_is_found() {
         assert_eq!(flagged(0.05, 0.0, 0.04), 400);
+        let flow = flow(1, 0.05, 0.0, 0.04);
+        let found = unsettled(["on", "off"].into_iter().zip(&flow)).unwrap();
+        assert_eq!(found.settles_after, None, "it lasts: {}", found.why);
     }
 }

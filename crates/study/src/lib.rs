@@ -54,9 +54,9 @@ pub use read::diagnostic::{Diagnostic, Diagnostics};
 pub use schema::schema;
 pub use words::{
     Acceleration, BySide, Closure, CongestionControl, Copies, DeviceSetting, Direction, EthtoolOption,
-    Family, KEYS, KernelPath, Key, Kind, Nic, Pacing, Percent, Placement, Reader, Scenario, Sender, Settled,
-    Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload, feature, format_duration, metric,
-    parse_duration,
+    Family, KEYS, KernelPath, Key, Kind, MOST_TURNS, Nic, Pacing, Percent, Placement, Reader, Scenario,
+    Sender, Settled, Side, Traffic, Tuning, TuningKey, Turn, Waiting, Workload, feature, format_duration,
+    metric, parse_duration,
 };
 pub use write::starter::starter;
 pub use write::twins::{suffixed, twins};

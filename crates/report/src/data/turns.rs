@@ -1,7 +1,8 @@
 //! Conditions that took turns in one flow: how they answered to a switch, and what a turn left to
 //! the next one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use record::{CountedTurn, Slice, TENTHS, Turns};
 use stats::distribution::student;
@@ -83,7 +84,7 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
 
 /// Sentences without full stops: who took turns, and what that may have changed.
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
-    let Some(Alternate { turn, settle }) = stored.plan.asked.protocol.alternate else { return Vec::new() };
+    let Some(Alternate { turn, .. }) = stored.plan.asked.protocol.alternate else { return Vec::new() };
     let all = in_turns(stored);
     if all.is_empty() {
         return vec!["no conditions took turns in one flow, though the study asks for that".to_owned()];
@@ -93,7 +94,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
         "{} took turns of {} in shared flows, of which the first {} were not counted; latencies and losses are counted for whole flows only",
         list(&names),
         format_duration(turn),
-        format_duration(settle)
+        uncounted(stored)
     )];
     let protocol = &stored.plan.asked.protocol;
     let own = stored
@@ -123,6 +124,16 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
         ));
     }
     notes
+}
+
+/// The first part of turns, which is not counted: more than planned where a switch acted longer.
+pub(crate) fn uncounted(stored: &StoredStudy) -> String {
+    let all: BTreeSet<u64> = stored.measurements().filter_map(turns).map(|one| one.settle_ns).collect();
+    let text = |ns: &u64| format_duration(Duration::from_nanos(*ns));
+    match (all.first(), all.last()) {
+        (Some(least), Some(most)) if least < most => format!("{} to {}", text(least), text(most)),
+        (least, _) => least.map(text).unwrap_or_default(),
+    }
 }
 
 /// How a run shared a flow, if it did.

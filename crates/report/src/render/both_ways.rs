@@ -8,7 +8,7 @@ use study::{Alternate, Plan, format_duration, metric::Metric};
 
 use crate::data::error::Error;
 use crate::data::target::own_targets;
-use crate::data::turns::turns;
+use crate::data::turns::{turns, uncounted};
 use crate::data::unmeasured::hint;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, percent, range, times};
@@ -24,6 +24,8 @@ pub struct BothWays {
     name: String,
     #[serde(flatten)]
     alternate: Alternate,
+    /// The part of turns that is not counted.
+    uncounted: String,
     /// The confidence, as a probability.
     level: f64,
     comparisons: Vec<Compared>,
@@ -107,7 +109,14 @@ impl BothWays {
             }
         };
         let comparisons = pairs.iter().zip(&runs).zip(agree(&runs, LEVEL)).map(compared).collect();
-        Ok(Self { study: id, name: stored.row.name.clone(), alternate, level: LEVEL, comparisons })
+        Ok(Self {
+            study: id,
+            name: stored.row.name.clone(),
+            alternate,
+            uncounted: uncounted(stored),
+            level: LEVEL,
+            comparisons,
+        })
     }
 
     /// That of all comparisons: one that disagrees decides, and then one that is not compared.
@@ -125,7 +134,7 @@ impl BothWays {
             self.study,
             self.name,
             format_duration(self.alternate.turn),
-            format_duration(self.alternate.settle),
+            self.uncounted,
         );
         let heads = [
             "condition",

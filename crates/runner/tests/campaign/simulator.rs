@@ -4,10 +4,11 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
-use record::{Cause, CountedTurn, Detail, Disturbance, Environment, Note, Response, Turns, sample};
+use record::{Cause, CountedTurn, Detail, Disturbance, Environment, Note, Response, Slice, Turns, sample};
 use study::{BootKind, BootState, Condition, Effective, Settled, Study, Turn};
 use testbed::{Boot, RunOrder, Switches, TurnsOrder};
 
@@ -98,11 +99,15 @@ pub(crate) enum Fault {
 #[derive(Clone, Copy)]
 pub(crate) enum Turning {
     Settled,
+    /// A switch acts for 40 ms.
+    Slow,
     /// A turn leaves much to the next one.
     Unsettled,
     /// They cannot.
     Never,
 }
+
+const SLOW: Duration = Duration::from_millis(40);
 
 pub(crate) struct SimulatedLab {
     /// Faults by the number of the run, counted from 0 over all testbeds.
@@ -252,7 +257,8 @@ impl Bench for SimulatedBench {
                 let why = "a switch resets the link".to_owned();
                 return Err(testbed::Error::NotInTurns { side: study::Side::Transmitter, why });
             }
-            Turning::Settled => 0,
+            Turning::Slow if order.settle < SLOW => 500,
+            Turning::Settled | Turning::Slow => 0,
             Turning::Unsettled => 500,
         };
         let states: Vec<usize> = (0..order.states.len()).collect();
@@ -268,12 +274,18 @@ impl Bench for SimulatedBench {
                 // Two of a kind never give quite the same.
                 work: 10_000 + number as u64 % 7 + if pair[0].state == own { 0 } else { left },
             };
+            let tenth = |more: u64| Slice { ns: 1_000_000, work: 10_000 + more };
+            let mut response = Response { after_itself: [tenth(0); 10], after_another: [tenth(left); 10] };
+            if matches!(self.turns, Turning::Slow) {
+                response.after_another =
+                    std::array::from_fn(|number| tenth(if number < 4 { 2_000 } else { 0 }));
+            }
             account.turns = Some(Turns {
                 turn_ns: 100_000_000,
-                settle_ns: 20_000_000,
+                settle_ns: order.settle.as_nanos() as u64,
                 own: own as u8,
                 turns: counted.map(turn).collect(),
-                response: Response::default(),
+                response,
             });
         }
         Ok(made)

@@ -84,6 +84,30 @@ fn conditions_that_do_not_settle_are_measured_apart() {
     assert_eq!(world.lab.runs(), 1 + RECORDED + 3);
 }
 
+/// The warm-up flow shows it; those that count leave out more of each turn, and have more turns.
+#[test]
+fn a_switch_that_acts_longer_is_left_out_for_longer() {
+    let mut world = alternated(Turning::Slow);
+    let text = world.study.source_text().replace("duration = \"1s\"", "duration = \"2s\"");
+    world.study = study::Study::parse("longer.toml", &text).unwrap();
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
+    assert_eq!((apart(&world), world.lab.runs()), (vec![], FLOWS));
+    let told = world.events.iter().filter_map(|event| match event {
+        Event::Settles { after_s, why, .. } => Some((*after_s, why.contains("longer than the 20 ms"))),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [(0.04, true)]);
+    let stored = world.store.load(summary.study).unwrap();
+    let parts = |warmup| {
+        let all = stored.runs.iter().filter(move |run| run.warmup == warmup).filter_map(turns);
+        all.map(|one| (one.settle_ns, one.turns.len()))
+    };
+    let first = parts(true).next().unwrap();
+    assert_eq!(first.0, 20_000_000);
+    assert!(parts(false).all(|one| one.0 == 40_000_000 && one.1 > first.1), "{first:?}");
+}
+
 #[test]
 fn a_recorded_flow_that_does_not_settle_is_not_kept() {
     let mut world = alternated(Turning::Unsettled);

@@ -279,7 +279,7 @@ pub(crate) const PROTOCOL: Table = Table {
         may(
             "settle",
             Part::Shaped("Settle", limit::SETTLE),
-            "The first part of each turn, which is not counted; at most half of a turn. Default: a fifth of it.",
+            "The first part of each turn, which is not counted; at most half of a turn. More is left out where a switch is seen to act longer. Default: a fifth of a turn.",
         ),
         may(
             "apart",

@@ -27,11 +27,10 @@ impl Plan {
         if (2..=MOST_IN_TURNS).contains(&together.len()) { together } else { alone }
     }
 
-    /// The turns of a flow of these conditions, whose window is that of a run of each of them. The
-    /// states of the turns are indexes into `together`.
+    /// The turns of a flow of these conditions, whose window is that of a run of each of them, as
+    /// far as they are counted. The states of the turns are indexes into `together`.
     #[must_use]
-    pub fn turns(&self, together: &[usize], run: &PlannedRun) -> Vec<Turn> {
-        let Some(alternate) = self.asked.protocol.alternate else { return Vec::new() };
+    pub fn turns(&self, together: &[usize], run: &PlannedRun, alternate: Alternate) -> Vec<Turn> {
         let window = together.first().map_or(Duration::ZERO, |one| self.conditions[*one].workload.duration);
         let mut random = random_of_run(self.asked.protocol.seed, run, together.first().copied());
         let blocks = blocks(together.len(), alternate, window);
