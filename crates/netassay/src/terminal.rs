@@ -192,9 +192,9 @@ fn line(event: &Event) -> Option<String> {
         }
         Event::Settles { labels, after_s, why } => {
             format!(
-                "of each turn the first {:.0} ms are not counted from now on: {}: {why}",
-                after_s * 1e3,
-                labels.join(", ")
+                "{}: from now on the first {:.0} ms of each turn are not counted: {why}",
+                labels.join(", "),
+                after_s * 1e3
             )
         }
         Event::BootLost { boot, why, retried } => {

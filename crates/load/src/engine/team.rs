@@ -29,7 +29,8 @@ const JOIN: Duration = Duration::from_secs(3);
 /// The stack of a loop, which has no deep calls.
 const STACK: usize = 256 << 10;
 
-const STAYS: &str = "a thread did not leave its sender or reader for the next turn's within 1.5 s";
+const STAYS: &str =
+    "a thread did not leave its sender or reader within 1.5 s of a switch: its system call does not return";
 const FEWER: &str = "raise the limit of tasks or use fewer flows";
 
 /// The flows of one end, with their threads once started.
@@ -91,7 +92,7 @@ impl Team {
         let threads = |traffic| shares::threads(traffic, shares::cpus(&self.cpus));
         if switches.states().any(|state| threads(state) != threads(&self.flows.traffic)) {
             return Err(Error::Setup(
-                "the sender or reader of a turn needs a thread for each flow, and that of another one shares threads"
+                "one sender or reader needs a thread for each flow, and with another one flows share threads: set `threads` to the number of `flows`"
                     .to_owned(),
             ));
         }

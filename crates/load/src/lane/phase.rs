@@ -78,8 +78,7 @@ impl PhaseCell {
         self.phase.fetch_max(phase, Ordering::AcqRel)
     }
 
-    /// Goes back to the phase before [`PhaseCell::hold`]. Between the two, whoever holds it does
-    /// not move it otherwise.
+    /// Goes back to the phase before [`PhaseCell::hold`]. Nothing else may move it in between.
     pub(crate) fn go_on(&self, before: u8) {
         self.phase.store(before, Ordering::Release);
     }
