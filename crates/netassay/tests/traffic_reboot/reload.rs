@@ -14,7 +14,7 @@ const LONG: &[&str] = &[
     "--set",
     "boots.how=reload",
     "--set",
-    "boots.count=6",
+    "boots.count=3",
     "--change-machine",
     "--set",
     "scenario=ssh",
@@ -102,9 +102,34 @@ fn some_moment() -> Duration {
     Duration::from_millis(u64::from(now) % 1500)
 }
 
-/// What the kernel calls the program of a process.
-fn is_ssh(process: &u32) -> bool {
-    std::fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == "ssh")
+/// Kills the sessions of a machine, all but this command's own; where none is there, as while a
+/// machine's controller connects, the next one. Process 1 listens.
+const KILL_SESSIONS: &str = r#"
+for try in $(seq 300); do
+    for d in /proc/[0-9]*; do
+        p=${d#/proc/}
+        read name < $d/comm || continue
+        case $name in sshd*) [ $p = 1 ] || [ $p = $PPID ] || { kill -9 $p && killed=$p && echo $p; };; esac
+    done
+    [ -z "$killed" ] || break
+    sleep 0.1
+done 2>/dev/null
+"#;
+
+/// The sessions that a controller has with its machines, or the next ones where it has none.
+fn sessions_of(controller: &Watched) -> Vec<u32> {
+    let is_ssh = |process: &u32| {
+        std::fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == "ssh")
+    };
+    let deadline = Instant::now() + AS_BEFORE;
+    loop {
+        let all: Vec<u32> = children_of(controller.id()).into_iter().filter(is_ssh).collect();
+        if !all.is_empty() {
+            return all;
+        }
+        assert!(Instant::now() < deadline, "no session");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// Kills these, of which one may end with another.
@@ -186,27 +211,21 @@ pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
     // Whatever is killed at whatever moment, both are as before, by themselves.
     for victim in ["the controller", "ssh", "sshd"] {
         let mut controller = Watched::start(world.netassay(LONG));
-        controller.wait_for("boot 2 of 6: the drivers");
+        controller.wait_for("boot 2 of 3: the drivers");
         let moment = some_moment();
         std::thread::sleep(moment);
         match victim {
             "the controller" => kill(&[controller.id()]),
-            "ssh" => {
-                let all = children_of(controller.id());
-                kill(&all.into_iter().filter(is_ssh).collect::<Vec<_>>());
-            }
+            "ssh" => kill(&sessions_of(&controller)),
             _ => {
-                // All but the one that listens, and that of this command.
-                let sessions = "for d in /proc/[0-9]*; do p=${d#/proc/}; case $(cat $d/comm) in sshd*) \
-                     [ $p = 1 ] || [ $p = $PPID ] || { kill -9 $p; echo $p; };; esac; done";
-                let killed = world.machines.tell("b", sessions);
+                let killed = world.machines.tell("b", KILL_SESSIONS);
                 assert_ne!(killed.trim(), "");
             }
         }
         let (code, said) = controller.finish();
         // Without its connection a run fails, and the study goes on with another one, or ends. If
         // none is needed at that moment, between two boots, the next session connects again.
-        let goes_on = ["the rest of this boot runs on a new testbed", "[12/12]"];
+        let goes_on = ["the rest of this boot runs on a new testbed", "[6/6]"];
         let goes_on = victim != "the controller" && goes_on.iter().any(|words| said.contains(words));
         assert!(code != Some(0) || goes_on, "{victim} killed {moment:?} after the drivers: {said}");
         expect_as_before(world, &before, &format!("{victim} killed {moment:?} after the drivers: {said}"));
@@ -214,7 +233,7 @@ pub(super) fn drivers_are_taken_down_and_up(world: &mut World) {
 
     // A machine whose power fails starts with its own settings, and its journal says nothing more.
     let mut controller = Watched::start(world.netassay(LONG));
-    controller.wait_for("boot 2 of 6: the drivers");
+    controller.wait_for("boot 2 of 3: the drivers");
     let moment = some_moment();
     std::thread::sleep(moment);
     world.machines.switch_b_off();
