@@ -27,9 +27,9 @@ const browser = await chromium.launch({
   chromiumSandbox: false,
 });
 let figures = 0;
-// Two at a time: most of the time a page waits for its next frame.
+// Four at a time: most of the time a page waits for its next frame.
 const queue = [...names];
-await Promise.all([1, 2].map(async () => {
+await Promise.all([1, 2, 3, 4].map(async () => {
   while (queue.length > 0) {
     await checked(queue.shift());
   }

@@ -5,6 +5,7 @@
 //! So if two sums agree to 9 digits or more, their average has nearly all digits of a double.
 
 use std::f64::consts::PI;
+use std::sync::LazyLock;
 
 use super::incomplete::stirling;
 
@@ -123,43 +124,37 @@ pub(crate) fn over_chi(df: f64, centre: f64, scale: f64, f: impl Fn(f64) -> f64)
     })
 }
 
+/// Nodes of each panel of [`gauss_legendre`].
+pub(crate) const NODES: usize = 12;
+
 /// The Gauss-Legendre rule (DLMF 3.5.v), which is exact for polynomials up to the degree 2
-/// [`NODES`](Self::NODES) - 1: nodes and weights on [-1, 1].
-#[derive(Clone, Copy)]
-pub(crate) struct GaussLegendre([(f64, f64); GaussLegendre::NODES]);
-
-impl GaussLegendre {
-    /// Nodes of each panel.
-    pub(crate) const NODES: usize = 12;
-
-    pub(crate) fn new() -> GaussLegendre {
-        let all = Self::NODES as f64;
-        GaussLegendre(std::array::from_fn(|i| {
-            let mut x = (PI * (i as f64 + 0.75) / (all + 0.5)).cos();
-            let mut slope = 1.0;
-            // Newton's method settles within 6 steps from there.
-            for _ in 0..10 {
-                let (mut before, mut legendre) = (1.0, x);
-                for n in 2..=Self::NODES {
-                    let n = n as f64;
-                    (before, legendre) =
-                        (legendre, ((2.0 * n - 1.0) * x * legendre - (n - 1.0) * before) / n);
-                }
-                slope = all * (x * legendre - before) / (x * x - 1.0);
-                x -= legendre / slope;
+/// [`NODES`] - 1: nodes and weights on [-1, 1].
+static RULE: LazyLock<[(f64, f64); NODES]> = LazyLock::new(|| {
+    let all = NODES as f64;
+    std::array::from_fn(|i| {
+        let mut x = (PI * (i as f64 + 0.75) / (all + 0.5)).cos();
+        let mut slope = 1.0;
+        // Newton's method settles within 6 steps from there.
+        for _ in 0..10 {
+            let (mut before, mut legendre) = (1.0, x);
+            for n in 2..=NODES {
+                let n = n as f64;
+                (before, legendre) = (legendre, ((2.0 * n - 1.0) * x * legendre - (n - 1.0) * before) / n);
             }
-            (x, 2.0 / ((1.0 - x * x) * slope * slope))
-        }))
-    }
+            slope = all * (x * legendre - before) / (x * x - 1.0);
+            x -= legendre / slope;
+        }
+        (x, 2.0 / ((1.0 - x * x) * slope * slope))
+    })
+});
 
-    /// The nodes and weights between `from` and `to`, in so many equal panels.
-    pub(crate) fn nodes(&self, from: f64, to: f64, panels: f64) -> impl Iterator<Item = (f64, f64)> {
-        let half = 0.5 * (to - from) / panels;
-        (0..panels as usize).flat_map(move |panel| {
-            let middle = from + half * (2.0 * panel as f64 + 1.0);
-            self.0.iter().map(move |(node, weight)| (middle + half * node, half * weight))
-        })
-    }
+/// The nodes and weights of the rule between `from` and `to`, in so many equal panels.
+pub(crate) fn gauss_legendre(from: f64, to: f64, panels: f64) -> impl Iterator<Item = (f64, f64)> {
+    let (rule, half) = (&*RULE, 0.5 * (to - from) / panels);
+    (0..panels as usize).flat_map(move |panel| {
+        let middle = from + half * (2.0 * panel as f64 + 1.0);
+        rule.iter().map(move |(node, weight)| (middle + half * node, half * weight))
+    })
 }
 
 /// e^x - 1 - x.

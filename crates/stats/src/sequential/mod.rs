@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use schedule::{Looks, Schedule};
 pub(crate) use unbiased::{Shifted, shift};
 
-use crate::distribution::quadrature::GaussLegendre;
+use crate::distribution::quadrature::gauss_legendre;
 use crate::distribution::{normal, solve};
 
 /// The least distance of looks, as a share of all information.
@@ -126,11 +126,12 @@ fn walk(fractions: &[f64], z: &[f64], drift: f64) -> Vec<[f64; 2]> {
             points.iter().map(|(at, share)| share * normal::sf((bound - side * (at + mean)) / sd)).sum()
         }));
 
-        let next = fractions.get(look + 1).map_or(step, |next| next - fraction);
+        // Nobody looks after the last one.
+        let Some(next) = fractions.get(look + 1) else { break };
         let density = |to: f64| -> f64 {
             points.iter().map(|(at, share)| share * normal::density((to - at - mean) / sd)).sum::<f64>() / sd
         };
-        points = nodes(*fraction, step.min(next), bound, drift)
+        points = nodes(*fraction, step.min(next - fraction), bound, drift)
             .into_iter()
             .map(|(to, weight)| (to, weight * density(to)))
             .collect();
@@ -145,12 +146,13 @@ fn nodes(fraction: f64, step: f64, bound: f64, drift: f64) -> Vec<(f64, f64)> {
     let (centre, reach) = (drift * fraction, REACH * fraction.sqrt());
     let (low, high) = ((centre - reach).max(-bound), (centre + reach).min(bound));
     let panels = if high > low { ((high - low) / (2.0 * step.sqrt())).ceil() } else { 0.0 };
-    GaussLegendre::new().nodes(low, high, panels).collect()
+    gauss_legendre(low, high, panels).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::quadrature;
 
     /// The work of a look is the product of its nodes and of those before it: this keeps 200 looks
     /// affordable.
@@ -158,7 +160,7 @@ mod tests {
     fn nodes_grow_with_the_root_of_the_number_of_looks() {
         for looks in [1, 50, 200] {
             let step = 1.0 / f64::from(looks);
-            let most = GaussLegendre::NODES * (REACH / step.sqrt()).ceil() as usize;
+            let most = quadrature::NODES * (REACH / step.sqrt()).ceil() as usize;
             for bound in [0.0, 2.0, f64::INFINITY] {
                 for look in 1..=looks {
                     let count = nodes(f64::from(look) * step, step, bound, 0.0).len();

@@ -19,7 +19,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 use statrs::function::beta::beta;
 
 use crate::distribution::chebyshev::{Curve, Polynomial};
-use crate::distribution::quadrature::GaussLegendre;
+use crate::distribution::quadrature::gauss_legendre;
 use crate::distribution::student;
 
 /// From this many added degrees of freedom on, the bend does not matter.
@@ -31,7 +31,6 @@ const PANEL: f64 = 2.5;
 
 /// Looks at t statistics.
 pub(super) struct Sequence {
-    rule: GaussLegendre,
     /// The degrees of freedom at each look.
     df: Vec<f64>,
     steps: Vec<Step>,
@@ -42,13 +41,12 @@ impl Sequence {
     /// `df_per_boot` >= 1 degrees of freedom.
     pub(super) fn of(boots: &[u32], df_per_boot: f64) -> Sequence {
         let df = |boots: u32| df_per_boot * (f64::from(boots) - 1.0);
-        let rule = GaussLegendre::new();
         let step = |pair: &[u32]| {
             let fraction = f64::from(pair[0]) / f64::from(pair[1]);
-            Step::of(fraction, df(pair[0]), (df(pair[1]) - df(pair[0]) - 1.0).max(0.0), rule)
+            Step::of(fraction, df(pair[0]), (df(pair[1]) - df(pair[0]) - 1.0).max(0.0))
         };
         let steps = boots.windows(2).map(step).collect();
-        Sequence { rule, df: boots.iter().map(|boots| df(*boots)).collect(), steps }
+        Sequence { df: boots.iter().map(|boots| df(*boots)).collect(), steps }
     }
 
     /// The chance that |T| exceeds its quantile at any look without a difference, for these
@@ -62,7 +60,7 @@ impl Sequence {
             later = Survival::of(bounds[0].sin(), bend, |from| step.survives(from, bounds[1], &later));
         }
         let density = |at: f64| at.cos().powf(df - 1.0) * later.at(at.sin());
-        let integral = later.panels(&self.rule, 1.0, (0.0, *first), df.sqrt().recip(), density);
+        let integral = later.panels(1.0, (0.0, *first), df.sqrt().recip(), density);
         1.0 - 2.0 * integral / beta(0.5, 0.5 * df)
     }
 }
@@ -74,7 +72,6 @@ fn angle(level: f64, df: f64) -> f64 {
 
 /// From one look to the next.
 struct Step {
-    rule: GaussLegendre,
     /// The share of the earlier boots.
     fraction: f64,
     /// The earlier degrees of freedom.
@@ -88,9 +85,9 @@ struct Step {
 }
 
 impl Step {
-    fn of(fraction: f64, df: f64, added: f64, rule: GaussLegendre) -> Step {
+    fn of(fraction: f64, df: f64, added: f64) -> Step {
         let whole = 0.5 * beta(0.5 * (df + 1.0), 0.5 * (added + 1.0));
-        Step { rule, fraction, df, added, whole, longitude: Default::default() }
+        Step { fraction, df, added, whole, longitude: Default::default() }
     }
 
     /// The chance that no later bound is crossed, from sin θ = `from` on, if the next bound is
@@ -109,7 +106,7 @@ impl Step {
             weight * self.over_longitudes(ratio) * later.at(length * at.sin())
         };
         let range = ((-latitude).max(axis - FRAC_PI_2), latitude);
-        later.panels(&self.rule, length, range, sd, density) / self.whole
+        later.panels(length, range, sd, density) / self.whole
     }
 
     /// The sin θ from which the next bound `angle` can be crossed upwards, if not from everywhere;
@@ -125,7 +122,7 @@ impl Step {
     /// a density in proportion to sin^(g-1). Its only bend is at a ratio of 2.
     fn over_longitudes(&self, ratio: f64) -> f64 {
         let place = (0.5 * ratio).ln();
-        let mean = |at: f64| mean_power(self.rule, 2.0 * at.exp(), self.df, self.added);
+        let mean = |at: f64| mean_power(2.0 * at.exp(), self.df, self.added);
         if place < 0.0 {
             self.longitude[0].at(-place, |at| mean(-at))
         } else {
@@ -134,7 +131,7 @@ impl Step {
     }
 }
 
-fn mean_power(rule: GaussLegendre, ratio: f64, power: f64, added: f64) -> f64 {
+fn mean_power(ratio: f64, power: f64, added: f64) -> f64 {
     let share = |half_sine: f64| (1.0 - 2.0 * half_sine * half_sine / ratio).max(0.0).powf(power);
     if added < 1e-9 {
         // All of the density is at both ends.
@@ -145,7 +142,7 @@ fn mean_power(rule: GaussLegendre, ratio: f64, power: f64, added: f64) -> f64 {
     let end = if ratio < 2.0 { 2.0 * (0.5 * ratio).sqrt().asin() } else { PI };
     let side = |from: f64, to: f64, longitude: &dyn Fn(f64) -> f64| {
         let sd = (to - from) / (1.0 + 2.0 * (power + added)).sqrt();
-        panels(&rule, from.powf(bend), to.powf(bend), sd.powf(bend), |p| {
+        panels(from.powf(bend), to.powf(bend), sd.powf(bend), |p| {
             let angle = p.powf(1.0 / bend);
             let weight = (angle.sin() / angle).powf(added - 1.0) * angle.powf(added - bend) / bend;
             weight * share((0.5 * longitude(angle)).sin())
@@ -192,25 +189,18 @@ impl Survival {
 
     /// The integral over latitudes of `f`, which takes this at `length` times their sine; its
     /// features are as wide as `sd`.
-    fn panels(
-        &self,
-        rule: &GaussLegendre,
-        length: f64,
-        range: (f64, f64),
-        sd: f64,
-        f: impl Fn(f64) -> f64,
-    ) -> f64 {
+    fn panels(&self, length: f64, range: (f64, f64), sd: f64, f: impl Fn(f64) -> f64) -> f64 {
         let bend = (self.bend / length).min(1.0).asin();
         let ends = [range.0, -bend, bend, range.1].map(|end| end.clamp(range.0, range.1.max(range.0)));
-        ends.windows(2).map(|ends| panels(rule, ends[0], ends[1], sd, &f)).sum()
+        ends.windows(2).map(|ends| panels(ends[0], ends[1], sd, &f)).sum()
     }
 }
 
 /// The integral of `f`, whose features are as wide as `sd`.
-fn panels(rule: &GaussLegendre, from: f64, to: f64, sd: f64, f: impl Fn(f64) -> f64) -> f64 {
+fn panels(from: f64, to: f64, sd: f64, f: impl Fn(f64) -> f64) -> f64 {
     if to <= from {
         return 0.0;
     }
     let count = ((to - from) / (PANEL * sd)).ceil().clamp(1.0, 1000.0);
-    rule.nodes(from, to, count).map(|(at, weight)| weight * f(at)).sum()
+    gauss_legendre(from, to, count).map(|(at, weight)| weight * f(at)).sum()
 }
