@@ -220,15 +220,22 @@ impl Bounded for Request {
 }
 
 fn tuned(tuning: &Tuning) -> Checked {
+    sysctls(&tuning.sysctl)?;
     texts("governor", tuning.governor.iter())?;
     tuning.irq_affinity.as_deref().map_or(Ok(()), cpus)
 }
 
+fn sysctls(by_name: &BTreeMap<String, String>) -> Checked {
+    most("sysctls", by_name.len(), FEATURES)?;
+    texts("sysctls", by_name.keys())?;
+    by_name.values().try_for_each(|value| most("sysctls", value.len(), VALUE))
+}
+
 fn machine(wanted: &MachineRequest) -> Checked {
-    let MachineRequest { sysctls, governor, cpu_latency: _, placement, irq_affinity, features } = wanted;
-    most("sysctls", sysctls.len(), FEATURES)?;
-    texts("sysctls", sysctls.keys().chain(governor))?;
-    sysctls.values().try_for_each(|value| most("sysctls", value.len(), VALUE))?;
+    let MachineRequest { sysctls: by_name, governor, cpu_latency: _, placement, irq_affinity, features } =
+        wanted;
+    sysctls(by_name)?;
+    texts("governor", governor.iter())?;
     placement.iter().try_for_each(|placed| name("placement", &placed.interface))?;
     most("irq_affinity", irq_affinity.len(), FEW)?;
     names("irq_affinity", irq_affinity.keys())?;

@@ -268,7 +268,7 @@ impl Interfaces {
         tuning: &Tuning,
     ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
         self.machine.tune(tuning, name)?;
-        Ok(self.tuned(name, tuning.varied.iter().copied()))
+        Ok(self.tuned(name, tuning))
     }
 
     /// Which features of an interface may be switched, or why not: on the machine itself those
@@ -303,14 +303,10 @@ impl Interfaces {
         }
     }
 
-    /// What the machine of an interface has of its settings.
-    pub(crate) fn tuned(
-        &self,
-        name: &str,
-        keys: impl Iterator<Item = TuningKey>,
-    ) -> BTreeMap<TuningKey, String> {
+    /// What the machine of an interface has of the settings that a condition varies.
+    pub(crate) fn tuned(&self, name: &str, of: &Tuning) -> BTreeMap<TuningKey, String> {
         let machine = Machine::system();
-        keys.map(|key| (key, machine.tuned(key, name))).collect()
+        of.varied.iter().map(|key| (*key, machine.tuned(*key, of, name))).collect()
     }
 
     /// Undoes all changes of the machine.

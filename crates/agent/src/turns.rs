@@ -192,7 +192,7 @@ impl Following<'_> {
     /// Whether the interface, the machine and the sockets are still in a state.
     fn check(&mut self, state: usize) -> Result<(), Stop> {
         self.check_interface(state)?;
-        self.check_machine()?;
+        self.check_machine(state)?;
         self.traffic.endpoint().check(&self.sockets, state).map_err(not_in_turns)
     }
 
@@ -242,9 +242,14 @@ impl Following<'_> {
         Ok(())
     }
 
-    fn check_machine(&self) -> Result<(), Stop> {
-        let now = self.interfaces.tuned(self.traffic.lowest(), self.tuned.keys().copied());
-        match now.iter().find(|(key, value)| self.tuned.get(key) != Some(value)) {
+    fn check_machine(&self, state: usize) -> Result<(), Stop> {
+        let Some(wanted) = &self.schedule.states[state].tuning else { return Ok(()) };
+        let now = self.interfaces.tuned(self.traffic.lowest(), wanted);
+        match self
+            .tuned
+            .iter()
+            .find_map(|(key, value)| Some((key, now.get(key).filter(|now| *now != value)?)))
+        {
             Some((key, value)) => Err(Stop::NotInTurns(format!(
                 "`{key}` of the machine changed to {value} during a turn: another program changes it"
             ))),

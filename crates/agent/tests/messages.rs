@@ -65,7 +65,11 @@ fn requests() -> Vec<Request> {
             mtu: Some(1500),
             features: [(text(), true)].into(),
             device: [(words::DeviceSetting::RxRing, 256)].into(),
-            tuning: Some(words::Tuning { governor: Some(text()), ..words::Tuning::default() }),
+            tuning: Some(words::Tuning {
+                sysctl: [(text(), text())].into(),
+                governor: Some(text()),
+                ..words::Tuning::default()
+            }),
         },
         Request::Environment { interfaces: vec![text()] },
         Request::Lacking { traffic: Traffic::new(Kind::TcpRr), family: load::Family::Ipv6 },

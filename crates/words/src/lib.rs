@@ -31,6 +31,7 @@ mod scenario;
 mod settled;
 mod shape;
 mod side;
+mod sysctls;
 mod traffic;
 mod tuning;
 mod turn;
@@ -61,6 +62,7 @@ pub use scenario::{Scenario, VXLAN_OVERHEAD};
 pub use settled::Settled;
 pub use shape::{Shape, Words};
 pub use side::{BySide, Side};
+pub use sysctls::{acts_at_once, format_sysctls, parse_sysctls};
 pub use traffic::{
     LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,
 };

@@ -1,7 +1,7 @@
-//! What a study varies of the machines themselves, beside their interfaces: the frequency governor,
-//! idle states, and where the work runs.
+//! What a study varies of the machines themselves, beside their interfaces: sysctls, the frequency
+//! governor, idle states, and where the work runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,12 +9,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu_list::{HIGHEST_CPU, parse_cpu_list};
 use crate::scenario::Scenario;
+use crate::sysctls::parse_sysctls;
 use crate::value::{Field, Value};
 
 crate::vocabulary! {
     /// A setting of a machine that can be a factor.
     #[derive(PartialOrd, Ord)]
     pub enum TuningKey: "a setting of a machine" {
+        /// Sysctls: each level has a value for each of them.
+        Sysctl = "sysctl";
         /// The frequency governor of every CPU.
         Governor = "governor";
         /// How long a CPU may take to wake up, in µs.
@@ -44,6 +47,8 @@ pub struct Placement {
 pub struct Tuning {
     /// Those that the study varies: each is read back, also where a level leaves it as it is.
     pub varied: BTreeSet<TuningKey>,
+    /// [`TuningKey::Sysctl`]: values by name.
+    pub sysctl: BTreeMap<String, String>,
     /// [`TuningKey::Governor`].
     pub governor: Option<String>,
     /// [`TuningKey::CpuLatency`].
@@ -83,6 +88,9 @@ impl Tuning {
             _ => None,
         };
         match key {
+            TuningKey::Sysctl => {
+                self.sysctl = text.and_then(|text| parse_sysctls(text).ok()).unwrap_or_default();
+            }
             TuningKey::Governor => self.governor = text.cloned(),
             TuningKey::CpuLatency => self.cpu_latency.set(level),
             TuningKey::Placement => self.placement = text.and_then(|text| text.parse().ok()),
@@ -130,6 +138,7 @@ mod tests {
         let mut tuning = Tuning::default();
         assert!(tuning.is_empty());
         for (key, level) in [
+            (TuningKey::Sysctl, Value::Text("net.core.netdev_budget=300".to_owned())),
             (TuningKey::Governor, Value::Text("performance".to_owned())),
             (TuningKey::CpuLatency, Value::Number(50)),
             (TuningKey::Placement, Value::Text("irq0-traffic1".to_owned())),
@@ -140,6 +149,7 @@ mod tests {
         let varied: BTreeSet<TuningKey> = TuningKey::ALL.into();
         let expected = Tuning {
             varied: varied.clone(),
+            sysctl: [("net.core.netdev_budget".to_owned(), "300".to_owned())].into(),
             governor: Some("performance".to_owned()),
             cpu_latency: Some(50),
             placement: Some(Placement { irq: 0, traffic: 1 }),

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::keys::KEYS;
+use crate::sysctls::acts_at_once;
 use crate::traffic::Traffic;
 use crate::tuning::Tuning;
 use crate::value::Value;
@@ -50,12 +51,16 @@ impl Traffic {
 }
 
 impl Tuning {
-    /// Whether a machine can go from one to the other while traffic flows. Every setting acts at
-    /// once, but a flow's threads stay on their CPU.
+    /// Whether a machine can go from one to the other while traffic flows. Every setting but some
+    /// sysctls acts at once; a flow's threads stay on their CPU.
     #[must_use]
     pub fn shares_flow_with(&self, other: &Self) -> bool {
         let threads = |one: &Self| one.placement.map(|both| both.traffic);
-        self.varied == other.varied && threads(self) == threads(other)
+        let differs = |name: &&String| self.sysctl.get(*name) != other.sysctl.get(*name);
+        let mut sysctls = self.sysctl.keys().chain(other.sysctl.keys()).filter(differs);
+        self.varied == other.varied
+            && threads(self) == threads(other)
+            && sysctls.all(|name| acts_at_once(name))
     }
 }
 
@@ -129,6 +134,17 @@ mod tests {
             ..anywhere.clone()
         };
         assert!(fast.shares_flow_with(&anywhere) && anywhere.shares_flow_with(&fast));
+        let with = |name: &str, value: &str| Tuning {
+            sysctl: [(name.to_owned(), value.to_owned())].into(),
+            ..anywhere.clone()
+        };
+        let corking = |value| with("net.ipv4.tcp_autocorking", value);
+        assert!(corking("0").shares_flow_with(&corking("1")));
+        // A socket has its own copy of it.
+        let polling = |value| with("net.core.busy_read", value);
+        assert!(
+            !polling("0").shares_flow_with(&polling("50")) && polling("0").shares_flow_with(&polling("0"))
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use words::{Tuning, TuningKey, format_cpu_list};
+use words::{Tuning, TuningKey, format_cpu_list, format_sysctls};
 
 use super::requested::interrupts;
 use super::{Interface, Machine, MachineRequest, PlacementRequest, Target};
@@ -18,6 +18,7 @@ impl MachineRequest {
         // A placement says the same of the interrupts.
         let irq_affinity = tuning.irq_affinity.iter().filter(|_| placement.is_none());
         Self {
+            sysctls: tuning.sysctl.clone(),
             governor: tuning.governor.clone(),
             cpu_latency: tuning.cpu_latency,
             placement: placement
@@ -29,10 +30,18 @@ impl MachineRequest {
 }
 
 impl Machine {
-    /// What this machine has of a setting, in words; several where CPUs or interrupts differ.
+    /// What this machine has of a setting that a condition varies, in words; several where CPUs or
+    /// interrupts differ.
     #[must_use]
-    pub fn tuned(&self, key: TuningKey, interface: &str) -> String {
+    pub fn tuned(&self, key: TuningKey, of: &Tuning, interface: &str) -> String {
         let values: BTreeSet<String> = match key {
+            TuningKey::Sysctl => {
+                let read = |name: &String| {
+                    let value = self.read(&Target::Sysctl { name: name.clone() }).ok()?;
+                    Some((name.clone(), value.words().join(" ")))
+                };
+                [format_sysctls(&of.sysctl.keys().filter_map(read).collect())].into()
+            }
             TuningKey::Governor => {
                 let of = |cpu| self.read(&Target::Governor { cpu }).ok();
                 online_cpus().into_iter().filter_map(of).map(|value| value.to_string()).collect()
@@ -44,10 +53,8 @@ impl Machine {
                 self.receiving(interface).iter().filter_map(|target| self.cpus_of(target)).collect()
             }
         };
-        if values.is_empty() {
-            return NONE.to_owned();
-        }
-        values.into_iter().collect::<Vec<_>>().join(" and ")
+        let told = values.into_iter().collect::<Vec<_>>().join(" and ");
+        if told.is_empty() { NONE.to_owned() } else { told }
     }
 
     /// What says which CPUs receive for an interface: its interrupts, or without any its queues.
@@ -103,13 +110,21 @@ mod tests {
             ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
             ("sys/class/net/eth0/device/msi_irqs/31", "msix"),
             ("sys/class/net/eth0/device/msi_irqs/30", "msix"),
+            ("proc/sys/net/core/netdev_budget", "300\n"),
+            ("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
             ("proc/irq/30/smp_affinity_list", "0\n"),
             ("proc/irq/31/smp_affinity_list", "1-3\n"),
         ]);
         let machine = Machine::below(keep.path());
-        assert_eq!(machine.tuned(TuningKey::Governor, "eth0"), "powersave");
-        assert_eq!(machine.tuned(TuningKey::IrqAffinity, "eth0"), "0 and 1-3");
-        assert_eq!(machine.tuned(TuningKey::CpuLatency, "eth0"), "none");
-        assert_eq!(machine.tuned(TuningKey::Placement, "no-such-thing"), "none");
+        let sysctl = ["net.core.netdev_budget", "net.ipv4.tcp_rmem", "net.core.none"];
+        let sysctl = sysctl.map(|name| (name.to_owned(), "1".to_owned())).into();
+        let tuning = Tuning { sysctl, ..Tuning::default() };
+        let read = "net.core.netdev_budget=300 net.ipv4.tcp_rmem=4096 131072 6291456";
+        assert_eq!(machine.tuned(TuningKey::Sysctl, &tuning, "eth0"), read);
+        assert_eq!(machine.tuned(TuningKey::Sysctl, &Tuning::default(), "eth0"), "none");
+        assert_eq!(machine.tuned(TuningKey::Governor, &tuning, "eth0"), "powersave");
+        assert_eq!(machine.tuned(TuningKey::IrqAffinity, &tuning, "eth0"), "0 and 1-3");
+        assert_eq!(machine.tuned(TuningKey::CpuLatency, &tuning, "eth0"), "none");
+        assert_eq!(machine.tuned(TuningKey::Placement, &tuning, "no-such-thing"), "none");
     }
 }

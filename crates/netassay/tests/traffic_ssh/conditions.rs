@@ -23,6 +23,12 @@ const OF_CARDS: &str = "name = \"cards\"\nquestion = \"Which offloads can be swi
     transmitter.tx-udp_tnl-csum-segmentation = [\"off\"]\nreceiver.lro = [\"off\", \"on\"]\nreceiver.rx-gro-hw = [\"on\"]\n\
     [protocol]\nboots = 1\nruns = 1\nwarmup = 0\n";
 
+/// Without `tcp_autocorking` small segments are not held back for more.
+const CORKED: &str = "name = \"corked\"\nquestion = \"What does corking give?\"\nscenario = \"ssh\"\n\
+    [[workload]]\nkind = \"tcp_stream\"\nduration = \"200ms\"\nramp = \"50ms\"\nflows = 1\n\
+    [factors]\ntransmitter.sysctl = [{ \"net.ipv4.tcp_autocorking\" = 0 }, \"net.ipv4.tcp_autocorking=1\"]\n\
+    [protocol]\nboots = 1\nruns = 1\nwarmup = 0\nalternate = \"100ms\"\n";
+
 /// The CPUs that receive for the first queue of each machine's interface.
 fn receiving(world: &World) -> [u32; 2] {
     [&world.machines.a, &world.machines.b].map(|machine| {
@@ -105,6 +111,53 @@ fn conditions_place_the_work_of_each_machine() {
     drop(controller.finish());
     world.expect_as_before(&before.0, Duration::from_secs(5));
     assert_eq!(receiving(&world), before.1);
+}
+
+#[test]
+fn conditions_have_sysctls_of_their_own() {
+    let Some(world) = World::make("conditions_have_sysctls_of_their_own") else { return };
+    let corking = || world.machines.a.sh("cat /proc/sys/net/ipv4/tcp_autocorking");
+    let before = corking();
+    world.bench.write("corked.toml", CORKED);
+    let run =
+        |more: &[&str]| world.netassay_run("corked.toml", ["a:data0", "b:data0"], more).output().unwrap();
+    let refused = run(&[]);
+    expect(&refused, 2);
+    assert!(stderr(&refused).contains("[factors]: transmitter.sysctl"), "{}", stderr(&refused));
+
+    // In turns: what is read back is of the transmitter's machine only.
+    let done = run(&["--change-machine"]);
+    expect(&done, 0);
+    let read = |side: &str| -> Vec<Value> {
+        effective(&world).iter().map(|state| state[side]["tuning"]["sysctl"].clone()).collect()
+    };
+    assert_eq!(read("transmitter"), ["net.ipv4.tcp_autocorking=0", "net.ipv4.tcp_autocorking=1"]);
+    assert_eq!(read("receiver"), [Value::Null, Value::Null]);
+    let turns = "SELECT count(*) FROM run WHERE json_array_length(detail, '$.turns.turns') > 0";
+    let shared: u32 = world.bench.database().query_row(turns, [], |row| row.get(0)).unwrap();
+    assert_eq!(shared, 2, "{}{}", stdout(&done), stderr(&done));
+    assert_eq!(corking(), before);
+
+    // What a socket's buffer has grown to stays: such conditions cannot take turns.
+    let buffers =
+        "transmitter.sysctl=net.ipv4.tcp_wmem=4096 16384 4194304,net.ipv4.tcp_wmem=4096 16384 65536";
+    let refused = run(&["--change-machine", "--set", buffers]);
+    expect(&refused, 2);
+    assert!(stderr(&refused).contains("take turns"), "{}", stderr(&refused));
+    let done = run(&["--change-machine", "--set", buffers, "--set", "alternate="]);
+    expect(&done, 0);
+    assert_eq!(read("transmitter")[1], "net.ipv4.tcp_wmem=4096 16384 65536");
+    // One that must not be changed is refused with the reason, before anything is.
+    let refused = run(&[
+        "--change-machine",
+        "--set",
+        "transmitter.sysctl=net.ipv4.ip_forward=1",
+        "--set",
+        "alternate=",
+    ]);
+    expect(&refused, 3);
+    assert!(stderr(&refused).contains("net.ipv4.ip_forward"), "{}", stderr(&refused));
+    assert_eq!(corking(), before);
 }
 
 #[test]

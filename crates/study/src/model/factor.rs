@@ -2,7 +2,7 @@
 
 use words::{
     DeviceForm, DeviceSetting, KEYS, Key, Scenario, Side, TuningKey, Value, Word, feature, format_cpu_list,
-    parse_cpu_list,
+    format_sysctls, parse_cpu_list, parse_sysctls,
 };
 
 use crate::model::scope::Scope;
@@ -179,6 +179,9 @@ impl Subject {
     pub(crate) fn spelling(&self, level: String) -> String {
         match self {
             Self::Key(key) => key.parse(&level).map_or(level, |value| value.to_string()),
+            Self::Tuning(_, TuningKey::Sysctl) => {
+                parse_sysctls(&level).map_or(level, |all| format_sysctls(&all))
+            }
             Self::Tuning(_, TuningKey::IrqAffinity) => {
                 parse_cpu_list(&level).map_or(level, |cpus| format_cpu_list(&cpus))
             }

@@ -392,10 +392,10 @@ pub(crate) const MACHINE_OF_SIDE: Table = Table {
     rows: &[SYSCTL, GOVERNOR, CPU_LATENCY, PLACEMENT_KEY, IRQ_AFFINITY, FEATURES],
 };
 
-const SYSCTL: Row = may(
+const SYSCTL: Row = vary(
     "sysctl",
     Part::Sysctls,
-    "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes.",
+    "Sysctls by name: `\"net.core.rmem_max\" = 8388608`. Dotted names may also be written without quotes. As a factor each level has a value for each of them: `[{ \"net.core.netdev_budget\" = 300 }, { \"net.core.netdev_budget\" = 600 }]`.",
 );
 const GOVERNOR: Row = vary("governor", Part::Name, "The frequency governor of every CPU: `\"performance\"`.");
 const CPU_LATENCY: Row = vary(

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 use words::{
-    DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level,
+    DEFAULT, DeviceSetting, Scenario, Side, TuningKey, Value as Level, parse_sysctls,
     suggest::{self, quoted},
 };
 
@@ -201,7 +201,10 @@ fn levels(named: &Named<'_>, subject: &Subject, problems: &mut Problems) -> (Vec
 
 pub(crate) fn level(value: Value<'_>, subject: &Subject, problems: &mut Problems) -> Option<Level> {
     match subject {
-        Subject::Tuning(..) if matches!(value.value.get_ref(), DeValue::String(text) if text == DEFAULT) => {
+        Subject::Tuning(_, key)
+            if *key != TuningKey::Sysctl
+                && matches!(value.value.get_ref(), DeValue::String(text) if text == DEFAULT) =>
+        {
             Some(Level::Default)
         }
         Subject::Key(key) => value.of_key(key, problems),
@@ -254,6 +257,14 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
                 let help = "use the scenario `ssh` between machines, of which one may be this one; for all conditions `[machine]` has it";
                 problems.report(name.clone(), message, help);
                 continue;
+            }
+        }
+        if let Subject::Tuning(_, TuningKey::Sysctl) = subject {
+            let names = |level: String| parse_sysctls(&level).map(|all| all.into_keys().collect());
+            let sets: Vec<Result<Vec<String>, _>> = factor.levels().map(names).collect();
+            if sets.windows(2).any(|two| two[0] != two[1]) {
+                let message = format!("the levels of `{}` do not set the same sysctls", factor.name());
+                problems.report(name.clone(), message, "give each sysctl a value in every level");
             }
         }
         if let Some(side) = subject.scope().side.filter(|_| scenarios.contains(&Scenario::Loopback)) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use toml::de::DeValue;
-use words::{BySide, Placement, feature, parse_cpu_list, suggest::quoted};
+use words::{BySide, Placement, feature, format_sysctls, parse_cpu_list, parse_sysctls, suggest::quoted};
 
 use crate::model::limit;
 use crate::model::machine::{Machine, Machines};
@@ -65,6 +65,33 @@ pub(crate) fn placement(value: Value<'_>, problems: &mut Problems) -> Option<Pla
     let (irq, traffic) = (cpu("irq"), cpu("traffic"));
     table.finish(&PLACEMENT.keys(), problems);
     Some(Placement { irq: irq?, traffic: traffic? })
+}
+
+/// Sysctls of a level: a table, or in the one line that labels have.
+pub(crate) fn sysctl_level(value: Value<'_>, problems: &mut Problems) -> Option<String> {
+    let read = match value.value.get_ref() {
+        DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
+            Err("it is not one line of at most 65536 bytes")
+        }
+        DeValue::String(text) => parse_sysctls(text).and_then(|all| {
+            let names = all.keys().all(|name| is_sysctl(name));
+            names.then_some(all).ok_or("a name begins with `net.`, `vm.` or `kernel.`")
+        }),
+        DeValue::Table(table) if table.is_empty() => Err("it names none"),
+        _ => {
+            let all = sysctls(&value.entry(), problems);
+            if all.is_empty() {
+                return None;
+            }
+            let one_line = parse_sysctls(&format_sysctls(&all));
+            one_line.ok().filter(|read| read.keys().eq(all.keys())).ok_or("a value has `=` in it")
+        }
+    };
+    if let Err(why) = read {
+        let message = format!("`{}` does not set sysctls: {why}", quoted(value.name));
+        problems.report(value.span(), message, "write it as `{ \"net.core.netdev_budget\" = 300 }`");
+    }
+    read.ok().map(|all| format_sysctls(&all))
 }
 
 /// Sysctls, by quoted names or by the tables that dotted ones make.

@@ -63,6 +63,7 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         Part::Fields => fields(value, problems),
         Part::OrDefault(_, range) => number_or_default(value, range, problems),
         Part::Cpus => machine::cpus(value, problems).map(|cpus| Read::Text(words::format_cpu_list(&cpus))),
+        Part::Sysctls => machine::sysctl_level(value, problems).map(Read::Text),
         Part::Placement(_) => machine::placement(value, problems).map(|both| Read::Text(both.to_string())),
         Part::Words(_)
         | Part::Share
@@ -75,7 +76,6 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         | Part::Exclusions
         | Part::Levels
         | Part::Offloads
-        | Part::Sysctls
         | Part::Interfaces(_)
         | Part::Features => None,
     }

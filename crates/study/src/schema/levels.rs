@@ -130,8 +130,12 @@ impl Parts {
             Subject::Underlay(key) => of_table(&UNDERLAY, key),
         };
         let mut one = subject.part().map(|part| self.part(part)).unwrap_or_default();
-        if matches!(subject, Subject::Tuning(..)) {
-            one = json!({ "anyOf": [one, { "const": DEFAULT }] });
+        if let Subject::Tuning(_, key) = subject {
+            let other = match key {
+                TuningKey::Sysctl => json!({ "type": "string" }),
+                _ => json!({ "const": DEFAULT }),
+            };
+            one = json!({ "anyOf": [one, other] });
         }
         self.named(&name, one_or_list(help, one))
     }

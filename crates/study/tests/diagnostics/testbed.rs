@@ -79,7 +79,8 @@ fn settings_of_machines_are_factors_between_machines() {
     let levels = "[factors]\nreceiver.placement = [{ irq = 0, traffic = 0 }, \"irq0-traffic1\", \"default\"]\n\
         governor = [\"performance\", \"default\"]\ncpu_latency = [0, \"default\"]\n\
         transmitter.irq_affinity = [\"0-1\", [3, 2], 0]\nreceiver.flow_hash_udp4 = [\"sd\", \"fnds\", \"default\"]\n\
-        [[comparison]]\nbaseline = { receiver.placement = { irq = 0, traffic = 1 }, governor = \"default\", cpu_latency = 0, \
+        receiver.sysctl = [{ \"net.core.netdev_budget\" = 300, \"net.ipv4.tcp_rmem\" = \"4096  87380 100000\" }, \"net.ipv4.tcp_rmem=1 2 3 net.core.netdev_budget=600\"]\n\
+        [[comparison]]\nbaseline = { receiver.sysctl = \"net.core.netdev_budget=600 net.ipv4.tcp_rmem=1 2 3\", receiver.placement = { irq = 0, traffic = 1 }, governor = \"default\", cpu_latency = 0, \
         transmitter.irq_affinity = [[2, 3]], receiver.flow_hash_udp4 = \"sdfn\" }";
     assert_eq!(of_guests("ssh", "", levels), "no problem");
     assert_eq!(
@@ -92,6 +93,12 @@ fn settings_of_machines_are_factors_between_machines() {
         "",
         "[factors]\nplacement = [{ irq = 0 }, \"0:1\", 1]\nirq_affinity = [\"a\", [], -1]\nflow_hash_tcp6 = [\"sx\", \"ss\", 1]\n\
          cpu_latency = \"none\"\ngovernor = \"../x\""
+    ));
+    shows!(of_guests(
+        "ssh",
+        "",
+        "[factors]\nsysctl = [{}, \"default\", { \"vm.swappiness\" = \"a=b\" }, \"../x=1\", 7, { \"fs.x\" = 1 }, \"net.a=1 net.a=2\"]\n\
+         receiver.sysctl = [\"net.core.netdev_budget=1\", { \"net.core.dev_weight\" = 1 }]"
     ));
 }
 

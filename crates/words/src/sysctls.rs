@@ -1,0 +1,109 @@
+//! Sysctls with their values, as one level of a factor has them.
+
+use std::collections::BTreeMap;
+
+/// Those that the kernel reads anew for every packet, call or poll, so that a new value acts at
+/// once (Linux 6.18: where each is read, not only where it is stored). What a socket copies when it
+/// is made (`net.core.busy_read`), what is agreed on with the peer (`net.ipv4.tcp_sack`), and limits
+/// of buffers that have grown already (`net.ipv4.tcp_rmem`) are not among them.
+const AT_ONCE: &[&str] = &[
+    "net.core.dev_weight",
+    "net.core.dev_weight_rx_bias",
+    "net.core.dev_weight_tx_bias",
+    "net.core.gro_normal_batch",
+    "net.core.netdev_budget",
+    "net.core.netdev_budget_usecs",
+    "net.core.netdev_max_backlog",
+    "net.core.netdev_tstamp_prequeue",
+    "net.core.skb_defer_max",
+    "net.ipv4.ip_default_ttl",
+    "net.ipv4.ip_early_demux",
+    "net.ipv4.tcp_autocorking",
+    "net.ipv4.tcp_backlog_ack_defer",
+    "net.ipv4.tcp_comp_sack_delay_ns",
+    "net.ipv4.tcp_comp_sack_nr",
+    "net.ipv4.tcp_comp_sack_slack_ns",
+    "net.ipv4.tcp_early_demux",
+    "net.ipv4.tcp_limit_output_bytes",
+    "net.ipv4.tcp_min_tso_segs",
+    "net.ipv4.tcp_notsent_lowat",
+    "net.ipv4.tcp_pacing_ca_ratio",
+    "net.ipv4.tcp_pacing_ss_ratio",
+    "net.ipv4.tcp_slow_start_after_idle",
+    "net.ipv4.tcp_tso_rtt_log",
+    "net.ipv4.tcp_tso_win_divisor",
+    "net.ipv4.udp_early_demux",
+];
+
+/// Whether a new value of a sysctl acts on sockets that carry traffic already.
+#[must_use]
+pub fn acts_at_once(sysctl: &str) -> bool {
+    AT_ONCE.contains(&sysctl)
+}
+
+/// Reads `net.core.netdev_budget=300 net.ipv4.tcp_rmem=4096 131072 6291456`: words without `=`
+/// belong to the value before them.
+///
+/// # Errors
+/// Where it is none.
+pub fn parse_sysctls(text: &str) -> Result<BTreeMap<String, String>, &'static str> {
+    let mut all: BTreeMap<String, String> = BTreeMap::new();
+    let mut last: Option<String> = None;
+    for word in text.split_whitespace() {
+        if let Some((name, value)) = word.split_once('=') {
+            if all.insert(name.to_owned(), value.to_owned()).is_some() {
+                return Err("a sysctl is there twice");
+            }
+            last = Some(name.to_owned());
+        } else {
+            let value = last.as_ref().and_then(|name| all.get_mut(name));
+            let value = value.ok_or("each sysctl is written NAME=VALUE")?;
+            value.extend([if value.is_empty() { "" } else { " " }, word]);
+        }
+    }
+    if all.is_empty() { Err("it names no sysctl") } else { Ok(all) }
+}
+
+/// Writes what [`parse_sysctls`] reads, by name.
+#[must_use]
+pub fn format_sysctls(all: &BTreeMap<String, String>) -> String {
+    let written: Vec<String> = all.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    written.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_value_may_have_several_words() {
+        let text = "net.ipv4.tcp_rmem=4096 131072 6291456  net.core.netdev_budget=300";
+        let all = parse_sysctls(text).unwrap();
+        assert_eq!(all["net.ipv4.tcp_rmem"], "4096 131072 6291456");
+        assert_eq!(format_sysctls(&all), "net.core.netdev_budget=300 net.ipv4.tcp_rmem=4096 131072 6291456");
+        for wrong in ["", " ", "300", "300 a=1", "a=1 a=2"] {
+            assert!(parse_sysctls(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(acts_at_once("net.ipv4.tcp_autocorking") && !acts_at_once("net.core.busy_read"));
+        assert!(AT_ONCE.is_sorted());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            all in prop::collection::btree_map("[a-z.]{1,9}", "[0-9]{0,3}( [0-9]{1,3}){0,2}", 1..4)
+        ) {
+            let all: BTreeMap<String, String> = all.into_iter().map(|(name, value)| (name, value.trim().to_owned())).collect();
+            prop_assert_eq!(parse_sysctls(&format_sysctls(&all)), Ok(all));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in ".{0,40}") {
+            if let Ok(all) = parse_sysctls(&text) {
+                prop_assert_eq!(parse_sysctls(&format_sysctls(&all)), Ok(all));
+            }
+        }
+    }
+}
