@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 /// Those that the kernel reads anew for every packet, call or poll, so that a new value acts at
-/// once (Linux 6.18: where each is read, not only where it is stored). What a socket copies when it
-/// is made (`net.core.busy_read`), what is agreed on with the peer (`net.ipv4.tcp_sack`), and limits
-/// of buffers that have grown already (`net.ipv4.tcp_rmem`) are not among them.
+/// once (Linux 6.18: where each is read, not only where it is stored). Not among them: what a
+/// socket copies when it is made (`net.core.busy_read`), what is agreed on with the peer
+/// (`net.ipv4.tcp_sack`), and limits of buffers that have grown already (`net.ipv4.tcp_rmem`).
 const AT_ONCE: &[&str] = &[
     "net.core.dev_weight",
     "net.core.dev_weight_rx_bias",
