@@ -271,6 +271,7 @@ impl Bytes<'_> {
         let irq = self.of(&[0, 1, u32::MAX]);
         Tuning {
             varied: (0..self.few()).map(|_| self.of(&TuningKey::ALL)).collect(),
+            sysctl: self.sysctls(),
             governor: self.is_set().then(|| self.name()),
             // A bound would hold for the whole machine.
             cpu_latency: None,
@@ -279,7 +280,7 @@ impl Bytes<'_> {
         }
     }
 
-    fn machine(&mut self) -> MachineRequest {
+    fn sysctls(&mut self) -> BTreeMap<String, String> {
         let names = [
             "net.ipv4.ip_default_ttl",
             "net.ipv4.ip_local_reserved_ports",
@@ -289,10 +290,12 @@ impl Bytes<'_> {
             "net.ipv4/../../kernel/panic",
         ];
         let values = ["64", "1", "0x20", "8080,8081,8082", "", "-1", "4294967296", "x\u{1b}\n"];
+        (0..self.few()).map(|_| (self.of(&names).to_owned(), self.of(&values).to_owned())).collect()
+    }
+
+    fn machine(&mut self) -> MachineRequest {
         MachineRequest {
-            sysctls: (0..self.few())
-                .map(|_| (self.of(&names).to_owned(), self.of(&values).to_owned()))
-                .collect(),
+            sysctls: self.sysctls(),
             governor: None,
             cpu_latency: None,
             placement: self.is_set().then(|| PlacementRequest {

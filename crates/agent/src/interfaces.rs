@@ -295,9 +295,10 @@ impl Interfaces {
     ) -> Result<BTreeMap<TuningKey, String>, Refusal> {
         match tuning.placement {
             Some(placement) if !self.machine.is_allowed() => {
-                self.machine.tune(&Tuning { placement: None, ..tuning.clone() }, name)?;
+                let own = tuning.of_network().unwrap_or_default();
+                let tuned = self.tune(name, &own)?;
                 self.steer(name, &[placement.irq])?;
-                Ok(BTreeMap::new())
+                Ok(tuned)
             }
             _ => self.tune(name, tuning),
         }

@@ -16,6 +16,8 @@ use crate::refusal::{Refusal, Reply};
 /// with its controller.
 pub(crate) struct MachineSettings {
     is_allowed: bool,
+    /// Whether the agent made the network namespace that it is in.
+    has_own_network: bool,
     dies_with_controller: bool,
     journal: Option<Journal>,
     /// Ends with the agent, so that it needs no journal.
@@ -33,8 +35,13 @@ pub(crate) struct MachineSettings {
 impl MachineSettings {
     pub(crate) fn new(launch: &Launch) -> Self {
         let is_allowed = launch.isolation == Isolation::Machine;
+        let has_own_network = matches!(
+            launch.isolation,
+            Isolation::Network | Isolation::UserAndNetwork | Isolation::NetworkInUserOf(_)
+        );
         Self {
             is_allowed,
+            has_own_network,
             dies_with_controller: launch.parent.is_some(),
             journal: None,
             latency: None,
@@ -102,11 +109,17 @@ impl MachineSettings {
     }
 
     /// Sets what a condition asks for on the machine of this interface; what conditions before it
-    /// changed, and it does not ask for, is set back.
+    /// changed, and it does not ask for, is set back. In a network namespace of the agent's own
+    /// that is sysctls only, and all conditions have the same.
     pub(crate) fn tune(&mut self, tuning: &Tuning, interface: &str) -> Result<(), Refusal> {
         let wanted = MachineRequest::of_condition(tuning, interface);
         if wanted.is_empty() && self.tuned.is_empty() && self.latency.is_none() {
             return Ok(());
+        }
+        if self.has_own_network && wanted.cpu_latency.is_none() {
+            let settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
+            let set = |(target, value): &(Target, String)| Machine::system().set_of_network(target, value);
+            return settings.iter().try_for_each(set).map_err(Refusal::passing);
         }
         self.check_allowed()?;
         self.hold(wanted.cpu_latency.or(self.session_latency))?;

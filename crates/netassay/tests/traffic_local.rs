@@ -205,6 +205,62 @@ fn traffic_switches_are_read_back_and_equal_states_merge() {
     assert!(!bench.path("netassay.db").exists(), "a dry run stores nothing");
 }
 
+/// Each end's namespace has its own, so neither root nor `--change-machine` is needed.
+#[test]
+fn traffic_sysctls_of_namespaces_take_turns() {
+    const OWN: &str = "/proc/sys/net/ipv4/tcp_autocorking";
+    let before = std::fs::read_to_string(OWN).unwrap();
+    let bench = Bench::new();
+    let study = bench.write(
+        "corked.toml",
+        r#"
+        name = "corked"
+        question = "What does corking give?"
+        scenario = "veth"
+        [[workload]]
+        kind = "tcp_stream"
+        duration = "200ms"
+        ramp = "20ms"
+        [factors]
+        transmitter.sysctl = [{ "net.ipv4.tcp_autocorking" = 0 }, "net.ipv4.tcp_autocorking=1"]
+        [protocol]
+        boots = 1
+        warmup = 0
+        runs = 1
+        alternate = "100ms"
+        "#,
+    );
+    let run = |arguments: &[&str]| {
+        let arguments = [&["run", study.to_str().unwrap(), "--no-report"], arguments].concat();
+        let mut each = vec![bench.netassay_as_nobody(&arguments)];
+        each.extend(is_root().then(|| bench.netassay(&arguments)));
+        each.into_iter().map(|mut command| command.output().unwrap()).collect::<Vec<_>>()
+    };
+    for done in run(&[]) {
+        expect(&done, 0);
+        let newest = |column: &str| {
+            let text = format!("SELECT {column} FROM study ORDER BY id DESC LIMIT 1");
+            bench.database().query_row(&text, [], |row| row.get::<_, String>(0)).unwrap()
+        };
+        let plan: serde_json::Value = serde_json::from_str(&newest("plan")).unwrap();
+        let read = |side: &str| -> Vec<serde_json::Value> {
+            let states = plan["effective"].as_array().unwrap();
+            states.iter().map(|state| state[side]["tuning"]["sysctl"].clone()).collect()
+        };
+        assert_eq!(read("transmitter"), ["net.ipv4.tcp_autocorking=0", "net.ipv4.tcp_autocorking=1"]);
+        assert_eq!(read("receiver"), [serde_json::Value::Null, serde_json::Value::Null]);
+        let turns = "(SELECT CAST(count(*) AS TEXT) FROM run JOIN boot ON boot.id = run.boot \
+                     WHERE boot.study = study.id AND json_array_length(run.detail, '$.turns.turns') > 0)";
+        assert_eq!(newest(turns), "2", "{}{}", stdout(&done), stderr(&done));
+        assert_eq!(std::fs::read_to_string(OWN).unwrap(), before);
+    }
+    // A namespace has none of its own of what is the whole machine's.
+    for refused in run(&["--set", "transmitter.sysctl=net.core.netdev_budget=301", "--set", "alternate="]) {
+        expect(&refused, 3);
+        assert!(stderr(&refused).contains("net.core.netdev_budget"), "{}", stderr(&refused));
+    }
+}
+
 #[test]
 fn traffic_checksum_is_off_for_ipv4_and_refused_for_ipv6() {
     let bench = Bench::new();

@@ -87,9 +87,13 @@ impl Testbed {
     ) -> Result<(Settled, Option<Settled>), Error> {
         let set = |end: &mut End, features: &BTreeMap<String, bool>, device: &Device| {
             let interface = end.interface.clone();
+            let wanted = &switches.tuning[end.side];
             // Below a tunnel lies the machine's own.
-            let is_own = end.underlay.is_none() && end.agent.is_on_machine();
-            let tuning = is_own.then(|| switches.tuning[end.side].clone());
+            let tuning = match (end.agent.is_on_machine(), &end.underlay) {
+                (true, None) => Some(wanted.clone()),
+                (true, Some(_)) => None,
+                (false, _) => wanted.of_network(),
+            };
             settle_one(&mut end.agent, interface, mtu, features, (device, tuning))
         };
         let devices = &switches.devices;

@@ -64,9 +64,8 @@ impl TuningKey {
     #[must_use]
     pub fn absent(self, scenario: Scenario) -> Option<&'static str> {
         match (self, scenario) {
-            (_, Scenario::Ssh | Scenario::SshVxlan) | (Self::Placement, Scenario::Veth | Scenario::Vxlan) => {
-                None
-            }
+            (_, Scenario::Ssh | Scenario::SshVxlan)
+            | (Self::Placement | Self::Sysctl, Scenario::Veth | Scenario::Vxlan) => None,
             (Self::Placement, _) => Some("which has no two ends that could be placed"),
             _ => Some("whose hosts share this machine"),
         }
@@ -78,6 +77,14 @@ impl Tuning {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// What of it a network namespace has of its own, if it varies that.
+    #[must_use]
+    pub fn of_network(&self) -> Option<Self> {
+        let varied = [TuningKey::Sysctl].into();
+        let own = Self { varied, sysctl: self.sysctl.clone(), ..Self::default() };
+        self.varied.contains(&TuningKey::Sysctl).then_some(own)
     }
 
     /// Sets a key to a level; the default leaves it as it is.
@@ -156,6 +163,9 @@ mod tests {
             irq_affinity: Some(vec![0, 1]),
         };
         assert_eq!(tuning, expected);
+        let of_network = tuning.of_network().unwrap();
+        assert_eq!((of_network.varied, of_network.sysctl), ([TuningKey::Sysctl].into(), expected.sysctl));
+        assert_eq!(Tuning { varied: [TuningKey::Governor].into(), ..Tuning::default() }.of_network(), None);
         TuningKey::ALL.into_iter().for_each(|key| tuning.set(key, &Value::Default));
         assert_eq!(tuning, Tuning { varied, ..Tuning::default() });
         assert!(!tuning.is_empty());
@@ -168,6 +178,7 @@ mod tests {
             assert!(key.absent(Scenario::Discard).is_some() && key.absent(Scenario::Vm).is_some());
         }
         assert_eq!(TuningKey::Placement.absent(Scenario::Veth), None);
+        assert_eq!(TuningKey::Sysctl.absent(Scenario::Vxlan), None);
         assert!(TuningKey::Governor.absent(Scenario::Veth).unwrap().contains("share this machine"));
     }
 }

@@ -9,6 +9,7 @@ use super::{Interface, Machine, MachineRequest, PlacementRequest, Target};
 use crate::cpu::affinity::online_cpus;
 use crate::cpu::latency::latency_bound;
 use crate::cpu::mask::parse_cpu_mask;
+use crate::error::Error;
 
 impl MachineRequest {
     /// What a condition asks for on a machine whose traffic uses this interface.
@@ -30,6 +31,20 @@ impl MachineRequest {
 }
 
 impl Machine {
+    /// Sets a sysctl of the caller's own network namespace. Nobody undoes it: it ends with the
+    /// namespace.
+    ///
+    /// # Errors
+    /// What is of the whole machine, what the namespace does not have, and what is not taken as it
+    /// is.
+    pub fn set_of_network(&self, target: &Target, value: &str) -> Result<(), Error> {
+        if !matches!(target, Target::Sysctl { name } if name.starts_with("net.")) {
+            return Err(format!("{target} is of the whole machine, and not of a network namespace").into());
+        }
+        self.set(target, value)?;
+        self.check(target, value, &self.read(target)?)
+    }
+
     /// What this machine has of a setting that a condition varies, in words; several where CPUs or
     /// interrupts differ.
     #[must_use]

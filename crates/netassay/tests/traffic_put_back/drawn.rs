@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::sample::{Index, select, subsequence};
 use serde_json::Value;
-use words::DeviceSetting;
 use words::feature::{GROUPS, Group};
+use words::{DeviceSetting, TuningKey, Word as _};
 
 use crate::machines::Machine;
 
@@ -94,6 +94,14 @@ impl Settings {
                 "DeviceFieldsLevels" => (has.device(name), Sort::Device, texts(&["\"sd\"", "\"sdfn\""])),
                 "Machine.placement" => {
                     (has.cpus > 1, Sort::Other, texts(&["\"irq0-traffic1\"", "\"irq1-traffic0\""]))
+                }
+                "Machine.sysctl" => {
+                    for (sysctl, values) in &has.sysctls {
+                        let level = |value: &String| format!("{{ {sysctl:?} = {value} }}");
+                        let values = values.iter().map(level).collect();
+                        self.add(true, Sort::Sysctl, table, [&key, subject], values);
+                    }
+                    continue;
                 }
                 // Of the machine of the tests: as it is, or refused.
                 "Machine.governor" => {
@@ -190,7 +198,8 @@ fn of_sort(settings: &[Setting], sort: Sort) -> Vec<Setting> {
 impl Setting {
     /// The interface of the machine is under the tunnel then.
     fn move_under_tunnel(&mut self) {
-        if self.table.starts_with("factors") && self.key != "\"family\"" {
+        let is_of_machine = TuningKey::from_word(self.key.trim_matches('"')).is_some();
+        if self.table.starts_with("factors") && self.key != "\"family\"" && !is_of_machine {
             self.table.push_str(".underlay");
         }
     }

@@ -262,6 +262,16 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
         if let Subject::Tuning(_, TuningKey::Sysctl) = subject {
             let names = |level: String| parse_sysctls(&level).map(|all| all.into_keys().collect());
             let sets: Vec<Result<Vec<String>, _>> = factor.levels().map(names).collect();
+            let of_machine = sets.iter().flatten().flatten().find(|sysctl| !sysctl.starts_with("net."));
+            if let (Some(sysctl), true) = (of_machine, scenarios.iter().any(|one| !one.has_machines())) {
+                let message =
+                    format!("`{sysctl}` is of the whole machine: two namespaces of it cannot differ in it");
+                problems.report(
+                    name.clone(),
+                    message,
+                    "use the scenario `ssh` between machines, or `[machine]`",
+                );
+            }
             if sets.windows(2).any(|two| two[0] != two[1]) {
                 let message = format!("the levels of `{}` do not set the same sysctls", factor.name());
                 problems.report(name.clone(), message, "give each sysctl a value in every level");

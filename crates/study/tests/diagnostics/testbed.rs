@@ -87,7 +87,12 @@ fn settings_of_machines_are_factors_between_machines() {
         of_guests("veth", "", "[factors]\nreceiver.placement = { irq = 0, traffic = 1 }"),
         "no problem"
     );
-    shows!(of_guests("veth", "", "[factors]\ngovernor = \"performance\"\nunderlay.placement = \"default\""));
+    assert_eq!(of_guests("vxlan", "", "[factors]\nsysctl = \"net.ipv4.tcp_rmem=1 2 3\""), "no problem");
+    shows!(of_guests(
+        "veth",
+        "",
+        "[factors]\nreceiver.sysctl = \"vm.swappiness=1\"\ngovernor = \"performance\"\nunderlay.placement = \"default\""
+    ));
     shows!(of_guests(
         "ssh",
         "",
