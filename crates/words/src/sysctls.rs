@@ -87,6 +87,13 @@ mod tests {
             assert!(parse_sysctls(wrong).is_err(), "{wrong:?}");
         }
         assert!(acts_at_once("net.ipv4.tcp_autocorking") && !acts_at_once("net.core.busy_read"));
+    }
+
+    #[test]
+    fn the_page_about_turns_lists_what_acts_at_once() {
+        let page = include_str!("../../../docs/studies.md");
+        let list: Vec<String> = AT_ONCE.iter().map(|name| format!("`{name}`")).collect();
+        assert!(page.contains(&format!("call or poll: {}.", list.join(", "))));
         assert!(AT_ONCE.is_sorted());
     }
 
