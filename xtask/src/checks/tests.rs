@@ -18,9 +18,9 @@ const ASIDE: &str = "package(/^netassay-(advice|chart|gate|ministat|page|record|
     | (binary(campaign_bundled) & test(in_exact_mode)) \
     | (binary(traffic_guests) & test(/^(exact|tracing)::/) - test(/^tracing::apart::/))";
 
-/// Tests that look at how busy the CPUs are: even those beside them that give way at once would
-/// change what they find.
-const ALONE: &str = "binary(/^alone/)";
+/// Tests that look at how busy the CPUs are, or that tell by few runs which of two is faster: even
+/// those beside them that give way at once would change what they find.
+const ALONE: &str = "binary(/^alone/) | (binary(traffic_ssh) & test(/^bundled_studies_have_the_same_sign/))";
 
 /// All targets of the workspace, with nextest if it is there.
 pub(crate) fn units(workspace: &Workspace, report: &mut Report) -> Result<Ending, Failure> {
