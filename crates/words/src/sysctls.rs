@@ -52,16 +52,16 @@ pub fn parse_sysctls(text: &str) -> Result<BTreeMap<String, String>, &'static st
     for word in text.split_whitespace() {
         if let Some((name, value)) = word.split_once('=') {
             if all.insert(name.to_owned(), value.to_owned()).is_some() {
-                return Err("a sysctl is there twice");
+                return Err("one is there twice");
             }
             last = Some(name.to_owned());
         } else {
             let value = last.as_ref().and_then(|name| all.get_mut(name));
-            let value = value.ok_or("each sysctl is written NAME=VALUE")?;
+            let value = value.ok_or("each is written NAME=VALUE")?;
             value.extend([if value.is_empty() { "" } else { " " }, word]);
         }
     }
-    if all.is_empty() { Err("it names no sysctl") } else { Ok(all) }
+    if all.is_empty() { Err("it names none") } else { Ok(all) }
 }
 
 /// Writes what [`parse_sysctls`] reads, by name.

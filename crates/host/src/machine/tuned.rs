@@ -39,7 +39,7 @@ impl Machine {
     /// is.
     pub fn set_of_network(&self, target: &Target, value: &str) -> Result<(), Error> {
         if !matches!(target, Target::Sysctl { name } if name.starts_with("net.")) {
-            return Err(format!("{target} is of the whole machine, and not of a network namespace").into());
+            return Err(format!("{target} belongs to the whole machine, not to a network namespace").into());
         }
         self.set(target, value)?;
         self.check(target, value, &self.read(target)?)

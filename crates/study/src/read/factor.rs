@@ -264,8 +264,9 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
             let sets: Vec<Result<Vec<String>, _>> = factor.levels().map(names).collect();
             let of_machine = sets.iter().flatten().flatten().find(|sysctl| !sysctl.starts_with("net."));
             if let (Some(sysctl), true) = (of_machine, scenarios.iter().any(|one| !one.has_machines())) {
-                let message =
-                    format!("`{sysctl}` is of the whole machine: two namespaces of it cannot differ in it");
+                let message = format!(
+                    "`{sysctl}` belongs to the whole machine: its namespaces cannot have different values"
+                );
                 problems.report(
                     name.clone(),
                     message,

@@ -71,11 +71,11 @@ pub(crate) fn placement(value: Value<'_>, problems: &mut Problems) -> Option<Pla
 pub(crate) fn sysctl_level(value: Value<'_>, problems: &mut Problems) -> Option<String> {
     let read = match value.value.get_ref() {
         DeValue::String(text) if text.len() > limit::SYSCTL || text.chars().any(char::is_control) => {
-            Err("it is not one line of at most 65536 bytes")
+            Err("it is too long, or has a control character")
         }
         DeValue::String(text) => parse_sysctls(text).and_then(|all| {
             let names = all.keys().all(|name| is_sysctl(name));
-            names.then_some(all).ok_or("a name begins with `net.`, `vm.` or `kernel.`")
+            names.then_some(all).ok_or("each name begins with `net.`, `vm.` or `kernel.`")
         }),
         DeValue::Table(table) if table.is_empty() => Err("it names none"),
         _ => {
@@ -88,7 +88,7 @@ pub(crate) fn sysctl_level(value: Value<'_>, problems: &mut Problems) -> Option<
         }
     };
     if let Err(why) = read {
-        let message = format!("`{}` does not set sysctls: {why}", quoted(value.name));
+        let message = format!("`{}` does not list sysctls: {why}", quoted(value.name));
         problems.report(value.span(), message, "write it as `{ \"net.core.netdev_budget\" = 300 }`");
     }
     read.ok().map(|all| format_sysctls(&all))
