@@ -90,7 +90,7 @@ impl Client {
     /// Does that again and again, from a thread of its own, until this client is dropped. An agent
     /// with a lease ([`crate::Launch::lease_ms`]) needs it several times in the time of the lease:
     /// a third of it, or less. While an answer is waited for, an agent that leaves a sign without
-    /// one for longer than `answers_within` is lost.
+    /// one for longer than `answers_within`, and than three times what it has needed before, is lost.
     ///
     /// # Errors
     /// No thread can be started.
@@ -205,8 +205,9 @@ impl Client {
                 return if limit < last { Ok(None) } else { Err(self.silent()) };
             }
             let until = self.lost_at().map_or(limit, |lost| lost.min(limit));
+            let since = Instant::now();
             match self.wait_for(&self.from, PollFlags::POLLIN, until)? {
-                Wake::Ready => self.take_bytes()?,
+                Wake::Ready => self.take_bytes(since)?,
                 Wake::Timeout if self.lost_at().is_some_and(|lost| lost <= Instant::now()) => {
                     return Err(CallError::Lost { host: self.host.clone() });
                 }
@@ -217,10 +218,9 @@ impl Client {
         }
     }
 
-    /// When the oldest sign of life without an answer, or one that were given now, will have waited
-    /// too long. `None` where no signs are given.
+    /// When a sign of life will have waited too long for its answer. `None` where no signs are given.
     fn lost_at(&self) -> Option<Instant> {
-        Some(self.to.unanswered().unwrap_or_else(Instant::now) + self.answers_within?)
+        self.answers_within.map(|within| self.to.lost_at(within))
     }
 
     /// The error of an answer to another request.
@@ -277,12 +277,13 @@ impl Client {
         }
     }
 
-    fn take_bytes(&mut self) -> Result<(), CallError> {
+    /// Takes bytes that were waited for from `since` on.
+    fn take_bytes(&mut self, since: Instant) -> Result<(), CallError> {
         let mut piece = [0u8; 16 << 10];
         match io::Read::read(&mut self.from, &mut piece) {
             Ok(0) => Err(self.gone()),
             Ok(count) => {
-                self.to.heard();
+                self.to.heard(since);
                 self.lines.push(&piece[..count]);
                 Ok(())
             }

@@ -29,8 +29,8 @@ const BOOT: Duration = Duration::from_secs(600);
 /// ssh.
 const SIGNS: Duration = Duration::from_millis(400);
 
-/// How long such an agent may take to answer one. With the time between two, and with
-/// [`crate::run`]'s looks at the other machine, a lost machine is noticed within 2 s.
+/// How long such an agent may take to answer one, unless it was slow before. With the time between
+/// two, and with [`crate::run`]'s looks at the other machine, a lost machine is noticed within 2 s.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 
 /// How long an agent may take to undo its changes: some drivers restart their device for each.
