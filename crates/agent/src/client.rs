@@ -90,7 +90,8 @@ impl Client {
     /// Does that again and again, from a thread of its own, until this client is dropped. An agent
     /// with a lease ([`crate::Launch::lease_ms`]) needs it several times in the time of the lease:
     /// a third of it, or less. While an answer is waited for, an agent that leaves a sign without
-    /// one for longer than `answers_within`, and than three times what it has needed before, is lost.
+    /// one for longer than `answers_within`, and than three times what it has needed before, is
+    /// lost.
     ///
     /// # Errors
     /// No thread can be started.
@@ -218,7 +219,7 @@ impl Client {
         }
     }
 
-    /// When a sign of life will have waited too long for its answer. `None` where no signs are given.
+    /// When a sign of life will have waited too long for its answer. `None`: none are given.
     fn lost_at(&self) -> Option<Instant> {
         self.answers_within.map(|within| self.to.lost_at(within))
     }
