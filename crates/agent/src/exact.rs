@@ -5,14 +5,23 @@ use std::thread;
 
 use host::Links;
 use load::Spec;
-use load::exact::{self, ReceivingEnd, await_beat, run};
+use load::exact::{self, Account, ReceivingEnd, await_beat, connections, run};
 
 use crate::message::{Answer, ExactReceiver};
 use crate::neighbours::Neighbours;
 use crate::refusal::{Refusal, Reply};
 
 /// Does the work and counts its cost. Meanwhile the agent reads and writes nothing.
-pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Reply {
+pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: &ExactReceiver) -> Reply {
+    let connections = 0..connections(spec.traffic.kind);
+    let accounts: Result<Vec<Account>, Refusal> =
+        connections.map(|_| connection(links, spec, receiver.clone())).collect();
+    let account = Account::middle(accounts?).expect("there is a connection");
+    Ok(Answer::Exact(Box::new(account)))
+}
+
+/// Counts over one connection.
+fn connection(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> Result<Account, Refusal> {
     let OtherEnd { receiver, links: there, nobody } = OtherEnd::of(receiver)?.ok_or(NO_OTHER)?;
     let mut neighbours = Neighbours::of(links, there)?;
     let mut kept = Ok(());
@@ -30,8 +39,7 @@ pub(crate) fn exact(links: &mut Links, spec: &Spec, receiver: ExactReceiver) -> 
         work.join().map_err(|_| Refusal::from("the thread of the work died".to_owned()))
     })?;
     kept?;
-    let account = account.map_err(Refusal::passing)?;
-    Ok(Answer::Exact(Box::new(account)))
+    account.map_err(Refusal::passing)
 }
 
 const NO_OTHER: &str = "exact mode holds the sockets of both ends: no other machine has one";

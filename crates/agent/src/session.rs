@@ -154,7 +154,7 @@ impl Session {
             Request::Exact { .. } if self.interfaces.machine.is_allowed() => Err(NO_EXACT.into()),
             Request::Exact { spec, receiver } => {
                 self.traffic = None;
-                exact(&mut self.interfaces.links, &spec, receiver)
+                exact(&mut self.interfaces.links, &spec, &receiver)
             }
             Request::Trace { spec, receiver, wanted } => {
                 let connected = self.traffic.take();

@@ -90,6 +90,18 @@ struct Watched<'w> {
 }
 
 impl Watched<'_> {
+    /// What can be done where tracepoints are too few.
+    fn way_out(&self) -> String {
+        let functions = "Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)";
+        // `skb_copy_datagram_iovec` is passed where not all of a packet is in one piece.
+        match self.path.workload.is_udp() {
+            true => format!(
+                "A datagram of more than 16 KiB lies in several pieces, and their copy has a tracepoint (--message 20000). {functions}"
+            ),
+            false => functions.to_owned(),
+        }
+    }
+
     fn account(
         &self,
         work: &mut dyn Repeat,
@@ -112,9 +124,7 @@ impl Watched<'_> {
         let way = pilot.most_used(avoiding);
         let ends = needed(&stages, way).map_err(|reason| match self.wanted.functions {
             true => reason,
-            false => format!(
-                "{reason}. Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)"
-            ),
+            false => format!("{reason}. {}", self.way_out()),
         })?;
         // For each kind of probe one in the middle shows what it costs.
         let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();

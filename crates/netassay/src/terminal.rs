@@ -73,6 +73,36 @@ impl Drop for Progress {
     }
 }
 
+/// Windows of one workload, one after the other. Drawn between them.
+pub(crate) struct Windows(ProgressBar);
+
+impl Windows {
+    /// Says what there is, and how long so many flows take.
+    pub(crate) fn begin(what: &str, count: u32, flow: Duration) -> Self {
+        say(&format!("{what}: {}", report::duration(count * flow)));
+        let bar = if std::io::stderr().is_terminal() {
+            ProgressBar::with_draw_target(Some(u64::from(count)), ProgressDrawTarget::stderr())
+        } else {
+            ProgressBar::hidden()
+        };
+        if let Ok(style) = BarStyle::with_template("{bar:30} {pos}/{len}") {
+            bar.set_style(style);
+        }
+        bar.tick();
+        Self(bar)
+    }
+
+    pub(crate) fn is_over(&self) {
+        self.0.inc(1);
+    }
+}
+
+impl Drop for Windows {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
     if let Event::Planned { runs, .. } = event {
         // Once for each run is enough; the bar never draws by itself.

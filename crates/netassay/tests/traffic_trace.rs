@@ -36,6 +36,17 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     let last = &rows[3];
     assert!(last["outside"].as_f64().unwrap() > 0.0, "{last:#}");
 
+    // The way in of a datagram in several pieces, whose copy has a tracepoint.
+    let arguments = ["trace", "udp-rx", "--message=20000", "--batch=500", "--rounds=3", "--format=json"];
+    let output = bench.netassay(&arguments).output().unwrap();
+    expect(&output, 0);
+    let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let of = |what: &str| document["traces"][0]["journeys"][what].as_u64().unwrap();
+    assert!(of("arrived") > 0 && of("arrived") <= 1500, "{document:#}");
+    let rows = document["traces"][0]["rows"].as_array().unwrap();
+    assert!(rows.len() >= 5, "{document:#}");
+    assert_eq!(rows.iter().filter(|row| row["waits"] == true).count(), 1, "{document:#}");
+
     // The way in: each segment of two connections' ends is followed to the read that takes it.
     let chart = bench.path("tcp-rx.svg").display().to_string();
     let folded = bench.path("tcp-rx.folded").display().to_string();
@@ -185,7 +196,6 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
     );
     refused(&["trace", "udp-tx", "--message=1,2"], 2, &["--message", "not a whole number"]);
     refused(&["trace", "udp-tx", "--every=10"], 2, &["--packets <FILE>"]);
-    refused(&["trace", "udp-tx", "--dry-run", "--host=a"], 2, &["--paths --host"]);
     refused(&["trace", "udp-tx", "--set=boots=2"], 2, &["--set needs a study"]);
     refused(&["trace", "path-checksum", "--rounds=2"], 2, &["--rounds needs a path", "--set trace.rounds"]);
     refused(&["trace", "path-checksum", "--message=1"], 2, &["an option of traffic needs a path"]);
@@ -249,6 +259,11 @@ fn a_trace_says_its_overhead_before_it_starts() {
     );
     let number = |key: &str| document[key].as_f64().unwrap();
     assert!(number("probes") > 1000.0 && number("memory") > 1e6 && number("seconds") > 10.0, "{document:#}");
+    // Nobody is asked.
+    let elsewhere = planned(&["--host=nowhere.invalid", "--wide"]);
+    for words in ["__sys_sendto", "not asked", "--paths --host", "is not known before"] {
+        assert!(elsewhere.contains(words), "{words}: {elsewhere}");
+    }
     if is_root() {
         let here = planned(&[]);
         for words in [

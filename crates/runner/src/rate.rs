@@ -15,7 +15,7 @@ const CONFIDENCE: f64 = 0.95;
 /// is 1 %; the edges of the windows take another part of that.
 const WIDTH: f64 = 0.005;
 /// The most trials of a search. On a path with a sharp edge it needs about 20.
-const TRIALS: usize = 100;
+pub const TRIALS: u32 = 100;
 /// The most trials that are made again because something disturbed them, or because they did not
 /// offer what they were to. Those beyond count.
 const REPEATS: u32 = 10;
@@ -69,7 +69,8 @@ fn find_rate<E>(
     let window = order.window.as_secs_f64();
     let message = f64::from(order.traffic.message) * 8.0;
     let least = (LEAST * message / window).max(f64::from(order.traffic.lanes()));
-    let mut search = Search::new(Goal { confidence: CONFIDENCE, width: WIDTH, least, trials: TRIALS });
+    let mut search =
+        Search::new(Goal { confidence: CONFIDENCE, width: WIDTH, least, trials: TRIALS as usize });
     let mut made: Vec<Made> = Vec::new();
     let mut repeats = REPEATS;
     let mut disturbed = Vec::new();

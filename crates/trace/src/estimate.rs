@@ -18,6 +18,8 @@ pub enum Place {
     Guest,
     /// The same in exact mode: ns are instructions.
     Exact,
+    /// Another machine, which is not asked.
+    Elsewhere,
 }
 
 /// What a probe was found to cost, in ns: in instructions (Linux 6.1, `docs/trace.md`), in an
@@ -37,8 +39,8 @@ const COSTS: [(Mean, At, [Option<f64>; 3]); 6] = [
 pub struct Estimate {
     /// The stages, each with the place where it may be seen; or why it has none.
     pub stages: Vec<(String, Result<String, String>)>,
-    /// What all probes cost a packet that passes each, in ns or instructions.
-    pub probes: f64,
+    /// What all probes cost a packet that passes each, in ns or instructions; `None`: nobody knows.
+    pub probes: Option<f64>,
     /// The memory of their maps in the kernel, in bytes.
     pub memory: u64,
     /// What each CPU adds to it.
@@ -46,19 +48,19 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of a path. A guest's kernel is not known before it runs: the first function that the path
-    /// names stands for each stage.
+    /// Of a path. A guest's kernel is not known before it runs, and another machine's not before it
+    /// is asked: the first function that the path names stands for each stage.
     ///
     /// # Errors
     /// [`ObjectError`] if the programs cannot be read.
     pub fn of(path: &Path, ipv6: bool, place: Place) -> Result<Self, ObjectError> {
         let found = if place == Place::Here { here(path, ipv6) } else { first_named(path, ipv6) };
-        let mut probes = 0.0;
-        for (stage, found) in path.stages.iter().zip(&found) {
-            let Ok((_, mean)) = found else { continue };
+        let each = path.stages.iter().zip(&found).filter_map(|(stage, found)| {
+            let (_, mean) = found.as_ref().ok()?;
             let at = if *mean == Mean::Tracepoint { At::Entry } else { stage.at };
-            probes += cost(*mean, at, place);
-        }
+            Some(cost(*mean, at, place))
+        });
+        let probes = each.sum();
         let [memory, memory_of_cpu] = map_bytes(RING)?;
         let stages = path.stages.iter().zip(found).map(|(stage, found)| {
             let name = match stage.at {
@@ -101,11 +103,12 @@ fn first_named(path: &Path, ipv6: bool) -> Vec<Seen> {
 }
 
 /// What a probe costs there; what was not measured there costs what an entry of a function does.
-fn cost(mean: Mean, at: At, place: Place) -> f64 {
+fn cost(mean: Mean, at: At, place: Place) -> Option<f64> {
     let row = |mean, at| {
-        COSTS.iter().find(|row| (row.0, row.1) == (mean, at)).and_then(|row| row.2[place as usize])
+        let row = COSTS.iter().find(|row| (row.0, row.1) == (mean, at))?;
+        row.2.get(place as usize).copied().flatten()
     };
-    row(mean, at).or_else(|| row(Mean::Trampoline, At::Entry)).unwrap_or_default()
+    row(mean, at).or_else(|| row(Mean::Trampoline, At::Entry))
 }
 
 #[cfg(test)]
@@ -122,12 +125,15 @@ mod tests {
                 assert_eq!(estimate.stages.len(), path.stages.len());
                 assert!(estimate.stages.iter().all(|(_, place)| place.is_ok()), "{estimate:?}");
                 // A probe costs some hundred instructions.
-                let each = estimate.probes / path.stages.len() as f64;
+                let each = estimate.probes.unwrap() / path.stages.len() as f64;
                 assert!((400.0..=520.0).contains(&each), "{}: {each}", bundled.name);
             }
             let here = Estimate::of(&path, true, Place::Here).unwrap();
             let seen = here.stages.iter().filter(|(_, place)| place.is_ok()).count();
-            assert!((here.probes - 145.0 * seen as f64).abs() < 1e-6, "{here:?}");
+            assert!((here.probes.unwrap() - 145.0 * seen as f64).abs() < 1e-6, "{here:?}");
+            let elsewhere = Estimate::of(&path, false, Place::Elsewhere).unwrap();
+            let guest = Estimate::of(&path, false, Place::Guest).unwrap();
+            assert_eq!(elsewhere, Estimate { probes: None, ..guest });
         }
     }
 

@@ -30,6 +30,14 @@ pub struct Account {
 }
 
 impl Account {
+    /// That of the connection in the middle of several. `None`: of none.
+    #[must_use]
+    pub fn middle(mut connections: Vec<Self>) -> Option<Self> {
+        connections.sort_by(|one, other| one.whole.median.total_cmp(&other.whole.median));
+        let middle = connections.len() / 2;
+        connections.into_iter().nth(middle)
+    }
+
     /// The cost of a message outside of system calls, in ns: the difference of the two passes.
     #[must_use]
     pub fn user(&self) -> f64 {
@@ -94,5 +102,8 @@ mod tests {
         assert!((account.user() - 0.5).abs() < 1e-12);
         assert!(account.softirq.is_some_and(|softirq| (softirq.median - 1.0).abs() < 1e-12));
         assert_eq!(spread.less(2.5).least, 0.0);
+        let of = |median: f64| Account { whole: Spread { median, ..spread }, ..account.clone() };
+        let middle = Account::middle([9.0, 2.0, 3.0].map(of).to_vec());
+        assert_eq!((middle, Account::middle(Vec::new())), (Some(of(3.0)), None));
     }
 }

@@ -14,8 +14,8 @@ use super::work::{Bracketed, Plain, Trouble, User, Work, turns};
 /// its first fifth of a second.
 const WARM_UP: Duration = Duration::from_millis(600);
 const WARM_UP_TURNS: u32 = 64;
-/// Batches of each pass; odd, so that the median is one of them.
-pub(super) const BATCHES: u32 = 201;
+/// Batches of each pass.
+const BATCHES: u32 = 201;
 pub(super) const MOST: u32 = 32;
 /// The time of a batch, in ns: an eighth of the time between two ticks of a kernel of 250 Hz, so
 /// that seven of eight see none.
@@ -37,9 +37,17 @@ pub trait Softirqs {
 /// in words.
 pub type CountSoftirqs<'a> = &'a mut dyn FnMut() -> Result<Box<dyn Softirqs>, String>;
 
+/// The batches of each pass over one of so many connections; odd, so that the median is one of
+/// them.
+pub(super) fn batches_of(connections: u32) -> u32 {
+    (BATCHES / connections) | 1
+}
+
 pub(super) struct Counter<'a> {
     /// The bytes of a message.
     pub(super) message: u32,
+    /// How many connections share the time of the warm-up and the batches.
+    pub(super) connections: u32,
     /// Called after the first messages.
     pub(super) settled: &'a mut dyn FnMut(),
     pub(super) softirqs: CountSoftirqs<'a>,
@@ -51,22 +59,23 @@ impl User for Counter<'_> {
 
     fn has<W: Work>(self, mut work: W) -> Result<Account, Trouble> {
         let _full = Full::make(self.message)?;
+        let (warm_up, made) = (WARM_UP / self.connections, batches_of(self.connections));
         turns(&mut work, &mut Plain, WARM_UP_TURNS)?;
         (self.settled)();
         let begun = sys::now();
-        while u128::from(sys::now().saturating_sub(begun)) < WARM_UP.as_nanos() {
+        while u128::from(sys::now().saturating_sub(begun)) < warm_up.as_nanos() {
             turns(&mut work, &mut Plain, 1)?;
         }
         let count = size_of_batch(&mut work)?;
         let messages = count * work.messages();
         let mut held = Held::none(self.message, work.messages())?;
-        let whole = batches(&mut work, count, &mut held)?;
+        let whole = batches(&mut work, (count, made), &mut held)?;
         let clock_ns = cost_of_reading();
         let mut bracketed = Bracketed::default();
         // Its own code paths are warmed up too.
         turns(&mut work, &mut bracketed, count)?;
-        let [mut kernel, mut calls] = [(); 2].map(|()| Vec::with_capacity(BATCHES as usize));
-        for _ in 0..BATCHES {
+        let [mut kernel, mut calls] = [(); 2].map(|()| Vec::with_capacity(made as usize));
+        for _ in 0..made {
             held.shift()?;
             let (inside, before) = (bracketed.inside(clock_ns), bracketed.calls);
             turns(&mut work, &mut bracketed, count)?;
@@ -77,10 +86,10 @@ impl User for Counter<'_> {
         // again.
         let calls = Spread::of(calls, messages).median;
         let whole = Spread::of(whole, messages);
-        let softirq = softirqs((&mut work, count), &mut held, whole.median, self.softirqs)?;
+        let softirq = softirqs((&mut work, count, made), &mut held, whole.median, self.softirqs)?;
         Ok(Account {
             messages,
-            batches: BATCHES,
+            batches: made,
             clock_ns,
             whole,
             kernel: Spread::of(kernel, messages),
@@ -94,7 +103,7 @@ impl User for Counter<'_> {
 
 /// The time of a message in soft interrupts; `whole` is its time without the count.
 fn softirqs<W: Work>(
-    (work, count): (&mut W, u32),
+    (work, count, made): (&mut W, u32, u32),
     held: &mut Held,
     whole: f64,
     begin: CountSoftirqs<'_>,
@@ -104,8 +113,8 @@ fn softirqs<W: Work>(
         Err(why) => return Ok(Err(why)),
     };
     turns(work, &mut Plain, count)?;
-    let [mut taken, mut inside] = [(); 2].map(|()| Vec::with_capacity(BATCHES as usize));
-    for _ in 0..BATCHES {
+    let [mut taken, mut inside] = [(); 2].map(|()| Vec::with_capacity(made as usize));
+    for _ in 0..made {
         held.shift()?;
         let before = softirqs.inside_ns();
         let begun = sys::now();
@@ -136,9 +145,9 @@ fn size_of_batch<W: Work>(work: &mut W) -> Result<u32, Trouble> {
     Ok(count)
 }
 
-fn batches<W: Work>(work: &mut W, count: u32, held: &mut Held) -> Result<Vec<u64>, Trouble> {
-    let mut taken = Vec::with_capacity(BATCHES as usize);
-    for _ in 0..BATCHES {
+fn batches<W: Work>(work: &mut W, (count, made): (u32, u32), held: &mut Held) -> Result<Vec<u64>, Trouble> {
+    let mut taken = Vec::with_capacity(made as usize);
+    for _ in 0..made {
         held.shift()?;
         let begun = sys::now();
         turns(work, &mut Plain, count)?;

@@ -254,7 +254,12 @@ pub(crate) fn check(factors: &[Read], scenarios: &[Scenario], problems: &mut Pro
             let absent = |scenario: &Scenario| Some((*scenario, key.absent(*scenario)?));
             if let Some((scenario, why)) = scenarios.iter().find_map(absent) {
                 let message = format!("`{}` cannot be a factor of `{scenario}`, {why}", factor.name());
-                let help = "use the scenario `ssh` between machines, of which one may be this one; for all conditions `[machine]` has it";
+                let able = Scenario::ALL.iter().filter(|one| key.absent(**one).is_none());
+                let able: Vec<String> = able.map(|one| format!("`{one}`")).collect();
+                let help = format!(
+                    "it can be a factor of {}; one machine of `ssh` may be this one; for all conditions `[machine]` has it",
+                    able.join(", ")
+                );
                 problems.report(name.clone(), message, help);
                 continue;
             }

@@ -9,12 +9,19 @@ use words::MAX_RATE;
 
 use crate::commands::load::asked::Asked;
 use crate::failure::Failure;
+use crate::terminal::Windows;
 
 /// How many loads: tenths of the most.
 const LOADS: u32 = 10;
 /// How often each is measured. The least and the largest of six knees hold the median knee with
 /// 96.9 % confidence; of five it would be 93.8 %.
 const REPEATS: u32 = 6;
+
+/// How many windows there are: of each load its repeats, and one that finds the most where no rate
+/// says it.
+fn windows(rate: Option<u32>) -> u32 {
+    LOADS * REPEATS + u32::from(rate.is_none())
+}
 
 /// What was measured.
 #[derive(Debug, Serialize)]
@@ -62,10 +69,14 @@ pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
 pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Result<Curve, Failure> {
     testbed.settle(&runner::switches_of(&asked.condition))?;
     let mut disturbed = 0;
+    let count = windows(asked.order.traffic.rate);
+    let flow = asked.order.ramp + asked.order.window;
+    let progress = Windows::begin(&format!("{count} windows"), count, flow);
     let mut at = |rate: u32| -> Result<Row, Failure> {
         let traffic = Traffic { rate: Some(rate), ..asked.order.traffic.clone() };
         let order = RunOrder { traffic, ..asked.order.clone() };
         let judged = runner::carry_out(&order, &mut |order| testbed.run(order, &mut || {}))?;
+        progress.is_over();
         disturbed += usize::from(beside || !judged.disturbed.is_empty());
         let metrics = runner::metrics(&order.traffic, &judged.account);
         let metric =
@@ -166,7 +177,7 @@ impl Curve {
             None => say("knee: none; a window was without any answer".to_owned()),
         }
         if self.disturbed > 0 {
-            let all = self.repeats * LOADS + 1;
+            let all = windows(self.asked.rate);
             say(format!(
                 "disturbed: {} of {all}; they are in the medians",
                 counted(self.disturbed, "window")

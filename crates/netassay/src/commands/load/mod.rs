@@ -7,6 +7,7 @@ mod found;
 mod intervals;
 mod text;
 
+use runner::TRIALS;
 use study::CongestionControl;
 use testbed::Testbed;
 
@@ -16,6 +17,7 @@ use crate::failure::Failure;
 use crate::machine;
 use crate::output;
 use crate::signals;
+use crate::terminal::Windows;
 use crate::turn;
 pub(super) use asked::Asked;
 use document::Document;
@@ -59,7 +61,14 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
         )));
     }
     let effective = testbed.settle(&runner::switches_of(&asked.condition))?;
-    let judged = runner::carry_out(&asked.order, &mut |order| testbed.run(order, &mut || {}))?;
+    let flow = asked.order.ramp + asked.order.window;
+    let begin = || Windows::begin(&format!("at most {TRIALS} trials"), TRIALS, flow);
+    let trials = asked.order.traffic.find_rate.then(begin);
+    let judged = runner::carry_out(&asked.order, &mut |order| {
+        let account = testbed.run(order, &mut || {})?;
+        trials.iter().for_each(Windows::is_over);
+        Ok::<_, testbed::Error>(account)
+    })?;
     let device = testbed.discard_device();
     Ok(Document::new(asked.clone(), effective, device, testbed.notes(), judged))
 }

@@ -13,6 +13,8 @@ use crate::failure::Failure;
 pub(super) struct Planned {
     path: String,
     about: String,
+    #[serde(skip)]
+    place: Place,
     inside_guest: bool,
     exact: bool,
     /// Sizes of the message, each traced by itself.
@@ -32,16 +34,12 @@ impl Planned {
         flags: &Trace,
         [batch, rounds]: [u32; 2],
     ) -> Result<Self, Failure> {
-        if flags.names_a_machine() {
-            let why = "--dry-run of a path knows this machine and virtual machines, no other machine, whose kernel it \
-                       does not ask: `netassay trace --paths --host` lists its places";
-            return Err(Failure::Usage(why.to_owned()));
-        }
         let inside_guest = asked[0].inside_guest || asked[0].scenario.has_guests();
         let ipv6 = asked[0].order.family == study::Family::Ipv6;
         let place = match (inside_guest, flags.exact) {
             (_, true) => Place::Exact,
             (true, false) => Place::Guest,
+            (false, false) if flags.names_a_machine() => Place::Elsewhere,
             (false, false) => Place::Here,
         };
         let estimate = Estimate::of(path, ipv6, place);
@@ -49,6 +47,7 @@ impl Planned {
         Ok(Self {
             path: name.to_owned(),
             about: path.about.clone(),
+            place,
             inside_guest,
             exact: flags.exact,
             sizes: asked.iter().map(|one| one.order.traffic.message).collect(),
@@ -89,21 +88,29 @@ impl Planned {
         );
         let unit = if self.exact { "instructions" } else { "ns" };
         let seen = stages.iter().filter(|(_, place)| place.is_ok()).count();
-        let whose = if self.inside_guest {
-            "the virtual machine; the kernel there decides which of a stage's places are probed"
-        } else {
-            "this machine's kernel; of these places those are probed that packets pass"
+        let whose = match self.place {
+            Place::Here => "this machine's kernel; of these places those are probed that packets pass",
+            Place::Guest | Place::Exact => {
+                "the virtual machine; the kernel there decides which of a stage's places are probed"
+            }
+            Place::Elsewhere => {
+                "the other machine, which was not asked: `netassay trace --paths --host` asks it; where packets pass none of \
+                 a stage's functions its tracepoint takes their place"
+            }
         };
         said.push(format!("{} in {whose}", counted(seen, "place")));
-        let each = probes / seen.max(1) as f64;
-        said.push(format!(
-            "a packet that passes all takes about {} {unit} more ({} a probe): an estimate, by what probes cost elsewhere; the trace measures it and takes it off",
-            figure(*probes),
-            figure(each)
-        ));
+        said.push(match probes {
+            Some(probes) => format!(
+                "a packet that passes all takes about {} {unit} more ({} a probe): an estimate, by what probes cost elsewhere; the trace measures it and takes it off",
+                figure(*probes),
+                figure(probes / seen.max(1) as f64)
+            ),
+            None => "what they cost a packet there is not known before; the trace measures it and takes it off".to_owned(),
+        });
         let sizes: Vec<String> = self.sizes.iter().map(|size| counted(*size as usize, "byte")).collect();
+        let whose = if self.place == Place::Elsewhere { ", as on this machine by tracepoints" } else { "" };
         said.push(format!(
-            "about {:.0} s: for {} each {} of {} without probes, with the fewest, with one more of each kind, and with all",
+            "about {:.0} s{whose}: for {} each {} of {} without probes, with the fewest, with one more of each kind, and with all",
             self.seconds,
             sizes.join(" and "),
             counted(self.rounds as usize, "round"),
