@@ -164,11 +164,11 @@ fn instructions_are_the_same_however_busy_the_machine_is() {
     let mut apart_by = Vec::new();
     for ((traffic, one), other) in cases.iter().zip(&expected).zip(&found) {
         let name = format!("{} by {} to {}", traffic.kind, traffic.sender, traffic.reader);
-        // A message over TCP takes two or four instructions more in some boots, all of them in soft
-        // interrupts where answers are sent: 0.055 % of those.
-        let bound = if traffic.kind.is_udp() { 0.0005 } else { 0.001 };
         eprintln!("note: {name}: {one:?}\n      {other:?}");
         for ((part, one), (_, other)) in shares(one).into_iter().zip(shares(other)) {
+            // A message over TCP takes two or four instructions more in some boots, all of them in
+            // soft interrupts where answers are sent: 0.055 % of those.
+            let bound = if !traffic.kind.is_udp() && part == "softirq" { 0.001 } else { 0.0005 };
             let apart = (one - other).abs() / one.max(1.0);
             eprintln!("note: {name}, {part}: {one} and {other} instructions, {:.4} % apart", apart * 100.0);
             apart_by.extend((apart > bound).then(|| format!("{name}, {part}: {one} quiet, {other} busy")));
@@ -179,7 +179,10 @@ fn instructions_are_the_same_however_busy_the_machine_is() {
         assert!(one.user() < kernel && softirq < kernel, "{name}: {one:?}");
         assert_eq!(softirq > 0.0, traffic.kind != Kind::Pps, "{name}: {one:?}");
     }
-    assert!(apart_by.is_empty(), "further apart than 0.05 %, or 0.1 % over TCP: {apart_by:?}");
+    assert!(
+        apart_by.is_empty(),
+        "further apart than 0.05 %, or in soft interrupts over TCP 0.1 %: {apart_by:?}"
+    );
     // What is the same for many datagrams is done once for them: the program's part, or the whole
     // way through the kernel.
     let [send, sendmmsg, gso, .., pps, pps_gso] = expected;
