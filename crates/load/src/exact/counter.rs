@@ -59,7 +59,7 @@ impl User for Counter<'_> {
 
     fn has<W: Work>(self, mut work: W) -> Result<Account, Trouble> {
         let _full = Full::make(self.message)?;
-        let (warm_up, made) = (WARM_UP / self.connections, batches_of(self.connections));
+        let (warm_up, rounds) = (WARM_UP / self.connections, batches_of(self.connections));
         turns(&mut work, &mut Plain, WARM_UP_TURNS)?;
         (self.settled)();
         let begun = sys::now();
@@ -69,13 +69,13 @@ impl User for Counter<'_> {
         let count = size_of_batch(&mut work)?;
         let messages = count * work.messages();
         let mut held = Held::none(self.message, work.messages())?;
-        let whole = batches(&mut work, (count, made), &mut held)?;
+        let whole = batches(&mut work, (count, rounds), &mut held)?;
         let clock_ns = cost_of_reading();
         let mut bracketed = Bracketed::default();
         // Its own code paths are warmed up too.
         turns(&mut work, &mut bracketed, count)?;
-        let [mut kernel, mut calls] = [(); 2].map(|()| Vec::with_capacity(made as usize));
-        for _ in 0..made {
+        let [mut kernel, mut calls] = [(); 2].map(|()| Vec::with_capacity(rounds as usize));
+        for _ in 0..rounds {
             held.shift()?;
             let (inside, before) = (bracketed.inside(clock_ns), bracketed.calls);
             turns(&mut work, &mut bracketed, count)?;
@@ -86,10 +86,10 @@ impl User for Counter<'_> {
         // again.
         let calls = Spread::of(calls, messages).median;
         let whole = Spread::of(whole, messages);
-        let softirq = softirqs((&mut work, count, made), &mut held, whole.median, self.softirqs)?;
+        let softirq = softirqs((&mut work, count, rounds), &mut held, whole.median, self.softirqs)?;
         Ok(Account {
             messages,
-            batches: made,
+            batches: rounds,
             clock_ns,
             whole,
             kernel: Spread::of(kernel, messages),
@@ -103,7 +103,7 @@ impl User for Counter<'_> {
 
 /// The time of a message in soft interrupts; `whole` is its time without the count.
 fn softirqs<W: Work>(
-    (work, count, made): (&mut W, u32, u32),
+    (work, count, rounds): (&mut W, u32, u32),
     held: &mut Held,
     whole: f64,
     begin: CountSoftirqs<'_>,
@@ -113,8 +113,8 @@ fn softirqs<W: Work>(
         Err(why) => return Ok(Err(why)),
     };
     turns(work, &mut Plain, count)?;
-    let [mut taken, mut inside] = [(); 2].map(|()| Vec::with_capacity(made as usize));
-    for _ in 0..made {
+    let [mut taken, mut inside] = [(); 2].map(|()| Vec::with_capacity(rounds as usize));
+    for _ in 0..rounds {
         held.shift()?;
         let before = softirqs.inside_ns();
         let begun = sys::now();
@@ -145,9 +145,9 @@ fn size_of_batch<W: Work>(work: &mut W) -> Result<u32, Trouble> {
     Ok(count)
 }
 
-fn batches<W: Work>(work: &mut W, (count, made): (u32, u32), held: &mut Held) -> Result<Vec<u64>, Trouble> {
-    let mut taken = Vec::with_capacity(made as usize);
-    for _ in 0..made {
+fn batches<W: Work>(work: &mut W, (count, rounds): (u32, u32), held: &mut Held) -> Result<Vec<u64>, Trouble> {
+    let mut taken = Vec::with_capacity(rounds as usize);
+    for _ in 0..rounds {
         held.shift()?;
         let begun = sys::now();
         turns(work, &mut Plain, count)?;
