@@ -91,12 +91,13 @@ struct Watched<'w> {
 
 impl Watched<'_> {
     /// What can be done where tracepoints are too few.
-    fn way_out(&self) -> String {
+    fn way_out(&self, stages: &[Chosen]) -> String {
         let functions = "Functions are probed in a virtual machine (--inside guest) and on a machine with another kernel (--host)";
+        let has_reader = stages.iter().any(|stage| stage.phase == Phase::Reading);
         // `skb_copy_datagram_iovec` is passed where not all of a packet is in one piece.
-        match self.path.workload.is_udp() {
+        match has_reader && self.path.workload.is_udp() {
             true => format!(
-                "A datagram of more than 16 KiB lies in several pieces, and their copy has a tracepoint (--message 20000). {functions}"
+                "With --message 20000 a datagram lies in several pieces, and their copy to the reader has a tracepoint. {functions}"
             ),
             false => functions.to_owned(),
         }
@@ -124,7 +125,7 @@ impl Watched<'_> {
         let way = pilot.most_used(avoiding);
         let ends = needed(&stages, way).map_err(|reason| match self.wanted.functions {
             true => reason,
-            false => format!("{reason}. {}", self.way_out()),
+            false => format!("{reason}. {}", self.way_out(&stages)),
         })?;
         // For each kind of probe one in the middle shows what it costs.
         let mut kinds: BTreeMap<Cost, Probe> = BTreeMap::new();

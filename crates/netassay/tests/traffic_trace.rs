@@ -261,7 +261,7 @@ fn a_trace_says_its_overhead_before_it_starts() {
     assert!(number("probes") > 1000.0 && number("memory") > 1e6 && number("seconds") > 10.0, "{document:#}");
     // Nobody is asked.
     let elsewhere = planned(&["--host=nowhere.invalid", "--wide"]);
-    for words in ["__sys_sendto", "not asked", "--paths --host", "is not known before"] {
+    for words in ["__sys_sendto", "not asked", "--paths --host", "not known before the trace"] {
         assert!(elsewhere.contains(words), "{words}: {elsewhere}");
     }
     if is_root() {

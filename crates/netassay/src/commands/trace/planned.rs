@@ -105,7 +105,7 @@ impl Planned {
                 figure(*probes),
                 figure(probes / seen.max(1) as f64)
             ),
-            None => "what they cost a packet there is not known before; the trace measures it and takes it off".to_owned(),
+            None => "what the probes cost a packet there is not known before the trace, which measures it and takes it off".to_owned(),
         });
         let sizes: Vec<String> = self.sizes.iter().map(|size| counted(*size as usize, "byte")).collect();
         let whose = if self.place == Place::Elsewhere { ", as on this machine by tracepoints" } else { "" };
