@@ -79,7 +79,7 @@ pub(crate) struct Windows(ProgressBar);
 impl Windows {
     /// Says what there is, and how long so many flows take.
     pub(crate) fn begin(what: &str, count: u32, flow: Duration) -> Self {
-        say(&format!("{what}: {}", report::duration(count * flow)));
+        say(&format!("{what}, which take {}", report::duration(count * flow)));
         let bar = if std::io::stderr().is_terminal() {
             ProgressBar::with_draw_target(Some(u64::from(count)), ProgressDrawTarget::stderr())
         } else {
@@ -92,7 +92,8 @@ impl Windows {
         Self(bar)
     }
 
-    pub(crate) fn is_over(&self) {
+    /// One more of them is over.
+    pub(crate) fn count_one(&self) {
         self.0.inc(1);
     }
 }

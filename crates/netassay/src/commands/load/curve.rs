@@ -76,7 +76,7 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
         let traffic = Traffic { rate: Some(rate), ..asked.order.traffic.clone() };
         let order = RunOrder { traffic, ..asked.order.clone() };
         let judged = runner::carry_out(&order, &mut |order| testbed.run(order, &mut || {}))?;
-        progress.is_over();
+        progress.count_one();
         disturbed += usize::from(beside || !judged.disturbed.is_empty());
         let metrics = runner::metrics(&order.traffic, &judged.account);
         let metric =

@@ -66,7 +66,7 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
     let trials = asked.order.traffic.find_rate.then(begin);
     let judged = runner::carry_out(&asked.order, &mut |order| {
         let account = testbed.run(order, &mut || {})?;
-        trials.iter().for_each(Windows::is_over);
+        trials.iter().for_each(Windows::count_one);
         Ok::<_, testbed::Error>(account)
     })?;
     let device = testbed.discard_device();
