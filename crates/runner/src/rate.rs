@@ -1,6 +1,8 @@
 //! One run, which may be a search for the highest rate without loss: trials at one pace after
 //! another. Which pace is next, and what was found, `stats::search` says.
 
+use std::cmp::Ordering;
+
 use load::{Pacing, Traffic};
 use record::{Disturbance, Limit, RateSearch, RateTrial, RunAccount, SideAccount};
 use stats::search::{Goal, Load, Search, Trial};
@@ -32,7 +34,8 @@ pub struct Judged {
     /// The account; of a search that of the last trial at the found rate, with the search in it,
     /// and of the last trial at all where no rate was found.
     pub account: RunAccount,
-    /// What limited it; of a search the last trial with the most that can be offered.
+    /// What limited it; of a search the trial that got most through of the most that can be
+    /// offered.
     pub limit: Limit,
     /// What disturbed it; of a search the first trial that counts in spite of it.
     pub disturbed: Vec<Disturbance>,
@@ -94,8 +97,13 @@ fn find_rate<E>(
     let answer = search.answer();
     let last = |holds: &dyn Fn(&RateTrial) -> bool| made.iter().rposition(|one| holds(&one.trial));
     let end = made.len().saturating_sub(1);
-    // At a pace of the search's own only that pace would be named.
-    let most = &made[last(&|trial| trial.asked.is_none()).unwrap_or(end)];
+    // At a pace of the search's own only that pace would be named. On a busy machine some trials
+    // wait for other processes: the one that got most through did so least.
+    let most = made.iter().filter(|one| one.trial.asked.is_none()).max_by(|one, other| {
+        let rank = |trial: &RateTrial| (!trial.disturbed, trial.forwarded);
+        rank(&one.trial).partial_cmp(&rank(&other.trial)).unwrap_or(Ordering::Equal)
+    });
+    let most = most.unwrap_or(&made[end]);
     let limit = limit(&most.order, &most.account);
     // Of the most that can be offered a mean is told, and nothing was asked for.
     let shown = |asked: Option<f64>| {
@@ -292,6 +300,25 @@ mod tests {
         assert_eq!((search.upper, search.complete), (None, true));
         assert!((search.lower.unwrap() / 40e6 - 1.0).abs() < 0.001, "{:?}", search.lower);
         assert!(search.trials.iter().all(|trial| trial.asked.is_none()));
+    }
+
+    #[test]
+    fn a_trial_that_something_held_up_does_not_name_the_limit() {
+        let paced = order(|traffic| {
+            traffic.pacing = Pacing::of_bits(10_000_000);
+            traffic.loss = study::Percent::parse("10%").ok();
+        });
+        for held_up in [0, 1] {
+            let mut made = 0;
+            let mut run = |order: &RunOrder| {
+                made += 1;
+                let most = if made % 2 == held_up { 37e6 } else { 97e6 };
+                Ok::<_, Infallible>(through(order, most, 1.0))
+            };
+            let Ok(Judged { limit, account, .. }) = carry_out(&paced, &mut run);
+            assert!(account.search.unwrap().trials.len() > 2);
+            assert_eq!(limit.label, record::Label::Pacing, "{limit:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The pace of a sender.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::lane::{PhaseCell, QUIET};
@@ -7,9 +8,9 @@ use crate::sys;
 
 /// Holds a sender back until its next bytes are due.
 pub(crate) trait Pace {
-    /// Called before `bytes` of payload are sent: returns when they are due, or when `phase` ends
-    /// senders (`QUIET`).
-    fn wait(&mut self, bytes: u64, phase: &PhaseCell);
+    /// Called before `bytes` of payload are sent: returns true when they are due, or false as soon
+    /// as `phase` ends senders (`QUIET`).
+    fn wait(&mut self, bytes: u64, phase: &PhaseCell) -> bool;
 }
 
 /// As fast as possible.
@@ -17,7 +18,9 @@ pub(crate) struct Unpaced;
 
 impl Pace for Unpaced {
     #[inline(always)]
-    fn wait(&mut self, _: u64, _: &PhaseCell) {}
+    fn wait(&mut self, _: u64, _: &PhaseCell) -> bool {
+        true
+    }
 }
 
 /// At most so many bits of payload per second, as they are at each wait: conditions that take turns
@@ -42,11 +45,14 @@ impl<'a> Paced<'a> {
 
 impl Pace for Paced<'_> {
     #[inline]
-    fn wait(&mut self, bytes: u64, phase: &PhaseCell) {
+    fn wait(&mut self, bytes: u64, phase: &PhaseCell) -> bool {
         let mut now = sys::now();
+        if self.due.next == 0 {
+            self.due.begin(bytes, now, self.bits.load(Ordering::Relaxed).max(1), random(now));
+        }
         while let Some(due) = self.due.after(now) {
             if phase.load() >= QUIET {
-                return;
+                return false;
             }
             if due - now > SPIN {
                 sys::sleep_until(due.min(now + LOOK));
@@ -56,7 +62,12 @@ impl Pace for Paced<'_> {
             now = sys::now();
         }
         self.due.took(bytes, now, self.bits.load(Ordering::Relaxed).max(1));
+        true
     }
+}
+
+fn random(seed: u64) -> u64 {
+    RandomState::new().hash_one(seed)
 }
 
 #[derive(Default)]
@@ -71,6 +82,16 @@ struct Due {
 const LAG: u64 = 10_000_000;
 
 impl Due {
+    /// The first `bytes` are due at a `random` point of the time that they take at a pace of
+    /// `bits`. So a sender is expected to send its pace in any window, however soon that begins and
+    /// however many datagrams it sends at once: one that begins with its first bytes sends as much
+    /// more as they are, in turns at the same place of each.
+    fn begin(&mut self, bytes: u64, now: u64, bits: u64, random: u64) {
+        let takes = u128::from(bytes) * 8_000_000_000 / u128::from(bits);
+        let wait = takes.saturating_mul(u128::from(random)) >> 64;
+        self.next = now.saturating_add(u64::try_from(wait).unwrap_or(u64::MAX)).max(1);
+    }
+
     /// When the next bytes are due, if that is after `now`.
     #[inline(always)]
     fn after(&self, now: u64) -> Option<u64> {
@@ -80,8 +101,7 @@ impl Due {
     /// `bytes` that were due were sent at `now`, at a pace of `bits`, which are 1 or more.
     #[inline(always)]
     fn took(&mut self, bytes: u64, now: u64, bits: u64) {
-        // The first bytes have nothing to make up for.
-        let earliest = if self.next == 0 { now } else { now.saturating_sub(LAG) };
+        let earliest = now.saturating_sub(LAG);
         if self.next < earliest {
             (self.next, self.rest) = (earliest, 0);
         }
@@ -104,7 +124,7 @@ mod tests {
         fn the_pace_is_kept_exactly(
             bits in 1..=1_000_000_000_000u64, sizes in proptest::collection::vec(1u64..65_536, 1..200), start in 1u64..1 << 50,
         ) {
-            let mut due = Due::default();
+            let mut due = Due { next: start, rest: 0 };
             let (mut now, mut bytes) = (start, 0u64);
             for size in sizes {
                 now = due.after(now).unwrap_or(now);
@@ -116,12 +136,36 @@ mod tests {
             }
         }
 
+        /// Whatever is sent at once, and whenever a window begins and ends: over all beginnings of
+        /// the sender, it holds as much as the pace asks for.
+        #[test]
+        fn a_window_is_expected_to_hold_the_pace(
+            bits in 1_000_000u64..10_000_000_000, size in 1u64..100_000, from in 0u64..50_000_000, len in 1_000_000u64..100_000_000,
+        ) {
+            const BEGINNINGS: u64 = 1000;
+            let takes = size as f64 * 8e9 / bits as f64;
+            prop_assume!(len as f64 / takes < 1000.0);
+            let mut sent = 0;
+            for beginning in 0..BEGINNINGS {
+                let mut due = Due::default();
+                due.begin(size, 1, bits, u64::MAX / BEGINNINGS * beginning);
+                while due.next < 1 + from + len {
+                    let now = due.next;
+                    sent += u64::from(now > from);
+                    due.took(size, now, bits);
+                }
+            }
+            // One beginning more or less than its share meets each edge, or is a nanosecond early.
+            let expected = len as f64 / takes * BEGINNINGS as f64;
+            prop_assert!((sent as f64 - expected).abs() <= 4.0, "{sent} of {expected}");
+        }
+
         /// Another pace holds from the next bytes on, and none is ahead or behind by a nanosecond.
         #[test]
         fn another_pace_holds_at_once(
             all in proptest::collection::vec((1..=1_000_000_000_000u64, 1u64..65_536), 2..50),
         ) {
-            let mut due = Due::default();
+            let mut due = Due { next: 1, rest: 0 };
             let mut now = 1;
             for (bits, bytes) in all {
                 due.took(bytes, now, bits);
@@ -139,7 +183,7 @@ mod tests {
             size in 1u64..65_536,
             stalls in proptest::collection::vec(0u64..100_000_000, 2..300),
         ) {
-            let mut due = Due::default();
+            let mut due = Due { next: 1_000_000_000, rest: 0 };
             let mut now = 1_000_000_000;
             let mut sent: Vec<u64> = Vec::new();
             for stall in stalls {
@@ -162,10 +206,11 @@ mod tests {
         let phase = PhaseCell::default();
         let bits = AtomicU64::new(8);
         let mut pace = Paced::new(&bits);
-        pace.wait(1000, &phase);
+        pace.due.next = 1;
+        assert!(pace.wait(1000, &phase));
         phase.advance(QUIET);
         let before = sys::now();
-        pace.wait(1000, &phase);
+        assert!(!pace.wait(1000, &phase));
         assert!(sys::now() - before < 1_000_000_000, "a thousand seconds were due");
     }
 }

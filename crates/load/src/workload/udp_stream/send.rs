@@ -149,8 +149,7 @@ pub(super) fn send<W: Writer>(
     let (message, (count, each)) = (lane.message as u64, writer.shape());
     let (fd, phase, mut tally) = (lane.fd, lane.phase(), lane.tally());
     lane.ready();
-    while phase.load() < QUIET {
-        pace.wait((count * each) as u64 * message, phase);
+    while phase.load() < QUIET && pace.wait((count * each) as u64 * message, phase) {
         stamp.stamp(writer.bytes(), lane.message);
         let wrote = writer.write(fd);
         if wrote > 0 {

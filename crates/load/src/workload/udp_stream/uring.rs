@@ -63,8 +63,7 @@ pub(super) fn send<const ZEROCOPY: bool, S: Stamp, P: Pace>(
     };
     let (phase, mut tally) = (lane.phase(), lane.tally());
     lane.ready();
-    while phase.load() < QUIET {
-        pace.wait((sends.idle.len() * size) as u64, phase);
+    while phase.load() < QUIET && pace.wait((sends.idle.len() * size) as u64, phase) {
         let mut queue = sends.ring.queue();
         for number in sends.idle.drain(..) {
             if S::WRITES && !std::mem::take(&mut sends.refused[number]) {

@@ -22,7 +22,9 @@ pub(super) fn send<S: Stamp>(lane: &Lane, mut stamp: S, mut pace: impl Pace) -> 
         }
         let from = if S::WRITES { lent.slot() * lane.message } else { 0 };
         let datagram = &mut buffer.as_mut()[from..from + lane.message];
-        pace.wait(lane.message as u64, phase);
+        if !pace.wait(lane.message as u64, phase) {
+            break;
+        }
         stamp.stamp(datagram, lane.message);
         let sent = sys::send_to(fd, datagram, libc::MSG_ZEROCOPY, to);
         if sent > 0 {
