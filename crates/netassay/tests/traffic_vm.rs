@@ -250,11 +250,13 @@ fn traffic_over_an_impaired_path_in_a_guest() {
     // Some 500 datagrams: 7 standard deviations of 2.1 percentage points about the share.
     assert!((0.15..0.45).contains(&(dropped as f64 / sent as f64)), "{dropped} of {sent}");
 
-    let limited = run(load::Traffic { path_rate: words::Pacing::parse("2Mbit").ok(), ..datagrams.clone() });
-    assert_eq!(limited.transmitter.window.link.rate_bits, Some(2_000_000));
+    // Some 50 datagrams: a busy machine leaves an emulated guest time for few.
+    let rate = |text| words::Pacing::parse(text).ok();
+    let limited = run(load::Traffic { pacing: rate("1Mbit"), path_rate: rate("500kbit"), ..datagrams });
+    assert_eq!(limited.transmitter.window.link.rate_bits, Some(500_000));
     let window = &limited.receiver.as_ref().unwrap().window;
     let bits = window.load.received.bytes as f64 * 8e9 / window.elapsed_ns as f64;
-    assert!((1e6..2.1e6).contains(&bits), "{bits} bits/s");
+    assert!((0.25e6..0.55e6).contains(&bits), "{bits} bits/s");
 
     let whole = run(rr);
     assert!(trip(&whole) < delay, "{:?}", trip(&whole));

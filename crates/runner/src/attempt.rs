@@ -47,7 +47,7 @@ impl Campaign<'_> {
         let begun = Instant::now();
         let started_unix_ms = unix_ms();
         let mut end = Try::Over;
-        let made: Vec<(Readings, Outcome)> = match self.make(session, bench, flow) {
+        let mut made: Vec<(Readings, Outcome)> = match self.make(session, bench, flow) {
             Ok(Ok(mut made)) => {
                 // What disturbed a condition in its turns is beside those of the others too.
                 let beside = self.beside.clone().map(Disturbance::from);
@@ -105,10 +105,18 @@ impl Campaign<'_> {
                 return Ok(Try::Otherwise);
             }
         }
+        let repeated = is_invalid && flow.first().is_some_and(|run| session.repeat(run.condition, repeats));
+        if !repeated && self.keep_disturbed {
+            // A disturbed run would count, but there is nothing in it.
+            for (_, outcome) in &mut made {
+                if let Outcome::Invalid(_, why) = outcome {
+                    *outcome = Outcome::Failed(std::mem::take(why));
+                }
+            }
+        }
         let new: Vec<NewRun> =
             flow.iter().zip(made).map(|(run, made)| recorded(run, started_unix_ms, made)).collect();
         self.store.record_runs(boot, &new)?;
-        let repeated = is_invalid && flow.first().is_some_and(|run| session.repeat(run.condition, repeats));
         if repeated {
             session.progress.lengthen(flow.len(), flow.iter().map(|run| session.window_of(run)).sum());
             end = Try::Again;
@@ -218,11 +226,7 @@ impl Campaign<'_> {
         let why: Vec<String> =
             nothing.iter().cloned().chain(disturbed.iter().map(Disturbance::to_string)).collect();
         let why = text::reason(&why.join("; "));
-        if disturbed.is_empty() || self.keep_disturbed {
-            Outcome::Failed(why)
-        } else {
-            Outcome::Invalid(metrics, why)
-        }
+        if disturbed.is_empty() { Outcome::Failed(why) } else { Outcome::Invalid(metrics, why) }
     }
 }
 

@@ -166,6 +166,12 @@ fn a_slow_pace_does_not_hold_up_the_stop() {
         let began = std::time::Instant::now();
         let (sent, received) = finish(ends);
         assert!(began.elapsed() < Duration::from_secs(4), "{kind} took {:?}", began.elapsed());
-        assert!(sent.sent.bytes > 0 && received.received.bytes > 0, "{kind}: {sent:?} {received:?}");
+        let what = format!("{kind}: {sent:?} {received:?}");
+        if kind == Kind::TcpStream {
+            assert!(sent.sent.bytes > 0 && received.received.bytes > 0, "{what}");
+        } else {
+            // Each is due within the second that it takes.
+            assert!(sent.sent.messages <= 1, "{what}");
+        }
     }
 }

@@ -172,19 +172,22 @@ fn a_run_in_which_nothing_arrived_fails_with_its_reason() {
 
 #[test]
 fn nothing_beside_a_disturbance_is_repeated_and_never_kept() {
-    let mut world = World::new();
-    world.lab.faults.insert(WARMUPS + 1, Fault::DisturbedToNothing);
-    let summary = world.session(None).unwrap();
-    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
     let why = "nothing arrived; another session measured on this machine (--beside): a loud neighbour";
-    let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 1].clone();
-    assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Invalid, Some(why)));
+    for keep_disturbed in [false, true] {
+        let mut world = World { keep_disturbed, ..World::new() };
+        world.lab.faults.insert(WARMUPS + 1, Fault::DisturbedToNothing);
+        let summary = world.session(None).unwrap();
+        assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
+        let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 1].clone();
+        assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Invalid, Some(why)));
+    }
 
+    // A run and its two repeats.
     let mut world = World { keep_disturbed: true, ..World::new() };
-    world.lab.faults.insert(WARMUPS + 1, Fault::DisturbedToNothing);
+    world.lab.faults.extend((1..4).map(|run| (WARMUPS + run, Fault::DisturbedToNothing)));
     let summary = world.session(None).unwrap();
     assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::SomeFailed, RECORDED - 1, 1));
-    let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 1].clone();
+    let run = world.store.load(summary.study).unwrap().runs[WARMUPS + 3].clone();
     assert_eq!((run.status, run.reason.as_deref()), (RunStatus::Failed, Some(why)));
 }
 
