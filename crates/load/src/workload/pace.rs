@@ -84,8 +84,8 @@ const LAG: u64 = 10_000_000;
 impl Due {
     /// The first `bytes` are due at a `random` point of the time that they take at a pace of
     /// `bits`. So a sender is expected to send its pace in any window, however soon that begins and
-    /// however many datagrams it sends at once: one that begins with its first bytes sends as much
-    /// more as they are, in turns at the same place of each.
+    /// however many datagrams it sends at once. If it began with its first bytes it would send that
+    /// much more, and where conditions take turns always at the same place of a turn.
     fn begin(&mut self, bytes: u64, now: u64, bits: u64, random: u64) {
         let takes = u128::from(bytes) * 8_000_000_000 / u128::from(bits);
         let wait = takes.saturating_mul(u128::from(random)) >> 64;
