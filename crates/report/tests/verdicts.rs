@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use netassay_report::{
-    Agreed, BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, Layout, Results, Sizing,
-    SizingRequest, Spread, is_decided,
+    Agreed, BothWays, ComparisonRequest, Comparisons, Error, FalsePositives, Layout, PlanListing, Results,
+    Sizing, SizingRequest, Spread, is_decided,
 };
 use record::{Detail, Response, Turns, sample};
 use serde_json::json;
@@ -231,6 +231,23 @@ fn turns_and_runs_are_compared_in_the_same_boots() {
     assert_eq!(found.outcome(), Agreed::Disagree);
     let text = found.text(Layout::WIDE);
     assert!(text.contains("Turns and runs disagree: do not rely on differences"), "{text}");
+}
+
+#[test]
+fn a_plan_says_that_turns_share_the_buffers_that_tcp_sizes() {
+    let planned = |given: &str| {
+        let text = format!(
+            "{HEAD}{given}[factors]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 6\nalternate = \"100ms\"\n"
+        );
+        let study = Study::parse("made", &text).unwrap();
+        PlanListing::new(&study, study.plan(), Vec::new(), None).text(Layout::WIDE)
+    };
+    let (by_tcp, given) = (planned(""), planned("socket_buffer = 4194304\n"));
+    assert!(by_tcp.contains("\nTCP sizes the buffers of a flow for all of its turns"), "{by_tcp}");
+    assert!(
+        given.contains("conditions that share a flow: 1, 2\n") && !given.contains("TCP sizes"),
+        "{given}"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use study::{
-    Alternate, BootKind, Costs, Dropped, Effective, Expected, Plan, Study, Tracing, format_duration,
+    Alternate, BootKind, Costs, Dropped, Effective, Expected, Kind, Plan, Study, Tracing, format_duration,
 };
 
 use crate::words::layout::Layout;
@@ -141,13 +141,23 @@ impl PlanListing {
         let named = |(_, flow): (usize, Vec<usize>)| {
             flow.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ")
         };
-        let flows: Vec<String> = together.enumerate().filter(first).map(named).collect();
-        if flows.is_empty() {
+        let shared: Vec<(usize, Vec<usize>)> = together.enumerate().filter(first).collect();
+        if shared.is_empty() {
             return "no two conditions can take turns in one flow here\n".to_owned();
         }
+        let grows = |flow: &(usize, Vec<usize>)| {
+            let traffic = &self.plan.conditions[flow.0].workload.traffic;
+            traffic.kind == Kind::TcpStream && traffic.socket_buffer.is_none()
+        };
+        let buffers = if shared.iter().any(grows) {
+            "TCP sizes the buffers of a flow for all of its turns, so a difference may not be that of flows of their own: `netassay aa --alternate` compares both, and a `socket_buffer` makes the buffers alike\n"
+        } else {
+            ""
+        };
+        let flows: Vec<String> = shared.into_iter().map(named).collect();
         let apart = if self.plan.asked.protocol.apart { " in every second block" } else { "" };
         format!(
-            "turns of {}{apart}, of which the first {} are not counted; conditions that share a flow: {}\n",
+            "turns of {}{apart}, of which the first {} are not counted; conditions that share a flow: {}\n{buffers}",
             format_duration(turn),
             format_duration(settle),
             flows.join("; ")
