@@ -53,7 +53,7 @@ impl Document {
         // What `runner` hands on of a search.
         let last = if search.lower.is_some() { "the last at that rate" } else { "the last" };
         lines.push(format!(
-            "{} of {seconds} s{more}; the lines below are of {last}, `limited by` is of the best with the most \
+            "{} of {seconds} s{more}; the lines below are of {last}, `limited by` is of the best of those with the most \
              that can be offered",
             counted(search.trials.len(), "trial")
         ));
