@@ -26,7 +26,8 @@ fn a_page_says_which_trial_its_lines_are_of() {
     let output = bench.netassay_as_nobody(&[&search[..], &short[..]].concat()).output().unwrap();
     expect(&output, 0);
     let page = stdout(&output);
-    let said = "the lines below are of the last at that rate, `limited by` is of the best of those with the most";
+    let said =
+        "the lines below are of the last at that rate, `limited by` is of the best of those with the most";
     assert!(page.contains(said) && page.contains("limited by   "), "{page}");
 }
 
