@@ -42,6 +42,14 @@ impl Loaded {
         }
     }
 
+    /// The function of a kprobe at its entry or its return.
+    pub(crate) fn function(&self, side: At) -> Option<&CString> {
+        match &self.place {
+            Place::Function(name, at) if *at == side => Some(name),
+            _ => None,
+        }
+    }
+
     pub(crate) fn attached(mut self) -> Result<(Self, Attached), String> {
         let attached = self.attach().map_err(said)?;
         Ok((self, attached))

@@ -1,6 +1,7 @@
 //! The programs at their places, and the threads that they follow.
 
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::fs;
 use std::io;
 
@@ -309,10 +310,20 @@ impl Tracer {
     /// The kernel's error, of the first place that cannot be had any more.
     pub fn attach(&mut self, probes: &[Probe]) -> Result<(), TraceError> {
         let wanted = |point: u8| probes.iter().any(|probe| probe.number == point);
+        let is_wanted = |standing: &Standing| standing.point.is_none_or(wanted);
+        // The kernel calls the kprobes of one function in an order that depends on which came
+        // first, and what one takes is before or behind the other: those at returns come last.
+        let comes = |standing: &&Standing| is_wanted(standing) && standing.attached.is_none();
+        let entered = self.programs.iter().filter(comes).filter_map(|one| one.loaded.function(At::Entry));
+        let entered: Vec<CString> = entered.cloned().collect();
         for standing in &mut self.programs {
-            if !standing.point.is_none_or(wanted) {
+            let again = standing.loaded.function(At::Return).is_some_and(|name| entered.contains(name));
+            if again || !is_wanted(standing) {
                 standing.attached = None;
-            } else if standing.attached.is_none() {
+            }
+        }
+        for standing in self.programs.iter_mut().filter(|standing| is_wanted(standing)) {
+            if standing.attached.is_none() {
                 let attached = standing.loaded.attach().map_err(|error| match &standing.loaded.place {
                     Place::Trampoline(..) => error,
                     Place::Tracepoint(name) | Place::Function(name, _) => {
