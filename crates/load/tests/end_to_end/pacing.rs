@@ -161,17 +161,12 @@ fn a_slow_pace_does_not_hold_up_the_stop() {
     for kind in [Kind::UdpStream, Kind::TcpStream] {
         let traffic = Traffic { pacing: Pacing::of_bits(80_000), message: 10_000, ..traffic(kind) };
         let ends = start(&Spec { traffic, ..spec(kind, "127.0.0.1") });
-        std::thread::sleep(Duration::from_millis(100));
+        // Each datagram takes a second at that pace, and the first is due within it.
+        std::thread::sleep(Duration::from_millis(1500));
         step(&ends, Phase::Tail);
         let began = std::time::Instant::now();
         let (sent, received) = finish(ends);
         assert!(began.elapsed() < Duration::from_secs(4), "{kind} took {:?}", began.elapsed());
-        let what = format!("{kind}: {sent:?} {received:?}");
-        if kind == Kind::TcpStream {
-            assert!(sent.sent.bytes > 0 && received.received.bytes > 0, "{what}");
-        } else {
-            // Each is due within the second that it takes.
-            assert!(sent.sent.messages <= 1, "{what}");
-        }
+        assert!(sent.sent.bytes > 0 && received.received.bytes > 0, "{kind}: {sent:?} {received:?}");
     }
 }
