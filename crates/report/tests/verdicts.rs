@@ -243,7 +243,7 @@ fn a_plan_says_that_turns_share_the_buffers_that_tcp_sizes() {
         PlanListing::new(&study, study.plan(), Vec::new(), None).text(Layout::WIDE)
     };
     let (by_tcp, given) = (planned(""), planned("socket_buffer = 4194304\n"));
-    assert!(by_tcp.contains("\nTCP sizes the buffers of a flow for all of its turns"), "{by_tcp}");
+    assert!(by_tcp.contains("\nthe turns of a TCP flow share the buffers that TCP sizes"), "{by_tcp}");
     assert!(
         given.contains("conditions that share a flow: 1, 2\n") && !given.contains("TCP sizes"),
         "{given}"

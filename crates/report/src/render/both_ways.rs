@@ -200,7 +200,7 @@ impl BothWays {
         text.push_str(match self.outcome() {
             Outcome::Agree => "Turns and runs agree: no difference between them is proven.\n",
             Outcome::Disagree => {
-                "Turns and runs disagree: do not rely on differences of these conditions in turns; remove `alternate`, or write a longer `alternate` or `settle`. TCP streams without a `socket_buffer` have one buffer in all turns, as large as TCP made it in any of them: with a `socket_buffer` both ways have the same.\n"
+                "Turns and runs disagree: do not rely on differences of these conditions in turns; remove `alternate`, or write a longer `alternate` or `settle`. Where a TCP stream has no `socket_buffer`, set one: else its turns share a receive buffer that TCP made as large as any of them needs.\n"
             }
             Outcome::NotCompared => "Not everything was compared both ways.\n",
         });

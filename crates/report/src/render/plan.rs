@@ -150,7 +150,7 @@ impl PlanListing {
             traffic.kind == Kind::TcpStream && traffic.socket_buffer.is_none()
         };
         let buffers = if shared.iter().any(grows) {
-            "TCP sizes the buffers of a flow for all of its turns, so a difference may not be that of flows of their own: `netassay aa --alternate` compares both, and a `socket_buffer` makes the buffers alike\n"
+            "the turns of a TCP flow share the buffers that TCP sizes, so a difference may be another one than between flows of their own: compare both with `netassay aa --alternate`, or set a `socket_buffer`\n"
         } else {
             ""
         };
