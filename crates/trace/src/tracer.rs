@@ -311,8 +311,9 @@ impl Tracer {
     pub fn attach(&mut self, probes: &[Probe]) -> Result<(), TraceError> {
         let wanted = |point: u8| probes.iter().any(|probe| probe.number == point);
         let is_wanted = |standing: &Standing| standing.point.is_none_or(wanted);
-        // The kernel calls the kprobes of one function in an order that depends on which came
-        // first, and what one takes is before or behind the other: those at returns come last.
+        // In which order the kernel calls two kprobes of one function depends on which came first,
+        // and by it the stamp of one is before or behind the other's work. So that each batch has
+        // the same order, those at returns always come last.
         let comes = |standing: &&Standing| is_wanted(standing) && standing.attached.is_none();
         let entered = self.programs.iter().filter(comes).filter_map(|one| one.loaded.function(At::Entry));
         let entered: Vec<CString> = entered.cloned().collect();
