@@ -107,7 +107,7 @@ impl Campaign<'_> {
         }
         let repeated = is_invalid && flow.first().is_some_and(|run| session.repeat(run.condition, repeats));
         if !repeated && self.keep_disturbed {
-            // A disturbed run would count, but there is nothing in it.
+            // Only those in which nothing arrived are invalid then, and they were repeated.
             for (_, outcome) in &mut made {
                 if let Outcome::Invalid(_, why) = outcome {
                     *outcome = Outcome::Failed(std::mem::take(why));

@@ -1,8 +1,6 @@
 //! One run, which may be a search for the highest rate without loss: trials at one pace after
 //! another. Which pace is next, and what was found, `stats::search` says.
 
-use std::cmp::Ordering;
-
 use load::{Pacing, Traffic};
 use record::{Disturbance, Limit, RateSearch, RateTrial, RunAccount, SideAccount};
 use stats::search::{Goal, Load, Search, Trial};
@@ -100,8 +98,8 @@ fn find_rate<E>(
     // At a pace of the search's own only that pace would be named. On a busy machine some trials
     // wait for other processes: the one that got most through did so least.
     let most = made.iter().filter(|one| one.trial.asked.is_none()).max_by(|one, other| {
-        let rank = |trial: &RateTrial| (!trial.disturbed, trial.forwarded);
-        rank(&one.trial).partial_cmp(&rank(&other.trial)).unwrap_or(Ordering::Equal)
+        let (one, other) = (&one.trial, &other.trial);
+        other.disturbed.cmp(&one.disturbed).then(one.forwarded.total_cmp(&other.forwarded))
     });
     let most = most.unwrap_or(&made[end]);
     let limit = limit(&most.order, &most.account);

@@ -66,6 +66,7 @@ impl Pace for Paced<'_> {
     }
 }
 
+/// The only random numbers of the standard library: its hashes have a random key.
 fn random(seed: u64) -> u64 {
     RandomState::new().hash_one(seed)
 }
