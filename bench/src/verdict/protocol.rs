@@ -171,7 +171,7 @@ impl Protocol {
 
     /// What a run takes, in s; in turns that is half of the flow of two.
     pub(super) fn of_run(&self, costs: Costs) -> f64 {
-        match self.turns.as_ref().and_then(|plan| plan.share_of_flow(0)) {
+        match self.turns.as_ref().and_then(|plan| plan.share_of_flow(0, CONDITIONS)) {
             Some(share) => share.as_secs_f64() + costs.run / CONDITIONS as f64,
             None => (self.ramp + self.window).as_secs_f64() + costs.run,
         }

@@ -13,6 +13,7 @@ pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
     if plan.asked.protocol.alternate.is_none() {
         return runs.iter().map(|run| vec![*run]).collect();
     }
+    let planned = plan.flows();
     let mut flows: Vec<Vec<PlannedRun>> = Vec::new();
     for run in runs {
         if plan.asked.protocol.is_apart(run.boot, run.block) {
@@ -22,7 +23,7 @@ pub(crate) fn flows(plan: &Plan, runs: &[PlannedRun]) -> Vec<Vec<PlannedRun>> {
         let is_of_it = |flow: &&mut Vec<PlannedRun>| {
             flow.first().is_some_and(|first| {
                 (first.warmup, first.repeat) == (run.warmup, run.repeat)
-                    && plan.in_turns(first.condition).contains(&run.condition)
+                    && planned.with(first.condition).contains(&run.condition)
             })
         };
         match flows.iter_mut().find(is_of_it) {

@@ -22,6 +22,8 @@ impl Expected {
 #[derive(Debug)]
 pub(crate) struct Progress {
     costs: Costs,
+    /// How long the ramp and window of a run of each condition are.
+    each: Vec<Duration>,
     done: usize,
     of: usize,
     /// Ramps and windows of the runs that are left.
@@ -35,10 +37,12 @@ pub(crate) struct Progress {
 impl Progress {
     /// Of a session with these runs, boot by boot.
     pub(crate) fn new(plan: &Plan, open: &[Vec<PlannedRun>], costs: Costs) -> Self {
-        let windows = open.iter().flatten().map(|run| costs.window(plan, run.condition)).sum();
+        let each = costs.windows(plan);
+        let windows = open.iter().flatten().map(|run| each[run.condition]).sum();
         let states =
             open.iter().filter_map(|boot| Some(plan.conditions[boot.first()?.condition].boot.clone()));
         Self {
+            each,
             windows,
             boots: states.collect(),
             of: open.iter().map(Vec::len).sum(),
@@ -57,8 +61,8 @@ impl Progress {
     }
 
     /// How long a condition's run takes, without its costs.
-    pub(crate) fn window(&self, plan: &Plan, condition: usize) -> Duration {
-        self.costs.window(plan, condition)
+    pub(crate) fn window(&self, condition: usize) -> Duration {
+        self.each[condition]
     }
 
     /// Repeated runs make the session longer than planned.

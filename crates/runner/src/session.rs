@@ -84,7 +84,7 @@ impl Session<'_> {
 
     /// How long a run's ramp and window are.
     pub(crate) fn window_of(&self, run: &PlannedRun) -> Duration {
-        self.progress.window(self.plan, run.condition)
+        self.progress.window(run.condition)
     }
 }
 

@@ -46,6 +46,7 @@ pub use plan::comparison::Comparison;
 pub use plan::condition::Condition;
 pub use plan::costs::{Costs, Expected, expected_duration, expected_traces};
 pub use plan::effective::{Effective, Fragments, State};
+pub use plan::flows::Flows;
 pub use plan::schedule::{PlannedRun, schedule};
 pub use plan::settings::{SideSettings, Underlay};
 pub use plan::{Asked, Plan};

@@ -133,6 +133,16 @@ INLINE u32 highest(u64 bits)
 }
 
 /*
+ * Whether an interruption came in since the CPU had spent `aside` in them. A card that interrupts
+ * leads to a packet itself: it writes the same fields, and what is half its own is nobody's.
+ */
+INLINE u32 is_torn(const struct journey *cpu, u64 aside)
+{
+	IN_ORDER;
+	return *(const volatile u64 *)&cpu->aside != aside;
+}
+
+/*
  * The way in. A packet comes by an interrupt and is handed from function to function by a CPU, and
  * later from the socket to a thread that reads: two journeys, joined when the read returns.
  *
@@ -147,16 +157,24 @@ INLINE void lead(struct journey *cpu, u32 point, struct moment moment)
 	cpu->passed = (cpu->passed & ((1ULL << point) - 1)) | 1ULL << point;
 	cpu->at[point] = moment.now;
 	cpu->outside[point] = moment.aside + (cpu->depth ? moment.now - cpu->since : 0);
+	if (is_torn(cpu, moment.aside))
+		cpu->passed = 0;
 }
 
-/* The packet that has just begun with `first` takes what led to it. */
-INLINE void take_lead(struct journey *packet, struct journey *cpu, u32 first)
+/*
+ * The packet that has just begun with `first`, when the CPU had spent `aside` in interruptions,
+ * takes what led to it.
+ */
+INLINE void take_lead(struct journey *packet, struct journey *cpu, u32 first, u64 aside)
 {
+	u64 led = cpu->passed & ((1ULL << first) - 1);
+
 	for (u32 point = 0; point < first && point < POINTS; point++) {
 		packet->at[point] = cpu->at[point];
 		packet->outside[point] = cpu->outside[point];
 	}
-	packet->passed |= cpu->passed & ((1ULL << first) - 1);
+	if (!is_torn(cpu, aside))
+		packet->passed |= led;
 	cpu->passed = 0;
 }
 

@@ -117,6 +117,7 @@ INLINE int arriving(u64 address)
 	struct journey *journey;
 	struct moment moment;
 	enum came_to came_to;
+	u64 aside;
 
 	if (!cpu)
 		return 0;
@@ -157,10 +158,11 @@ INLINE int arriving(u64 address)
 		packet->cpu = processor;
 	}
 	moment = moment_of(&cpu->journey);
+	aside = moment.aside;
 	moment.aside -= packet->ahead;
 	came_to = pass(journey, POINT, FIRST, POINTS, moment);
 	if (came_to == BEGUN || came_to == LOST) {
-		take_lead(journey, &cpu->journey, FIRST);
+		take_lead(journey, &cpu->journey, FIRST, aside);
 		count(&tallies, CAME_IN);
 	}
 	return 0;

@@ -21,6 +21,15 @@ static void segments(const struct journey *journey)
 #define READS 4
 #define LAST 7
 
+/* A card interrupts, and leads to a packet; that takes until 3 ns after `now`. */
+static void interrupted(struct journey *cpu, u64 now)
+{
+	lead(cpu, 0, (struct moment){now + 1, cpu->aside});
+	if (interrupt(cpu))
+		cpu->since = now + 2;
+	resume(cpu, now + 3);
+}
+
 int main(void)
 {
 	struct journey journey = {0}, cpu = {0}, packet = {0};
@@ -61,10 +70,20 @@ int main(void)
 		} else if (what == 'l') {
 			lead(&cpu, (u32)first, (struct moment){second, cpu.aside});
 			printf("l\n");
-		} else if (what == 'p') {
-			came_to = pass(&packet, (u32)first, BEGINS, POINTS, (struct moment){second, cpu.aside});
+		} else if (what == 'L') {
+			struct moment moment = {second, cpu.aside};
+
+			interrupted(&cpu, second);
+			lead(&cpu, (u32)first, moment);
+			printf("L\n");
+		} else if (what == 'p' || what == 'P') {
+			struct moment moment = {second, cpu.aside};
+
+			came_to = pass(&packet, (u32)first, BEGINS, POINTS, moment);
+			if (what == 'P')
+				interrupted(&cpu, second);
 			if (came_to == BEGUN || came_to == LOST)
-				take_lead(&packet, &cpu, BEGINS);
+				take_lead(&packet, &cpu, BEGINS, moment.aside);
 			printf("%d\n", came_to);
 		} else if (what == 'g') {
 			/* g POINT NOW: the reader's. */

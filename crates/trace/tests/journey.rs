@@ -150,6 +150,30 @@ fn an_interrupt_that_leads_to_a_packet_is_not_longer_than_its_way() {
     }
 }
 
+/// A card may interrupt while the stamp of a soft interrupt is written: the clock was read before,
+/// and the interrupt's own stamp is later. When both were kept, the stage between them had a
+/// negative time.
+#[test]
+fn what_an_interrupt_overwrote_leads_to_no_packet() {
+    let mut journey = Journey::compiled();
+    for (led, took) in [('L', 'p'), ('l', 'P'), ('L', 'P')] {
+        journey.ask('n', 0, 0);
+        journey.ask('l', 0, 1000);
+        journey.ask(led, 1, 1050);
+        assert_eq!(journey.hit_of(took, 2, 1100).0, BEGUN);
+        journey.hit_of('g', 4, 1200);
+        let (_, segments) = journey.hit_of('g', LAST, 1300);
+        assert_eq!(segments, [[4, 100, 0], [LAST, 100, 0]], "{led} {took}");
+        // The next packet is led to as ever.
+        journey.ask('l', 0, 2000);
+        journey.ask('l', 1, 2050);
+        assert_eq!(journey.hit_of('p', 2, 2100).0, LOST);
+        journey.hit_of('g', 4, 2200);
+        let (_, segments) = journey.hit_of('g', LAST, 2300);
+        assert_eq!(segments[..2], [[1, 50, 0], [2, 50, 0]], "{led} {took}");
+    }
+}
+
 /// The way in: points 0 and 1 lead to a packet, 2 and 3 are its own, 4 to 7 its reader's.
 #[test]
 fn a_packet_that_is_read_is_divided_from_the_interrupt_to_the_reader() {

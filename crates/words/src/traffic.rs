@@ -206,6 +206,12 @@ impl Traffic {
         self.connected || (!sends && !self.kind.is_rr())
     }
 
+    /// Whether TCP sizes the buffers of a flow as the flow needs them: larger, and never smaller.
+    #[must_use]
+    pub fn has_growing_buffers(&self) -> bool {
+        self.kind == Kind::TcpStream && self.socket_buffer.is_none()
+    }
+
     /// Whether small segments go out at once.
     #[must_use]
     pub fn is_nodelay(&self) -> bool {

@@ -1,11 +1,14 @@
 //! The turns that conditions take in one flow.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
+use crate::key::Key;
 use crate::keys::KEYS;
 use crate::sysctls::acts_at_once;
 use crate::traffic::Traffic;
-use crate::tuning::Tuning;
+use crate::tuning::{Tuning, TuningKey};
 use crate::value::Value;
 use crate::workload::Workload;
 
@@ -27,40 +30,40 @@ pub struct Turn {
 }
 
 impl Workload {
-    /// Whether both can take turns in one flow: they differ only in what its sockets can be given
-    /// while they carry traffic ([`Key::in_turns`](crate::Key::in_turns)).
+    /// What it keeps as long as its flow lasts: what sockets cannot be given while they carry
+    /// traffic, and the names of the keys that they can be given, as far as these are written
+    /// ([`Key::in_turns`](crate::Key::in_turns)).
     #[must_use]
-    pub fn shares_flow_with(&self, other: &Self) -> bool {
-        let mut switched = self.clone();
-        for key in KEYS.iter().filter(|key| key.in_turns.contains(&other.traffic.kind)) {
-            let wanted = key.get(other);
-            if ![key.get(self), wanted.clone()].contains(&Value::Default) {
-                key.set(&mut switched, &wanted);
-            }
-        }
-        switched == *other
+    pub fn of_flow(&self) -> (Self, Vec<&'static str>) {
+        let (mut kept, plain) = (self.clone(), Self::new(self.traffic.kind));
+        let switched: Vec<&Key> = KEYS
+            .iter()
+            .filter(|key| key.in_turns.contains(&self.traffic.kind) && key.get(self) != Value::Default)
+            .collect();
+        switched.iter().for_each(|key| key.set(&mut kept, &key.get(&plain)));
+        (kept, switched.iter().map(|key| key.name).collect())
     }
 }
 
 impl Traffic {
-    /// The same of traffic without its name and its times.
+    /// Whether both can take turns in one flow.
     #[must_use]
     pub fn shares_flow_with(&self, other: &Self) -> bool {
-        self.in_a_workload().shares_flow_with(&other.in_a_workload())
+        self.in_a_workload().of_flow() == other.in_a_workload().of_flow()
     }
 }
 
 impl Tuning {
-    /// Whether a machine can go from one to the other while traffic flows. Every setting but some
-    /// sysctls acts at once; a flow's threads stay on their CPU.
+    /// What a machine keeps as long as a flow lasts. Every setting but some sysctls acts at once; a
+    /// flow's threads stay on their CPU.
     #[must_use]
-    pub fn shares_flow_with(&self, other: &Self) -> bool {
-        let threads = |one: &Self| one.placement.map(|both| both.traffic);
-        let differs = |name: &&String| self.sysctl.get(*name) != other.sysctl.get(*name);
-        let mut sysctls = self.sysctl.keys().chain(other.sysctl.keys()).filter(differs);
-        self.varied == other.varied
-            && threads(self) == threads(other)
-            && sysctls.all(|name| acts_at_once(name))
+    pub fn of_flow(&self) -> (&BTreeSet<TuningKey>, Option<u32>, BTreeMap<&str, &str>) {
+        let lasting = self.sysctl.iter().filter(|(name, _)| !acts_at_once(name));
+        (
+            &self.varied,
+            self.placement.map(|both| both.traffic),
+            lasting.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
+        )
     }
 }
 
@@ -113,38 +116,37 @@ mod tests {
         assert!(!one.shares_flow_with(&of(Kind::TcpStream, &[("dscp", "0")])));
         assert!(!of(Kind::TcpRr, &[("dscp", "0")]).shares_flow_with(&of(Kind::UdpRr, &[("dscp", "0")])));
         let timed = Workload { ramp: std::time::Duration::ZERO, ..one.in_a_workload() };
-        assert!(!one.in_a_workload().shares_flow_with(&timed));
+        assert_ne!(one.in_a_workload().of_flow(), timed.of_flow());
     }
 
     #[test]
     fn a_machine_changes_in_flight_where_the_threads_stay() {
+        let share = |one: &Tuning, other: &Tuning| one.of_flow() == other.of_flow();
         let placed = |irq, traffic| Tuning {
             varied: TuningKey::ALL.into(),
             placement: Some(Placement { irq, traffic }),
             ..Tuning::default()
         };
-        assert!(placed(0, 1).shares_flow_with(&placed(1, 1)));
-        assert!(!placed(0, 1).shares_flow_with(&placed(0, 0)));
+        assert!(share(&placed(0, 1), &placed(1, 1)));
+        assert!(!share(&placed(0, 1), &placed(0, 0)));
         let anywhere = Tuning { placement: None, ..placed(0, 1) };
-        assert!(!placed(0, 1).shares_flow_with(&anywhere));
+        assert!(!share(&placed(0, 1), &anywhere));
         let fast = Tuning {
             governor: Some("performance".to_owned()),
             cpu_latency: Some(0),
             irq_affinity: Some(vec![0]),
             ..anywhere.clone()
         };
-        assert!(fast.shares_flow_with(&anywhere) && anywhere.shares_flow_with(&fast));
+        assert!(share(&fast, &anywhere) && share(&anywhere, &fast));
         let with = |name: &str, value: &str| Tuning {
             sysctl: [(name.to_owned(), value.to_owned())].into(),
             ..anywhere.clone()
         };
         let corking = |value| with("net.ipv4.tcp_autocorking", value);
-        assert!(corking("0").shares_flow_with(&corking("1")));
+        assert!(share(&corking("0"), &corking("1")));
         // A socket has its own copy of it.
         let polling = |value| with("net.core.busy_read", value);
-        assert!(
-            !polling("0").shares_flow_with(&polling("50")) && polling("0").shares_flow_with(&polling("0"))
-        );
+        assert!(!share(&polling("0"), &polling("50")) && share(&polling("0"), &polling("0")));
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn newest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured>
 fn the_other_way(study: &Study, pilot: &Protocol) -> Option<Study> {
     let alternate = pilot.alternate.filter(|_| pilot.apart)?;
     let changes = if study.protocol().alternate.is_some() {
-        vec!["alternate=".to_owned(), "settle=".to_owned()]
+        vec!["alternate=off".to_owned(), "settle=".to_owned()]
     } else {
         vec![
             format!("alternate={}", format_duration(alternate.turn)),

@@ -69,10 +69,11 @@ fn turns(run: &StoredRun) -> Option<&Turns> {
 /// The runs of the first flow of each set of conditions that shared one, by the first of them.
 fn flows<'a>(view: &View<'a>) -> BTreeMap<usize, Vec<(&'a StoredRun, &'a Turns)>> {
     let mut flows: BTreeMap<usize, Vec<(&StoredRun, &Turns)>> = BTreeMap::new();
+    let planned = view.stored.plan.flows();
     for run in view.stored.measurements() {
         let Some(turns) = turns(run) else { continue };
-        let together = view.stored.plan.in_turns(run.condition);
-        let flow = flows.entry(together.first().copied().unwrap_or(run.condition)).or_default();
+        let first = planned.with(run.condition).first().copied();
+        let flow = flows.entry(first.unwrap_or(run.condition)).or_default();
         if flow.first().is_none_or(|(first, _)| (first.boot, first.repeat) == (run.boot, run.repeat)) {
             flow.push((run, turns));
         }

@@ -52,11 +52,13 @@ impl Spread {
         let planned = what(&plan.conditions[target.baseline]);
         let alike =
             |condition: usize| stored.plan.conditions.get(condition).is_some_and(|one| what(one) == planned);
-        let flow = plan.in_turns(target.baseline);
+        let flows = plan.flows();
+        let flow = flows.with(target.baseline);
         if target.conditions.iter().all(|condition| flow.contains(condition)) {
             let own = (0..stored.plan.conditions.len()).filter(|condition| alike(*condition));
-            if let Some(flow) = own.map(|one| stored.plan.in_turns(one)).find(|flow| flow.len() > 1) {
-                return Ok(Self::of_flows(stored, &flow, target.metric));
+            let flows = stored.plan.flows();
+            if let Some(flow) = own.map(|one| flows.with(one)).find(|flow| flow.len() > 1) {
+                return Ok(Self::of_flows(stored, flow, target.metric));
             }
         }
         // Where it measured in turns and in runs of their own: as the study to be planned does.

@@ -60,6 +60,7 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
         rate(own.flat_map(|turns| turns.turns.iter().map(slice)))
     };
     let rates: Vec<Option<f64>> = (0..stored.plan.conditions.len()).map(rate_of).collect();
+    let flows = stored.plan.flows();
     let of_condition = |(index, condition): (usize, &study::Condition)| {
         let runs = || stored.measurements().filter(move |run| run.condition == index);
         let all: Vec<&Turns> = runs().filter_map(turns).collect();
@@ -74,7 +75,7 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
             turns: all.iter().map(|one| one.turns.len()).sum(),
             parts: PARTS.map(|(_, [first, last])| response(&all, first..last)),
             carry_over: stats::mean(&boots),
-            effect: effect(&stored.plan.in_turns(index), &rates),
+            effect: effect(flows.with(index), &rates),
             interval: interval(&boots, ALPHA),
             boots,
         })
@@ -87,7 +88,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let Some(Alternate { turn, .. }) = stored.plan.asked.protocol.alternate else { return Vec::new() };
     let all = in_turns(stored);
     if all.is_empty() {
-        return vec!["no conditions took turns in one flow, though the study asks for that".to_owned()];
+        return vec!["no conditions took turns in one flow, though some could have".to_owned()];
     }
     let names: Vec<&str> = all.iter().map(|one| one.label.as_str()).collect();
     let mut notes = vec![format!(
@@ -97,9 +98,8 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
         uncounted(stored)
     )];
     let protocol = &stored.plan.asked.protocol;
-    let own = stored
-        .measurements()
-        .filter(|run| turns(run).is_none() && stored.plan.in_turns(run.condition).len() > 1);
+    let flows = stored.plan.flows();
+    let own = stored.measurements().filter(|run| turns(run).is_none() && flows.with(run.condition).len() > 1);
     let (planned, apart): (Vec<&StoredRun>, Vec<&StoredRun>) =
         own.partition(|run| protocol.is_apart(run.boot, run.block));
     let (planned, apart) = (planned.len(), apart.len());

@@ -237,8 +237,7 @@ impl Pair {
 /// baseline or, in flows without it, the condition that has most of its levels.
 fn pairs(plan: &Plan) -> Vec<Pair> {
     let mut pairs = Vec::new();
-    let flows = (0..plan.conditions.len()).map(|index| (index, plan.in_turns(index)));
-    for (_, flow) in flows.filter(|(index, flow)| flow.len() > 1 && flow.first() == Some(index)) {
+    for flow in plan.flows().shared() {
         let is_of_it = |workload: &str| plan.conditions[flow[0]].workload.name == workload;
         for target in own_targets(plan).into_iter().filter(|target| is_of_it(&target.workload)) {
             let levels = &plan.conditions[target.baseline].levels;
@@ -263,7 +262,8 @@ fn pairs(plan: &Plan) -> Vec<Pair> {
 fn time(plan: &Plan, condition: usize, found: &Agreement) -> Option<(f64, (f64, f64))> {
     let workload = &plan.conditions[condition].workload;
     let own = workload.ramp.saturating_add(workload.duration);
-    let times = plan.share_of_flow(condition)?.as_secs_f64() / own.as_secs_f64();
+    let times =
+        plan.share_of_flow(condition, plan.flows().with(condition).len())?.as_secs_f64() / own.as_secs_f64();
     let share = times * (found.first.standard_error / found.second.standard_error).powi(2);
     let df = found.boots as f64 - 1.0;
     let wide = fisher::quantile((1.0 + LEVEL) / 2.0, df, df)?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use study::{
-    Alternate, BootKind, Costs, Dropped, Effective, Expected, Kind, Plan, Study, Tracing, format_duration,
+    Alternate, BootKind, Costs, Dropped, Effective, Expected, Plan, Study, Tracing, format_duration,
 };
 
 use crate::words::layout::Layout;
@@ -51,7 +51,7 @@ impl PlanListing {
         notes.extend(
             study
                 .turns_dropped()
-                .map(|why| format!("`alternate` is `auto`, and conditions have runs of their own: {why}")),
+                .map(|why| format!("each condition has runs of its own, and takes no turns: {why}")),
         );
         let schedule = study::schedule(&plan.states_of_conditions(), protocol);
         let expected = match costs {
@@ -136,19 +136,14 @@ impl PlanListing {
 
     /// Which conditions take turns.
     fn turns(&self, Alternate { turn, settle }: Alternate) -> String {
-        let together = (0..self.plan.conditions.len()).map(|index| self.plan.in_turns(index));
-        let first = |(index, flow): &(usize, Vec<usize>)| flow.len() > 1 && flow.first() == Some(index);
-        let named = |(_, flow): (usize, Vec<usize>)| {
-            flow.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ")
-        };
-        let shared: Vec<(usize, Vec<usize>)> = together.enumerate().filter(first).collect();
+        let named =
+            |flow: &[usize]| flow.iter().map(|index| (index + 1).to_string()).collect::<Vec<_>>().join(", ");
+        let flows = self.plan.flows();
+        let shared: Vec<&[usize]> = flows.shared().collect();
         if shared.is_empty() {
             return "no two conditions can take turns in one flow here\n".to_owned();
         }
-        let grows = |flow: &(usize, Vec<usize>)| {
-            let traffic = &self.plan.conditions[flow.0].workload.traffic;
-            traffic.kind == Kind::TcpStream && traffic.socket_buffer.is_none()
-        };
+        let grows = |flow: &&[usize]| self.plan.conditions[flow[0]].workload.traffic.has_growing_buffers();
         let buffers = if shared.iter().any(grows) {
             "the turns of a TCP flow share the buffers that TCP sizes, so a difference may be another one than between flows of their own: compare both with `netassay aa --alternate`, or set a `socket_buffer`\n"
         } else {

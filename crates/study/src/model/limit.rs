@@ -60,8 +60,6 @@ pub(crate) const LOOKS: RangeInclusive<u64> = 2..=20;
 /// A turn: shorter ones are lost in the time that a switch takes, and drift changes longer ones.
 pub(crate) const TURN: Shape =
     Shape::Time(Duration::from_millis(20), Duration::from_secs(10), Duration::from_nanos(1));
-/// The word for turns where they are possible.
-pub(crate) const AUTO: &str = "auto";
 /// The first part of a turn.
 pub(crate) const SETTLE: Shape =
     Shape::Time(Duration::from_millis(1), Duration::from_secs(5), Duration::from_nanos(1));

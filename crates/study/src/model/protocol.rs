@@ -84,7 +84,7 @@ impl Protocol {
 }
 
 impl Default for Protocol {
-    /// The protocol of the reference studies R1 and R2: 3 boots of 1 warm-up run and 10 recorded
+    /// Boots and runs of the reference studies R1 and R2: 3 boots of 1 warm-up run and 10 recorded
     /// runs.
     fn default() -> Self {
         Self {
@@ -95,7 +95,7 @@ impl Default for Protocol {
             order: Order::Interleaved,
             seed: 1,
             stop: None,
-            alternate: None,
+            alternate: Some(Alternate::of(Alternate::TURN, None)),
             apart: false,
         }
     }
@@ -110,6 +110,17 @@ words::vocabulary! {
         /// Condition after condition, as most published studies did. Drift falls on some conditions
         /// more than on others.
         Sequential = "sequential";
+    }
+}
+
+words::vocabulary! {
+    /// Whether conditions take turns, where their length is not written.
+    #[derive(Default)]
+    pub(crate) enum WhetherTurns: "a duration, `auto` or `off`" {
+        /// Where they can, and turns are known to find what runs find.
+        Auto = "auto", default;
+        /// Each condition has runs of its own.
+        Off = "off";
     }
 }
 

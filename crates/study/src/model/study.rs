@@ -34,7 +34,7 @@ pub struct Study {
     pub(crate) machine: Machines,
     pub(crate) tracing: Option<Tracing>,
     pub(crate) looks_dropped: Option<LooksDropped>,
-    /// Why its conditions take no turns, if they were to where they can.
+    /// Why conditions that could be switched in flight take no turns, if `alternate` is `auto`.
     pub(crate) turns_dropped: Option<String>,
     pub(crate) text: String,
 }
@@ -136,7 +136,8 @@ impl Study {
         self.looks_dropped
     }
 
-    /// Why its conditions take no turns, if `alternate` is `auto` and they cannot.
+    /// Why conditions that could be switched in flight take no turns, and what to do for turns, if
+    /// `alternate` is `auto`.
     pub fn turns_dropped(&self) -> Option<&str> {
         self.turns_dropped.as_deref()
     }

@@ -11,7 +11,7 @@ use words::{
 use crate::model::design::DesignKind;
 use crate::model::limit;
 use crate::model::offloads::Offloads;
-use crate::model::protocol::{BootKind, Order};
+use crate::model::protocol::{BootKind, Order, WhetherTurns};
 use crate::model::stop::Bounds;
 
 /// A table of a study file.
@@ -57,8 +57,8 @@ pub(crate) enum Part {
     Number(&'static str, RangeInclusive<u64>),
     /// A value as a key of traffic has it, with its name in the schema.
     Shaped(&'static str, Shape),
-    /// The same, or `auto`.
-    OrAuto(&'static str, Shape),
+    /// The same, or a word.
+    OrWord(&'static str, Shape, Vocabulary),
     Word(Vocabulary),
     /// Several words, each once.
     Words(Vocabulary),
@@ -273,8 +273,8 @@ pub(crate) const PROTOCOL: Table = Table {
         may("stop", Part::Table(&STOP), "When it may stop before the last boot. Default: never."),
         may(
             "alternate",
-            Part::OrAuto("Turn", limit::TURN),
-            "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. `auto`: turns of 100 ms if any conditions can take turns and the study compares nothing that is counted for whole flows; otherwise none. Default: each condition has runs of its own.",
+            Part::OrWord("Turn", limit::TURN, WhetherTurns::VOCABULARY),
+            "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. `off`: each condition has runs of its own. `auto`: turns of 100 ms if any conditions can take turns, the study compares nothing that is counted for whole flows, and turns are known to find what runs find; otherwise as `off`. Default: auto.",
         ),
         may(
             "settle",

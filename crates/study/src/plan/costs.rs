@@ -9,6 +9,7 @@ use words::Kind;
 use crate::model::boot_state::BootState;
 use crate::model::protocol::Protocol;
 use crate::plan::Plan;
+use crate::plan::condition::Condition;
 
 // Measured: times in databases of whole studies, on an idle machine of 2 cores with emulation.
 
@@ -113,20 +114,24 @@ impl Costs {
         measured.map_or(stated, |(_, time)| *time)
     }
 
-    /// The ramp and window of a condition's run; of a search for a rate those of its trials, and of
-    /// conditions that take turns its share of their flow, or half of both if they do so in every
-    /// second block.
+    /// The ramp and window of a run of each condition; of a search for a rate those of its trials,
+    /// and of conditions that take turns its share of their flow, or half of both if they do so in
+    /// every second block.
     #[must_use]
-    pub fn window(&self, plan: &Plan, condition: usize) -> Duration {
-        let workload = &plan.conditions[condition].workload;
-        let trials = if workload.traffic.find_rate { SEARCH } else { 1 };
-        let once = workload.ramp.saturating_add(workload.duration);
-        match plan.share_of_flow(condition) {
-            Some(share) if plan.asked.protocol.apart => once.saturating_add(share) / 2,
-            Some(share) => share,
-            None if self.exact => Duration::ZERO,
-            None => once.saturating_mul(trials),
-        }
+    pub fn windows(&self, plan: &Plan) -> Vec<Duration> {
+        let flows = plan.flows();
+        let window = |condition: &Condition| {
+            let workload = &condition.workload;
+            let trials = if workload.traffic.find_rate { SEARCH } else { 1 };
+            let once = workload.ramp.saturating_add(workload.duration);
+            match plan.share_of_flow(condition.index, flows.with(condition.index).len()) {
+                Some(share) if plan.asked.protocol.apart => once.saturating_add(share) / 2,
+                Some(share) => share,
+                None if self.exact => Duration::ZERO,
+                None => once.saturating_mul(trials),
+            }
+        };
+        plan.conditions.iter().map(window).collect()
     }
 
     /// How long a plan takes with these costs.
@@ -137,7 +142,7 @@ impl Costs {
             |times: &mut dyn Iterator<Item = Duration>| times.fold(Duration::ZERO, Duration::saturating_add);
         let runs = protocol.warmup.saturating_add(protocol.runs).saturating_mul(protocol.boots);
         Expected {
-            windows: times(sum(&mut (0..plan.conditions.len()).map(|one| self.window(plan, one))), runs),
+            windows: times(sum(&mut self.windows(plan).into_iter()), runs),
             beside: times(sum(&mut plan.conditions.iter().map(|_| self.run)), runs),
             boots: times(sum(&mut plan.states().iter().map(|state| self.boot(state))), protocol.boots),
             trying: self.trying,

@@ -6,6 +6,7 @@ pub(crate) mod condition;
 pub(crate) mod costs;
 pub(crate) mod draft;
 pub(crate) mod effective;
+pub(crate) mod flows;
 pub(crate) mod merge;
 pub(crate) mod name;
 pub(crate) mod rule;

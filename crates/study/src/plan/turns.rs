@@ -3,30 +3,13 @@
 use std::time::Duration;
 
 use rand_chacha::ChaCha12Rng;
-use words::{Family, MOST_IN_TURNS, Turn};
+use words::Turn;
 
-use crate::model::boot_state::BootState;
 use crate::model::protocol::Alternate;
 use crate::plan::Plan;
-use crate::plan::condition::Condition;
 use crate::plan::schedule::{PlannedRun, below, random_of_run};
-use crate::plan::settings::{SideSettings, Underlay};
 
 impl Plan {
-    /// The conditions that share a flow with this one, itself among them: those that differ from it
-    /// only in what can be switched while traffic flows. Only itself where none take turns.
-    #[must_use]
-    pub fn in_turns(&self, index: usize) -> Vec<usize> {
-        let alone = vec![index];
-        let Some(condition) = self.conditions.get(index).filter(|_| self.asked.protocol.alternate.is_some())
-        else {
-            return alone;
-        };
-        let shares = |other: &&Condition| condition.shares_flow_with(other);
-        let together: Vec<usize> = self.conditions.iter().filter(shares).map(|one| one.index).collect();
-        if (2..=MOST_IN_TURNS).contains(&together.len()) { together } else { alone }
-    }
-
     /// The turns of a flow of these conditions, whose window is that of a run of each of them, as
     /// far as they are counted. The states of the turns are indexes into `together`.
     #[must_use]
@@ -37,34 +20,16 @@ impl Plan {
         (0..blocks).flat_map(|_| block(together.len(), &mut random)).collect()
     }
 
-    /// A condition's share of the ramp and the turns of its flow; `None` where it shares none.
+    /// How long a flow of so many conditions takes for each of them: its share of the ramp and the
+    /// turns of one whose window is that of this condition; `None` where it shares none.
     #[must_use]
-    pub fn share_of_flow(&self, index: usize) -> Option<Duration> {
+    pub fn share_of_flow(&self, index: usize, together: usize) -> Option<Duration> {
         let alternate = self.asked.protocol.alternate?;
-        let together = u32::try_from(self.in_turns(index).len()).ok().filter(|together| *together > 1)?;
+        let share = u32::try_from(together).ok().filter(|together| *together > 1)?;
         let workload = &self.conditions[index].workload;
-        let turns = length(together as usize, alternate, workload.duration);
+        let turns = length(together, alternate, workload.duration);
         let turns = alternate.turn.saturating_mul(u32::try_from(turns).unwrap_or(u32::MAX));
-        Some(workload.ramp.saturating_add(turns) / together)
-    }
-}
-
-impl Condition {
-    /// Whether both may take turns in one flow. A search for a rate is several flows.
-    pub(crate) fn shares_flow_with(&self, other: &Self) -> bool {
-        let share = |one: &SideSettings, other: &SideSettings| {
-            one.device == other.device && one.tuning.shares_flow_with(&other.tuning)
-        };
-        !self.workload.traffic.find_rate
-            && self.workload.shares_flow_with(&other.workload)
-            && self.fixed() == other.fixed()
-            && share(&self.transmitter, &other.transmitter)
-            && share(&self.receiver, &other.receiver)
-    }
-
-    /// What a flow keeps beside its traffic, settings of a side apart.
-    fn fixed(&self) -> (Family, Option<u32>, &Underlay, &BootState) {
-        (self.family, self.mtu, &self.underlay, &self.boot)
+        Some(workload.ramp.saturating_add(turns) / share)
     }
 }
 
@@ -129,6 +94,7 @@ fn walk(conditions: usize, random: &mut ChaCha12Rng) -> Vec<usize> {
 mod tests {
     use proptest::prelude::*;
     use rand_chacha::rand_core::SeedableRng;
+    use words::MOST_IN_TURNS;
 
     use super::*;
 

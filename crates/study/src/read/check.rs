@@ -1,20 +1,17 @@
 //! What is wrong with a file whose parts are all right.
 
 use std::ops::Range;
-use std::time::Duration;
 
-use words::metric::Metric;
-use words::{KEYS, MOST_IN_TURNS, MOST_TURNS, Scenario, suggest};
+use words::Scenario;
 
 use crate::model::grid;
 use crate::model::limit;
-use crate::model::protocol::{Alternate, Order};
-use crate::model::selection::Request;
 use crate::model::study::Study;
 use crate::plan::comparison::resolve;
 use crate::plan::condition::Condition;
 use crate::plan::draft::Draft;
-use crate::plan::{rule, turns};
+use crate::plan::rule;
+use crate::read::obstacle::Obstacle;
 use crate::read::problems::Problems;
 use crate::read::{comparison, factor, workload};
 
@@ -78,6 +75,7 @@ pub(crate) struct Places<'r> {
     pub(crate) exclusions: &'r [Range<usize>],
     pub(crate) comparisons: &'r [comparison::Read],
     pub(crate) stop: Option<Range<usize>>,
+    /// None where conditions take turns only if they can.
     pub(crate) alternate: Option<Range<usize>>,
 }
 
@@ -112,9 +110,12 @@ pub(crate) fn plan(
     }
     sizes(study, &draft, workloads, factors, problems);
     states(&draft, places.stop.clone(), problems);
-    let obstacle = study.protocol().alternate.and_then(|alternate| obstacle(study, &draft, alternate));
-    if let (Some(place), Some(Obstacle { why, help })) = (&places.alternate, &obstacle) {
-        problems.report(place.clone(), why.clone(), help.clone());
+    let obstacle = study.protocol().alternate.and_then(|alternate| {
+        let doubt = || places.alternate.is_none().then(|| Obstacle::doubted(&draft)).flatten();
+        Obstacle::of(study, &draft, alternate).or_else(doubt)
+    });
+    if let (Some(place), Some(Obstacle { why, way, .. })) = (&places.alternate, &obstacle) {
+        problems.report(place.clone(), why.clone(), format!("remove `alternate`, or {way}"));
     }
     let planned = draft.planned();
     for read in places.comparisons {
@@ -151,78 +152,6 @@ fn states(draft: &Draft, stop: Option<Range<usize>>, problems: &mut Problems) {
         let help = "remove `stop`, or the factors that need a fresh boot to change (scenario, kernel, command_line, vcpus, nic, copies, underlay.family)";
         problems.report(place, message, help);
     }
-}
-
-/// Why the conditions of a study cannot take turns in one flow, and the way out.
-pub(crate) struct Obstacle {
-    pub(crate) why: String,
-    help: String,
-}
-
-fn obstacle(study: &Study, draft: &Draft, alternate: Alternate) -> Option<Obstacle> {
-    let of_flows = |metric: &Metric| study.scenarios().into_iter().any(|one| metric.is_of_whole_run(one));
-    let is_of_flows = |request: &Request| request.metric.is_some_and(of_flows);
-    let (why, help) = if study.exact() {
-        (
-            "conditions take turns in time, and exact mode counts instructions".to_owned(),
-            "remove `alternate`".to_owned(),
-        )
-    } else if study.tracing().is_some() {
-        (
-            "a trace is made behind a run of one condition, and conditions that take turns have none"
-                .to_owned(),
-            "remove `alternate`, or `[trace]`".to_owned(),
-        )
-    } else if study.protocol().order == Order::Sequential {
-        (
-            "conditions that take turns are not measured one after the other".to_owned(),
-            "remove `alternate`, or write `order = \"interleaved\"`".to_owned(),
-        )
-    } else if study.requests.iter().any(is_of_flows) {
-        (
-            "what a comparison is about is counted for whole flows".to_owned(),
-            "remove `alternate`, or compare another metric".to_owned(),
-        )
-    } else {
-        let sharing = |one: &Condition| {
-            let together = draft.conditions.iter().filter(|other| one.shares_flow_with(other));
-            (together.count(), one.workload.duration)
-        };
-        let flows: Vec<(usize, Duration)> = draft.conditions.iter().map(sharing).collect();
-        let most = flows.iter().map(|(together, _)| *together).max().unwrap_or(0);
-        let shared = flows.iter().filter(|(together, _)| *together > 1);
-        let turns = shared.map(|(together, window)| turns::length(*together, alternate, *window));
-        let turns = turns.max().unwrap_or(0);
-        if most < 2 {
-            (
-                "no two conditions can take turns in one flow".to_owned(),
-                format!(
-                    "remove it, or vary what can be switched in flight: features of the interfaces (`offloads`, `tso`, `gro` …), `twin`, settings of \
-                     machines, or from one written value to another {}; all else changes between runs only",
-                    in_flight()
-                ),
-            )
-        } else if most > MOST_IN_TURNS {
-            (
-                format!("{most} conditions would take turns in one flow: at most {MOST_IN_TURNS} can"),
-                "use fewer levels, or `[[exclude]]`".to_owned(),
-            )
-        } else if turns > MOST_TURNS {
-            (
-                format!("a flow would have {turns} turns: at most {MOST_TURNS} are allowed"),
-                "write a longer `alternate`, or a shorter `duration` of the workload".to_owned(),
-            )
-        } else {
-            return None;
-        }
-    };
-    Some(Obstacle { why, help })
-}
-
-/// The keys of traffic that can be switched in flight.
-fn in_flight() -> String {
-    let keys = KEYS.iter().filter(|key| !key.in_turns.is_empty());
-    suggest::list(&keys.map(|key| key.name).collect::<Vec<_>>())
 }
 
 /// Reports a plan that is too large.

@@ -6,6 +6,7 @@ mod design;
 pub(crate) mod diagnostic;
 pub(crate) mod factor;
 mod machine;
+mod obstacle;
 mod part;
 pub(crate) mod problems;
 mod protocol;

@@ -5,7 +5,7 @@ use std::ops::{Range, RangeInclusive};
 use toml::de::DeValue;
 use words::{DEFAULT, Value as Read, flow_hash, suggest::quoted};
 
-use crate::model::limit::{self, AUTO};
+use crate::model::limit;
 use crate::model::tables::{self, Part};
 use crate::read::diagnostic::Problem;
 use crate::read::machine;
@@ -48,11 +48,9 @@ pub(crate) fn read(value: Value<'_>, part: &Part, problems: &mut Problems) -> Op
         Part::Switch => value.switch(problems).map(Read::Switch),
         Part::Number(_, range) => value.number(range.clone(), problems).map(Read::Number),
         Part::Shaped(_, shape) => value.shaped(shape, problems),
-        Part::OrAuto(_, shape) => match value.value.get_ref() {
-            DeValue::String(text) if text == AUTO => Some(Read::Text(AUTO.to_owned())),
+        Part::OrWord(_, shape, vocabulary) => match value.value.get_ref() {
             DeValue::String(text) if text.starts_with(char::is_alphabetic) => {
-                let message = format!("`{}` is neither a duration nor `{AUTO}`", quoted(text));
-                value.unknown(text, &message, [AUTO], problems)
+                value.one_of(vocabulary, problems).map(|word| Read::Text(word.to_owned()))
             }
             _ => value.shaped(shape, problems),
         },

@@ -7,7 +7,7 @@ use toml::de::DeValue;
 use words::{Field, Scenario, Value as Read, format_duration};
 
 use crate::model::limit;
-use crate::model::protocol::{Alternate, BootKind, Protocol, afresh};
+use crate::model::protocol::{Alternate, BootKind, Protocol, WhetherTurns, afresh};
 use crate::model::stop::{Bounds, Stop};
 use crate::model::tables::{BOOTS, PROTOCOL, STOP};
 use crate::read::part::{self, Written};
@@ -24,11 +24,12 @@ pub(crate) struct Hosts<'s> {
 
 /// The protocol, and whether its conditions take turns only if they can (`alternate = "auto"`).
 pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Problems) -> (Protocol, bool) {
-    let (mut protocol, mut is_auto) = (Protocol::default(), false);
+    let mut protocol = Protocol::default();
     let looks = table.take("stop");
     if let Some(entry) = table.take("boots") {
         boots(&entry, hosts, &mut protocol, problems);
     }
+    let mut whether = WhetherTurns::default();
     let (mut turn, mut settle): (Option<Duration>, Option<Duration>) = (None, None);
     let written = part::rows(table, &PROTOCOL, problems);
     for Written { key, value, .. } in &written {
@@ -36,11 +37,8 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
             protocol.apart = *value == Some(Read::Switch(true));
             continue;
         }
-        if *key == "alternate" && matches!(value, Some(Read::Text(_))) {
-            (is_auto, turn) = (true, Some(Alternate::TURN));
-            continue;
-        }
         let field: &mut dyn Field = match *key {
+            "alternate" if matches!(value, Some(Read::Text(_))) => &mut whether,
             "alternate" => &mut turn,
             "settle" => &mut settle,
             "warmup" => &mut protocol.warmup,
@@ -51,32 +49,35 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
         };
         value.iter().for_each(|value| field.set(value));
     }
+    // Who asks for both ways needs turns.
+    let is_auto = turn.is_none() && whether == WhetherTurns::Auto && !protocol.apart;
+    if whether == WhetherTurns::Auto {
+        turn.get_or_insert(Alternate::TURN);
+    }
     protocol.alternate = alternate(turn, settle, &written, problems);
     if let Some(place) = part::place_of(&written, "apart").filter(|_| protocol.apart) {
         apart(&protocol, place, problems);
     }
     protocol.stop = looks.and_then(|entry| stop(&entry, protocol.boots, problems));
-    // Who asks for both ways needs turns.
-    is_auto &= !protocol.apart;
     (protocol, is_auto)
 }
 
-/// `alternate = "100ms"` and `settle = "20ms"`.
+/// Turns of this length, with `settle = "20ms"`.
 fn alternate(
     turn: Option<Duration>,
     settle: Option<Duration>,
     written: &[Written],
     problems: &mut Problems,
 ) -> Option<Alternate> {
-    let place = |key| part::place_of(written, key);
+    let place = part::place_of(written, "settle");
     let Some(turn) = turn else {
-        if let Some(place) = place("settle").filter(|_| place("alternate").is_none()) {
-            let help = "add `alternate = \"100ms\"`, the length of a turn, or remove it";
+        if let Some(place) = place {
+            let help = "write `alternate = \"100ms\"`, the length of a turn, or remove it";
             problems.report(place, "`settle` is a part of a turn, and no conditions take turns", help);
         }
         return None;
     };
-    if let (Some(settle), Some(place)) = (settle.filter(|settle| *settle > turn / 2), place("settle")) {
+    if let (Some(settle), Some(place)) = (settle.filter(|settle| *settle > turn / 2), place) {
         let message = format!(
             "`settle` must be at most half of a turn: {} of {}",
             format_duration(settle),
@@ -90,7 +91,7 @@ fn alternate(
 /// `apart = true` is about turns, and needs a block of either kind in each boot.
 fn apart(protocol: &Protocol, place: Range<usize>, problems: &mut Problems) {
     if protocol.alternate.is_none() {
-        let help = "add `alternate = \"100ms\"`, the length of a turn, or remove it";
+        let help = "write `alternate = \"100ms\"`, the length of a turn, or remove it";
         problems.report(place, "`apart` compares runs with turns, and no conditions take turns", help);
     } else if protocol.runs < 2 {
         let help = "write `runs = 2` or more";

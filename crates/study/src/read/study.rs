@@ -8,10 +8,12 @@ use words::{Direction, Family, Field, Key, Kind, Scenario};
 use crate::model::boot_state::BootState;
 use crate::model::factor::{Factor, Subject};
 use crate::model::limit;
+use crate::model::protocol::Protocol;
 use crate::model::selection::{Exclusion, Request};
 use crate::model::study::Study;
 use crate::model::tables::{GUEST, Inside, STUDY, UNDERLAY};
 use crate::read::diagnostic::{Diagnostics, Problem};
+use crate::read::obstacle::Obstacle;
 use crate::read::part::{self, Written};
 use crate::read::problems::Problems;
 use crate::read::selection::Scope;
@@ -125,11 +127,11 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         })
         .unzip();
     let stop_place = root.place_within("protocol", "stop");
-    let alternate_place = root.place_within("protocol", "alternate");
+    let turns_place = ["alternate", "apart"].into_iter().find_map(|key| root.place_within("protocol", key));
     let protocol = root.table("[protocol]", problems);
     let hosts = protocol::Hosts { scenarios: &scenarios, inside_guest };
     let (protocol, is_auto) =
-        protocol.map(|table| protocol::read(table, hosts, problems)).unwrap_or_default();
+        protocol.map_or_else(|| (Protocol::default(), true), |table| protocol::read(table, hosts, problems));
     testbed.kernels_of_machines(protocol.how, problems);
     let machine = root.table("[machine]", problems);
     let machine = machine.map(|table| machine::read(table, problems)).unwrap_or_default();
@@ -192,12 +194,12 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
             exclusions: &places,
             comparisons: &comparisons,
             stop: stop_place,
-            alternate: alternate_place.filter(|_| !is_auto),
+            alternate: turns_place.filter(|_| !is_auto),
         };
         let obstacle = check::plan(&study, &workloads, &factors, &places, problems);
-        if let Some(check::Obstacle { why, .. }) = obstacle.filter(|_| is_auto) {
+        if let Some(Obstacle { why, way, nothing_shared }) = obstacle.filter(|_| is_auto) {
             study.protocol.alternate = None;
-            study.turns_dropped = Some(why);
+            study.turns_dropped = (!nothing_shared).then(|| format!("{why}; for turns, {way}"));
         }
     }
     Some(study)

@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 use words::{KEYS, Key, Shape, Vocabulary, metric};
 
 use super::{Parts, described, object};
-use crate::model::limit::{self, AUTO};
+use crate::model::limit;
 use crate::model::tables::{KIND, Part, Table};
 
 impl Parts {
@@ -35,9 +35,10 @@ impl Parts {
             }
             Part::Number(name, range) => self.named(name, number(*range.start(), *range.end())),
             Part::Shaped(name, shape) => self.named(name, of_shape(*shape, false)),
-            Part::OrAuto(name, shape) => {
+            Part::OrWord(name, shape, vocabulary) => {
                 let value = self.named(name, of_shape(*shape, false));
-                json!({ "anyOf": [value, { "const": AUTO }] })
+                let word = self.named(vocabulary.name, one_of(vocabulary));
+                json!({ "anyOf": [value, word] })
             }
             Part::Word(vocabulary) => self.named(vocabulary.name, one_of(vocabulary)),
             Part::Words(vocabulary) => {

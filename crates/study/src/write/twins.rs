@@ -6,7 +6,7 @@ use words::{KEYS, Value, format_duration};
 
 use crate::model::limit;
 use crate::model::literal;
-use crate::model::protocol::{Alternate, Protocol};
+use crate::model::protocol::{Alternate, Protocol, WhetherTurns};
 use crate::model::scope::Scope;
 use crate::model::study::Study;
 use crate::model::tables::GUEST;
@@ -62,10 +62,15 @@ pub fn twins(study: &Study, condition: &Condition, protocol: &Protocol) -> Strin
         ("seed", seed.to_string()),
     ];
     let mut protocol = table(protocol);
-    if let Some(Alternate { turn, settle }) = alternate.filter(|_| condition.shares_flow_with(condition)) {
-        for (key, time) in [("alternate", turn), ("settle", settle)] {
-            protocol.insert(key, value(format_duration(time)));
-        }
+    let alternate = alternate.filter(|_| condition.of_flow().is_some());
+    let turns = alternate.map_or_else(
+        || vec![("alternate", WhetherTurns::Off.to_string())],
+        |Alternate { turn, settle }| {
+            [("alternate", turn), ("settle", settle)].map(|(key, time)| (key, format_duration(time))).to_vec()
+        },
+    );
+    for (key, text) in turns {
+        protocol.insert(key, value(text));
     }
     if !how.is_reset() {
         let [count, kind] = [("count", boots.to_string()), ("how", how.to_string())]

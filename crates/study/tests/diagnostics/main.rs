@@ -185,15 +185,17 @@ fn conditions_that_cannot_take_turns_are_named() {
     shows!(alternate("settle = \"60ms\"\norder = \"sequential\""));
     shows!(alternate("order = \"sequential\""));
     shows!(added("\n[protocol]\nalternate = \"5ms\"\nsettle = 5"));
-    shows!(added("\n[protocol]\nsettle = \"5ms\""));
+    shows!(added("\n[protocol]\nalternate = \"off\"\nsettle = \"5ms\""));
     let misspelt = added("\n[protocol]\nalternate = \"autoo\"");
-    assert!(misspelt.contains("`autoo` is neither a duration nor `auto`"), "{misspelt}");
+    assert!(misspelt.contains("`autoo` is not a duration, `auto` or `off`"), "{misspelt}");
     assert_eq!(alternate("apart = true"), "no problem");
     // Who compares turns with runs needs turns.
     let both_ways = "\n[protocol]\nalternate = \"auto\"\napart = true\norder = \"sequential\"";
     assert!(added(both_ways).contains("not measured one after the other"));
+    let unwritten = "\n[protocol]\napart = true\norder = \"sequential\"";
+    assert!(added(unwritten).contains("not measured one after the other"));
     assert!(alternate("apart = true\nruns = 1").contains("`apart` needs two blocks in each boot"));
-    assert!(added("\n[protocol]\napart = true").contains("no conditions take turns"));
+    assert!(added("\n[protocol]\nalternate = \"off\"\napart = true").contains("no conditions take turns"));
     let no_feature = VALID.replace("tso = [\"on\", \"off\"]", "mtu = [1500, 9000]");
     shows!(problems(&format!("{no_feature}[protocol]\nalternate = \"100ms\"\n")));
     let many = VALID.replace(

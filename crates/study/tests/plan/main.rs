@@ -244,19 +244,34 @@ fn a_design_is_crossed_with_everything_else() {
 }
 
 #[test]
-fn turns_are_made_where_they_can_be_if_that_is_all_that_is_asked() {
-    let turns = |workload: &str, more: &str| {
-        let factors = format!("tso = [\"on\", \"off\"]\n[protocol]\nalternate = \"auto\"\n{more}");
-        study(&[workload], &factors).protocol().alternate.map(|alternate| alternate.turn)
+fn conditions_take_turns_where_turns_find_what_runs_find() {
+    let turns = |workload: &str, factor: &str, more: &str| {
+        let text = format!(
+            "name = \"n\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = {workload}\n[factors]\n{factor}\n{more}"
+        );
+        let study = Study::parse("n.toml", &text).unwrap_or_else(|problems| panic!("{problems}"));
+        (study.protocol().alternate.map(|alternate| alternate.turn), study.turns_dropped().map(str::to_owned))
     };
-    let made = Some(std::time::Duration::from_millis(100));
-    assert_eq!(turns("tcp_stream", ""), made);
-    assert_eq!(turns("tcp_rr", ""), made);
-    assert_eq!(turns("tcp_stream", "order = \"sequential\""), None);
+    let made = (Some(std::time::Duration::from_millis(100)), None);
+    let tso = "tso = [\"on\", \"off\"]";
+    for written in ["", "[protocol]\nalternate = \"auto\"", "[protocol]\nboots = 5"] {
+        assert_eq!(turns("\"udp_stream\"", tso, written), made, "{written}");
+    }
+    assert_eq!(turns("\"tcp_rr\"", tso, ""), made);
+    assert_eq!(turns("\"udp_stream\"", tso, "[protocol]\nalternate = \"off\""), (None, None));
+    assert_eq!(turns("\"udp_stream\"", "mtu = [1500, 9000]", ""), (None, None));
+    let dropped = |workload: &str, factor: &str, more: &str, why: &str| {
+        let (turn, said) = turns(workload, factor, more);
+        assert!(turn.is_none() && said.as_ref().is_some_and(|said| said.contains(why)), "{said:?}");
+    };
+    dropped("\"udp_stream\"", tso, "[protocol]\norder = \"sequential\"", "not measured one after the other");
     // Latencies are counted for whole flows.
-    assert_eq!(turns("tcp_rr", "[[comparison]]\nmetric = \"latency_p50\""), None);
-    let families = study(&["tcp_stream"], "family = [\"ipv4\", \"ipv6\"]\n[protocol]\nalternate = \"auto\"");
-    assert_eq!(families.protocol().alternate, None);
-    assert_eq!(families.turns_dropped(), Some("no two conditions can take turns in one flow"));
-    assert_eq!(families.plan().in_turns(0), [0]);
+    dropped("\"tcp_rr\"", tso, "[[comparison]]\nmetric = \"latency_p50\"", "counted for whole flows");
+    dropped("\"tcp_stream\"", tso, "", "share the buffers that TCP sizes; for turns, set a `socket_buffer`");
+    assert_eq!(turns("\"tcp_stream\"\nsocket_buffer = 65536", tso, ""), made);
+    assert_eq!(turns("\"tcp_stream\"", tso, "[protocol]\nalternate = \"100ms\""), made);
+    let senders = "sender = [\"send\", \"sendmmsg\"]";
+    dropped("\"udp_stream\"", senders, "", "may flood the receiver");
+    assert_eq!(turns("\"tcp_stream\"\nsocket_buffer = 65536", "sender = [\"send\", \"splice\"]", ""), made);
+    assert_eq!(turns("\"udp_stream\"", "reader = [\"recv\", \"recvmmsg\"]", ""), made);
 }
