@@ -182,19 +182,22 @@ fn paces_are_switched_in_one_flow_and_families_between_flows() {
     }
 }
 
-/// Each turn is read back from the sockets of both ends.
+/// Each turn is read back from the sockets of both ends. Such conditions take turns by themselves.
 #[test]
 fn the_sockets_of_both_ends_are_switched() {
     let bench = Bench::new();
     let study = STUDY
         .replace("tcp_stream", "udp_rr")
         .replace("tso = [\"on\", \"off\"]", "checksum = [\"on\", \"off\"]\ndscp = [0, 46]")
+        .replace("alternate = \"100ms\"\n", "")
         .replace("boots = 2", "boots = 1")
         .replace("640ms", "200ms");
     bench.write("turns.toml", &study);
     let done = bench.run(&["run", "turns.toml"]);
     expect(&done, 0);
     assert_eq!(runs(&bench), (4, 4), "{}", stdout(&done));
+    expect(&bench.run(&["run", "turns.toml", "--set", "alternate=off"]), 0);
+    assert_eq!(runs(&bench), (8, 4));
 }
 
 /// Each turn's calls hand over what its sender does.
