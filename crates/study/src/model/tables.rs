@@ -274,7 +274,7 @@ pub(crate) const PROTOCOL: Table = Table {
         may(
             "alternate",
             Part::OrWord("Turn", limit::TURN, WhetherTurns::VOCABULARY),
-            "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. `off`: each condition has runs of its own. `auto`: turns of 100 ms if any conditions can take turns, the study compares nothing that is counted for whole flows, and turns are known to find what runs find; otherwise as `off`. Default: auto.",
+            "The length of a turn: conditions that differ only in what can be switched while traffic flows (features of the interfaces, settings of machines, and keys of traffic that say so) share one flow and take turns in it, in random order. `off`: each condition has runs of its own. `auto`: turns of 100 ms if any conditions can take turns, nothing is lost that is counted for whole flows, and turns are known to find what runs find; otherwise as `off`. Default: auto.",
         ),
         may(
             "settle",

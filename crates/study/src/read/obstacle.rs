@@ -57,12 +57,17 @@ impl Obstacle {
         })
     }
 
-    /// Why they had better not: in experiments such conditions differed by something else in turns
-    /// than in runs, or turns took longer (docs/studies.md, "Conditions that take turns").
+    /// Why they had better not: turns would lack half of their results, or in experiments such
+    /// conditions differed by something else in turns than in runs, or turns took longer
+    /// (docs/studies.md, "Conditions that take turns").
     pub(crate) fn doubted(draft: &Draft) -> Option<Self> {
         let traffic = |index: &usize| &draft.conditions[*index].workload.traffic;
         Flows::among(&draft.conditions).shared().find_map(|flow| {
             let first = traffic(&flow[0]);
+            if first.kind.is_rr() {
+                let why = "turns of requests would have no latencies, which are counted for whole flows";
+                return Some(Self::new(why, "write `alternate = \"100ms\"`"));
+            }
             if first.has_growing_buffers() {
                 let why = "turns of a TCP stream would share the buffers that TCP sizes";
                 return Some(Self::new(why, "set a `socket_buffer`, or write `alternate = \"100ms\"`"));

@@ -257,7 +257,6 @@ fn conditions_take_turns_where_turns_find_what_runs_find() {
     for written in ["", "[protocol]\nalternate = \"auto\"", "[protocol]\nboots = 5"] {
         assert_eq!(turns("\"udp_stream\"", tso, written), made, "{written}");
     }
-    assert_eq!(turns("\"tcp_rr\"", tso, ""), made);
     assert_eq!(turns("\"udp_stream\"", tso, "[protocol]\nalternate = \"off\""), (None, None));
     assert_eq!(turns("\"udp_stream\"", "mtu = [1500, 9000]", ""), (None, None));
     let dropped = |workload: &str, factor: &str, more: &str, why: &str| {
@@ -265,6 +264,8 @@ fn conditions_take_turns_where_turns_find_what_runs_find() {
         assert!(turn.is_none() && said.as_ref().is_some_and(|said| said.contains(why)), "{said:?}");
     };
     dropped("\"udp_stream\"", tso, "[protocol]\norder = \"sequential\"", "not measured one after the other");
+    dropped("\"tcp_rr\"", tso, "", "would have no latencies");
+    assert_eq!(turns("\"tcp_rr\"", tso, "[protocol]\nalternate = \"100ms\""), made);
     // Latencies are counted for whole flows.
     dropped("\"tcp_rr\"", tso, "[[comparison]]\nmetric = \"latency_p50\"", "counted for whole flows");
     dropped("\"tcp_stream\"", tso, "", "share the buffers that TCP sizes; for turns, set a `socket_buffer`");
