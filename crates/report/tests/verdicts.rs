@@ -251,6 +251,17 @@ fn a_plan_says_that_turns_share_the_buffers_that_tcp_sizes() {
 }
 
 #[test]
+fn what_is_not_counted_in_turns_is_missing_for_that_reason() {
+    let request =
+        ComparisonRequest { metric: Some("retransmits".to_owned()), ..ComparisonRequest::default() };
+    let why = |stored: &StoredStudy| Comparisons::new(stored, &request).unwrap_err().to_string();
+    let mut stored = both_ways(0.0, true);
+    assert!(!why(&stored).contains("took turns"), "{}", why(&stored));
+    stored.runs.retain(|run| matches!(&run.detail, Detail::Measured(account) if account.turns.is_some()));
+    assert!(why(&stored).contains("they took turns, in which latencies, losses"), "{}", why(&stored));
+}
+
+#[test]
 fn what_took_no_turns_is_not_compared() {
     let found = BothWays::new(&both_ways(0.0, false)).unwrap();
     assert_eq!(found.outcome(), Agreed::NotCompared);

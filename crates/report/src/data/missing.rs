@@ -6,6 +6,7 @@ use serde::Serialize;
 use store::{RunKey, RunStatus, StoredRun, StoredStudy, StudyStatus};
 
 use crate::data::decided::is_decided;
+use crate::data::turns::not_in_turns;
 use crate::words::number::counted;
 
 /// Planned runs without a measurement, warm-ups not counted.
@@ -140,7 +141,7 @@ fn not_tried(status: StudyStatus) -> &'static str {
 pub(crate) fn why_without(stored: &StoredStudy, condition: usize, metric: &str) -> String {
     let tries = || stored.runs.iter().filter(|run| !run.warmup && run.condition == condition);
     if tries().any(StoredRun::is_measurement) {
-        return format!("its runs do not have {metric}");
+        return format!("its runs do not have {metric}{}", not_in_turns(stored, condition));
     }
     let with = |status| tries().filter(|run| run.status == status).count();
     let mut counts = Vec::new();

@@ -136,6 +136,17 @@ pub(crate) fn uncounted(stored: &StoredStudy) -> String {
     }
 }
 
+/// Why runs of a condition lack a metric, as the end of a sentence, if all of them took turns;
+/// otherwise nothing.
+pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static str {
+    let mut own = stored.measurements().filter(|run| run.condition == condition).peekable();
+    if own.peek().is_some() && own.all(|run| turns(run).is_some()) {
+        ": they took turns, in which latencies, losses and a host's counts are not had; --set alternate=off measures them"
+    } else {
+        ""
+    }
+}
+
 /// How a run shared a flow, if it did.
 pub(crate) fn turns(run: &StoredRun) -> Option<&Turns> {
     match &run.detail {

@@ -2,6 +2,7 @@
 
 use store::{RunStatus, StoredRun, StoredStudy};
 
+use crate::data::turns::not_in_turns;
 use crate::words::number::counted;
 
 /// Cause and remedy, without the last full stop.
@@ -19,7 +20,7 @@ pub(crate) fn hint(stored: &StoredStudy, condition: usize) -> String {
                 ": something disturbed {disturbed} of them, which count because of --keep-disturbed, and a disturbed side has no CPU time per unit of work. Stop the cause, and measure again"
             )
         } else {
-            String::new()
+            not_in_turns(stored, condition).to_owned()
         };
         return format!("{} of {label} did not yield it{why}", counted(valid, "run"));
     }

@@ -276,3 +276,17 @@ fn conditions_take_turns_where_turns_find_what_runs_find() {
     assert_eq!(turns("\"tcp_stream\"\nsocket_buffer = 65536", "sender = [\"send\", \"splice\"]", ""), made);
     assert_eq!(turns("\"udp_stream\"", "reader = [\"recv\", \"recvmmsg\"]", ""), made);
 }
+
+#[test]
+fn conditions_of_one_flow_differ_only_in_what_can_be_switched() {
+    let flows = |protocol: &str| {
+        let factors = format!(
+            "family = [\"ipv4\", \"ipv6\"]\npacing = [\"1Gbit\", \"default\"]\ndscp = [0, 46]\n\
+             [protocol]\n{protocol}\n[[exclude]]\nfamily = \"ipv6\"\npacing = \"1Gbit\"\n"
+        );
+        plan(&["udp_stream"], &factors).flows().shared().map(<[usize]>::to_vec).collect::<Vec<_>>()
+    };
+    // What a socket had by default cannot be given back.
+    assert_eq!(flows("boots = 2"), [[0, 1], [2, 3], [4, 5]]);
+    assert!(flows("alternate = \"off\"").is_empty());
+}
