@@ -141,7 +141,7 @@ pub(crate) fn uncounted(stored: &StoredStudy) -> String {
 pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static str {
     let mut own = stored.measurements().filter(|run| run.condition == condition).peekable();
     if own.peek().is_some() && own.all(|run| turns(run).is_some()) {
-        ": they took turns, in which latencies, losses and a host's counts are not had; --set alternate=off measures them"
+        ": they took turns, which have no latencies, no losses and no counts of a host; --set alternate=off measures them"
     } else {
         ""
     }
