@@ -75,8 +75,8 @@ pub(crate) struct Places<'r> {
     pub(crate) exclusions: &'r [Range<usize>],
     pub(crate) comparisons: &'r [comparison::Read],
     pub(crate) stop: Option<Range<usize>>,
-    /// None where conditions take turns only if they can.
-    pub(crate) alternate: Option<Range<usize>>,
+    /// The key that asks for turns; none where conditions take them only if they can.
+    pub(crate) turns: Option<(&'static str, Range<usize>)>,
 }
 
 /// Reports what only shows when all levels are combined. Returns why conditions cannot take turns.
@@ -111,11 +111,11 @@ pub(crate) fn plan(
     sizes(study, &draft, workloads, factors, problems);
     states(&draft, places.stop.clone(), problems);
     let obstacle = study.protocol().alternate.and_then(|alternate| {
-        let doubt = || places.alternate.is_none().then(|| Obstacle::doubted(&draft)).flatten();
+        let doubt = || places.turns.is_none().then(|| Obstacle::doubted(&draft)).flatten();
         Obstacle::of(study, &draft, alternate).or_else(doubt)
     });
-    if let (Some(place), Some(Obstacle { why, way, .. })) = (&places.alternate, &obstacle) {
-        problems.report(place.clone(), why.clone(), format!("remove `alternate`, or {way}"));
+    if let (Some((key, place)), Some(Obstacle { why, way, .. })) = (&places.turns, &obstacle) {
+        problems.report(place.clone(), why.clone(), format!("remove `{key}`, or {way}"));
     }
     let planned = draft.planned();
     for read in places.comparisons {

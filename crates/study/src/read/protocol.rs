@@ -72,8 +72,7 @@ fn alternate(
     let place = part::place_of(written, "settle");
     let Some(turn) = turn else {
         if let Some(place) = place {
-            let help = "write `alternate = \"100ms\"`, the length of a turn, or remove it";
-            problems.report(place, "`settle` is a part of a turn, and no conditions take turns", help);
+            settles_nothing(place, problems);
         }
         return None;
     };
@@ -86,6 +85,12 @@ fn alternate(
         problems.report(place, message, "write a longer `alternate`, or a shorter `settle`");
     }
     Some(Alternate::of(turn, settle))
+}
+
+/// Reports a `settle` where no conditions take turns.
+pub(crate) fn settles_nothing(place: Range<usize>, problems: &mut Problems) {
+    let help = "write `alternate = \"100ms\"`, the length of a turn, or remove it";
+    problems.report(place, "`settle` is a part of a turn, and no conditions take turns", help);
 }
 
 /// `apart = true` is about turns, and needs a block of either kind in each boot.

@@ -127,7 +127,8 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
         })
         .unzip();
     let stop_place = root.place_within("protocol", "stop");
-    let turns_place = ["alternate", "apart"].into_iter().find_map(|key| root.place_within("protocol", key));
+    let [alternate, apart, settle] =
+        ["alternate", "apart", "settle"].map(|key| Some((key, root.place_within("protocol", key)?)));
     let protocol = root.table("[protocol]", problems);
     let hosts = protocol::Hosts { scenarios: &scenarios, inside_guest };
     let (protocol, is_auto) =
@@ -194,12 +195,15 @@ fn read(mut root: Table<'_>, text: &str, problems: &mut Problems) -> Option<Stud
             exclusions: &places,
             comparisons: &comparisons,
             stop: stop_place,
-            alternate: turns_place.filter(|_| !is_auto),
+            turns: alternate.clone().or(apart).filter(|_| !is_auto),
         };
         let obstacle = check::plan(&study, &workloads, &factors, &places, problems);
         if let Some(Obstacle { why, way, nothing_shared }) = obstacle.filter(|_| is_auto) {
             study.protocol.alternate = None;
             study.turns_dropped = (!nothing_shared).then(|| format!("{why}; for turns, {way}"));
+            if let Some((_, place)) = settle.filter(|_| alternate.is_none()) {
+                protocol::settles_nothing(place, problems);
+            }
         }
     }
     Some(study)
