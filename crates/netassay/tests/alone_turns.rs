@@ -161,8 +161,7 @@ fn paced(factors: &str) -> String {
     study.replace("ramp =", "socket_buffer = 1048576\nramp =")
 }
 
-/// The senders of datagrams keep their own pace. They take turns by themselves, unless they are not
-/// to.
+/// The senders of datagrams keep their own pace. They take turns unless the study says `off`.
 #[test]
 fn paces_are_switched_in_one_flow_and_families_between_flows() {
     let bench = Bench::new();

@@ -20,8 +20,8 @@ impl Plan {
         (0..blocks).flat_map(|_| block(together.len(), &mut random)).collect()
     }
 
-    /// How long a flow of so many conditions takes for each of them: its share of the ramp and the
-    /// turns of one whose window is that of this condition; `None` where it shares none.
+    /// What a condition takes of a flow that it shares with others (`together`: how many there are,
+    /// itself among them): an equal part of the ramp and of all turns. `None` if it shares none.
     #[must_use]
     pub fn share_of_flow(&self, index: usize, together: usize) -> Option<Duration> {
         let alternate = self.asked.protocol.alternate?;

@@ -74,8 +74,7 @@ impl Obstacle {
             }
             let differ = flow.iter().any(|other| traffic(other).sender != first.sender);
             (first.kind == Kind::UdpStream && differ).then(|| {
-                let why =
-                    "of two ways to send UDP one may flood the receiver of both, or send in long batches";
+                let why = "a UDP sender may flood the receiver, and so disturb the turns of the others";
                 Self::new(why, "write `alternate = \"100ms\"`")
             })
         })
