@@ -1,26 +1,28 @@
-//! The job `bench`: netassay beside its goals and its peers, as a release build. `bench/README.md`
-//! tells the rest.
+//! `bench/`: netassay compared with its goals and with similar programs. Outside the workspace:
+//! only those compile it who use it.
 
-use crate::failure::Failure;
-use crate::process::run as program;
-use crate::workspace::Workspace;
+use crate::Result;
+use crate::nextest;
+use crate::program::{run as program, succeeded};
+use crate::session::Session;
+use crate::test::build;
 
-/// `cargo xtask bench [NAME] [OPTION…]`: builds, and hands everything on. The report is standard
-/// output.
-pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Failure> {
-    program(&mut workspace.cargo(&[
-        "build",
-        "--release",
-        "--package",
-        "netassay",
-        "--package",
-        "netassay-bench",
-    ]))?;
-    let bench = workspace.built.join("release/netassay-bench");
-    let mut command = workspace.command(&bench.to_string_lossy());
-    let status = command.args(arguments).status().map_err(Failure::io("cannot start the bench"))?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(Failure::Program { command: format!("netassay-bench {}", arguments.join(" ")), status })
+pub(crate) const MANIFEST: &str = "bench/Cargo.toml";
+
+/// `cargo xtask bench [NAME] [OPTION…]`: builds netassay and the bench side by side, and passes
+/// everything on. The results are on standard output.
+pub(crate) fn run(session: &mut Session, arguments: &[String]) -> Result {
+    program(&mut session.cargo(&["build", "--release", "--package", "netassay"]))?;
+    program(&mut session.cargo_outside(MANIFEST, &["build", "--release"]))?;
+    let mut bench = session.command(session.built.join("release/netassay-bench"));
+    let status = bench.args(arguments).status();
+    succeeded(&bench, status)
+}
+
+/// The step `bench`: its tests find netassay beside the bench.
+pub(crate) fn check(session: &mut Session) -> Result {
+    let mut clippy = session.cargo_outside(MANIFEST, &["clippy", "--all-targets"]);
+    program(clippy.args(["--", "-D", "warnings"]))?;
+    build(session)?;
+    nextest::bench(session, MANIFEST)
 }

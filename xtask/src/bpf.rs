@@ -1,56 +1,54 @@
-//! The job `bpf`: compiles the programs that run in the kernel. Their object is checked in, so that
-//! users need no clang.
+//! The programs that run in the kernel. Their object is checked in, so that users need no clang;
+//! beside it stand the checksums of the files that were compiled together.
 
-use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use crate::failure::Failure;
-use crate::process;
-use crate::report::{Ending, Report};
-use crate::workspace::Workspace;
+use crate::Result;
+use crate::program::{output, run as program};
+use crate::session::{Session, write};
 
-/// Where the source and the object are.
 const ROOM: &str = "crates/trace/bpf";
-const SOURCE: &str = "path.bpf.c";
-const OBJECT: &str = "path.o";
+const OBJECT: &str = "crates/trace/bpf/path.o";
+/// As sha256sum writes them, of every other file in that place.
+const SUMS: &str = "crates/trace/bpf/path.sha256";
 
-/// The compiler, by version: another one makes other bytes.
-const COMPILER: &str = "clang-14";
-const STRIP: &str = "llvm-strip-14";
+const STALE: &str =
+    "crates/trace/bpf/path.o is not what its sources compile to; run `cargo xtask bpf`, commit";
 
 /// `cargo xtask bpf`
-pub(crate) fn run(workspace: &Workspace, _: &[String]) -> Result<(), Failure> {
-    let object = workspace.root.join(ROOM).join(OBJECT);
-    compile(workspace, &object)?;
-    println!("{ROOM}/{OBJECT}");
+pub(crate) fn run(session: &mut Session, _: &[String]) -> Result {
+    compile(session, &session.root.join(OBJECT))?;
+    write(&session.root.join(SUMS), &sums(session)?)?;
+    println!("{OBJECT}\n{SUMS}");
     Ok(())
 }
 
-/// The object is what the source compiles to, byte by byte.
-pub(crate) fn check(workspace: &Workspace, _: &mut Report) -> Result<Ending, Failure> {
-    let fresh = workspace.built.join(OBJECT);
-    compile(workspace, &fresh)?;
-    let read = |path: &Path| fs::read(path).map_err(Failure::io(format!("cannot read {}", path.display())));
-    let same = read(&fresh)? == read(&workspace.root.join(ROOM).join(OBJECT))?;
-    if same {
-        return Ok(Ending::Ok);
-    }
-    Err(Failure::Check(format!(
-        "{ROOM}/{OBJECT} is not what {ROOM}/{SOURCE} compiles to; run `cargo xtask bpf`, commit"
-    )))
+/// The gate's check, which needs no compiler: no file has changed since the object was compiled.
+pub(crate) fn check(session: &Session) -> Result {
+    if session.read(SUMS)? == sums(session)? { Ok(()) } else { Err(STALE.into()) }
 }
 
-/// CO-RE needs BTF, which `-g` makes; the rest of what `-g` makes is taken off again. No path of
-/// this machine stays in the object.
-fn compile(workspace: &Workspace, object: &Path) -> Result<(), Failure> {
-    let room = workspace.root.join(ROOM);
-    let mut clang = workspace.command(COMPILER);
+/// The step `bpf`: the object is what the sources compile to, byte for byte.
+pub(crate) fn rebuild(session: &mut Session) -> Result {
+    let (fresh, object) = (session.built.join("path.o"), session.root.join(OBJECT));
+    compile(session, &fresh)?;
+    program(session.command("cmp").args([fresh, object])).map_err(|_| STALE.into())
+}
+
+fn sums(session: &Session) -> Result<String> {
+    let mut files = session.tracked_files()?;
+    files.retain(|name| name.starts_with(ROOM) && name != SUMS);
+    output(session.command("sha256sum").args(files))
+}
+
+/// CO-RE needs BTF, which `-g` makes; the rest of what `-g` makes is removed. No path of this
+/// machine stays in the object. Another version of clang makes other bytes.
+fn compile(session: &Session, object: &Path) -> Result {
+    let room = session.root.join(ROOM);
+    let mut clang = session.command("clang-14");
     clang.current_dir(&room).args(["-O2", "-g", "-target", "bpf", "-mcpu=v3"]);
     clang.args(["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"]);
     clang.arg(format!("-ffile-prefix-map={}=.", room.display()));
-    clang.args(["-c", SOURCE, "-o"]).arg(object);
-    process::run(&mut clang)?;
-    let mut strip: Command = workspace.command(STRIP);
-    process::run(strip.arg("-g").arg(object))
+    program(clang.args(["-c", "path.bpf.c", "-o"]).arg(object))?;
+    program(session.command("llvm-strip-14").arg("-g").arg(object))
 }

@@ -1,128 +1,67 @@
 //! The jobs that people and CI both run: `cargo xtask` lists them.
-//!
-//! No dependencies: this is compiled before anything can be checked.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people and CI logs")]
 
-mod ahead;
-mod arrows;
+mod architecture;
 mod bench;
 mod bpf;
-mod checks;
-mod failure;
+mod browser;
 mod fuzz;
 mod generated;
-mod junit;
-mod process;
+mod needs;
+mod nextest;
+mod program;
 mod report;
-mod tally;
+mod scripts;
+mod session;
 mod test;
-mod workspace;
+mod times;
+mod touched;
+mod tree;
 
 use std::env;
 use std::process::ExitCode;
 
-use failure::Failure;
-use workspace::Workspace;
+use session::Session;
 
-/// One subcommand.
-struct Job {
-    name: &'static str,
-    arguments: &'static str,
-    about: &'static str,
-    run: fn(&Workspace, &[String]) -> Result<(), Failure>,
-}
+/// A failure is a message for people.
+type Result<T = ()> = std::result::Result<T, String>;
+
+/// Name, arguments, what it does, and how.
+type Job = (&'static str, &'static str, &'static str, fn(&mut Session, &[String]) -> Result);
 
 const JOBS: &[Job] = &[
-    Job {
-        name: "test",
-        arguments: "[STEP…]",
-        about: "every check of this repository, as CI runs it; or only the steps named",
-        run: test::run,
-    },
-    Job { name: "steps", arguments: "", about: "list the steps of `test`", run: test::list },
-    Job {
-        name: "generate",
-        arguments: "",
-        about: "write the generated files that are checked in",
-        run: generated::run,
-    },
-    Job {
-        name: "bpf",
-        arguments: "",
-        about: "compile the programs that run in the kernel; their object is checked in",
-        run: bpf::run,
-    },
-    Job {
-        name: "draw",
-        arguments: "[CRATE…]",
-        about: "draw the crates and their modules in ARCHITECTURE.md; or print each arrow of the crates named",
-        run: arrows::run,
-    },
-    Job {
-        name: "bench",
-        arguments: "[NAME …]",
-        about: "netassay beside its goals and its peers (bench/README.md); all, or only the one named",
-        run: bench::run,
-    },
-    Job {
-        name: "fuzz",
-        arguments: "[--seconds N] [TARGET…]",
-        about: "each fuzz target, or only those named, for so long (60 s); fuzz/README.md",
-        run: fuzz::run,
-    },
+    ("test", "[STEP…]", "the checks of each change (the gate), or only the steps named", test::run),
+    ("test", "--all [STEP…]", "every check", test::run),
+    ("test", "--touched [REV]", "the gate for the crates that changed since REV and their users", test::run),
+    ("generate", "", "write the generated files that are checked in", generated::run),
+    ("bpf", "", "compile the programs that run in the kernel; the object is checked in", bpf::run),
+    ("bench", "[NAME …]", "compare netassay with its goals and with similar programs", bench::run),
+    ("fuzz", "[--seconds N] [TARGET…]", "run fuzz targets, each for N seconds (60)", fuzz::run),
 ];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
-    match dispatch(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprintln!("xtask: {failure}");
-            failure.exit_code()
-        }
+    if let Err(failure) = dispatch(&arguments) {
+        eprintln!("xtask: {failure}");
+        return ExitCode::FAILURE;
     }
+    ExitCode::SUCCESS
 }
 
-fn dispatch(arguments: &[String]) -> Result<(), Failure> {
-    let Some((name, rest)) = arguments.split_first() else {
-        print!("{}", usage());
+fn dispatch(arguments: &[String]) -> Result {
+    let Some((name, rest)) = arguments.split_first().filter(|(name, _)| !name.ends_with("help")) else {
+        print_usage();
         return Ok(());
     };
-    if matches!(name.as_str(), "help" | "--help" | "-h") {
-        print!("{}", usage());
-        return Ok(());
-    }
-    let job = JOBS
-        .iter()
-        .find(|job| job.name == name)
-        .ok_or_else(|| Failure::Usage(format!("no job is called `{name}`; `cargo xtask` lists them")))?;
-    (job.run)(&Workspace::find()?, rest)
+    let job = JOBS.iter().find(|(job, ..)| job == name);
+    let (.., run) = job.ok_or_else(|| format!("no job is called `{name}`; `cargo xtask` lists them"))?;
+    run(&mut Session::find()?, rest)
 }
 
-fn usage() -> String {
-    let mut text = String::from("Usage: cargo xtask JOB\n\n");
-    for job in JOBS {
-        let call = format!("{} {}", job.name, job.arguments);
-        text.push_str(&format!("  {call:<16} {}\n", job.about));
+fn print_usage() {
+    println!("Usage: cargo xtask JOB\n");
+    for (name, arguments, about, _) in JOBS {
+        println!("  {:<30} {about}", format!("{name} {arguments}"));
     }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn usage_names_every_job() {
-        let text = usage();
-        for job in JOBS {
-            assert!(text.contains(job.name) && text.contains(job.about), "{text}");
-        }
-    }
-
-    #[test]
-    fn an_unknown_job_is_a_usage_failure() {
-        let failure = dispatch(&["tset".into()]).unwrap_err();
-        assert!(matches!(failure, Failure::Usage(_)), "{failure}");
-    }
+    print!("\nSteps of `test` (*: only with --all, or when named):\n\n{}", test::steps_text());
 }

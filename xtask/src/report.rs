@@ -1,83 +1,45 @@
-//! What a job saw, step by step: printed at the end, whatever the end is.
+//! What a session found, step by step; printed at its end, whatever the end is.
 
 use std::fmt;
-use std::time::Duration;
 
-use crate::tally::{Said, Skip, Tally};
+use crate::times::{Outcome, Test};
 
-/// How a step ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    Ok,
-    Failed,
-    /// The tool for it is not there and need not be.
-    NotRun,
-}
-
-/// Everything that is told after the last step.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    steps: Vec<(&'static str, Duration, Ending)>,
-    tally: Tally,
-    skips: Vec<Skip>,
-    notes: Vec<String>,
+    /// Name, seconds, and whether it failed.
+    pub(crate) steps: Vec<(&'static str, f64, bool)>,
+    pub(crate) tests: Vec<Test>,
+    /// Tests and checks that tested nothing, each with the reason.
+    pub(crate) skips: Vec<String>,
+    /// Sentences that are no failure.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Report {
-    /// Adds what a test runner said.
-    pub(crate) fn tests(&mut self, said: Said) {
-        self.tally.add(said.tally);
-        self.skips.extend(said.skips);
-    }
-
-    /// Adds a check that could not be made.
-    pub(crate) fn skip(&mut self, test: &str, reason: impl Into<String>) {
-        self.tally.skipped += 1;
-        self.skips.push(Skip { test: test.to_owned(), reason: reason.into() });
-    }
-
-    /// Adds something worth saying that is no failure.
-    pub(crate) fn note(&mut self, note: impl Into<String>) {
-        self.notes.push(note.into());
-    }
-
-    /// Closes a step.
-    pub(crate) fn step(&mut self, name: &'static str, time: Duration, ending: Ending) {
-        self.steps.push((name, time, ending));
-    }
-
-    /// How many skips there are so far.
-    pub(crate) fn skips(&self) -> usize {
-        self.skips.len()
+    pub(crate) fn add_tests(&mut self, tests: Vec<Test>) {
+        for test in &tests {
+            if let Outcome::Skipped(reason) = &test.outcome {
+                self.skips.push(format!("{}: {reason}", test.id()));
+            }
+        }
+        self.tests.extend(tests);
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for note in &self.notes {
-            writeln!(f, "note: {note}")?;
-        }
-        for Skip { test, reason } in &self.skips {
-            writeln!(f, "skipped: {test}: {reason}")?;
-        }
-        let width = self.steps.iter().map(|(name, ..)| name.len()).max().unwrap_or(0).max("total".len());
-        let total: Duration = self.steps.iter().map(|(_, time, _)| *time).sum();
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))?;
+        self.skips.iter().try_for_each(|skip| writeln!(f, "skipped: {skip}"))?;
         writeln!(f)?;
-        for (name, time, ending) in &self.steps {
-            let ending = match ending {
-                Ending::Ok => "",
-                Ending::Failed => "  FAILED",
-                Ending::NotRun => "  not run",
-            };
-            writeln!(f, "{name:<width$} {}{ending}", seconds(*time))?;
+        for (name, seconds, has_failed) in &self.steps {
+            writeln!(f, "{name:<12} {seconds:>7.1} s{}", if *has_failed { "  FAILED" } else { "" })?;
         }
-        writeln!(f, "{:<width$} {}", "total", seconds(total))?;
-        writeln!(f, "{}", self.tally)
+        writeln!(f, "total        {:>7.1} s", self.steps.iter().map(|(_, seconds, _)| seconds).sum::<f64>())?;
+        let count = |outcome| self.tests.iter().filter(|test| test.outcome == outcome).count();
+        let (passed, failed) = (count(Outcome::Passed), count(Outcome::Failed));
+        // CI servers read this line: it stays alone and last.
+        writeln!(f, "{passed} passed, {failed} failed, {} skipped", self.skips.len())
     }
-}
-
-fn seconds(time: Duration) -> String {
-    format!("{:>7.1} s", time.as_secs_f64())
 }
 
 #[cfg(test)]
@@ -87,25 +49,20 @@ mod tests {
     #[test]
     fn the_report_ends_with_the_counts() {
         let mut report = Report::default();
-        report.note("a note");
-        let skip = Skip { test: "load tests::a".into(), reason: "no root".into() };
-        report.tests(Said { tally: Tally { passed: 9, failed: 0, skipped: 1 }, skips: vec![skip] });
-        report.skip("scripts", "no shellcheck");
-        report.step("format", Duration::from_millis(1234), Ending::Ok);
-        report.step("deny", Duration::ZERO, Ending::NotRun);
-        report.step("clippy", Duration::from_secs(100), Ending::Failed);
+        report.add_tests(crate::times::of_junit(crate::times::EXAMPLE).unwrap());
+        report.notes.push("a note".into());
+        report.skips.push("scripts: no shellcheck".into());
+        report.steps = vec![("format", 1.234, false), ("clippy", 100.0, true)];
         let expected = "\
 note: a note
-skipped: load tests::a: no root
+skipped: nx::it tests::a: no <root> &lt; here; nor a kernel
 skipped: scripts: no shellcheck
 
-format     1.2 s
-deny       0.0 s  not run
-clippy   100.0 s  FAILED
-total    101.2 s
-9 passed, 0 failed, 2 skipped
+format           1.2 s
+clippy         100.0 s  FAILED
+total          101.2 s
+1 passed, 2 failed, 2 skipped
 ";
         assert_eq!(report.to_string(), expected);
-        assert_eq!(report.skips(), 2);
     }
 }

@@ -1,157 +1,192 @@
-//! The job `test`: every check, cheap ones first, stopping at the first that fails.
+//! The job `test`: checks in order, cheap checks first; it stops at the first that fails.
 
-use std::process::Command;
 use std::time::Instant;
 
-use crate::ahead::Ahead;
-use crate::arrows;
-use crate::bpf;
-use crate::checks::{browser, cargo, needs, scripts, static_binary, tests, tree, workflows};
-use crate::failure::Failure;
-use crate::fuzz;
-use crate::generated;
-use crate::report::{Ending, Report};
-use crate::workspace::{Workspace, find_program};
+use crate::Result;
+use crate::program::{output, run as program};
+use crate::session::{Session, has_program};
+use crate::{architecture, bench, bpf, browser, fuzz, generated, needs, nextest, scripts, touched, tree};
 
-/// One check.
-struct Step {
-    name: &'static str,
-    about: &'static str,
-    run: fn(&Workspace, &mut Report) -> Result<Ending, Failure>,
+/// How thorough a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tier {
+    /// The checks of each change.
+    Gate,
+    /// Every check.
+    All,
 }
 
-/// In this order. What is compiled is compiled once for each of: clippy, development (with tests),
-/// documentation, fuzzing; later steps use what earlier ones built.
+/// A check: name, the lowest tier that has it, what it looks at, and how.
+type Step = (&'static str, Tier, &'static str, fn(&mut Session) -> Result);
+
+/// In this order. The gate compiles twice: for clippy, and for programs and tests.
 const STEPS: &[Step] = &[
-    Step { name: "needs", about: "the Debian packages that tests and benches use", run: needs::check },
-    Step { name: "tree", about: "no machine paths, no registry hosts, no endless files", run: tree::check },
-    Step { name: "arrows", about: "no circles, and no crate knows what it may not", run: arrows::check },
-    Step { name: "scripts", about: "shellcheck on every shell script", run: scripts::check },
-    Step { name: "workflows", about: "the workflow files in docs/ci are YAML", run: workflows::check },
-    Step { name: "format", about: "cargo fmt --check", run: cargo::format },
-    Step { name: "clippy", about: "clippy on all targets, warnings denied", run: cargo::clippy },
-    Step {
-        name: "build",
-        about: "the workspace and its tests, so that tests can start netassay",
-        run: cargo::build,
-    },
-    Step { name: "static", about: "the binary is statically linked", run: static_binary::check },
-    Step { name: "tests", about: "every unit and integration test", run: tests::units },
-    Step { name: "browser", about: "the reports that the tests wrote, in a browser", run: browser::check },
-    Step { name: "doctests", about: "the examples in the documentation", run: tests::examples },
-    Step { name: "docs", about: "the documentation builds, warnings denied", run: cargo::docs },
-    Step { name: "generated", about: "files that are generated and checked in", run: generated::check },
-    Step { name: "bpf", about: "the programs for the kernel are what their source says", run: bpf::check },
-    Step { name: "fuzz", about: "each fuzz target runs for a few seconds from its corpus", run: cargo::fuzz },
-    Step { name: "deny", about: "licences and bans, if cargo-deny is there", run: cargo::deny },
+    ("needs", Tier::Gate, "cargo-nextest and the Debian packages that the checks use", needs::check),
+    ("tree", Tier::Gate, "no paths of one machine, no registry hosts, no endless files", tree::check),
+    ("architecture", Tier::Gate, "the crates use each other as ARCHITECTURE.md says", architecture::check),
+    ("scripts", Tier::Gate, "shellcheck on every shell script", scripts::shell),
+    ("workflows", Tier::Gate, "the workflow files in docs/ci are YAML", scripts::workflows),
+    ("format", Tier::Gate, "cargo fmt --check, of bench/ and fuzz/ too", format),
+    ("clippy", Tier::Gate, "clippy on all targets, warnings denied", clippy),
+    ("build", Tier::Gate, "the workspace with its tests", build),
+    ("static", Tier::Gate, "the binary is statically linked", is_static),
+    ("tests", Tier::Gate, "unit and integration tests; with --all also the ignored ones", all_tests),
+    ("generated", Tier::Gate, "generated files that are checked in", generated::check),
+    ("bpf", Tier::All, "the programs for the kernel compile to the object that is checked in", bpf::rebuild),
+    ("browser", Tier::All, "the reports that the tests wrote, in a browser", browser::check),
+    ("doctests", Tier::All, "the examples in the documentation", doctests),
+    ("docs", Tier::All, "rustdoc, warnings denied", docs),
+    ("bench", Tier::All, "clippy and tests of bench/", bench::check),
+    ("fuzz", Tier::All, "clippy of fuzz/; each target runs for two seconds", fuzz::check),
+    ("deny", Tier::All, "licences, bans and sources, if cargo-deny is there", deny),
 ];
 
-/// `cargo xtask test [STEP…]`
-pub(crate) fn run(workspace: &Workspace, names: &[String]) -> Result<(), Failure> {
-    let chosen = choose(names)?;
-    let mut report = Report::default();
-    let mut ahead = None;
-    let outcome = chosen.iter().enumerate().try_for_each(|(index, step)| {
-        // A browser keeps one CPU busy; before, the tests need all of them.
-        if step.name == "browser" {
-            ahead = Some(Ahead::begin(builds_of(workspace, &chosen[index..])));
+/// `cargo xtask test [--all] [STEP…]` and `cargo xtask test --touched [REV]`
+pub(crate) fn run(session: &mut Session, arguments: &[String]) -> Result {
+    let outcome = match arguments {
+        [option] if option == "--touched" => touched(session, None),
+        [option, revision] if option == "--touched" => touched(session, Some(revision)),
+        _ => {
+            let (tier, steps) = chosen(arguments)?;
+            session.tier = tier;
+            steps.iter().try_for_each(|(name, _, about, run)| take(session, name, about, run))
         }
-        take(step, workspace, &mut report)
-    });
-    drop(ahead);
-    print!("{report}");
+    };
+    print!("{}", session.report);
     outcome
 }
 
-/// What these steps build, apart from what others build too.
-fn builds_of(workspace: &Workspace, steps: &[&Step]) -> Vec<Command> {
-    let builds = |step: &&Step| match step.name {
-        "docs" => vec![cargo::builds_docs(workspace)],
-        "fuzz" if find_program("c++").is_some() => {
-            vec![fuzz::lints(workspace), fuzz::builds(workspace, fuzz::Manner::Check)]
-        }
-        _ => Vec::new(),
-    };
-    steps.iter().flat_map(builds).collect()
+/// The gate's checks of what changed. clippy looks at the whole workspace, as in the gate: cargo
+/// compiles only the crates that changed and the crates that use them.
+fn touched(session: &mut Session, revision: Option<&str>) -> Result {
+    let filterset = touched::filterset(session, revision)?;
+    take(session, "tree", "", tree::check)?;
+    take(session, "format", "", format)?;
+    take(session, "clippy", "", clippy)?;
+    filterset.map_or(Ok(()), |filterset| {
+        take(session, "tests", &filterset, |session| nextest::matching(session, &filterset))
+    })
 }
 
-/// `cargo xtask steps`
-pub(crate) fn list(_: &Workspace, _: &[String]) -> Result<(), Failure> {
-    for step in STEPS {
-        println!("{:<10} {}", step.name, step.about);
+fn chosen(arguments: &[String]) -> Result<(Tier, Vec<&'static Step>)> {
+    let tier = if arguments.iter().any(|word| word == "--all") { Tier::All } else { Tier::Gate };
+    let mut steps = Vec::new();
+    for word in arguments.iter().filter(|word| *word != "--all") {
+        let step = STEPS.iter().find(|(name, ..)| name == word);
+        steps.push(step.ok_or_else(|| format!("`test` has no step `{word}`; `cargo xtask` lists them"))?);
+    }
+    if steps.is_empty() {
+        steps = STEPS.iter().filter(|(_, lowest, ..)| *lowest <= tier).collect();
+    }
+    Ok((tier, steps))
+}
+
+/// A line for each step.
+pub(crate) fn steps_text() -> String {
+    let mark = |tier| if tier == Tier::All { '*' } else { ' ' };
+    STEPS.iter().map(|(name, tier, about, _)| format!("{} {name:<13} {about}\n", mark(*tier))).collect()
+}
+
+fn take(
+    session: &mut Session,
+    name: &'static str,
+    about: &str,
+    run: impl FnOnce(&mut Session) -> Result,
+) -> Result {
+    eprintln!("\n=== {name}: {about}");
+    let (start, skips) = (Instant::now(), session.report.skips.len());
+    let outcome = run(session);
+    let outcome = outcome.and(judged(session.report.skips.len() - skips, session.ci));
+    let seconds = start.elapsed().as_secs_f64();
+    session.report.steps.push((name, seconds, outcome.is_err()));
+    eprintln!("=== {name}: {seconds:.1} s");
+    outcome
+}
+
+/// The machine of a CI server can have everything that a check needs.
+fn judged(skips: usize, ci: bool) -> Result {
+    let is_fine = skips == 0 || !ci;
+    if is_fine {
+        Ok(())
+    } else {
+        Err(format!("{skips} skipped, listed above: with CI=true that is a failure"))
+    }
+}
+
+fn format(session: &mut Session) -> Result {
+    program(&mut session.cargo(&["fmt", "--check", "--all"]))?;
+    for manifest in [bench::MANIFEST, fuzz::MANIFEST] {
+        program(&mut session.cargo(&["fmt", "--check", "--manifest-path", manifest]))?;
     }
     Ok(())
 }
 
-fn choose(names: &[String]) -> Result<Vec<&'static Step>, Failure> {
-    if names.is_empty() {
-        return Ok(STEPS.iter().collect());
-    }
-    let find = |name: &String| {
-        STEPS.iter().find(|step| step.name == name).ok_or_else(|| {
-            Failure::Usage(format!("no step is called `{name}`; `cargo xtask steps` lists them"))
-        })
-    };
-    names.iter().map(find).collect()
+fn clippy(session: &mut Session) -> Result {
+    program(&mut session.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))
 }
 
-fn take(step: &Step, workspace: &Workspace, report: &mut Report) -> Result<(), Failure> {
-    eprintln!("\n=== {}: {}", step.name, step.about);
-    let (start, skips) = (Instant::now(), report.skips());
-    let outcome = (step.run)(workspace, report).and_then(|ending| {
-        no_new_skips(workspace.ci, report.skips() - skips)?;
-        Ok(ending)
-    });
-    let time = start.elapsed();
-    report.step(step.name, time, *outcome.as_ref().unwrap_or(&Ending::Failed));
-    eprintln!("=== {}: {:.1} s", step.name, time.as_secs_f64());
-    outcome.map(drop)
+/// nextest then compiles nothing: this is what it runs. Without `--all-targets` cargo would compile
+/// shared dependencies once more, with the features that only tests need.
+pub(crate) fn build(session: &mut Session) -> Result {
+    program(&mut session.cargo(&["build", "--workspace", "--all-targets"]))
 }
 
-/// In CI everything must be tested: there the machine is ours to equip.
-fn no_new_skips(ci: bool, new: usize) -> Result<(), Failure> {
-    if ci && new > 0 {
-        return Err(Failure::Check(format!("{new} skipped, listed above: with CI=true a skip is a failure")));
+/// The binary runs on any Linux machine: it asks for no loader and no library. `.cargo/config.toml`
+/// links each profile in the same way: the binary that the tests start is there already.
+fn is_static(session: &mut Session) -> Result {
+    let binary = session.built.join("debug/netassay");
+    let mut readelf = session.command("readelf");
+    let said = output(readelf.args(["--wide", "--segments", "--dynamic"]).arg(&binary))?;
+    let is_request = |line: &str| line.contains("INTERP") || line.contains("(NEEDED)");
+    if said.contains(" LOAD ") && !said.lines().any(is_request) {
+        return Ok(());
     }
+    Err(format!("{} is not static:\n{said}", binary.display()))
+}
+
+fn all_tests(session: &mut Session) -> Result {
+    nextest::matching(session, "all()")
+}
+
+fn doctests(session: &mut Session) -> Result {
+    program(&mut session.cargo(&["test", "--quiet", "--workspace", "--doc", "--no-fail-fast"]))
+}
+
+fn docs(session: &mut Session) -> Result {
+    let mut command = session.cargo(&["doc", "--workspace", "--no-deps"]);
+    program(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Advisories are left out: they need a network, and change when nothing here has changed.
+fn deny(session: &mut Session) -> Result {
+    if has_program("cargo-deny") {
+        return program(&mut session.cargo(&["deny", "check", "licenses", "bans", "sources"]));
+    }
+    session.report.notes.push("cargo-deny is missing: licences and sources were not checked".to_owned());
     Ok(())
 }
 
 #[cfg(test)]
-mod tests_of_the_job {
+mod tests {
     use super::*;
 
+    fn names(text: &str) -> Result<Vec<&'static str>> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        Ok(chosen(&words)?.1.iter().map(|(name, ..)| *name).collect())
+    }
+
     #[test]
-    fn all_steps_or_those_named_in_that_order() {
-        assert_eq!(choose(&[]).unwrap().len(), STEPS.len());
-        let names: Vec<_> =
-            choose(&["tests".into(), "format".into()]).unwrap().iter().map(|s| s.name).collect();
-        assert_eq!(names, ["tests", "format"]);
-        assert!(matches!(choose(&["tset".into()]), Err(Failure::Usage(_))));
+    fn steps_are_chosen_by_tier_or_by_name() {
+        let gate = names("").unwrap();
+        assert!(gate.contains(&"tests") && !gate.contains(&"browser"), "{gate:?}");
+        assert_eq!(names("--all").unwrap().len(), STEPS.len());
+        assert_eq!(names("tests browser --all").unwrap(), ["tests", "browser"]);
+        assert_eq!(chosen(&["--all".into(), "tests".into()]).unwrap().0, Tier::All);
+        assert!(names("tset").is_err() && names("--al").is_err() && names("--touched a b").is_err());
     }
 
     #[test]
     fn skips_fail_in_ci_only() {
-        assert!(no_new_skips(true, 1).is_err());
-        assert!(no_new_skips(true, 0).is_ok());
-        assert!(no_new_skips(false, 1).is_ok());
-    }
-
-    #[test]
-    fn a_failing_step_is_in_the_report() {
-        let workspace = Workspace { root: ".".into(), target: ".".into(), built: ".".into(), ci: true };
-        let mut report = Report::default();
-        let skipping = Step {
-            name: "skipping",
-            about: "",
-            run: |_, report| {
-                report.skip("x", "y");
-                Ok(Ending::Ok)
-            },
-        };
-        take(&skipping, &workspace, &mut report).unwrap_err();
-        let fine = Step { name: "fine", about: "", run: |_, _| Ok(Ending::Ok) };
-        take(&fine, &workspace, &mut report).unwrap();
-        let text = report.to_string();
-        assert!(text.contains("skipping     0.0 s  FAILED\nfine         0.0 s\n"), "{text}");
+        assert!(judged(1, true).is_err() && judged(0, true).is_ok() && judged(1, false).is_ok());
     }
 }
