@@ -13,7 +13,7 @@ pub(crate) const MANIFEST: &str = "bench/Cargo.toml";
 /// everything on. The results are on standard output.
 pub(crate) fn run(session: &mut Session, arguments: &[String]) -> Result {
     program(&mut session.cargo(&["build", "--release", "--package", "netassay"]))?;
-    program(&mut session.cargo_outside(MANIFEST, &["build", "--release"]))?;
+    program(&mut session.cargo(&["build", "--release", "--manifest-path", MANIFEST]))?;
     let mut bench = session.command(session.built.join("release/netassay-bench"));
     let status = bench.args(arguments).status();
     succeeded(&bench, status)
@@ -21,8 +21,8 @@ pub(crate) fn run(session: &mut Session, arguments: &[String]) -> Result {
 
 /// The step `bench`: its tests find netassay beside the bench.
 pub(crate) fn check(session: &mut Session) -> Result {
-    let mut clippy = session.cargo_outside(MANIFEST, &["clippy", "--all-targets"]);
-    program(clippy.args(["--", "-D", "warnings"]))?;
+    let clippy = ["clippy", "--manifest-path", MANIFEST, "--all-targets", "--", "-D", "warnings"];
+    program(&mut session.cargo(&clippy))?;
     build(session)?;
     nextest::bench(session, MANIFEST)
 }

@@ -38,8 +38,8 @@ pub(crate) fn run(session: &mut Session, arguments: &[String]) -> Result {
 /// The step `fuzz`: starts from the corpus that is checked in and a fixed seed, and forgets what it
 /// learns.
 pub(crate) fn check(session: &mut Session) -> Result {
-    let mut clippy = session.cargo_outside(MANIFEST, &["clippy", "--no-default-features", "--all-targets"]);
-    program(clippy.args(["--", "-D", "warnings"]))?;
+    let clippy = ["clippy", "--manifest-path", MANIFEST, "--no-default-features", "--all-targets"];
+    program(session.cargo(&clippy).args(["--", "-D", "warnings"]))?;
     if !has_program("c++") {
         session.report.skips.push("fuzz: no C++ compiler for libFuzzer".to_owned());
         return Ok(());
@@ -61,7 +61,7 @@ fn targets(session: &Session) -> Result<Vec<String>> {
 /// Builds the targets and runs one after the other. libFuzzer writes what it learns to `learnt`.
 fn each(session: &Session, targets: &[String], seconds: u64, learnt: &Path, options: &[&str]) -> Result {
     // Cargo keeps what was compiled with other flags beside this.
-    program(session.cargo_outside(MANIFEST, &["build", "--bins"]).env("RUSTFLAGS", COVERAGE))?;
+    program(session.cargo(&["build", "--bins", "--manifest-path", MANIFEST]).env("RUSTFLAGS", COVERAGE))?;
     let mut failed = Vec::new();
     for target in targets {
         let learnt = learnt.join(target);

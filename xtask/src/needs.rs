@@ -13,10 +13,8 @@ type Need = (&'static str, &'static str, &'static str);
 
 /// The one place for the packages of the gate.
 const GATE: &[Need] = &[
-    ("busybox-static", "busybox", "containers of tests"),
     ("ethtool", "ethtool", "second opinion on offload features"),
     ("iproute2", "ip", "second opinion on links and namespaces"),
-    ("lxc", "lxc-start", "containers of tests"),
     ("ministat", "ministat", "second opinion on the classic t-test"),
     ("nftables", "nft", "a machine of tests with a filter"),
     ("openssh-server", "sshd", "machines of tests, reached over ssh"),
@@ -27,6 +25,7 @@ const GATE: &[Need] = &[
 
 /// And of the checks that only `--all` makes.
 const ALL: &[Need] = &[
+    ("busybox-static", "busybox", "containers, machines that restart, a guest to compare with"),
     ("chromium", "chromium", "the browser that opens reports"),
     ("clang-14", "clang-14", "the programs for the kernel"),
     ("e2fsprogs", "mke2fs", "disks of machines that restart"),
@@ -37,6 +36,7 @@ const ALL: &[Need] = &[
     ("iperf", "iperf", "a similar program in the bench"),
     ("iperf3", "iperf3", "a similar program in the bench"),
     ("kexec-tools", "kexec", "machines that restart"),
+    ("lxc", "lxc-start", "containers of tests"),
     ("llvm-14", "llvm-strip-14", "the programs for the kernel"),
     ("nodejs", "node", "the program that steers the browser"),
     ("npm", "npm", "the libraries of the program that steers the browser"),

@@ -31,8 +31,7 @@ pub(crate) fn matching(session: &mut Session, filterset: &str) -> Result {
 
 /// All tests of `bench/`.
 pub(crate) fn bench(session: &mut Session, manifest: &str) -> Result {
-    let target = session.target.to_string_lossy().into_owned();
-    let project = &["--manifest-path", manifest, "--target-dir", &target];
+    let project = &["--manifest-path", manifest];
     let config = "bench/.config/nextest.toml";
     Selection { project, config, filterset: "all()", profile: "default" }.test(session)
 }
@@ -68,7 +67,8 @@ impl Selection<'_> {
 
     /// The tests that ran, and how nextest ended.
     fn run(&self, session: &Session) -> Result<(Vec<Test>, Result)> {
-        let junit = session.target.join("nextest").join(self.profile).join("junit.xml");
+        // nextest's store is in `target`, wherever the build directory is.
+        let junit = session.root.join("target/nextest").join(self.profile).join("junit.xml");
         // The report of an earlier run is not the report of this one; mostly there is none.
         let _ = fs::remove_file(&junit);
         let ignored = if session.tier == Tier::All { "all" } else { "default" };

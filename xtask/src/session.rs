@@ -59,21 +59,15 @@ impl Session {
         command
     }
 
-    /// The cargo that started us. CI builds once: what cargo would keep to build faster the next
-    /// time doubles the build directory, and a full disk shows as a linker that dies of SIGBUS.
+    /// The cargo that started us; manifests outside the workspace share its build directory. CI
+    /// builds once: what cargo would keep to build faster the next time doubles that directory, and
+    /// a full disk shows as a linker that dies of SIGBUS.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(env::var("CARGO").unwrap_or_else(|_| "cargo".into()));
-        command.args(arguments);
+        command.args(arguments).env("CARGO_TARGET_DIR", &self.target);
         if self.ci {
             command.env("CARGO_INCREMENTAL", "0");
         }
-        command
-    }
-
-    /// The same for a manifest outside the workspace. It shares the build directory.
-    pub(crate) fn cargo_outside(&self, manifest: &str, arguments: &[&str]) -> Command {
-        let mut command = self.cargo(arguments);
-        command.args(["--manifest-path", manifest, "--target-dir"]).arg(&self.target);
         command
     }
 
