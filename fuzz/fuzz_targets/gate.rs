@@ -1,0 +1,40 @@
+//! Arguments of a gate: each is read or refused with a message, never a panic.
+//!
+//! The first byte chooses the reader: 0 a file of acknowledged regressions, 1 a bound
+//! (`--fail-if`).
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use netassay_gate::{Acknowledged, AcknowledgedError, Bound, Date, Limit};
+
+fuzz_target!(|input: &[u8]| {
+    let Some((reader, bytes)) = input.split_first() else { return };
+    let text = String::from_utf8_lossy(bytes);
+    match reader % 2 {
+        0 => acknowledged(&text),
+        _ => bound(&text),
+    }
+});
+
+/// An error has a line within the file.
+fn acknowledged(text: &str) {
+    match Acknowledged::parse("known.toml", text, Date::new(2026, 11, 23)) {
+        Err(AcknowledgedError::Wrong { line, problem, .. }) => {
+            assert!((1..=text.matches('\n').count() + 1).contains(&line) && !problem.is_empty());
+        }
+        Ok(_) | Err(AcknowledgedError::TooLarge { .. }) => {}
+    }
+}
+
+/// A bound that was read is shown and read again as the same bound.
+fn bound(text: &str) {
+    match text.parse::<Bound>() {
+        Ok(bound) => {
+            assert_eq!(bound.to_string().parse().as_ref(), Ok(&bound));
+            let (Limit::Percent(limit) | Limit::Absolute(limit)) = bound.limit();
+            assert!(limit.is_finite());
+            assert!(bound.is_of_same(&bound));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
