@@ -15,7 +15,7 @@ use crate::ROLE;
 pub(crate) const WIRE: &str = "wire";
 
 /// How long an agent may take for an answer, or to end, on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct World {
     state: tempfile::TempDir,

@@ -275,7 +275,7 @@ fn difference(before: &str, after: &str) -> String {
 /// The same, once the kernel has noticed a carrier (within 1 s) and begun to use an address, for
 /// whose duplicates it looks within 2 s more.
 fn settled(name: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let now = snapshot(name);
         let is_settled = !now.contains("tentative") && !now.contains("NO-CARRIER");
