@@ -1,5 +1,8 @@
 //! Planning: R's powers, what an exhaustive search finds, and that planned power is what comes out.
 
+#[macro_use]
+mod sizes;
+
 use std::f64::consts::TAU;
 
 use netassay_stats::planning::{
@@ -11,6 +14,14 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
+
+in_two_sizes! { 300, 1_500, "1,500 experiments, of which the gate makes 300":
+    the_planned_power_comes_out
+}
+
+in_two_sizes! { 800, 4_000, "4,000 pilots, of which the gate makes 800":
+    what_would_have_been_seen_has_an_interval_that_holds
+}
 
 #[derive(Deserialize)]
 struct Oracle {
@@ -171,9 +182,7 @@ fn drawn(plan: &Plan, delta: f64, boots: u32, runs: u32, random: &mut ChaCha8Rng
     observations
 }
 
-#[test]
-fn the_planned_power_comes_out() {
-    const EXPERIMENTS: u32 = 1500;
+fn the_planned_power_comes_out(experiments: u32) {
     let mut random = ChaCha8Rng::seed_from_u64(20);
     for (design, conditions, family, against) in [
         (Design::Nested, 2, Family::Alone, Against::Baseline(0)),
@@ -200,10 +209,10 @@ fn the_planned_power_comes_out() {
             one.verdict == Verdict::Higher
         };
         let found =
-            (0..EXPERIMENTS).filter(|_| is_found(&mut random)).count() as f64 / f64::from(EXPERIMENTS);
+            (0..experiments).filter(|_| is_found(&mut random)).count() as f64 / f64::from(experiments);
         // The 99.9 % range of a share, and what the varying degrees of freedom bring beyond the
         // plan.
-        let chance = 3.3 * (power * (1.0 - power) / f64::from(EXPERIMENTS)).sqrt();
+        let chance = 3.3 * (power * (1.0 - power) / f64::from(experiments)).sqrt();
         assert!(
             found > power - chance - 0.01 && found < power + chance + 0.06,
             "{plan:?} {boots} x {runs}: {found}, planned {power}"
@@ -253,15 +262,13 @@ fn pilot(cell: f64, boots: u32, runs: u32, level: f64, random: &mut ChaCha8Rng) 
 
 /// The difference that three boots would have seen is known as well as their spread is: its
 /// interval holds the true one as often as stated.
-#[test]
-fn what_would_have_been_seen_has_an_interval_that_holds() {
-    const PILOTS: usize = 4000;
+fn what_would_have_been_seen_has_an_interval_that_holds(pilots: usize) {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let plan = Plan { design: Design::Crossed, ..two(0.5, 1.0) };
     let truth = plan.detectable(0.8, 3, 4).unwrap();
     let mut held = 0;
     let mut powers = Vec::new();
-    for _ in 0..PILOTS {
+    for _ in 0..pilots {
         let analysis = pilot(0.5, 3, 4, 0.95, &mut random);
         let one = &analysis.comparisons[0];
         let (low, high) = one.detectable_interval.unwrap();
@@ -270,11 +277,11 @@ fn what_would_have_been_seen_has_an_interval_that_holds() {
         let (low_share, high_share) = one.detectable_relative_interval.unwrap();
         assert!((low_share / high_share - low / high).abs() < 1e-9);
     }
-    let share = held as f64 / PILOTS as f64;
-    assert!((share - 0.95).abs() < 3.3 * (0.95_f64 * 0.05 / PILOTS as f64).sqrt(), "{share}");
+    let share = held as f64 / pilots as f64;
+    assert!((share - 0.95).abs() < 3.3 * (0.95_f64 * 0.05 / pilots as f64).sqrt(), "{share}");
     // Without it a reader would take a power between these for one of 80 %.
     powers.sort_by(f64::total_cmp);
-    let (low, high) = (powers[PILOTS / 20], powers[PILOTS - PILOTS / 20]);
+    let (low, high) = (powers[pilots / 20], powers[pilots - pilots / 20]);
     assert!(low < 0.25 && high > 0.95, "{low} to {high}");
 }
 
