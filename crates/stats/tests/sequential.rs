@@ -93,8 +93,18 @@ fn one_look_has_all_of_alpha() {
 }
 
 #[test]
+fn fifty_looks_have_bounds() {
+    many_looks_have_bounds(50);
+}
+
+#[test]
+#[ignore = "integrates over 200 looks: the gate over 50"]
 fn two_hundred_looks_have_bounds() {
-    let fractions = equal(200);
+    many_looks_have_bounds(200);
+}
+
+fn many_looks_have_bounds(looks: u32) {
+    let fractions = equal(looks);
     let z = Bounds::Pocock.z(&fractions, 0.05);
     let crossed: f64 = crossings(&fractions, &z, 0.0).iter().sum();
     assert!((crossed - 0.05).abs() < 1e-9, "{crossed}");

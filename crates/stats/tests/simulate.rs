@@ -168,7 +168,7 @@ fn power_is_that_of_the_noncentral_t(experiments: u32) {
 
 #[test]
 fn the_seed_decides_and_the_threads_do_not() {
-    let plan = Plan { differences: vec![1.0], ..plan(WORLD, &Method::of(Design::Nested), 101) };
+    let plan = Plan { differences: vec![1.0], ..plan(WORLD, &Method::of(Design::Nested), 23) };
     let outcome = |plan: &Plan, threads| -> Outcome { simulate(plan, threads).unwrap() };
     let one = outcome(&plan, 1);
     for threads in [0, 2, 3, 7, 1000] {
@@ -176,7 +176,7 @@ fn the_seed_decides_and_the_threads_do_not() {
     }
     assert_ne!(outcome(&Plan { seed: 2, ..plan.clone() }, 2), one);
     // More experiments begin with the same ones.
-    let more = outcome(&Plan { experiments: 202, ..plan }, 2);
+    let more = outcome(&Plan { experiments: 46, ..plan }, 2);
     for (few, many) in one.false_positives.iter().zip(&more.false_positives) {
         assert!(few.rates.iter().zip(&many.rates).all(|(few, many)| few.hits <= many.hits));
     }

@@ -34,10 +34,10 @@ pub(crate) const ALL: &[Case] = &[
     in_gate("what_a_killed_agent_leaves_is_undone_by_its_guardian", killed),
     later("a_workload_is_closed_ten_seconds_after_its_window", closed),
     later("signs_of_life_keep_an_agent_through_a_long_request", kept_alive),
-    later("a_second_agent_of_the_machine_is_refused_and_told_who_is_first", second),
+    in_gate("a_second_agent_of_the_machine_is_refused_and_told_who_is_first", second),
     in_gate("what_an_agent_changes_is_undone_on_request", undone),
     later("what_is_applied_stays_only_once_it_is_kept", applied),
-    later("only_an_agent_of_the_machine_keeps_a_journal", other_isolations),
+    in_gate("only_an_agent_of_the_machine_keeps_a_journal", other_isolations),
     in_gate("what_could_not_be_undone_is_refused", refused),
 ];
 
