@@ -206,7 +206,9 @@ fn figures_can_be_whatever_was_recorded_in_many_studies() {
     drawn(96, any_study(), check_figures);
 }
 
-fn check_figures((runs, kind, doubt): ((Vec<f64>, Vec<bool>, u32), String, f64)) -> Result<(), TestCaseError> {
+fn check_figures(
+    (runs, kind, doubt): ((Vec<f64>, Vec<bool>, u32), String, f64),
+) -> Result<(), TestCaseError> {
     let stored = stored(&kind, &runs);
     prop_assume!(!stored.runs.is_empty());
     check_page(&stored)?;
