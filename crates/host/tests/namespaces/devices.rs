@@ -272,17 +272,19 @@ fn difference(before: &str, after: &str) -> String {
     lost.chain(new).collect()
 }
 
-/// The same, once the kernel has noticed a carrier (within 1 s) and begun to use an address, for
-/// whose duplicates it looks within 2 s more.
+/// All that is known once the kernel has noticed a carrier (within 1 s) and begun to use an address,
+/// for whose duplicates it looks within 2 s more, and adds no more routes in the background.
 fn settled(name: &str) -> String {
     let deadline = Instant::now() + Duration::from_secs(30);
+    let mut before = String::new();
     loop {
         let now = snapshot(name);
-        let is_settled = !now.contains("tentative") && !now.contains("NO-CARRIER");
+        let is_settled = now == before && !now.contains("tentative") && !now.contains("NO-CARRIER");
         if is_settled || Instant::now() >= deadline {
             return now;
         }
-        std::thread::sleep(Duration::from_millis(10));
+        before = now;
+        std::thread::sleep(Duration::from_millis(100));
     }
 }
 
