@@ -185,7 +185,7 @@ mod tests {
         // The sandbox is the last step before the machine.
         let begun = Instant::now();
         while status(process.0.id())("Seccomp") != "2" {
-            if process.0.try_wait().unwrap().is_some() || begun.elapsed() > Duration::from_secs(20) {
+            if process.0.try_wait().unwrap().is_some() || begun.elapsed() > Duration::from_secs(60) {
                 let _ = process.0.kill();
                 let mut said = String::new();
                 reader.read_to_string(&mut said).unwrap();
@@ -201,7 +201,7 @@ mod tests {
             String::from_utf8_lossy(&link.stdout).contains("LOWER_UP")
         };
         while !carrier() {
-            assert!(begun.elapsed() < Duration::from_secs(20), "nobody holds the tap");
+            assert!(begun.elapsed() < Duration::from_secs(60), "nobody holds the tap");
             std::thread::sleep(Duration::from_millis(20));
         }
         let status = status(process.0.id());

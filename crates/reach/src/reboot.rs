@@ -240,7 +240,7 @@ mod tests {
         let interrupt = Interrupt::new().unwrap();
         let control = Control::of("host").unwrap();
         assert_eq!(boot::ask(&launcher, false, &control.socket(), TO_ANSWER, &interrupt).unwrap().id, FIRST);
-        let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(5), &interrupt).unwrap();
+        let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(60), &interrupt).unwrap();
         let [id, release, default] = [SECOND, "6.1", "6.1"].map(str::to_owned);
         assert_eq!(boots, [Boot { id, release, default }]);
     }
@@ -263,7 +263,7 @@ mod tests {
         let chosen = |kernel: &str, starts: &str| {
             let launcher = with_kernels(directory.path(), starts);
             let restart = Restart { launcher: &launcher, by_sudo: false, kernel: Some(kernel) };
-            let boots = reboot_all(&[restart], Duration::from_secs(20), &Interrupt::new().unwrap());
+            let boots = reboot_all(&[restart], Duration::from_secs(60), &Interrupt::new().unwrap());
             let boots = boots.map_err(|error| error.to_string())?;
             to_default(&[restart], &Interrupt::new().unwrap());
             Ok::<_, String>((boots[0].release.clone(), boots[0].default.clone()))
@@ -289,7 +289,7 @@ mod tests {
         let busy = "case \"$3\" in *sysrq*) of=order;; *) of=question;; esac; \
             [ -e $D/$of ] || { echo reset by peer >&2; : > $D/$of; exit 255; };";
         let launcher = host(directory.path(), &format!("{busy} {GOES_DOWN}"));
-        let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(20), &Interrupt::new().unwrap());
+        let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(60), &Interrupt::new().unwrap());
         assert_eq!(boots.unwrap()[0].id, SECOND);
         assert!(directory.path().join("order").exists());
     }

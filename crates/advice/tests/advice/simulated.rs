@@ -4,6 +4,30 @@ use netassay_advice::{Goal, Standing};
 
 use crate::made::{Noise, advice, factorial, measured, on, said, study};
 
+/// A simulation in two sizes: few experiments in the gate, many in `cargo xtask test --all`.
+macro_rules! in_two_sizes {
+    ($few:literal, $many:literal, $reason:literal: $($name:ident)*) => { $(
+        mod $name {
+            #[test]
+            fn few_experiments() {
+                super::$name($few);
+            }
+
+            #[test]
+            #[ignore = $reason]
+            fn many_experiments() {
+                super::$name($many);
+            }
+        }
+    )* };
+}
+
+in_two_sizes! { 120, 600, "600 experiments, of which the gate makes 120":
+    without_any_effect_advice_is_as_rare_as_stated
+    beside_a_large_effect_false_advice_is_as_rare_as_stated
+    without_an_interaction_advice_is_withheld_as_rarely_as_stated
+}
+
 const OFFLOADS: [&str; 2] = ["transmitter.tso", "receiver.gro"];
 const NOISE: Noise = Noise { boot: 0.05, cell: 0.01, run: 0.01 };
 
@@ -27,10 +51,9 @@ fn most(experiments: u64) -> u64 {
     (0.05 * n + 3.3 * (0.05 * 0.95 * n).sqrt()) as u64
 }
 
-#[test]
-fn without_any_effect_advice_is_as_rare_as_stated() {
+fn without_any_effect_advice_is_as_rare_as_stated(experiments: u64) {
     let found = wrong(
-        600,
+        experiments,
         &|_| {
             vec![
                 ("throughput", 1000.0),
@@ -40,16 +63,16 @@ fn without_any_effect_advice_is_as_rare_as_stated() {
         },
         |_| true,
     );
-    assert!(found <= most(600), "{found} of 600");
+    assert!(found <= most(experiments), "{found} of {experiments}");
 }
 
-#[test]
-fn beside_a_large_effect_false_advice_is_as_rare_as_stated() {
+fn beside_a_large_effect_false_advice_is_as_rare_as_stated(experiments: u64) {
     // What is proven passes its share of the error rate on.
-    let found = wrong(600, &|one| vec![("throughput", 1000.0 * (1.0 + on(one, OFFLOADS[0])))], |factor| {
-        factor == OFFLOADS[1]
-    });
-    assert!(found <= most(600), "{found} of 600");
+    let found =
+        wrong(experiments, &|one| vec![("throughput", 1000.0 * (1.0 + on(one, OFFLOADS[0])))], |factor| {
+            factor == OFFLOADS[1]
+        });
+    assert!(found <= most(experiments), "{found} of {experiments}");
 }
 
 #[test]
@@ -67,10 +90,9 @@ fn what_is_large_is_found() {
     assert!(found >= 95, "{found} of 100");
 }
 
-#[test]
-fn without_an_interaction_advice_is_withheld_as_rarely_as_stated() {
+fn without_an_interaction_advice_is_withheld_as_rarely_as_stated(experiments: u64) {
     let (study, plan) = study(&factorial(&OFFLOADS, 3));
-    let found = (0..600).filter(|seed| {
+    let found = (0..experiments).filter(|seed| {
         let stored = measured(&study, &plan, NOISE, *seed, &|one| {
             vec![("throughput", 1000.0 + 500.0 * on(one, OFFLOADS[0]) + 300.0 * on(one, OFFLOADS[1]))]
         });
@@ -79,5 +101,5 @@ fn without_an_interaction_advice_is_withheld_as_rarely_as_stated() {
         said(&advice, Goal::Throughput).iter().any(|one| is_doubted(&one.standing))
     });
     let found = found.count() as u64;
-    assert!(found <= most(600), "{found} of 600");
+    assert!(found <= most(experiments), "{found} of {experiments}");
 }

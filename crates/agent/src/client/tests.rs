@@ -136,7 +136,7 @@ fn an_agent_that_reads_slowly_gets_all_of_a_request() {
 fn signs_of_life_come_between_messages_and_end_with_the_client() {
     let (mut client, mut agent, _) = conversation();
     client.keep_alive().unwrap();
-    client.keep_alive_every(Duration::from_millis(1), Duration::from_secs(10)).unwrap();
+    client.keep_alive_every(Duration::from_millis(1), A_WHILE).unwrap();
     let reads = std::thread::spawn(move || {
         let mut got = Vec::new();
         // Slowly, so that the pipe is full again and again.
@@ -148,9 +148,10 @@ fn signs_of_life_come_between_messages_and_end_with_the_client() {
             }
         }
     });
-    std::thread::sleep(A_MOMENT);
+    // Long enough for several signs on a busy machine.
+    std::thread::sleep(10 * A_MOMENT);
     client.send(&long_request(), A_WHILE).unwrap();
-    std::thread::sleep(A_MOMENT);
+    std::thread::sleep(10 * A_MOMENT);
     drop(client);
     let got = reads.join().unwrap();
     let lines: Vec<&[u8]> = got.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
@@ -162,23 +163,25 @@ fn signs_of_life_come_between_messages_and_end_with_the_client() {
 fn an_agent_that_answers_no_sign_of_life_is_lost_and_one_that_does_is_waited_for() {
     let (mut client, mut agent, _) = conversation();
     client.send(&Request::Start, A_WHILE).unwrap();
-    client.keep_alive_every(Duration::from_millis(1), A_MOMENT).unwrap();
+    // Long enough for an answer on a busy machine.
+    let patience = 10 * A_MOMENT;
+    client.keep_alive_every(Duration::from_millis(1), patience).unwrap();
     let mut theirs = agent.try_clone().unwrap();
     let answers = std::thread::spawn(move || {
         let mut sign = [0];
-        let until = Instant::now() + 4 * A_MOMENT;
+        let until = Instant::now() + 4 * patience;
         while Instant::now() < until && io::Read::read(&mut theirs, &mut sign).unwrap() > 0 {
             theirs.write_all(b"\n").unwrap();
         }
     });
-    assert!(client.receive_within(2 * A_MOMENT).unwrap().is_none());
+    assert!(client.receive_within(2 * patience).unwrap().is_none());
     answers.join().unwrap();
     // It did answer while nobody read.
     assert!(client.receive_within(Duration::ZERO).unwrap().is_none());
     let begun = Instant::now();
     let error = client.receive().unwrap_err();
     assert!(matches!(error, CallError::Lost { .. }), "{error}");
-    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(begun.elapsed() < A_WHILE);
     assert!(!error.agent_is_well());
     drop(client);
     io::Read::read_to_end(&mut agent, &mut Vec::new()).unwrap();

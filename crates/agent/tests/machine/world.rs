@@ -15,7 +15,7 @@ use crate::ROLE;
 pub(crate) const WIRE: &str = "wire";
 
 /// How long an agent may take for an answer, or to end, on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct World {
     state: tempfile::TempDir,
@@ -91,7 +91,12 @@ impl World {
             std::thread::sleep(Duration::from_millis(5));
         }
         let took = begun.elapsed();
-        let now = self.snapshot();
+        // The kernel adds the route of an address in the background.
+        let mut now = self.snapshot();
+        while now != self.before && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+            now = self.snapshot();
+        }
         let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
         let (before, after) = (lines(&self.before), lines(&now));
         let lost = before.iter().filter(|line| !after.contains(line)).map(|line| format!("- {line}\n"));

@@ -163,7 +163,7 @@ pub(crate) fn late_carrier(stage: &mut Stage) {
             undoing.join().unwrap()
         });
         assert_eq!(reports[0].fate, Fate::Undone, "{reports:?}");
-        let after = settled(name);
+        let after = snapshot_like(name, &before);
         assert!(before == after, "removed: {removed}\n{}", difference(&before, &after));
     }
     if stage.identity == Identity::User {
@@ -181,7 +181,7 @@ pub(crate) fn late_carrier(stage: &mut Stage) {
     assert!(said.contains("interface \"wire0\" has no carrier") && said.contains("restore again"), "{said}");
     ip(&["link", "set", peer, "up"]);
     undo(directory.path());
-    let after = settled(name);
+    let after = snapshot_like(name, &before);
     assert!(before == after, "{}", difference(&before, &after));
 }
 
@@ -251,7 +251,7 @@ fn kill_each(name: &str, act: Act) {
         });
         let killed = child.killed_before_effect(steps * STRIDE);
         undo(directory.path());
-        let after = snapshot(name);
+        let after = snapshot_like(name, &before);
         assert!(before == after, "killed at {steps}:\n{}", difference(&before, &after));
         if !killed {
             assert!(steps > 10, "only {steps} steps");
@@ -272,14 +272,29 @@ fn difference(before: &str, after: &str) -> String {
     lost.chain(new).collect()
 }
 
-/// The same, once the kernel has noticed a carrier (within 1 s) and begun to use an address, for
-/// whose duplicates it looks within 2 s more.
+/// All that is known once the kernel has noticed a carrier (within 1 s) and begun to use an address,
+/// for whose duplicates it looks within 2 s more, and adds no more routes in the background.
 fn settled(name: &str) -> String {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let mut before = String::new();
     loop {
         let now = snapshot(name);
-        let is_settled = !now.contains("tentative") && !now.contains("NO-CARRIER");
+        let is_settled = now == before && !now.contains("tentative") && !now.contains("NO-CARRIER");
         if is_settled || Instant::now() >= deadline {
+            return now;
+        }
+        before = now;
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// What is there once it is as before, or after half a minute: the kernel adds the route of an
+/// address in the background.
+fn snapshot_like(name: &str, before: &str) -> String {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let now = snapshot(name);
+        if now == before || Instant::now() >= deadline {
             return now;
         }
         std::thread::sleep(Duration::from_millis(10));

@@ -91,7 +91,7 @@ fn discards(links: &mut Links, name: &str, device: DiscardDevice) {
 /// What happened once all that was sent is counted: the far end of a veth counts what it dropped in
 /// XDP in batches.
 fn settled(links: &mut Links, name: &str, before: &Counters) -> Counters {
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
     loop {
         let passed = Counters::read(links, name).unwrap().since(before);
         if passed.link.tx_packets >= COUNT || std::time::Instant::now() > deadline {

@@ -1,7 +1,7 @@
 //! Runs each case in a child process: as root, or as an ordinary user who enters a user namespace.
 //!
-//! It speaks enough of the usual harness's language (`--list`, `--exact`, filters) for `cargo test`
-//! and `cargo nextest`.
+//! It speaks enough of the usual harness's language (`--list`, `--ignored`, `--include-ignored`,
+//! `--exact`, filters) for `cargo test` and `cargo nextest`.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -14,10 +14,56 @@ use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
 use crate::peer::{self, Peer};
 use crate::walls;
 
+#[derive(Clone, Copy)]
 pub(crate) struct Case {
-    pub(crate) name: &'static str,
-    pub(crate) identities: &'static [Identity],
-    pub(crate) run: fn(&mut Stage),
+    name: &'static str,
+    identities: Identities,
+    run: fn(&mut Stage),
+}
+
+/// As whom a case runs: in the gate, and besides in `cargo xtask test --all`, where the harness
+/// calls it ignored.
+#[derive(Clone, Copy)]
+pub(crate) struct Identities {
+    gate: &'static [Identity],
+    ignored: &'static [Identity],
+}
+
+pub(crate) const AS_BOTH: Identities = Identities { gate: &[Identity::Root, Identity::User], ignored: &[] };
+pub(crate) const AS_ROOT: Identities = Identities { gate: &[Identity::Root], ignored: &[] };
+/// As root in the gate; an ordinary user sees the same.
+pub(crate) const ROOT_FIRST: Identities = Identities { gate: &[Identity::Root], ignored: &[Identity::User] };
+/// Not in the gate: it takes long, or tells times.
+pub(crate) const LATER: Identities = Identities { gate: &[], ignored: &[Identity::Root, Identity::User] };
+
+impl Case {
+    pub(crate) const fn new(name: &'static str, identities: Identities, run: fn(&mut Stage)) -> Self {
+        Self { name, identities, run }
+    }
+}
+
+/// A case as one of its identities.
+#[derive(Clone, Copy)]
+struct Trial {
+    case: Case,
+    identity: Identity,
+    is_ignored: bool,
+}
+
+impl Trial {
+    fn all(cases: &[Case]) -> impl Iterator<Item = Self> {
+        cases.iter().flat_map(|case| {
+            let of = |identities: &'static [Identity], is_ignored| {
+                identities.iter().map(move |identity| Self { case: *case, identity: *identity, is_ignored })
+            };
+            of(case.identities.gate, false).chain(of(case.identities.ignored, true))
+        })
+    }
+
+    fn name(&self) -> String {
+        let identity = if self.identity == Identity::Root { "root" } else { "user" };
+        format!("{}_as_{identity}", self.case.name)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +88,7 @@ const ORDINARY_USER: u32 = 65534;
 pub(crate) const ROLE: &str = "NETASSAY_TEST_ROLE";
 /// Marks every process of a case, so that those left over are found.
 const FAMILY: &str = "NETASSAY_TEST_FAMILY";
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 pub(crate) fn main(cases: &[Case]) -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -85,15 +131,18 @@ fn run_all(cases: &[Case], arguments: &[String]) -> ExitCode {
                 .iter()
                 .any(|filter| if flag("--exact") { name == *filter } else { name.contains(*filter) })
     };
-    let all = cases.iter().flat_map(|case| case.identities.iter().map(move |identity| (case, *identity)));
-    let chosen: Vec<_> = all
-        .map(|(case, identity)| (full_name(case, identity), identity))
+    // The usual harness lists ignored tests among all, and runs them where it is told to.
+    let runs = |trial: &Trial| {
+        let every = flag("--include-ignored") || flag("--list") && !flag("--ignored");
+        every || trial.is_ignored == flag("--ignored")
+    };
+    let chosen: Vec<_> = Trial::all(cases)
+        .filter(runs)
+        .map(|trial| (trial.name(), trial.identity))
         .filter(|(name, _)| chosen(name))
         .collect();
     if flag("--list") {
-        if !flag("--ignored") {
-            chosen.iter().for_each(|(name, _)| println!("{name}: test"));
-        }
+        chosen.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
     println!("\nrunning {} tests", chosen.len());
@@ -124,11 +173,6 @@ fn run_all(cases: &[Case], arguments: &[String]) -> ExitCode {
     let verdict = if failed.is_empty() { "ok" } else { "FAILED" };
     println!("\ntest result: {verdict}. {} failed; {left_out} ignored\n", failed.len());
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-fn full_name(case: &Case, identity: Identity) -> String {
-    let identity = if identity == Identity::Root { "root" } else { "user" };
-    format!("{}_as_{identity}", case.name)
 }
 
 /// What is missing to run cases as `identity`.
@@ -211,7 +255,7 @@ fn left_over(family: &str) -> Vec<String> {
         let environment = std::fs::read(process.join("environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
     };
-    let deadline = Instant::now() + Duration::from_secs(3);
+    let deadline = Instant::now() + Duration::from_secs(30);
     loop {
         let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
         let left: Vec<String> = processes
@@ -226,9 +270,8 @@ fn left_over(family: &str) -> Vec<String> {
 }
 
 fn run_here(cases: &[Case], arguments: &[String]) -> ExitCode {
-    let all = cases.iter().flat_map(|case| case.identities.iter().map(move |identity| (case, *identity)));
-    let (case, identity) =
-        all.clone().find(|(case, identity)| arguments.contains(&full_name(case, *identity))).unwrap();
+    let Trial { case, identity, .. } =
+        Trial::all(cases).find(|trial| arguments.contains(&trial.name())).unwrap();
     let outside: Vec<_> = Links::open().unwrap().list().unwrap().into_iter().map(|link| link.name).collect();
 
     let mut peer = Peer::start();

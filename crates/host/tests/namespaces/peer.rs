@@ -107,10 +107,10 @@ pub(crate) fn add(links: &mut Links, name: &str, address: &str) {
     links.add_address(name, address.parse().unwrap(), prefix.parse().unwrap()).unwrap();
 }
 
-/// Whether the interface goes within a few seconds: the kernel takes a dead namespace apart in the
+/// Whether the interface goes within half a minute: the kernel takes a dead namespace apart in the
 /// background.
 pub(crate) fn gone(links: &mut Links, name: &str) -> bool {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(30);
     while Instant::now() < deadline {
         match links.find(name) {
             Err(Error::NoInterface { .. }) => return true,

@@ -41,7 +41,7 @@ pub(crate) fn sockets(peer: &mut Peer) -> Vec<(UdpSocket, SocketAddr)> {
             if at.is_ipv6() { format!("[{}]", bare(here)) } else { bare(here) }
         ))
         .unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         (socket, at)
     });
     families.collect()

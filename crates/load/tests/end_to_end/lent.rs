@@ -38,7 +38,11 @@ fn a_flow_that_nobody_answers_is_not_lent() {
     let [stream, _receiver] = connected(Kind::UdpStream);
     let refused = stream.lend(true, &mut |_| ()).unwrap_err().to_string();
     assert!(refused.contains("messages that are not answered"), "{refused}");
-    // A receiver that has not started gives no answer.
+}
+
+/// A receiver that has not started gives no answer.
+#[test]
+fn a_lent_flow_waits_for_an_answer_in_bounded_time() {
     let [silent, _receiver] = connected(Kind::UdpRr);
     let late = silent.lend(true, &mut |work| work.repeat(1)).unwrap().unwrap_err().to_string();
     assert!(late.contains("no answer came within 5 s"), "{late}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use netassay_load::{Endpoint, Kind, Pacing, Phase, Sender, Spec, Traffic};
 
 use crate::skip::skip;
-use crate::support::{connect, failure, run, spec, start, step, traffic, within};
+use crate::support::{PATIENCE, connect, failure, run, spec, start, step, traffic, within};
 
 /// Moves the test's thread, and with it all threads it starts, into a new network namespace with
 /// loopback up, then runs `commands` there. `false` if that cannot be had here: the test is
@@ -43,7 +43,7 @@ fn datagrams_that_the_queue_refuses_are_not_counted_as_sent() {
             traffic: Traffic { socket_buffer: Some(1 << 20), ..traffic(Kind::UdpStream) },
             ..spec(Kind::UdpStream, local)
         };
-        let (sent, received) = run(&spec, Duration::from_millis(300));
+        let (sent, received) = run(&spec, Duration::from_millis(200));
         let totals = sent.sent;
         assert!(totals.no_buffers > 0, "{totals:?}");
         assert_eq!(totals.calls, totals.messages + totals.no_buffers);
@@ -118,7 +118,7 @@ fn buffers_of_datagrams_too_large_for_the_path_are_refused_in_words() {
                 );
                 let traffic = Traffic { message: most + 1, ..fits };
                 let ends = start(&Spec { traffic, ..spec(Kind::UdpStream, local) });
-                let words = failure(Duration::from_secs(3), || ends.0.failed());
+                let words = failure(PATIENCE, || ends.0.failed());
                 assert!(words.contains(&format!("datagrams of {} bytes", most + 1)), "{words}");
                 assert!(
                     words.contains("MTU is 1500") && words.contains(&format!("at most {most} bytes")),
@@ -145,7 +145,7 @@ fn datagrams_in_fragments_wait_for_a_receiver_that_has_no_cpu() {
         let (mut transmitter, mut receiver) = connect(&Spec { traffic, ..spec(Kind::UdpStream, local) });
         transmitter.start().unwrap();
         let many = || (transmitter.sample().sent.messages >= MANY).then_some(());
-        within(Duration::from_secs(10), many).unwrap();
+        within(PATIENCE, many).unwrap();
         transmitter.set_phase(Phase::Tail);
         transmitter.finish().unwrap();
         receiver.start().unwrap();
@@ -156,6 +156,7 @@ fn datagrams_in_fragments_wait_for_a_receiver_that_has_no_cpu() {
 }
 
 #[test]
+#[ignore = "measures a rate: needs a quiet machine"]
 fn a_slow_stream_is_measured_right_in_a_short_window() {
     // A queue that holds all that a sender may have under way: after a loss TCP hands over what it
     // held back all at once, and a window would see more than the link can carry.
@@ -202,11 +203,12 @@ fn an_interface_that_vanishes_fails_the_run() {
                 (transmitter, peer)
             })
             .into();
-    std::thread::sleep(Duration::from_millis(50));
-    assert!(ends.iter().all(|(end, _)| end.failed().is_none() && end.sample().sent.messages > 0));
+    let all_send = || ends.iter().all(|(end, _)| end.sample().sent.messages > 0).then_some(());
+    within(PATIENCE, all_send).expect("both send");
+    assert!(ends.iter().all(|(end, _)| end.failed().is_none()));
     assert!(Command::new("ip").args(["link", "delete", "near"]).status().unwrap().success());
     for (end, peer) in &ends {
-        let words = failure(Duration::from_secs(3), || end.failed());
+        let words = failure(PATIENCE, || end.failed());
         assert!(
             words.contains("flow 0") && words.contains(peer) && words.contains("that the link is up"),
             "{words}"

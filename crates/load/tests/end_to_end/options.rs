@@ -7,10 +7,10 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use crate::namespace::enter_namespace;
-use crate::support::{finish, run, spec, start, step, traffic};
+use crate::support::{PATIENCE, finish, run, spec, start, step, traffic};
 use netassay_load::{CongestionControl, Endpoint, Kind, Phase, Reader, Spec, Traffic};
 
-const WINDOW: Duration = Duration::from_millis(100);
+const WINDOW: Duration = Duration::from_millis(50);
 const DSCP: u8 = 46;
 
 fn set(socket: &impl AsRawFd, level: i32, name: i32) {
@@ -25,7 +25,7 @@ fn set(socket: &impl AsRawFd, level: i32, name: i32) {
 /// A socket that is told each packet's traffic class.
 fn observer(local: &str) -> UdpSocket {
     let socket = UdpSocket::bind((local, 0)).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
     match local.parse().unwrap() {
         IpAddr::V4(_) => set(&socket, libc::IPPROTO_IP, libc::IP_RECVTOS),
         IpAddr::V6(_) => set(&socket, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS),

@@ -1,10 +1,10 @@
-//! A pace is kept: never exceeded, and reached where the sending thread got its CPU.
+//! A pace is never exceeded; on a quiet machine it is reached too.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::namespace::enter_namespace;
 use crate::skip::skip;
-use crate::support::{finish, spec, start, step, traffic};
+use crate::support::{await_progress, finish, samples, spec, start, step, traffic};
 use netassay_load::{CongestionControl, Direction, Kind, Pacing, Phase, Sender, Spec, Traffic};
 
 const WINDOW: Duration = Duration::from_millis(400);
@@ -21,6 +21,30 @@ fn waited(threads: &[u32]) -> u64 {
     threads.iter().map(of).sum()
 }
 
+/// What goes out at once, of all flows: a datagram, a batch of them, or two of loopback's segments.
+fn at_once(traffic: &Traffic) -> u128 {
+    let is_single = traffic.sender == Sender::Send && traffic.kind == Kind::UdpStream;
+    let call: u32 = if is_single { 1000 } else { 256 << 10 };
+    u128::from(call) * u128::from(traffic.flows)
+}
+
+/// However busy the machine is: in its whole life a flow sends no more than its pace allows.
+fn never_exceeds(spec: &Spec, bits: u64) {
+    let begun = Instant::now();
+    let ends = start(spec);
+    std::thread::sleep(Duration::from_millis(100));
+    await_progress(&ends, spec, &samples(&ends));
+    step(&ends, Phase::Tail);
+    let (sent, received) = finish(ends);
+    let time = begun.elapsed().as_nanos() + u128::from(LAG);
+    let allowed = u128::from(bits) * u128::from(spec.traffic.flows) * time / 8_000_000_000;
+    // What a socket took of a stream may still be in its buffer.
+    let is_datagrams = spec.traffic.kind == Kind::UdpStream;
+    let got = u128::from(if is_datagrams { sent.sent.bytes } else { received.received.bytes });
+    let what = format!("{got} of {allowed} bytes: {:?} {sent:?} {received:?}", spec.traffic);
+    assert!(got > 0 && got <= allowed + at_once(&spec.traffic), "{what}");
+}
+
 fn keeps_its_pace(spec: &Spec, bits: u64) {
     let ends = start(spec);
     let threads: Vec<u32> = ends.0.threads().into_iter().chain(ends.1.threads()).collect();
@@ -35,13 +59,7 @@ fn keeps_its_pace(spec: &Spec, bits: u64) {
     let flows = u64::from(spec.traffic.flows);
     let due = |ns: u64| u128::from(bits * flows) * u128::from(ns) / 8_000_000_000;
     let got = u128::from(window.received.bytes);
-    // What goes out at once: a datagram, a batch of them, or two of loopback's segments.
-    let call = if spec.traffic.sender == Sender::Send && spec.traffic.kind == Kind::UdpStream {
-        1000
-    } else {
-        256 << 10
-    };
-    let slack = u128::from(call * flows);
+    let slack = at_once(&spec.traffic);
     let what = format!("{got} of {} bytes: {:?} {sent:?} {received:?}", due(window.at_ns), spec.traffic);
     assert!(got <= due(window.at_ns + LAG) + slack, "{what}");
     // On a busy machine the threads wait for each other and for others; then there is nothing to be
@@ -58,7 +76,17 @@ fn keeps_its_pace(spec: &Spec, bits: u64) {
 }
 
 #[test]
+fn datagrams_never_exceed_their_pace() {
+    paced_datagrams(never_exceeds);
+}
+
+#[test]
+#[ignore = "measures rates: needs a quiet machine"]
 fn datagrams_keep_their_pace() {
+    paced_datagrams(keeps_its_pace);
+}
+
+fn paced_datagrams(check: fn(&Spec, u64)) {
     for (local, sender) in [
         ("127.0.0.1", Sender::Send),
         ("::1", Sender::Send),
@@ -73,13 +101,23 @@ fn datagrams_keep_their_pace() {
                 pacing: Pacing::of_bits(bits),
                 ..traffic(Kind::UdpStream)
             };
-            keeps_its_pace(&Spec { traffic, ..spec(Kind::UdpStream, local) }, bits);
+            check(&Spec { traffic, ..spec(Kind::UdpStream, local) }, bits);
         }
     }
 }
 
 #[test]
+fn a_tcp_stream_never_exceeds_its_pace() {
+    paced_streams(never_exceeds);
+}
+
+#[test]
+#[ignore = "measures rates: needs a quiet machine"]
 fn a_tcp_stream_keeps_its_pace() {
+    paced_streams(keeps_its_pace);
+}
+
+fn paced_streams(check: fn(&Spec, u64)) {
     for local in ["127.0.0.1", "::1"] {
         for congestion_control in [CongestionControl::System, CongestionControl::Named("cubic".to_owned())] {
             let bits = 300_000_000;
@@ -89,7 +127,7 @@ fn a_tcp_stream_keeps_its_pace() {
                 message: 16_384,
                 ..traffic(Kind::TcpStream)
             };
-            keeps_its_pace(&Spec { traffic, ..spec(Kind::TcpStream, local) }, bits);
+            check(&Spec { traffic, ..spec(Kind::TcpStream, local) }, bits);
         }
     }
 }
@@ -116,6 +154,7 @@ fn first_bytes(traffic: Traffic, local: &str) -> u64 {
 }
 
 #[test]
+#[ignore = "compares two rates: needs a quiet machine"]
 fn a_stream_that_is_not_to_pace_does_not_where_the_system_paces() {
     let test = "a_stream_that_is_not_to_pace_does_not_where_the_system_paces";
     if !enter_namespace(test, &["ip link set lo mtu 1500"]) {
@@ -157,6 +196,7 @@ fn a_stream_that_is_not_to_pace_does_not_where_the_system_paces() {
 }
 
 #[test]
+#[ignore = "tells how long a stop takes: needs a quiet machine"]
 fn a_slow_pace_does_not_hold_up_the_stop() {
     for kind in [Kind::UdpStream, Kind::TcpStream] {
         let traffic = Traffic { pacing: Pacing::of_bits(80_000), message: 10_000, ..traffic(kind) };

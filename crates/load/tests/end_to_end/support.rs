@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use netassay_load::{Endpoint, Error, Kind, Outcome, Phase, Spec, Traffic};
+use netassay_load::{Endpoint, Error, Kind, Outcome, Phase, Sample, Spec, Traffic};
+
+/// How long an event that must come may take on a machine that is busy with other work.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A small workload of one flow.
 pub(crate) fn traffic(kind: Kind) -> Traffic {
@@ -37,14 +40,47 @@ pub(crate) fn step(ends: &(Endpoint, Endpoint), phase: Phase) {
     ends.1.set_phase(phase);
 }
 
-/// A whole run; gives the transmitter's account and the receiver's.
+/// A whole run; gives the transmitter's account and the receiver's. The window is longer where the
+/// machine is too busy for each flow to move something in it, and so is the time after it.
 pub(crate) fn run(spec: &Spec, window: Duration) -> (Outcome, Outcome) {
     let ends = start(spec);
     std::thread::sleep(Duration::from_millis(30));
-    step(&ends, Phase::Window);
-    std::thread::sleep(window);
+    run_window(&ends, spec, window);
     step(&ends, Phase::Tail);
+    await_progress(&ends, spec, &samples(&ends));
     finish(ends)
+}
+
+/// A window in which each flow moves something.
+pub(crate) fn run_window(ends: &(Endpoint, Endpoint), spec: &Spec, window: Duration) {
+    step(ends, Phase::Window);
+    let before = samples(ends);
+    std::thread::sleep(window);
+    await_progress(ends, spec, &before);
+}
+
+/// What the transmitter and the receiver have counted so far.
+pub(crate) fn samples(ends: &(Endpoint, Endpoint)) -> [Sample; 2] {
+    [ends.0.sample(), ends.1.sample()]
+}
+
+/// Waits until each flow has moved something since `before`: of a stream two messages, or two MiB
+/// of longer ones; of requests more than were under way. A run that fails is not waited for.
+pub(crate) fn await_progress(ends: &(Endpoint, Endpoint), spec: &Spec, before: &[Sample; 2]) {
+    let traffic = &spec.traffic;
+    let under_way = u64::from(traffic.flows) * u64::from(traffic.in_flight.max(1));
+    let moved = || {
+        let [near, far] = samples(ends);
+        let (near, far) = (near.since(&before[0]), far.since(&before[1]));
+        if traffic.kind.is_rr() {
+            let answered = near.flows.iter().all(|flow| flow.transactions > 1);
+            return answered && near.sent.transactions > under_way + 1;
+        }
+        let least = 2 * u64::from(traffic.message.min(1 << 20));
+        far.flows.iter().all(|flow| flow.bytes >= least)
+    };
+    let is_over = || ends.0.failed().is_some() || ends.1.failed().is_some() || moved();
+    within(PATIENCE, || is_over().then_some(()));
 }
 
 /// The end of a run.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::support::{finish, run, spec, start, step, traffic};
+use crate::support::{await_progress, finish, run, samples, spec, start, step, traffic};
 use netassay_load::{Kind, Outcome, Phase, Spec, Traffic};
 
-const WINDOW: Duration = Duration::from_millis(150);
+const WINDOW: Duration = Duration::from_millis(50);
 const ADDRESSES: [&str; 2] = ["127.0.0.1", "::1"];
 
 #[test]
@@ -122,11 +122,13 @@ fn content_is_verified_in_both_directions_of_a_request() {
 #[test]
 fn samples_grow_while_traffic_flows() {
     for kind in [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr] {
-        let ends = start(&Spec { traffic: Traffic { flows: 2, ..traffic(kind) }, ..spec(kind, "127.0.0.1") });
+        let spec = Spec { traffic: Traffic { flows: 2, ..traffic(kind) }, ..spec(kind, "127.0.0.1") };
+        let ends = start(&spec);
         std::thread::sleep(Duration::from_millis(50));
-        let (first_sent, first) = (ends.0.sample(), ends.1.sample());
+        let before = samples(&ends);
         std::thread::sleep(WINDOW);
-        let (last_sent, last) = (ends.0.sample(), ends.1.sample());
+        await_progress(&ends, &spec, &before);
+        let ([first_sent, first], [last_sent, last]) = (before, samples(&ends));
         step(&ends, Phase::Tail);
         let (sent, received) = (last_sent.since(&first_sent), last.since(&first));
         assert!(received.at_ns >= WINDOW.as_nanos() as u64, "{kind}");

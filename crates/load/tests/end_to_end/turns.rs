@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use crate::modes::{check, readers, senders};
-use crate::support::{backlog_drops, connect, finish, spec, start, step, traffic};
+use crate::support::{PATIENCE, backlog_drops, connect, finish, spec, start, step, traffic, within};
 use netassay_load::{Direction, Endpoint, Kind, Phase, Reader, Sample, Sender, Spec, Traffic};
 
 const TURN: Duration = Duration::from_millis(10);
@@ -43,7 +43,7 @@ fn take_turns(states: &[Traffic], local: &str) -> Vec<(usize, Sample)> {
         for (end, switches) in [&ends.0, &ends.1].into_iter().zip(&switches) {
             end.switch(switches, state).unwrap_or_else(|error| panic!("{what}: {error}"));
         }
-        let (before, deadline) = (sample(), Instant::now() + Duration::from_secs(5));
+        let (before, deadline) = (sample(), Instant::now() + PATIENCE);
         let sent = loop {
             std::thread::sleep(TURN);
             let [near, far] = sample();
@@ -138,12 +138,18 @@ fn a_thread_that_does_not_leave_is_an_error_in_bounded_time() {
     let _never_read = [(); 2].map(|()| listener.accept().unwrap());
     let switches = end.take_turns(all).unwrap();
     end.start().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    // Nobody reads: it is in a call once nothing more is sent.
+    let stuck = || {
+        let before = end.sample().sent.bytes;
+        std::thread::sleep(Duration::from_millis(300));
+        (before > 0 && end.sample().sent.bytes == before).then_some(())
+    };
+    within(PATIENCE, stuck).expect("the buffers are full");
     let began = Instant::now();
     let error = end.switch(&switches, 1).unwrap_err().to_string();
     assert!(error.contains("did not leave its sender or reader"), "{error}");
     drop(end);
-    assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
 }
 
 /// One thread cannot serve the flows of a sender that waits in its calls.
