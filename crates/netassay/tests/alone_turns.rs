@@ -1,36 +1,17 @@
-//! Conditions that take turns in one flow, on real traffic between two namespaces.
+//! Conditions that take turns in one flow, on real traffic between two namespaces: how fast and how
+//! soon, on a quiet machine. `traffic_turns` has the rest.
 
 #![expect(clippy::unwrap_used, reason = "a test panics where it fails")]
 
 mod common;
+#[path = "common/turns.rs"]
+mod turns;
 
 use std::time::Duration;
 
-use common::{Bench, Watched, expect, expect_no_agents_of, links, stderr, stdout};
+use common::{Bench, Watched, expect, expect_no_agents_of, links, stdout};
 use serde_json::Value;
-
-const STUDY: &str = r#"
-name = "turns"
-question = "Does TSO pay?"
-scenario = "veth"
-[[workload]]
-kind = "tcp_stream"
-duration = "640ms"
-ramp = "100ms"
-[factors]
-tso = ["on", "off"]
-[protocol]
-boots = 2
-warmup = 0
-runs = 1
-alternate = "100ms"
-"#;
-
-/// Runs that count, and how many of them were made of turns.
-fn runs(bench: &Bench) -> (u32, u32) {
-    let query = "SELECT count(*), count(json_extract(detail, '$.turns')) FROM run WHERE warmup = 0 AND status <> 'failed'";
-    bench.database().query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
-}
+use turns::{STUDY, runs};
 
 /// A study's results.
 fn measured(study: &str) -> Bench {
@@ -53,6 +34,7 @@ fn segments(study: &str) -> [f64; 2] {
 
 /// Without TSO each segment is a packet, in the turns of that condition too.
 #[test]
+#[ignore = "compares turns and runs: needs a quiet machine"]
 fn a_known_difference_is_found_in_turns_as_in_runs() {
     for study in [STUDY, &STUDY.replace("alternate = \"100ms\"\n", "")] {
         let [on, off] = segments(study);
@@ -63,6 +45,7 @@ fn a_known_difference_is_found_in_turns_as_in_runs() {
 /// How a machine is disturbed shows in how the turns of a condition differ: the difference between
 /// the two is at most six times its standard error by these, or a hundredth.
 #[test]
+#[ignore = "compares two rates: needs a quiet machine"]
 fn the_same_condition_twice_is_the_same_in_turns() {
     let bench = measured(&STUDY.replace("tso = [\"on\", \"off\"]", "twin = [\"a\", \"b\"]"));
     let rates = [0, 1].map(|condition| {
@@ -82,34 +65,10 @@ fn the_same_condition_twice_is_the_same_in_turns() {
     assert!((one.0 - other.0).abs() < allowed, "{rates:?}");
 }
 
-/// Both ends switch by themselves; each turn is read back there.
-#[test]
-fn both_ends_switch_and_the_proof_shows_how_they_answered() {
-    let bench = Bench::new();
-    let study = STUDY.replace(
-        "tso = [\"on\", \"off\"]",
-        "transmitter.tso = [\"on\", \"off\"]\nreceiver.gro = [\"on\", \"off\"]",
-    );
-    let study =
-        study.replace("boots = 2", "boots = 1").replace("duration = \"640ms\"", "duration = \"200ms\"");
-    bench.write("turns.toml", &study);
-    let done = bench.run(&["run", "turns.toml"]);
-    expect(&done, 0);
-    assert_eq!(runs(&bench), (4, 4), "{}", stdout(&done));
-    // Each condition has two turns after each of the four.
-    let counts = "SELECT json_array_length(detail, '$.turns.turns') FROM run WHERE warmup = 0";
-    let database = bench.database();
-    let mut query = database.prepare(counts).unwrap();
-    let counts: Vec<u32> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    assert_eq!(counts, [8, 8, 8, 8]);
-    let shown = stdout(&bench.run(&["show", "1", "--wide"]));
-    assert!(shown.contains("took turns of 100ms in shared flows"), "{shown}");
-    assert!(shown.contains("Turns: the rate after a turn of another condition"), "{shown}");
-}
-
 /// Both ways in the same boots: what the check says is in its exit code, and what is stored is
 /// judged again alike. Whether both agree is chance in 5 % of cases, and of no interest here.
 #[test]
+#[ignore = "compares two ways of measuring a rate: needs a quiet machine"]
 fn both_ways_of_measuring_a_switch_are_compared() {
     let bench = Bench::new();
     bench.write("turns.toml", &paced("pacing = [\"50Mbit\", \"40Mbit\"]"));
@@ -144,14 +103,6 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     let again = bench.run(&["aa", "--from", "turns-turns", "--format", "json"]);
     expect(&again, expected);
     assert_eq!(stdout(&again), stdout(&measured));
-    let families = STUDY
-        .replace("tso = [\"on\", \"off\"]", "family = [\"ipv4\", \"ipv6\"]")
-        .replace("alternate = \"100ms\"\n", "");
-    bench.write("families.toml", &families);
-    let refused = bench.run(&["aa", "--alternate", "families.toml"]);
-    expect(&refused, 2);
-    let why = stderr(&refused);
-    assert!(why.contains("no two conditions can take turns in one flow"), "{why}");
 }
 
 /// The study with these factors of a sender that keeps a pace: of TCP the kernel does so. The
@@ -163,6 +114,7 @@ fn paced(factors: &str) -> String {
 
 /// The senders of datagrams keep their own pace. They take turns unless the study says `off`.
 #[test]
+#[ignore = "compares two rates: needs a quiet machine"]
 fn paces_are_switched_in_one_flow_and_families_between_flows() {
     let bench = Bench::new();
     let factors = "family = [\"ipv4\", \"ipv6\"]\npacing = [\"50Mbit\", \"40Mbit\"]";
@@ -188,46 +140,8 @@ fn paces_are_switched_in_one_flow_and_families_between_flows() {
     assert_eq!(runs(&bench), (8, 4));
 }
 
-/// Each turn is read back from the sockets of both ends.
 #[test]
-fn the_sockets_of_both_ends_are_switched() {
-    let bench = Bench::new();
-    let study = STUDY
-        .replace("tcp_stream", "udp_rr")
-        .replace("tso = [\"on\", \"off\"]", "checksum = [\"on\", \"off\"]\ndscp = [0, 46]")
-        .replace("boots = 2", "boots = 1")
-        .replace("640ms", "200ms");
-    bench.write("turns.toml", &study);
-    let done = bench.run(&["run", "turns.toml"]);
-    expect(&done, 0);
-    assert_eq!(runs(&bench), (4, 4), "{}", stdout(&done));
-}
-
-/// Each turn's calls hand over what its sender does.
-#[test]
-fn senders_change_in_one_flow() {
-    let bench = Bench::new();
-    let study = STUDY
-        .replace("tcp_stream\"", "udp_stream\"\nmessage = 1400")
-        .replace("tso = [\"on\", \"off\"]", "sender = [\"send\", \"sendmmsg\", \"gso\"]")
-        .replace("boots = 2", "boots = 1")
-        .replace("640ms", "200ms");
-    bench.write("turns.toml", &study);
-    let done = bench.run(&["run", "turns.toml"]);
-    expect(&done, 0);
-    assert_eq!(runs(&bench), (3, 3), "{}", stdout(&done));
-    let query = "SELECT json_extract(detail, '$.transmitter.window.load.sent.messages') * 1.0 \
-                 / json_extract(detail, '$.transmitter.window.load.sent.calls') FROM run ORDER BY condition";
-    let database = bench.database();
-    let mut query = database.prepare(query).unwrap();
-    let each: Vec<f64> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    // A buffer of 65507 bytes has 46 datagrams.
-    for (each, expected) in each.iter().zip([1.0, 64.0, 46.0]) {
-        assert!((each / expected - 1.0).abs() < 0.02, "{each} for {expected}");
-    }
-}
-
-#[test]
+#[ignore = "kills a controller at a fixed time: the gate proves this with `campaign_kill`"]
 fn a_controller_that_is_killed_during_turns_leaves_nothing_and_resumes() {
     let links_before = links();
     let bench = Bench::new();

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use common::{Bench, code, stderr, stdout};
+use common::{Bench, apart, code, stderr, stdout};
 use rusqlite::Connection;
 
 /// No command takes longer on a busy machine; what is endless would.
@@ -58,7 +58,7 @@ impl Measured {
     fn new() -> Self {
         let bench = Bench::new();
         bench.write("s.toml", STUDY);
-        let output = bench.run(&["run", "--progress", "none", "s.toml"]);
+        let output = apart(&bench.netassay(&["run", "--progress", "none", "s.toml"])).output().unwrap();
         // On a busy machine a run may fail.
         assert!(matches!(code(&output), 0 | 5), "{}", stderr(&output));
         let connection = bench.database();
@@ -118,6 +118,8 @@ impl Measured {
                 let _ = fs::remove_dir_all(bench.path("files"));
                 let command =
                     if ordinary { bench.netassay_as_nobody(arguments) } else { bench.netassay(arguments) };
+                // It waits for no other session.
+                let command = if *arguments == RESUME { apart(&command) } else { command };
                 let output = bounded(bench, &command);
                 let (code, said) = (code(&output), stderr(&output));
                 let asked = format!("{what:.300}\n{arguments:?}: {code}: {said:.2000}");
@@ -192,6 +194,17 @@ fn what_brings_work_along_is_refused() {
 
 #[test]
 fn values_of_other_types_and_out_of_range_are_refused_or_shown() {
+    change_values(&[&["show"], &["report", "-o", "-"]]);
+}
+
+#[test]
+#[ignore = "the gate proves this with the two commands that read the most"]
+fn values_of_other_types_and_out_of_range_stop_no_command() {
+    change_values(&COMMANDS);
+}
+
+/// Each value in turn is of another type, or out of range.
+fn change_values(commands: &[&[&str]]) {
     let measured = Measured::new();
     let loose = |table: &str, change: &str| {
         // STRICT is what the definition says: a file can say it and hold other values all the same.
@@ -243,7 +256,7 @@ fn values_of_other_types_and_out_of_range_are_refused_or_shown() {
         series("char(27)", "[1,1]", "[5,1]"),
         "INSERT OR REPLACE INTO series SELECT id, 'x', '[]' FROM run".to_owned(),
     ] {
-        measured.answers_to(&[false], &change, &COMMANDS);
+        measured.answers_to(&[false], &change, commands);
     }
 }
 
@@ -251,11 +264,17 @@ fn values_of_other_types_and_out_of_range_are_refused_or_shown() {
 fn a_plan_of_another_shape_is_refused_or_shown() {
     let measured = Measured::new();
     for plan in ["null", "0", "[]", "{}", "\"x\"", r#"{"conditions":{}}"#, r#"{"conditions":[null]}"#] {
-        measured.answers_to(&[false], &format!("UPDATE study SET plan = '{plan}'"), &COMMANDS);
+        let change = format!("UPDATE study SET plan = '{plan}'");
+        measured.answers_to(&[false], &change, &[&["show"], RESUME]);
     }
     let deep = "UPDATE study SET plan = replace(hex(zeroblob(400)), '00', '[') || replace(hex(zeroblob(400)), '00', ']')";
     measured.answers_to(&[false], deep, &COMMANDS);
-    // Each part of it in turn is something else.
+}
+
+#[test]
+#[ignore = "runs two commands for each part of a plan: the gate proves this with whole plans"]
+fn any_part_of_a_plan_of_another_shape_is_refused_or_shown() {
+    let measured = Measured::new();
     measured.change("");
     let plan: String =
         measured.bench.database().query_row("SELECT plan FROM study", [], |row| row.get(0)).unwrap();
@@ -306,6 +325,7 @@ fn collect(value: &serde_json::Value, path: &str, paths: &mut Vec<String>) {
 }
 
 #[test]
+#[ignore = "reads databases of 70 MB: `store` proves its limits"]
 fn what_is_far_too_much_is_refused_in_bounded_time() {
     let measured = Measured::new();
     let rows = |columns: &str, from: &str, count: u32| {

@@ -73,6 +73,7 @@ impl<'a> Qemu<'a> {
 }
 
 #[test]
+#[ignore = "compares the announced with the real time: needs a quiet machine"]
 fn traffic_a_guest_that_panics_once_is_booted_again_and_tried_out_once() {
     let bench = Bench::new();
     // The first call tries it out, the second is the study's boot.

@@ -7,8 +7,8 @@ use std::fs;
 use common::{Bench, expect, stderr, stdout};
 
 const STUDY: &str = "name = \"s\"\nquestion = \"q\"\nscenario = \"loopback\"\n[[workload]]\nkind = \"tcp_stream\"\n\
-    duration = \"50ms\"\nramp = \"0s\"\n[factors]\nfamily = [\"ipv4\", \"ipv6\"]\n\
-    [protocol]\nboots = 2\nruns = 2\nwarmup = 0\n\
+    duration = \"200ms\"\nramp = \"0s\"\n[factors]\nfamily = [\"ipv4\", \"ipv6\"]\n\
+    [protocol]\nboots = 1\nruns = 1\nwarmup = 0\n\
     [[comparison]]\nbaseline = { family = \"ipv4\" }\nmetric = \"throughput\"\n";
 
 #[test]

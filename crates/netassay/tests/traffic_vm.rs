@@ -104,6 +104,7 @@ fn expect_traffic(bench: &Bench, slugs: &[&str], runs: usize) {
 }
 
 #[test]
+#[ignore = "boots four guests, and asserts rates: needs a quiet machine"]
 fn traffic_vm_study_over_two_boots() {
     if !is_root() {
         return skip("traffic_vm_study_over_two_boots", "not root");
@@ -158,6 +159,7 @@ fn traffic_vm_study_over_two_boots() {
 }
 
 #[test]
+#[ignore = "boots six guests"]
 fn traffic_vm_vxlan_study_over_two_boots_and_a_kill() {
     if !is_root() {
         return skip("traffic_vm_vxlan_study_over_two_boots_and_a_kill", "not root");
@@ -220,6 +222,7 @@ fn tunnel_in_a_guest(bench: &Bench, vcpus: u32) -> Options {
 /// A guest's kernel delays, loses and limits what is sent; the run after that has a whole path
 /// again.
 #[test]
+#[ignore = "asserts a delay and a rate: needs a quiet machine"]
 fn traffic_over_an_impaired_path_in_a_guest() {
     let bench = Bench::new();
     let options = tunnel_in_a_guest(&bench, 1);
@@ -269,6 +272,7 @@ fn lost(account: &record::RunAccount) -> (u64, u64) {
 }
 
 #[test]
+#[ignore = "asserts how much a guest waits for a CPU: needs a quiet machine"]
 fn traffic_inside_a_guest() {
     let bench = Bench::new();
     let options = tunnel_in_a_guest(&bench, 2);

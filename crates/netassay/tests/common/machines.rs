@@ -175,7 +175,7 @@ impl Machines {
         for machine in [&machines.a, &machines.b] {
             // The kernel notices a carrier, and makes addresses of IPv6, a moment later.
             machine.sh(
-                "for i in $(seq 500); do if ! ip link | grep -q NO-CARRIER && [ $(ip -6 addr | grep -c 'fe80.*scope link') = 2 ]; \
+                "for i in $(seq 3000); do if ! ip link | grep -q NO-CARRIER && [ $(ip -6 addr | grep -c 'fe80.*scope link') = 2 ]; \
                  then exit 0; fi; sleep 0.02; done; ip addr >&2; exit 1",
             );
         }
@@ -186,7 +186,7 @@ impl Machines {
     }
 
     fn await_ssh(&self, name: &str) {
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let done = self.run(&["ssh", "-F", &self.ssh_config(), "-o", "BatchMode=yes", name, "true"]);
             if done.status.success() {

@@ -148,6 +148,16 @@ pub(crate) fn skip(test: &str, reason: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} was skipped in CI: {reason}");
 }
 
+/// Whether there are two CPUs for work to be placed on; if not, says that a test cannot run here. That
+/// may be in CI too.
+pub(crate) fn has_two_cpus(test: &str) -> bool {
+    let has_two = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
+    if !has_two {
+        eprintln!("SKIPPED: {test}: it needs two CPUs");
+    }
+    has_two
+}
+
 pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or(-1)
 }
@@ -249,7 +259,7 @@ pub(crate) fn children_of(parent: u32) -> Vec<u32> {
 /// Waits until a controller's agents are gone; panics if they stay.
 #[track_caller]
 pub(crate) fn expect_no_agents_of(controller: u32) {
-    for _ in 0..200 {
+    for _ in 0..3000 {
         if agents_of(controller).is_empty() {
             return;
         }

@@ -152,6 +152,7 @@ fn shares(account: &Account) -> [(&'static str, f64); 3] {
 }
 
 #[test]
+#[ignore = "boots two exact guests: the gate proves counts with a study"]
 fn instructions_are_the_same_however_busy_the_machine_is() {
     let cases = cases();
     let mut quiet = World::boot("");
@@ -222,6 +223,7 @@ fn a_study_counts_what_sending_to_nobody_takes() {
 /// Copies and clears count by the word, so that it means nothing what a processor says of its
 /// string instructions of bytes.
 #[test]
+#[ignore = "boots two exact guests: the gate proves counts with a study"]
 fn bits_of_the_processor_for_fast_strings_change_nothing() {
     let datagrams = [1, 1400].map(|message| Traffic { message, ..Traffic::new(Kind::UdpStream) });
     let count = |command_line: &str| {

@@ -113,6 +113,7 @@ impl Drop for Place {
 }
 
 #[test]
+#[ignore = "boots a guest: the gate proves this with `traffic_vm`"]
 fn a_tap_of_another_process_becomes_the_guests_network_card() {
     // An ordinary user may have taps too, in a user namespace.
     let rootless = fs::metadata("/proc/self").unwrap().uid() != 0;
@@ -171,6 +172,7 @@ fn qemu_enters_a_user_namespace_too() {
 }
 
 #[test]
+#[ignore = "boots a guest: the gate proves this with an exact study"]
 fn an_exact_guest_lives_with_one_virtual_cpu_only() {
     let interrupt = Interrupt::new().unwrap();
     let exact = Order { exact: true, ports: 1, ..order() };

@@ -21,6 +21,7 @@ fn without_kvm_guests_are_emulated_or_refused_as_asked() {
 }
 
 #[test]
+#[ignore = "asserts a time: needs a quiet machine"]
 fn kvm_that_brings_no_guest_to_life_is_not_used() {
     // A device that can be opened, and a QEMU that under KVM does nothing, for ever.
     let script = "#!/bin/sh\ncase \"$*\" in *'-accel kvm'*) exec sleep 600 ;; *) exec sleep 601 ;; esac\n";
@@ -66,6 +67,7 @@ fn sleepers(seconds: &str) -> usize {
 }
 
 #[test]
+#[ignore = "may wait 5 s for KVM"]
 fn kvm_of_this_machine_is_tried() {
     let tools = Tools { memory: Memory::none(), ..Tools::here() };
     match tools.try_kvm(&order().kernel.image).outcome {

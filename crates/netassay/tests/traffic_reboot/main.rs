@@ -89,6 +89,7 @@ fn distinct(boots: &[(u32, String, String)]) -> usize {
 }
 
 #[test]
+#[ignore = "restarts machines: 280 s"]
 fn drivers_are_taken_down_and_up_between_boots_whatever_is_killed() {
     let test = "drivers_are_taken_down_and_up_between_boots_whatever_is_killed";
     if let Some(mut world) = World::make(test) {
@@ -98,6 +99,7 @@ fn drivers_are_taken_down_and_up_between_boots_whatever_is_killed() {
 }
 
 #[test]
+#[ignore = "restarts machines: 280 s"]
 fn machines_restart_between_boots_and_one_that_stays_away_is_named() {
     let Some(mut world) = World::make("machines_restart_between_boots_and_one_that_stays_away_is_named")
     else {

@@ -66,6 +66,7 @@ const OF_DOCKER: &str =
     "-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+net_bind_service,+net_raw,+sys_chroot";
 
 #[test]
+#[ignore = "the gate proves this with a machine that any command reaches"]
 fn a_container_is_measured_and_says_what_it_does_not_allow() {
     let Some(world) = World::make("a_container_is_measured_and_says_what_it_does_not_allow") else { return };
     let before = world.states();
@@ -204,6 +205,7 @@ impl Drop for Lxc<'_> {
 }
 
 #[test]
+#[ignore = "the gate proves this with a machine that any command reaches"]
 fn containers_of_lxc_are_machines() {
     let Some(world) = World::make("containers_of_lxc_are_machines") else { return };
     if !std::path::Path::new("/usr/bin/lxc-start").exists() {

@@ -36,9 +36,10 @@ fn a_study_between_two_machines_leaves_them_as_they_were() {
         "{said}"
     );
     assert!(said.contains("receiver: root@b, interface data0"), "{said}");
-    // Segmentation by the card is worth more than any noise of this machine.
-    let [on, off] = ["tcp4_tso-on", "tcp4_tso-off"].map(|slug| world.bench.mean(slug, "throughput"));
-    assert!(on > off, "{on} against {off} Mbit/s\n{}", stdout(&done));
+    // Segmentation by the card: a packet carries several segments.
+    let segments = |slug| world.bench.mean(slug, "transmitter.segments_per_wire_packet");
+    let [on, off] = ["tcp4_tso-on", "tcp4_tso-off"].map(segments);
+    assert!(on > 2.0 && (off - 1.0).abs() < 0.1, "{on} and {off} segments\n{}", stdout(&done));
     let scenario: String = world
         .bench
         .database()
@@ -94,6 +95,7 @@ fn best(bench: &Bench, part: &str, metric: &str) -> f64 {
 }
 
 #[test]
+#[ignore = "compares rates: needs a quiet machine"]
 fn bundled_studies_have_the_same_sign_over_ssh_as_over_veth() {
     let Some(world) = World::make("bundled_studies_have_the_same_sign_over_ssh_as_over_veth") else { return };
     let before = world.states();
@@ -122,6 +124,7 @@ fn bundled_studies_have_the_same_sign_over_ssh_as_over_veth() {
 }
 
 #[test]
+#[ignore = "the gate proves studies over ssh between two machines"]
 fn a_study_of_one_host_runs_in_namespaces_of_another_machine() {
     let Some(world) = World::make("a_study_of_one_host_runs_in_namespaces_of_another_machine") else {
         return;
@@ -166,6 +169,7 @@ fn a_study_of_one_host_runs_in_namespaces_of_another_machine() {
 }
 
 #[test]
+#[ignore = "the gate proves studies over ssh as root"]
 fn an_ordinary_user_measures_and_changes_nothing() {
     let Some(world) = World::bare("an_ordinary_user_measures_and_changes_nothing") else { return };
     let before = world.states();
@@ -191,6 +195,7 @@ fn an_ordinary_user_measures_and_changes_nothing() {
 }
 
 #[test]
+#[ignore = "waits for a lease to end: the gate proves this with settings and a lost connection"]
 fn a_killed_controller_leaves_both_machines_as_they_were() {
     let Some(world) = World::bare("a_killed_controller_leaves_both_machines_as_they_were") else { return };
     let before = world.states();
@@ -231,6 +236,7 @@ fn a_killed_controller_leaves_both_machines_as_they_were() {
 /// The agents switch the machines' own interfaces, and the CPU that receives, many times, each time
 /// through the journal.
 #[test]
+#[ignore = "the gate proves turns with `traffic_turns`"]
 fn conditions_that_take_turns_leave_both_machines_as_they_were() {
     let Some(world) = World::make("conditions_that_take_turns_leave_both_machines_as_they_were") else {
         return;
@@ -264,6 +270,7 @@ fn conditions_that_take_turns_leave_both_machines_as_they_were() {
 }
 
 #[test]
+#[ignore = "the gate proves refusals over ssh with restarts"]
 fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
     let Some(world) = World::bare("a_machine_that_cannot_be_used_is_named_before_anything_is_changed") else {
         return;
@@ -387,7 +394,7 @@ fn this_machine_is_never_restarted_whatever_leads_to_it() {
     let all = ["run", "tso.toml", "--hosts", &hosts, "--no-report", "--set", "boots.how=reboot"];
     let said = refused(&mut world.bench.netassay(&all));
     assert!(said.contains("it is not reached by ssh"), "{said}");
-    world.expect_as_before(&before, Duration::from_secs(5));
+    world.expect_as_before(&before, Duration::from_secs(60));
     // What a boot is otherwise is said in the plan.
     let done = world.netassay(["a:data0", "b:data0"], &["--dry-run"]).output().unwrap();
     expect(&done, 0);

@@ -34,6 +34,7 @@ impl World {
 }
 
 #[test]
+#[ignore = "the gate proves traces on this machine (`traffic_trace`)"]
 fn a_path_is_traced_inside_a_machine_and_leaves_nothing_there() {
     let Some(world) = World::make("a_path_is_traced_inside_a_machine_and_leaves_nothing_there") else {
         return;
@@ -83,6 +84,7 @@ fn a_path_is_traced_inside_a_machine_and_leaves_nothing_there() {
 }
 
 #[test]
+#[ignore = "the gate proves traces on this machine (`traffic_trace`)"]
 fn a_path_between_two_machines_is_traced_in_the_one_that_asks() {
     let Some(world) = World::make("a_path_between_two_machines_is_traced_in_the_one_that_asks") else {
         return;
@@ -125,6 +127,7 @@ fn tracing(world: &World) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "the gate proves this with a lost connection"]
 fn a_trace_whose_controller_is_killed_is_detached() {
     let Some(world) = World::make("a_trace_whose_controller_is_killed_is_detached") else { return };
     let before = world.states();
@@ -152,6 +155,7 @@ fn a_trace_whose_controller_is_killed_is_detached() {
 }
 
 #[test]
+#[ignore = "the gate proves refusals of traces on this machine (`traffic_trace`)"]
 fn what_cannot_be_traced_there_is_refused_with_the_reason() {
     let Some(world) = World::make("what_cannot_be_traced_there_is_refused_with_the_reason") else { return };
     let refused = |more: &[&str], code: u8, words: &[&str]| {

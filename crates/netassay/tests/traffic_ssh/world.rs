@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use crate::common::{Bench, expect, skip, stdout};
 use crate::machines::{Machines, first_difference};
 
+/// Its runs are longer than TCP waits before it sends a lost packet once more (200 ms).
 pub(crate) const STUDY: &str = "name = \"tso\"\nquestion = \"Does TSO make TCP faster between two machines?\"\nscenario = \"veth\"\n\
-    [[workload]]\nkind = \"tcp_stream\"\nduration = \"200ms\"\nramp = \"50ms\"\nflows = 1\n\
+    [[workload]]\nkind = \"tcp_stream\"\nduration = \"400ms\"\nramp = \"50ms\"\nflows = 1\n\
     [factors]\ntso = [\"on\", \"off\"]\n[protocol]\nboots = 1\nruns = 2\nwarmup = 0\n";
 
 pub(crate) struct World {

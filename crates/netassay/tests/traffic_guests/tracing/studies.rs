@@ -48,6 +48,7 @@ fn the_functions_that_add_up_a_checksum_are_named(pair: &Value) {
 }
 
 #[test]
+#[ignore = "traces four exact guests: the gate proves traces without a study"]
 fn a_checksum_without_offload_is_paid_where_it_is_computed_and_where_it_is_checked() {
     let bench = Bench::new();
     kernel::copy_to(&bench.path("kernel"));
