@@ -13,7 +13,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
-in_two_sizes! { 4_000, 100_000, "100,000 experiments, of which the gate makes 4,000":
+in_two_sizes! { 20_000, 100_000, "100,000 experiments, of which the gate makes 20,000":
     t_crosses_as_often_as_stated
 }
 
