@@ -98,8 +98,8 @@ impl Agent {
     }
 
     /// Closes its input, as a controller that is gone does; whether the agent then exits without
-    /// finishing its work. The answer shows that it finished: after 3 s of waiting for an interface,
-    /// 5 s of connecting, and longer for exact work with large messages.
+    /// finishing its work. The answer shows that it finished: after 3 s of waiting for an
+    /// interface, 5 s of connecting, and longer for exact work with large messages.
     fn ends_when_left(&mut self) -> bool {
         drop(self.to.take());
         if !self.ends() {

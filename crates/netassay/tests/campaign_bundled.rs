@@ -100,8 +100,8 @@ impl Place {
     }
 }
 
-/// Conditions that take turns, and a study of latencies; in windows longer than a busy machine keeps
-/// a thread from its CPU. Dry runs of all studies are in `cli`.
+/// Conditions that take turns, and a study of latencies; in windows longer than a busy machine
+/// keeps a thread from its CPU. Dry runs of all studies are in `cli`.
 #[test]
 fn two_bundled_studies_run_to_their_end() {
     let bench = Bench::new();

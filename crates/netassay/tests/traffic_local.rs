@@ -5,7 +5,7 @@ mod common;
 
 use common::{Bench, expect, is_root, skip, stderr, stdout};
 
-/// Every workload over both families, short: longer than a busy machine keeps a thread from its CPU.
+/// Every workload over both families, each longer than a busy machine keeps a thread from its CPU.
 fn every_workload(scenario: &str) -> String {
     let mut text =
         format!("name = \"all\"\nquestion = \"Does everything flow?\"\nscenario = \"{scenario}\"\n");

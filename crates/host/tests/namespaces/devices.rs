@@ -272,8 +272,8 @@ fn difference(before: &str, after: &str) -> String {
     lost.chain(new).collect()
 }
 
-/// All that is known once the kernel has noticed a carrier (within 1 s) and begun to use an address,
-/// for whose duplicates it looks within 2 s more, and adds no more routes in the background.
+/// The interface's state once the kernel has noticed a carrier (within 1 s), has looked for
+/// duplicate addresses (2 s more), and adds no more routes in the background.
 fn settled(name: &str) -> String {
     let deadline = Instant::now() + Duration::from_secs(30);
     let mut before = String::new();

@@ -148,8 +148,8 @@ pub(crate) fn skip(test: &str, reason: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{test} was skipped in CI: {reason}");
 }
 
-/// Whether there are two CPUs for work to be placed on; if not, says that a test cannot run here. That
-/// may be in CI too.
+/// Whether there are two CPUs for work to be placed on; if not, says that a test cannot run here.
+/// That may be in CI too.
 pub(crate) fn has_two_cpus(test: &str) -> bool {
     let has_two = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
     if !has_two {
