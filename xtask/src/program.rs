@@ -1,6 +1,7 @@
 //! Running programs.
 
 use std::io;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use crate::Result;
@@ -29,8 +30,9 @@ pub(crate) fn succeeded(command: &Command, status: io::Result<ExitStatus>) -> Re
     }
 }
 
-/// The program and its arguments.
+/// The program's name and its arguments.
 fn shown(command: &Command) -> String {
-    let words = [command.get_program()].into_iter().chain(command.get_args());
+    let name = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let words = [name].into_iter().chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
