@@ -165,7 +165,7 @@ fn an_agent_that_answers_no_sign_of_life_is_lost_and_one_that_does_is_waited_for
     client.send(&Request::Start, A_WHILE).unwrap();
     // Long enough for an answer on a busy machine.
     let patience = 10 * A_MOMENT;
-    client.keep_alive_every(Duration::from_millis(1), patience).unwrap();
+    client.keep_alive_every(Duration::from_millis(10), patience).unwrap();
     let mut theirs = agent.try_clone().unwrap();
     let answers = std::thread::spawn(move || {
         let mut sign = [0];
