@@ -46,6 +46,11 @@ fn what_has_no_end_is_refused_in_bounded_time_and_memory() {
     assert_eq!(refused("", "< /dev/zero"), stdin);
     assert_eq!(refused("-", "< <(cat /dev/zero)"), stdin);
     assert_eq!(refused("", "< <(yes 1 | tr '\\n' ' ')"), stdin);
+}
+
+#[test]
+#[ignore = "reads 64 MiB three times: 14 s"]
+fn lines_without_values_and_without_end_are_refused_in_bounded_time_and_memory() {
     let lines = "67108864 bytes without a value: not a file of measurements";
     for endless in ["yes ''", "yes '# 1'", r"yes $'\t'"] {
         let said = refused("", &format!("< <({endless})"));
