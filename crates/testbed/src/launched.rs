@@ -345,8 +345,8 @@ fn become_one(program: &Path, word: &str) -> Command {
     command
 }
 
-/// The first result of `look` within 10 s: a process whose pipe is closed is about to end, and where
-/// others take its only CPU that takes more than a second.
+/// The first result of `look` within 10 s: a process whose pipe is closed is about to end, which
+/// takes more than a second where other processes have its only CPU.
 fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
     within(Duration::from_secs(10), look)
 }
