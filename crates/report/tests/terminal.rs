@@ -11,7 +11,7 @@ use netassay_report::{
     ComparisonRequest, Comparisons, Layout, PlanListing, Results, Sizing, SizingRequest, Spread, list,
 };
 use proptest::prelude::*;
-use proptest::test_runner::TestCaseError;
+use proptest::test_runner::{TestCaseError, TestRunner};
 use record::{Evidence, Label, Limit};
 use store::{RunStatus, StoredRun, StoredStudy};
 use study::{NameWord, Percent, Study};
@@ -142,9 +142,23 @@ fn fits(page: &str, layout: Layout) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn every_bundled_study_fits_the_terminal() {
+fn bundled_studies_fit_the_terminal() {
+    bundled_studies_fit(64, [Layout::NARROWEST, 80]);
+}
+
+#[test]
+#[ignore = "studies of 128 and 1,024 conditions, and all widths: the gate has the smaller ones and two widths"]
+fn every_bundled_study_fits_any_terminal() {
+    bundled_studies_fit(usize::MAX, [0, Layout::NARROWEST, 61, 80, 132]);
+}
+
+/// Pages of bundled studies with at most so many conditions are as wide as they may be.
+fn bundled_studies_fit<const N: usize>(most_conditions: usize, widths: [usize; N]) {
     for bundled in study::bundled::list() {
         let study = bundled.study();
+        if study.plan().conditions.len() > most_conditions {
+            continue;
+        }
         let found = measured(&study);
         let plan =
             PlanListing::new(&study, study.plan(), vec!["receive work is not steered".to_owned()], None);
@@ -156,7 +170,6 @@ fn every_bundled_study_fits_the_terminal() {
         };
         let spread = Spread::of(&found, &study, None).unwrap();
         let sized = spread.map(|spread| Sizing::new(&study, spread, &request).unwrap());
-        let widths = [0, 40, 61, 80, 132];
         let mut pages = pages(&found, false, &widths);
         assert!(pages.len() == 4 * widths.len() && pages[0].1.contains("Answer: "), "{}", bundled.name);
         for layout in widths.map(|width| Layout { width, ..Layout::PLAIN }) {
@@ -185,17 +198,33 @@ fn run_of(place: usize) -> impl Strategy<Value = StoredRun> {
     })
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+/// Names of conditions, runs, the runs that are missing, a width, and whether all pairs are compared.
+type Drawn = (Vec<String>, Vec<StoredRun>, Vec<prop::sample::Index>, usize, bool);
 
-    #[test]
-    fn any_stored_study_fits_the_terminal(
-        names in prop::collection::vec("[a-z中é=,._-]{1,30}( [a-z中=,._-]{1,90}){0,4}", 4),
-        runs in (0..36_usize).map(run_of).collect::<Vec<_>>(),
-        missing in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
-        width in 0..200_usize,
-        all_pairs in any::<bool>(),
-    ) {
+fn drawn() -> impl Strategy<Value = Drawn> {
+    (
+        prop::collection::vec("[a-z中é=,._-]{1,30}( [a-z中=,._-]{1,90}){0,4}", 4),
+        (0..36_usize).map(run_of).collect::<Vec<_>>(),
+        prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+        0..200_usize,
+        any::<bool>(),
+    )
+}
+
+#[test]
+fn any_stored_study_fits_the_terminal() {
+    stored_studies_fit(16);
+}
+
+#[test]
+#[ignore = "64 studies, of which the gate draws 16"]
+fn any_of_many_stored_studies_fits_the_terminal() {
+    stored_studies_fit(64);
+}
+
+fn stored_studies_fit(cases: u32) {
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let fits_all = |(names, runs, missing, width, all_pairs): Drawn| {
         let mut study = stored(3);
         study.runs = runs;
         for index in missing {
@@ -209,7 +238,9 @@ proptest! {
         for (layout, page) in pages(&study, all_pairs, &[width]) {
             fits(&page, layout)?;
         }
-    }
+        Ok(())
+    };
+    TestRunner::new(config).run(&drawn(), fits_all).unwrap_or_else(|error| panic!("{error}"));
 }
 
 #[test]
