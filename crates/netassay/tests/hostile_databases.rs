@@ -181,7 +181,7 @@ fn what_brings_work_along_is_refused() {
         &format!("CREATE TRIGGER t AFTER INSERT ON boot BEGIN {} END", "DELETE FROM run;"),
         "its trigger \"t\" is not of netassay's making",
     );
-    refused("CREATE VIRTUAL TABLE f USING fts5 (x)", "is not of netassay's making");
+    refused("CREATE VIRTUAL TABLE f USING dbstat", "is not of netassay's making");
     refused(
         "PRAGMA writable_schema = on; UPDATE sqlite_schema SET sql = 'CREATE TABLE study (x' WHERE name = 'study'",
         "netassay.db",
