@@ -198,7 +198,7 @@ fn run_of(place: usize) -> impl Strategy<Value = StoredRun> {
     })
 }
 
-/// Names of conditions, runs, the runs that are missing, a width, and whether all pairs are compared.
+/// Names of conditions, runs, missing runs, a width, and whether all pairs are compared.
 type Drawn = (Vec<String>, Vec<StoredRun>, Vec<prop::sample::Index>, usize, bool);
 
 fn drawn() -> impl Strategy<Value = Drawn> {
