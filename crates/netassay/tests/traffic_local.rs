@@ -277,7 +277,7 @@ fn traffic_checksum_is_off_for_ipv4_and_refused_for_ipv6() {
         scenario = "loopback"
         [[workload]]
         kind = "udp_stream"
-        duration = "100ms"
+        duration = "300ms"
         ramp = "20ms"
         [factors]
         family = ["ipv4", "ipv6"]

@@ -114,6 +114,15 @@ impl Campaign<'_> {
                 }
             }
         }
+        if repeated {
+            // With --keep-disturbed the others counted, and would be recorded twice.
+            for (readings, outcome) in &mut made {
+                if let Outcome::Ok(metrics) = outcome {
+                    let why: Vec<String> = readings.disturbed.iter().map(Disturbance::to_string).collect();
+                    *outcome = Outcome::Invalid(std::mem::take(metrics), text::reason(&why.join("; ")));
+                }
+            }
+        }
         let new: Vec<NewRun> =
             flow.iter().zip(made).map(|(run, made)| recorded(run, started_unix_ms, made)).collect();
         self.store.record_runs(boot, &new)?;

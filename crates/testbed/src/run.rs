@@ -161,7 +161,8 @@ impl Testbed {
         let tasks = if self.named.is_some() { None } else { host::Tasks::read().ok() };
         for end in &mut ends {
             let patience = traffic + end.agent.patience();
-            end.agent.client.send(&measure(end.side), patience)?;
+            let sent = end.agent.client.send(&measure(end.side), patience);
+            sent.map_err(|error| end.agent.explain(error))?;
         }
         for node in self.path.nodes.iter_mut().chain(&mut self.watcher) {
             node.watch(nanoseconds(order.ramp), nanoseconds(order.window))?;

@@ -91,6 +91,8 @@ pub(crate) enum Fault {
     Nothing,
     /// Both.
     DisturbedToNothing,
+    /// Both in the first condition of a flow.
+    DisturbedToNothingInOne,
     /// The user presses Ctrl-C.
     Interrupt,
 }
@@ -307,17 +309,19 @@ impl SimulatedBench {
                 self.interrupt.trip();
                 Err(CallError::Interrupted.into())
             }
-            fault @ (None | Some(Fault::Disturbed | Fault::Nothing | Fault::DisturbedToNothing)) => {
+            fault => {
+                let is_one = fault == Some(Fault::DisturbedToNothingInOne);
                 let is = |one, other| [Some(one), Some(other)].contains(&fault);
-                let nothing =
-                    is(Fault::Nothing, Fault::DisturbedToNothing).then(|| "nothing arrived".to_owned());
-                let loud = is(Fault::Disturbed, Fault::DisturbedToNothing);
+                let is_nothing = is(Fault::Nothing, Fault::DisturbedToNothing);
+                let loud = is_one || is(Fault::Disturbed, Fault::DisturbedToNothing);
                 let made = |index: &usize| {
+                    let is_nothing = is_nothing || (is_one && *index == conditions[0]);
+                    let nothing = is_nothing.then(|| "nothing arrived".to_owned());
                     let throughput = if nothing.is_some() { 0.0 } else { 1000.0 + *index as f64 };
                     let disturbed = loud.then(loud_neighbour).into_iter().collect();
                     let metrics = vec![("throughput".into(), throughput)];
                     let detail = Detail::Measured(Box::new(sample::account()));
-                    Readings { metrics, disturbed, nothing: nothing.clone(), detail, ..Readings::default() }
+                    Readings { metrics, disturbed, nothing, detail, ..Readings::default() }
                 };
                 Ok(conditions.iter().map(made).collect())
             }

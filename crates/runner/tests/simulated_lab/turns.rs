@@ -60,6 +60,18 @@ fn conditions_of_a_flow_are_recorded_together_each_once() {
 }
 
 #[test]
+fn a_flow_with_nothing_in_one_condition_is_repeated_as_a_whole() {
+    for keep_disturbed in [false, true] {
+        let mut world = World { keep_disturbed, ..alternated(Turning::Settled) };
+        world.lab.faults.insert(1, Fault::DisturbedToNothingInOne);
+        let summary = world.session(None).unwrap();
+        assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 0));
+        assert!(world.recorded(summary.study).values().all(|count| *count == 1));
+        assert_eq!(world.lab.runs(), FLOWS + 1);
+    }
+}
+
+#[test]
 fn conditions_that_cannot_take_turns_are_measured_apart_and_that_is_told() {
     let mut world = alternated(Turning::Never);
     let summary = world.session(None).unwrap();

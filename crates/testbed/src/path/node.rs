@@ -84,7 +84,7 @@ impl Node {
         let underlay = self.underlay.clone();
         let watch = Request::Watch { processes, cpus, underlay, ramp_ns, window_ns };
         let patience = self.agent.patience();
-        Ok(self.agent.client.send(&watch, patience)?)
+        self.agent.client.send(&watch, patience).map_err(|error| self.agent.explain(error))
     }
 
     pub(crate) fn watched(&mut self) -> Result<Watched, Error> {
