@@ -27,9 +27,14 @@ fn a_page_says_which_trial_its_lines_are_of() {
     let output = bench.netassay_as_nobody(&[&search[..], &short[..]].concat()).output().unwrap();
     expect(&output, 0);
     let page = stdout(&output);
-    let said =
-        "the lines below are of the last at that rate, `limited by` is of the best of those with the most";
-    assert!(page.contains(said) && page.contains("limited by   "), "{page}");
+    // Where a busy machine keeps no rate, the last trial is that at no particular rate.
+    for words in [
+        "the lines below are of the last",
+        "`limited by` is of the best of those with the most",
+        "limited by   ",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
 }
 
 fn megabits(document: &Value, key: &str) -> Option<f64> {
