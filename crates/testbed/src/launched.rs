@@ -345,10 +345,10 @@ fn become_one(program: &Path, word: &str) -> Command {
     command
 }
 
-/// The first result of `look` within 10 s: a process whose pipe is closed is about to end, which
-/// takes more than a second where other processes have its only CPU.
+/// The first result of `look` within a second: a process whose pipe is closed is about to end, and
+/// where others take the CPU that takes more than a tenth of one.
 fn soon<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
-    within(Duration::from_secs(10), look)
+    within(Duration::from_secs(1), look)
 }
 
 /// The first result of `look` within this time.
