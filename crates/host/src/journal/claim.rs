@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::fcntl::OFlag;
 
@@ -19,10 +21,26 @@ pub(super) struct Claim {
     _file: File,
 }
 
+/// How long a process that has undone its changes, and removed their journal, may take to exit.
+const EXIT: Duration = Duration::from_secs(1);
+
 /// The most of a holder's name that is read.
 const LONGEST: u64 = 200;
 
 impl Claim {
+    /// Takes it, or waits for a holder that is about to exit; or the name of the process that keeps
+    /// it.
+    pub(super) fn await_free(directory: &Path) -> Result<Result<Self, String>, JournalError> {
+        let begun = Instant::now();
+        loop {
+            let taken = Self::take(directory)?;
+            if taken.is_ok() || begun.elapsed() > EXIT {
+                return Ok(taken);
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Takes it; or the name of the process that has it.
     pub(super) fn take(directory: &Path) -> Result<Result<Self, String>, JournalError> {
         let path = directory.join("lock");

@@ -378,7 +378,7 @@ impl Journal {
         }
         place::make(&self.directory)?;
         // One process at a time changes the machine.
-        let claim = Claim::take(&self.directory)?.map_err(|holder| {
+        let claim = Claim::await_free(&self.directory)?.map_err(|holder| {
             format!(
                 "another session changes this machine ({holder}), and two would undo each other's changes: try again when it has ended \
                  (`netassay restore --dry-run` names its journal in {})",

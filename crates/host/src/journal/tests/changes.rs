@@ -105,6 +105,21 @@ fn one_process_at_a_time_changes_the_machine() {
 }
 
 #[test]
+fn a_session_that_begins_while_another_ends_waits_for_its_end() {
+    let world = World::new(&[("a", "1\n")]);
+    let (mut first, mut second) = (world.journal(), world.journal());
+    first.change(&to("a", "2")).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            first.undo().unwrap();
+        });
+        second.change(&to("a", "3")).unwrap();
+    });
+    assert_eq!(world.bytes("a"), b"3\n");
+}
+
+#[test]
 fn a_journal_that_was_never_finished_is_removed_by_the_next_session() {
     let world = World::new(&[("a", "1")]);
     place::make(&world.undo()).unwrap();
