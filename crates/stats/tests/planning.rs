@@ -1,8 +1,6 @@
 //! Planning: R's powers, what an exhaustive search finds, and that planned power is what comes out.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 #[macro_use]
 mod sizes;
 
