@@ -109,6 +109,9 @@ mod tests {
             of(&[0, SPAN * 3, SPAN * 3]),
             Sequence { missing: SPAN * 3 - 1, duplicates: 1, reordered: 0 }
         );
+        // The oldest number that the window knows, and the one before it.
+        assert_eq!(of(&[0, SPAN - 1, 0]).duplicates, 1);
+        assert_eq!(of(&[0, SPAN, 0]).duplicates, 0);
         assert_eq!(of(&[u64::MAX, u64::MAX, 0]).missing, u64::MAX - 3);
     }
 
