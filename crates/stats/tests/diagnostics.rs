@@ -238,7 +238,8 @@ fn equals_scipy_and_plain_definitions() {
 #[test]
 fn a_drift_inside_boots_has_the_sign_of_its_change() {
     for sign in [1.0, -1.0] {
-        let boot = |boot| (0..12).map(move |place| run(0, boot, 100.0 + sign * f64::from(place)));
+        let run = |boot, place| Observation { condition: 0, boot, value: 100.0 + sign * f64::from(place) };
+        let boot = |boot| (0..12).map(move |place| run(boot, place));
         let flags = diagnose(&(1..5).flat_map(boot).collect::<Vec<_>>()).unwrap();
         let drift = flags.iter().find(|flag| flag.kind == Kind::DriftInBoots).unwrap();
         assert_eq!((drift.statistic.signum(), drift.size.signum()), (sign, sign));
