@@ -122,7 +122,7 @@ impl Following<'_> {
                     ns: passed.elapsed_ns,
                     work: work(self.traffic.kind, &passed.load),
                 };
-                add(sum, passed, counted, &made.tenths, after == turn.state);
+                add(sum, passed, counted, &made.tenths, turn.state);
             }
             for sum in sums.iter_mut().flatten() {
                 sum.sum.clock = clock;
@@ -273,13 +273,13 @@ fn work(kind: Kind, passed: &load::Sample) -> u64 {
     }
 }
 
-/// Adds a counted turn.
+/// Adds a counted turn of a condition.
 fn add(
     sum: &mut Option<InTurns>,
     passed: Measured,
     turn: CountedTurn,
     tenths: &[Slice; TENTHS],
-    after_itself: bool,
+    condition: usize,
 ) {
     let own = match sum {
         Some(own) => {
@@ -289,6 +289,7 @@ fn add(
         none => none.insert(InTurns { sum: passed, turns: Vec::new(), response: Response::default() }),
     };
     own.turns.push(turn);
+    let after_itself = usize::from(turn.after) == condition;
     let slices = if after_itself { &mut own.response.after_itself } else { &mut own.response.after_another };
     for (slice, tenth) in slices.iter_mut().zip(tenths) {
         slice.ns += tenth.ns;
@@ -319,4 +320,23 @@ fn plus(sum: &mut Measured, more: &Measured) {
 
 fn ns(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_after_itself_is_kept_apart_from_turns_after_another_condition() {
+        let mut sum = None;
+        for (number, after) in (0..).zip([1, 0, 0]) {
+            let passed = record::sample::account().transmitter.window;
+            let turn = CountedTurn { number, after, ns: 9, work: 90 };
+            add(&mut sum, passed, turn, &[Slice { ns: 1, work: 10 }; TENTHS], 1);
+        }
+        let InTurns { turns, response, .. } = sum.unwrap();
+        assert_eq!(turns.len(), 3);
+        assert_eq!(response.after_itself, [Slice { ns: 1, work: 10 }; TENTHS]);
+        assert_eq!(response.after_another, [Slice { ns: 2, work: 20 }; TENTHS]);
+    }
 }

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use stats::Correction;
 use store::{Outline, StudyId, StudyStatus};
-use study::{Condition, Guest, Kind, Plan, Scenario, Traffic};
+use study::{Condition, Guest, Kind, Percent, Plan, Scenario, Traffic};
 use unicode_width::UnicodeWidthStr as _;
 
 /// A study of five boots with three runs each; `value` gives a throughput by condition, boot and
@@ -109,6 +109,20 @@ fn of_the_same_twice_nothing_is_proven_and_nothing_differs() {
     let request = ComparisonRequest { margin, ..ComparisonRequest::default() };
     let found = BetweenStudies::new(&before, &after, &request).unwrap();
     assert_eq!(verdicts(&found), ["equivalent"; 4]);
+}
+
+#[test]
+fn a_margin_counts_only_if_both_studies_state_it() {
+    let stating = |id, margin: Option<&str>| {
+        let mut study = quick(id, 1.0);
+        let margin = margin.map(|margin| Percent::parse(margin).unwrap());
+        study.plan.comparisons.iter_mut().for_each(|one| one.equivalent = margin);
+        study
+    };
+    let verdicts = |baseline, study| verdicts(&between(&stating(1, baseline), &stating(2, study)).unwrap());
+    assert_eq!(verdicts(Some("2%"), Some("2%")), ["equivalent"; 4]);
+    assert_eq!(verdicts(Some("5%"), Some("2%")), ["no_difference_proven"; 4]);
+    assert_eq!(verdicts(None, Some("2%")), ["no_difference_proven"; 4]);
 }
 
 #[test]

@@ -130,6 +130,34 @@ mod tests {
         assert!(text.ends_with("; and 1 more"), "{text}");
     }
 
+    #[test]
+    fn a_difference_names_the_setting_that_its_own_interface_was_asked_for() {
+        let ring = DeviceSetting::RxRing;
+        let settled = |size| Settled { device: BTreeMap::from([(ring, size)]), ..settled(&[], 1500) };
+        let both = |size| BySide::of(|_| settled(size));
+        let effective =
+            |size| Effective { underlay: Some(both(size)), ..effective(settled(size), settled(size)) };
+        let asked = |transmitter, receiver| BySide {
+            transmitter: BTreeMap::from([(ring, transmitter)]),
+            receiver: BTreeMap::from([(ring, receiver)]),
+        };
+        let underlay = UnderlaySwitches { devices: asked(3, 4), ..Default::default() };
+        let asked = Switches { devices: asked(1, 2), underlay, ..Default::default() };
+        let found = drift(&effective(8), &effective(9), &asked).unwrap().0;
+        let of = |side, underlay, asked| Difference {
+            interface: Interface { side, underlay },
+            setting: Setting::Device { setting: ring, asked: Some(asked), before: Some(8), after: Some(9) },
+        };
+        let (transmitter, receiver) = (Side::Transmitter, Side::Receiver);
+        let expected = [
+            of(transmitter, false, 1),
+            of(receiver, false, 2),
+            of(transmitter, true, 3),
+            of(receiver, true, 4),
+        ];
+        assert_eq!(found, expected);
+    }
+
     fn any_settled() -> impl Strategy<Value = Settled> {
         let features = prop::collection::btree_map("[a-d]", any::<bool>(), 0..4);
         let setting = prop::sample::select(&DeviceSetting::ALL[4..8]);
