@@ -12,6 +12,7 @@ use netassay_host::{Environment, Links, Privileges, UserNamespaces};
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
+use socket2::SockRef;
 
 use crate::harness::{Identity, ROLE, Stage, become_ordinary, skipped};
 use crate::peer::Peer;
@@ -126,29 +127,23 @@ pub(crate) fn steering(stage: &mut Stage) {
     }
 }
 
-/// What the peer sends from one CPU is received on the other.
+/// Packets that the peer sends from one CPU are received on the CPU to which they are steered.
 fn acts(stage: &mut Stage, sender: u32, receiver: u32) {
-    const ROUNDS: u64 = 100;
-    // Column 9: times that another CPU woke this one for receive work; column 12: which CPU it is.
-    let woken = || {
-        let text = std::fs::read_to_string("/proc/net/softnet_stat").unwrap();
-        let lines: Vec<Vec<u64>> = text
-            .lines()
-            .map(|line| line.split_whitespace().map(|word| u64::from_str_radix(word, 16).unwrap()).collect())
-            .collect();
-        lines.iter().find(|columns| columns[12] == u64::from(receiver)).unwrap()[9]
-    };
     let mut set = CpuSet::new();
     set.set(sender as usize).unwrap();
     sched_setaffinity(Pid::from_raw(i32::try_from(stage.peer.pid()).unwrap()), &set).unwrap();
-    steer(&stage.here, &[receiver]).unwrap();
     let sockets = sockets(&mut stage.peer);
-    let before = woken();
-    for _ in 0..ROUNDS {
-        sockets.iter().for_each(|(socket, at)| round_trip(socket, *at, 100));
+    for cpu in [receiver, sender, receiver] {
+        steer(&stage.here, &[cpu]).unwrap();
+        for (socket, at) in &sockets {
+            // The kernel notes the CPU of a packet in connected sockets only.
+            socket.connect(at).unwrap();
+            for _ in 0..100 {
+                round_trip(socket, *at, 100);
+                assert_eq!(SockRef::from(socket).cpu_affinity().unwrap(), cpu as usize, "{at}");
+            }
+        }
     }
-    let woken = woken() - before;
-    assert!(woken > ROUNDS, "{woken} of {} packets", 2 * ROUNDS);
 }
 
 /// `kill -9` of a process ends the processes that it started, though they wait for nothing and
