@@ -115,7 +115,7 @@ impl Campaign<'_> {
             }
         }
         if repeated {
-            // With --keep-disturbed the others counted, and would be recorded twice.
+            // With --keep-disturbed the runs of the flow's other conditions would count twice.
             for (readings, outcome) in &mut made {
                 if let Outcome::Ok(metrics) = outcome {
                     let why: Vec<String> = readings.disturbed.iter().map(Disturbance::to_string).collect();

@@ -28,8 +28,8 @@ const EXIT: Duration = Duration::from_secs(1);
 const LONGEST: u64 = 200;
 
 impl Claim {
-    /// Takes it, or waits for a holder that is about to exit; or the name of the process that keeps
-    /// it.
+    /// Takes the right, after waiting up to [`EXIT`] for a holder that is about to exit; or the
+    /// name of the process that keeps it.
     pub(super) fn await_free(directory: &Path) -> Result<Result<Self, String>, JournalError> {
         let begun = Instant::now();
         loop {

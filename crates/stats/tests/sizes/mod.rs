@@ -1,5 +1,5 @@
-//! Simulations in two sizes: few experiments in the gate, many in `cargo xtask test --all`, by the
-//! same rule for what chance leaves of so many.
+//! Simulations in two sizes: few experiments in the gate, many in `cargo xtask test --all`.
+//! Bounds are computed from the number of experiments.
 
 /// Two tests of each function, which takes the number of experiments.
 macro_rules! in_two_sizes {
