@@ -33,7 +33,7 @@ struct journey {
 	u64 packet;          /* of a reader: the packet that it took */
 	u64 since;           /* when the outermost interruption began */
 	u64 aside;           /* time in interruptions so far */
-	u32 depth;           /* interruptions that are under way, one in the other */
+	u32 depth;           /* interruptions that are under way, one in the other; or GONE */
 	u32 latest;          /* the latest point */
 	u32 again;           /* hits of points that were passed already, or out of order */
 	u32 before;          /* of a journey that arrived: the point before the one that is counted */
@@ -94,9 +94,9 @@ INLINE void arrive(struct journey *journey)
 #define IN_ORDER asm volatile("" ::: "memory")
 
 /*
- * Something else gets the CPU: an interrupt, a soft interrupt, another task. Whether that is the
- * outermost one: the caller then reads the clock into `since`. In this order: an interrupt that
- * comes before it is read is one inside the other, and not counted by itself as well.
+ * An interrupt or a soft interrupt gets the CPU. Whether that is the outermost one: the caller then
+ * reads the clock into `since`. In this order: an interrupt that comes before it is read is one
+ * inside the other, and not counted by itself as well.
  */
 INLINE u32 interrupt(struct journey *journey)
 {
@@ -115,6 +115,30 @@ INLINE void resume(struct journey *journey, u64 now)
 		journey->aside += now - journey->since;
 	IN_ORDER;
 	journey->depth--;
+}
+
+/* Another task has the CPU of the thread. */
+#define GONE (1u << 31)
+
+/* The thread sleeps, or waits for the CPU: it is within no interruption. */
+INLINE void go(struct journey *journey, u64 now)
+{
+	journey->since = now;
+	journey->depth = GONE;
+}
+
+/*
+ * The thread runs. Not every kernel runs programs in every task, so that it came back may not have
+ * been seen: without this, no packet of it would count any more.
+ */
+INLINE void come_back(struct journey *journey, u64 now)
+{
+	u64 since = journey->since;
+
+	/* In this order: an interrupt in between finds the thread back. */
+	journey->depth = 0;
+	IN_ORDER;
+	journey->aside += now - since;
 }
 
 /* The number of the highest bit, without branches: the verifier would follow each. */

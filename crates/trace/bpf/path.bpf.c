@@ -12,8 +12,11 @@
 INLINE struct journey *under_way(void)
 {
 	u32 thread = (u32)current();
+	struct journey *journey = lookup(&journeys, &thread);
 
-	return lookup(&journeys, &thread);
+	if (journey && journey->depth == GONE)
+		come_back(journey, now_ns());
+	return journey;
 }
 
 INLINE u32 way_of(u64 passed)
@@ -298,7 +301,7 @@ SEC("raw_tp/softirq_entry") int softirq_entry(u64 *context)
 	return context[0] == 3 ? hit(0) : 0;
 }
 
-/* Something else gets the CPU. */
+/* An interrupt or a soft interrupt gets the CPU. */
 INLINE void leave(struct journey *journey)
 {
 	if (interrupt(journey))
@@ -364,12 +367,12 @@ SEC("raw_tp/sched_switch") int sched_switch(u64 *context)
 	u32 thread = 0;
 
 	if (journey)
-		leave(journey);
+		go(journey, now_ns());
 	polls_no_more();
 	read_kernel(&thread, sizeof(thread), &comes->pid);
 	journey = lookup(&journeys, &thread);
-	if (journey)
-		resume(journey, now_ns());
+	if (journey && journey->depth == GONE)
+		come_back(journey, now_ns());
 	return 0;
 }
 

@@ -55,6 +55,12 @@ int main(void)
 		} else if (what == 'r') {
 			resume(&journey, first);
 			printf("r\n");
+		} else if (what == 's') {
+			go(&journey, first);
+			printf("s\n");
+		} else if (what == 'S') {
+			come_back(&journey, first);
+			printf("S\n");
 		} else if (what == 'b') {
 			printf("%u\n", bucket(first));
 		} else if (what == 'n') {

@@ -90,6 +90,20 @@ fn an_interruption_that_is_interrupted_at_once_counts_once() {
     assert_eq!(journey.hit(LAST, 1950), (DONE, vec![[1, 910, 10], [LAST, 30, 0]]));
 }
 
+/// That the thread left ends every interruption, also one whose end was never seen.
+#[test]
+fn a_thread_that_left_counts_again_when_it_is_back() {
+    let mut journey = Journey::compiled();
+    journey.ask('n', 0, 0);
+    assert_eq!(journey.hit(0, 1000).0, BEGUN);
+    journey.ask('i', 1010, 0);
+    journey.ask('s', 1100, 0);
+    assert_eq!(journey.hit(1, 1200).0, INSIDE);
+    journey.ask('S', 1900, 0);
+    assert_eq!(journey.hit(1, 1920), (PASSED, Vec::new()));
+    assert_eq!(journey.hit(LAST, 1950), (DONE, vec![[1, 120, 800], [LAST, 30, 0]]));
+}
+
 #[test]
 fn a_packet_that_passes_in_order_is_divided_without_a_rest() {
     let journey = RefCell::new(Journey::compiled());

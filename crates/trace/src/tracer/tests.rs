@@ -85,7 +85,7 @@ fn one_packet_in_so_many_is_sampled_with_its_stamps() {
             socket.send_to(&[0; 100], socket.local_addr().unwrap()).unwrap();
         }
         let (reading, sampled) = (tracer.read().unwrap(), tracer.sampled().unwrap());
-        assert_eq!(reading.journeys.arrived, count);
+        assert_eq!(reading.journeys.arrived, count, "{:?}", reading.journeys);
         sampled
     };
     // One CPU may have the first packets, another the others; the ring is read once a batch.
