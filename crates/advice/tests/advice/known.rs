@@ -59,6 +59,31 @@ fn a_winner_a_trade_off_a_tie_and_a_loser_are_called_that() {
     insta::assert_snapshot!("script", advice.script());
 }
 
+/// With all off the receiver's CPU time cannot be told from zero, so there is no percentage of it.
+#[test]
+fn a_proven_loss_without_a_percentage_is_a_trade_off_and_a_small_one_with_it_is_none() {
+    let (study, plan) = study(&factorial(&[TSO, GRO], 5));
+    let stored = measured(&study, &plan, QUIET, 1, &|one| {
+        vec![
+            ("throughput", 1000.0 * (1.0 + 0.4 * on(one, TSO) + 0.2 * on(one, GRO))),
+            ("transmitter.service_demand_byte", 2.0 * (1.0 + 0.01 * on(one, GRO))),
+            ("receiver.service_demand_byte", 0.5 * on(one, TSO)),
+        ]
+    });
+    let advice = advice(&stored, &[Goal::Throughput]);
+    let all = said(&advice, Goal::Throughput);
+    let loss = |factor: &str, metric: &str| {
+        let one = of(all, factor);
+        let change = one.elsewhere.iter().find(|change| change.metric.key == metric).unwrap();
+        assert_eq!(change.is_better(), Some(false), "{change:?}");
+        (change.there.relative.map(f64::round), one.standing.clone(), one.to.as_str())
+    };
+    let loses = Standing::TradeOff(vec!["receiver.service_demand_byte".to_owned()]);
+    assert_eq!(loss(TSO, "receiver.service_demand_byte"), (None, loses, "on"));
+    let small = (Some(1.0), Standing::Recommended, "on");
+    assert_eq!(loss(GRO, "transmitter.service_demand_byte"), small);
+}
+
 #[test]
 fn a_rate_that_the_link_sets_is_saturated_and_the_cpu_decides() {
     for (label, limit) in [("link", "the link"), ("pacing", "pacing")] {
