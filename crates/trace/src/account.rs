@@ -310,6 +310,26 @@ mod tests {
         assert_eq!(account.a_message(), Some([60.0, 100.0]));
     }
 
+    /// At c the packet is in its socket, and at d its reader has it.
+    #[test]
+    fn the_wait_for_a_reader_and_the_probes_around_it_are_in_no_sum() {
+        let mut account = account();
+        (account.stages[3].phase, account.stages[4].phase) = (Phase::Arriving, Phase::Reading);
+        account.one_more[0].1 = vec![round(&[1, 2, 3], &[100, 200, 0], 7)];
+        for wait in [0, 300, 90_000] {
+            account.ends = vec![round(&[2, 3], &[300, wait], 7)];
+            account.all = vec![round(&[1, 2, 3], &[100, 200, wait], 7)];
+            let waits: Vec<bool> = account.rows().iter().map(|row| row.waits).collect();
+            assert_eq!(waits, [false, false, true]);
+            assert_eq!(account.whole(), Some(300.0), "{wait} ns");
+            assert_eq!(account.closure().map(Closure::share), Some(1.0), "{wait} ns");
+        }
+        // The fastest batch is the one whose packets were, however long they waited.
+        account.ends.push(round(&[2, 3], &[400, 0], 7));
+        account.all.push(round(&[1, 2, 3], &[150, 250, 0], 7));
+        assert_eq!((account.whole(), account.closure().map(Closure::share)), (Some(300.0), Some(1.0)));
+    }
+
     #[test]
     fn what_differs_elsewhere_and_what_few_packets_take_is_in_no_cost() {
         // The probe at 2 costs 7; the way to 1 takes longer in each batch with it.
