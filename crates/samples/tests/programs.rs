@@ -108,6 +108,29 @@ fn servers_of_iperf_number_connections_on() {
     assert_eq!(plain(&read), [7.0], "iperf's own sum");
 }
 
+/// The clock of a line counts whole seconds, so connections that end together may be told a second
+/// apart, however short the run. Between the ends of two runs lies the length of the later one.
+#[test]
+fn parallel_connections_of_iperf_may_end_in_two_seconds_of_the_clock() {
+    let line = |second: u32, number: u32, length: u32| {
+        format!(
+            "202611211221{second:02},127.0.0.1,5001,127.0.0.1,4{second}{number},{number},0.0-{length}.0,1,{number}000000\n"
+        )
+    };
+    for length in [1, 2, 3, 10] {
+        let (first, second) = (20, 20 + 2 * length);
+        let log = [(first, 4), (first + 1, 5), (second, 6), (second + 1, 7)];
+        let log = log.map(|(end, number)| line(end, number, length)).concat();
+        let read = dataset(&[("a=x", log.as_bytes()), ("b=y", log.as_bytes())], &Options::default()).unwrap();
+        assert_eq!(plain(&read), [9.0, 13.0], "{length} s");
+    }
+    // Over the end of a minute, an hour, a day, a month and a year.
+    let log = ["20261231235959", "20270101000000"].into_iter().zip([4, 5]);
+    let log: String = log.map(|(end, number)| line(0, number, 1).replace("20261121122100", end)).collect();
+    let read = dataset(&[("a=x", log.as_bytes()), ("b=y", log.as_bytes())], &Options::default()).unwrap();
+    assert_eq!(plain(&read), [9.0]);
+}
+
 #[test]
 fn netperf_writes_csv_and_keywords() {
     let omni = twice("netperf-omni.csv", &Options::default());
