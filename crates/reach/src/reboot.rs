@@ -280,6 +280,20 @@ mod tests {
         assert!(error.contains("there is no kernel 6.7: /boot has those of 6.1, 6.6"), "{error}");
     }
 
+    /// The note and GRUB's choice of an earlier session would else hold for a later boot.
+    #[test]
+    fn a_restart_with_the_default_ends_an_earlier_choice_and_else_leaves_nothing_to_end() {
+        let directory = tempfile::tempdir().unwrap();
+        for (before, done) in [("6.6 6.1", "default \nsettle default\n"), ("6.1 6.1", "default \n")] {
+            let launcher = with_kernels(directory.path(), "6.1");
+            fs::write(directory.path().join("now"), format!("{FIRST} {before}")).unwrap();
+            let boots =
+                reboot_all(&[restart(&launcher)], Duration::from_secs(60), &Interrupt::new().unwrap());
+            assert!(boots.unwrap()[0].is_of_default(), "{before}");
+            assert_eq!(fs::read_to_string(directory.path().join("chosen")).unwrap(), done, "{before}");
+        }
+    }
+
     #[test]
     fn an_order_that_does_not_arrive_is_given_again() {
         let directory = tempfile::tempdir().unwrap();
