@@ -2,6 +2,8 @@
 //! the announcements in the journal: an undo goes through them backwards, so that a cause is undone
 //! before its effects.
 
+use words::DeviceSetting;
+
 use super::{Interface, Machine, Target};
 use crate::error::Error;
 use crate::link::ethtool::Ethtool;
@@ -93,11 +95,8 @@ impl Machine {
         // Drivers choose the CPUs of their interrupts when the number of queues changes.
         let interrupts = super::requested::interrupts(self, &name).unwrap_or_default();
         all.extend(interrupts.into_iter().map(|irq| Target::IrqAffinity { irq }));
-        // A number that the driver chooses is written back before the driver chooses it again.
-        let (switches, numbers): (Vec<_>, Vec<_>) =
-            device.into_keys().partition(|setting| setting.is_switch());
         let target = |setting| Target::Device { interface: interface.clone(), setting };
-        all.extend(switches.into_iter().chain(numbers).map(target));
+        all.extend(as_announced(device.into_keys()).map(target));
         Ok(all)
     }
 
@@ -126,5 +125,29 @@ impl Machine {
         let names = self.files().names(&queues, "rx-");
         let numbers = names.iter().filter_map(|name| name.strip_prefix("rx-")?.parse().ok());
         Ok(numbers.map(|queue| Target::Steering { interface: interface.clone(), queue }).collect())
+    }
+}
+
+/// The settings of a device in the order of their announcements: a number that the driver chooses
+/// is written back before the driver chooses it again.
+fn as_announced(settings: impl Iterator<Item = DeviceSetting>) -> impl Iterator<Item = DeviceSetting> {
+    let (switches, numbers): (Vec<_>, Vec<_>) = settings.partition(|setting| setting.is_switch());
+    switches.into_iter().chain(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_written_back_before_the_switch_that_leaves_it_to_the_driver() {
+        let announced: Vec<DeviceSetting> = as_announced(DeviceSetting::ALL.into_iter()).collect();
+        assert_eq!(announced.len(), DeviceSetting::ALL.len());
+        let place = |of: DeviceSetting| announced.iter().position(|setting| *setting == of).unwrap();
+        for setting in DeviceSetting::ALL {
+            // An undo goes through the announcements backwards.
+            let is_first = setting.chosen_by().is_none_or(|switch| place(switch) < place(setting));
+            assert!(is_first, "{setting}");
+        }
     }
 }
