@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod made_up;
+#[macro_use]
+#[path = "../../stats/tests/sizes/mod.rs"]
+mod sizes;
 
 use made_up::{metrics, outline, request, stored, study, two};
 use netassay_gate::{Gate, GateRequest, Outcome};
@@ -14,24 +17,6 @@ use stats::planning::{Family, Noise, Plan};
 use stats::simulate::normal;
 use store::Outline;
 use study::Study;
-
-/// A simulation in two sizes: few experiments in the gate, many in `cargo xtask test --all`.
-macro_rules! in_two_sizes {
-    ($few:literal, $many:literal, $reason:literal: $($name:ident)*) => { $(
-        mod $name {
-            #[test]
-            fn few_experiments() {
-                super::$name($few);
-            }
-
-            #[test]
-            #[ignore = $reason]
-            fn many_experiments() {
-                super::$name($many);
-            }
-        }
-    )* };
-}
 
 in_two_sizes! { 200, 1000, "1,000 experiments, of which the gate makes 200":
     of_one_check_false_alarms_and_false_passes_are_as_rare_as_stated_and_power_is_as_planned

@@ -7,6 +7,9 @@ mod depends;
 mod hostile;
 mod known;
 mod made;
+#[macro_use]
+#[path = "../../../stats/tests/sizes/mod.rs"]
+mod sizes;
 mod simulated;
 #[path = "../../../report/tests/stored/mod.rs"]
 mod stored;

@@ -4,24 +4,6 @@ use netassay_advice::{Goal, Standing};
 
 use crate::made::{Noise, advice, factorial, measured, on, said, study};
 
-/// A simulation in two sizes: few experiments in the gate, many in `cargo xtask test --all`.
-macro_rules! in_two_sizes {
-    ($few:literal, $many:literal, $reason:literal: $($name:ident)*) => { $(
-        mod $name {
-            #[test]
-            fn few_experiments() {
-                super::$name($few);
-            }
-
-            #[test]
-            #[ignore = $reason]
-            fn many_experiments() {
-                super::$name($many);
-            }
-        }
-    )* };
-}
-
 in_two_sizes! { 120, 600, "600 experiments, of which the gate makes 120":
     without_any_effect_advice_is_as_rare_as_stated
     beside_a_large_effect_false_advice_is_as_rare_as_stated
