@@ -153,13 +153,16 @@ impl Text {
         let lines = self.lines.iter().map(String::as_str).chain([pending.as_str()]);
         let lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
         if lines.is_empty() {
-            return "  its console is empty".to_owned();
+            return EMPTY.to_owned();
         }
         let last = &lines[lines.len().saturating_sub(SHOWN)..];
         let shown: Vec<String> = last.iter().map(|line| format!("  | {}", line.trim_end())).collect();
         format!("  the last lines of its console:\n{}", shown.join("\n"))
     }
 }
+
+const EMPTY: &str =
+    "  its console is empty: the kernel did not come to its first line, as with a damaged image";
 
 /// A line, safe to keep and to print. A serial console ends lines in a carriage return too.
 fn plain(line: &[u8]) -> String {
@@ -203,7 +206,7 @@ mod tests {
 
     #[test]
     fn silence_is_reported_as_such() {
-        assert_eq!(Text::default().tail(), "  its console is empty");
+        assert_eq!(Text::default().tail(), EMPTY);
     }
 
     proptest! {

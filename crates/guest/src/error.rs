@@ -145,6 +145,17 @@ impl Error {
         matches!(self, Self::Panicked { .. } | Self::Hung { .. } | Self::Reset { .. })
     }
 
+    /// Whether it is the guest's kernel that does not boot, and nothing that the machine lacks.
+    #[must_use]
+    pub fn is_of_kernel(&self) -> bool {
+        match self {
+            Self::Twice { second, .. } => second.is_of_kernel(),
+            Self::Exited { well, .. } => *well,
+            Self::Init { .. } => true,
+            other => other.may_pass(),
+        }
+    }
+
     /// The error without the console's lines.
     #[must_use]
     pub fn reason(&self) -> String {
@@ -194,6 +205,21 @@ mod tests {
                 && other.ends_with("the first time the guest's kernel panicked: out of memory\n  | x"),
             "{other}"
         );
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_boot_is_told_from_what_the_machine_lacks() {
+        let twice = |second| Error::Twice { first: Box::new(panicked("once")), second: Box::new(second) };
+        let exited = |well| Error::Exited {
+            name: "guest".to_owned(),
+            status: String::new(),
+            well,
+            console: String::new(),
+        };
+        assert!(twice(panicked("no init")).is_of_kernel() && exited(true).is_of_kernel());
+        for of_machine in [exited(false), twice(exited(false)), Error::NoQemu("qemu"), Error::Interrupted] {
+            assert!(!of_machine.is_of_kernel(), "{of_machine}");
+        }
     }
 
     #[test]

@@ -55,6 +55,7 @@ pub use link::ipv6::LEAST_IPV6_MTU;
 pub use link::limit::LinkLimit;
 pub use link::links::{Links, forget_path_mtus};
 pub use link::located::Located;
+pub use link::programs::{ProgramPlace, Programs};
 pub use link::queue::QueueCounters;
 pub use link::steering;
 pub use link::tap::create_tap;

@@ -12,6 +12,8 @@ pub(crate) const ENVIRONMENT: u8 = 3;
 pub(crate) const NOTHING: u8 = 4;
 /// The study ended, but some runs failed, or all were disturbed; `--resume` tries them again.
 pub(crate) const SOME_FAILED: u8 = 5;
+/// The kernel of a virtual machine does not boot.
+pub(crate) const NO_BOOT: u8 = 6;
 /// `gate`: a bound is broken; `aa --alternate`: turns and runs disagree.
 pub(crate) const GATE_FAILED: u8 = 10;
 /// `gate`: no bound is shown to be broken, and not every one is shown to be kept; `aa --alternate`:
@@ -19,13 +21,19 @@ pub(crate) const GATE_FAILED: u8 = 10;
 pub(crate) const GATE_INCONCLUSIVE: u8 = 11;
 /// What was asked to be compared cannot be: other workloads, other metrics, counts against times.
 pub(crate) const NOT_COMPARABLE: u8 = 12;
+/// `gate --bisect`, for `git bisect run`: this step is bad.
+pub(crate) const BISECT_BAD: u8 = 1;
+/// `gate --bisect`: this step cannot be judged.
+pub(crate) const BISECT_SKIP: u8 = 125;
+/// `gate --bisect`: what is added to the code of any other failure. From 128 on a bisection stops.
+pub(crate) const BISECT_STOP: u8 = 128;
 /// The user interrupted; what was recorded is kept.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) const HELP: &str = "\
 Exit codes: 0 done, 1 internal error, 2 wrong usage, study or data file, 3 the machine lacks something or is in use,
-4 nothing to run or show, 5 some runs failed (--resume tries them again), 10 a check failed,
-11 a check is inconclusive, 12 studies that cannot be compared, 130 interrupted.";
+4 nothing to run or show, 5 some runs failed (--resume tries them again), 6 a virtual machine's kernel does not
+boot, 10 a check failed, 11 a check is inconclusive, 12 studies that cannot be compared, 130 interrupted.";
 
 #[cfg(test)]
 mod tests {
@@ -40,6 +48,7 @@ mod tests {
             ENVIRONMENT,
             NOTHING,
             SOME_FAILED,
+            NO_BOOT,
             GATE_FAILED,
             GATE_INCONCLUSIVE,
             NOT_COMPARABLE,

@@ -92,9 +92,11 @@ impl Failure {
         }
     }
 
-    fn code(&self) -> u8 {
+    pub(crate) fn code(&self) -> u8 {
         match self {
             Self::BrokenPipe => exit::OK,
+            // A bisection would take the usual code for a bad commit.
+            Self::CommandLine(error) if error.use_stderr() && bisects() => exit::BISECT_STOP + exit::USAGE,
             Self::CommandLine(error) if error.use_stderr() => exit::USAGE,
             Self::CommandLine(_) => exit::OK,
             Self::Study(_) | Self::Usage(_) => exit::USAGE,
@@ -112,6 +114,13 @@ impl Failure {
                 | store::StoreError::NotFound { .. }
                 | store::StoreError::Empty { .. },
             ) => exit::NOTHING,
+            Self::Guest(error)
+            | Self::Testbed(testbed::Error::Guest(error))
+            | Self::Runner(runner::Error::Testbed(testbed::Error::Guest(error)))
+                if error.is_of_kernel() =>
+            {
+                exit::NO_BOOT
+            }
             Self::NotComparable(_) => exit::NOT_COMPARABLE,
             Self::Internal(_) => exit::INTERNAL,
             _ => exit::ENVIRONMENT,
@@ -140,6 +149,11 @@ impl From<report::Error> for Failure {
             _ => Self::Usage(error.to_string()),
         }
     }
+}
+
+/// Whether the command line asks for the exit codes of a bisection.
+fn bisects() -> bool {
+    std::env::args_os().any(|word| word == "--bisect")
 }
 
 /// Prints to standard error. Quoted text cannot command the terminal.

@@ -62,6 +62,22 @@ fn the_exit_code_is_the_outcome() {
 }
 
 #[test]
+fn a_bisection_has_codes_of_its_own_and_stops_at_what_is_no_verdict() {
+    let bench = Bench::new();
+    four(&bench);
+    for (arguments, code) in [
+        (&["2", "--baseline", "1", BOUND[0], BOUND[1]][..], 0),
+        (&["4", "--baseline", "1", BOUND[0], BOUND[1]][..], 1),
+        (&["2", "--baseline", "1", "--fail-if", "throughput > +3%"][..], 125),
+        (&["2", "--baseline", "1", "--fail-if", "transactions < -2%"][..], 125),
+        (&["2", "--baseline", "mian", BOUND[0], BOUND[1]][..], 132),
+        (&["2", "--baseline", "1", "--fail-if", "troughput < -2%"][..], 130),
+    ] {
+        expect(&gate(&bench, &[arguments, &["--bisect"]].concat()), code);
+    }
+}
+
+#[test]
 fn what_cannot_be_judged_has_its_code_and_its_reason() {
     let bench = Bench::new();
     three(&bench);

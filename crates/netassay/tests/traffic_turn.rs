@@ -83,6 +83,10 @@ fn a_second_session_is_refused_or_interrupted_or_marked_as_the_user_says() {
         expect(&bench.run(&[command, &["--no-wait"]].concat()), 3);
     }
     expect(&bench.run(&["run", "quick", "--dry-run", "--rootless", "--no-wait"]), 0);
+    bench.write("no.db", "this is not a database");
+    let unusable = bench.run(&["quick", "--db", "no.db"]);
+    expect(&unusable, 3);
+    assert!(!stderr(&unusable).contains("waiting"), "{}", stderr(&unusable));
 
     let mut waiting = Watched::start(bench.netassay(&SHORT));
     waiting.wait_for("waiting until another session");

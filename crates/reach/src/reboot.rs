@@ -280,7 +280,7 @@ mod tests {
         assert!(error.contains("there is no kernel 6.7: /boot has those of 6.1, 6.6"), "{error}");
     }
 
-    /// The note and GRUB's choice of an earlier session would else hold for a later boot.
+    /// Else the note of the default kernel would stay, and be believed when there is a newer one.
     #[test]
     fn a_restart_with_the_default_ends_an_earlier_choice_and_else_leaves_nothing_to_end() {
         let directory = tempfile::tempdir().unwrap();

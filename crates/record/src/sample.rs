@@ -246,6 +246,7 @@ pub fn interface(name: &str) -> host::InterfaceEnvironment {
         napi_defer_hard_irqs: None,
         device: host::DeviceSettings::new(),
         hardware: host::Hardware::default(),
+        programs: host::Programs::new(),
         features: None,
         receive_steering: BTreeMap::new(),
         transmit_steering: BTreeMap::new(),

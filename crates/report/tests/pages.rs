@@ -97,6 +97,38 @@ fn settings_that_differ_between_the_hosts_or_from_the_default_are_reported() {
 }
 
 #[test]
+fn a_program_on_the_path_and_a_switch_that_was_not_applied_are_named() {
+    let mut stored = stored(2);
+    for boot in &mut stored.boots {
+        let mut interface = sample::interface("eth0");
+        interface.programs = serde_json::from_value(json!({"xdp-generic": ["filter_v4"]})).unwrap();
+        boot.environment.receiver.as_mut().unwrap().interfaces.insert("eth0".to_owned(), Some(interface));
+    }
+    let text =
+        |stored: &StoredStudy| Results::new(stored).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
+    let caution = "\nCaution: at the receiver each packet of eth0 passed filter_v4 (generic XDP), which costs time and may fix offloads.\n";
+    assert!(text(&stored).contains(caution), "{}", text(&stored));
+    // Of the many features of `offloads` one that no driver has is no news.
+    assert!(!text(&stored).contains("Not applied"), "{}", text(&stored));
+    for (condition, level) in [(1, "lro"), (2, "receiver.large-receive-offload")] {
+        stored.plan.conditions[condition].levels.push((level.to_owned(), "on".to_owned()));
+    }
+    let told = text(&stored);
+    let told: Vec<&str> = told.lines().skip(1).take(3).collect();
+    let why = "stays off: the driver does not let it be switched [fixed].";
+    assert_eq!(
+        told[..2],
+        [
+            format!("Not applied: ipv4 offloads=none: rx-lro at the transmitter {why}"),
+            format!(
+                "Not applied: ipv4 offloads=none and ipv6 offloads=default: rx-lro at the receiver {why}"
+            ),
+        ]
+    );
+    assert!(told[2].starts_with("Answer: "), "{told:?}");
+}
+
+#[test]
 fn a_study_stopped_after_one_boot_claims_nothing() {
     let text = Results::new(&stored(1)).unwrap().text(Path::new("netassay.db"), Layout::WIDE);
     assert!(text.contains("inconclusive") && !text.contains(" % lower with"), "{text}");

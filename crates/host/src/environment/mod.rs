@@ -23,6 +23,7 @@ use crate::link::ethtool::Ethtool;
 use crate::link::features::Features;
 use crate::link::interface::Link;
 use crate::link::links::Links;
+use crate::link::programs::Programs;
 
 /// The description of a host, read at the start and the end of a boot. Unknown parts are `None` (or
 /// missing from a list), never an error.
@@ -107,6 +108,9 @@ pub struct InterfaceEnvironment {
     /// Its hardware, as far as the kernel tells it.
     #[serde(default, skip_serializing_if = "Hardware::is_unknown")]
     pub hardware: Hardware,
+    /// Programs and filters that see each of its packets beside the network stack.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: Programs,
     /// The CPUs that each receive queue (`rx-0`) is steered to, as the kernel's mask. Missing if
     /// `/sys` shows another network namespace.
     pub receive_steering: BTreeMap<String, String>,
@@ -192,7 +196,8 @@ impl MachineEnvironment {
 
 impl InterfaceEnvironment {
     fn read(files: &Files, name: &str) -> Option<Self> {
-        let link = Links::open().and_then(|mut links| links.find(name)).ok()?;
+        let mut links = Links::open().ok()?;
+        let link = links.find(name).ok()?;
         let mut ethtool = Ethtool::open().ok();
         let features = ethtool.as_mut().and_then(|ethtool| ethtool.features(name).ok());
         let device = ethtool.as_mut().and_then(|ethtool| ethtool.device(name).ok()).unwrap_or_default();
@@ -214,6 +219,7 @@ impl InterfaceEnvironment {
             features,
             device: device.map(|(setting, value)| (*setting, *value)).collect(),
             hardware: Hardware::read(files, sysfs.as_deref(), name),
+            programs: links.programs(&link),
             link,
         })
     }

@@ -18,6 +18,7 @@ use crate::kernel::netlink::{Failure, Netlink};
 use crate::kernel::raw::Raw;
 use crate::link::discipline::Discipline;
 use crate::link::interface::{Link, has_ipv6_ready, permanent_address};
+use crate::link::programs::{ProgramPlace, xdp_of};
 use crate::link::queue::QueueCounters;
 
 /// How long an interface may take to notice its carrier: the kernel checks once a second, and
@@ -84,6 +85,13 @@ impl Links {
         let mut message = LinkMessage::default();
         message.header.index = index;
         self.look_up(message, name, has_ipv6_ready)
+    }
+
+    /// The place and the number of the XDP program of an interface.
+    pub(crate) fn xdp(&mut self, link: &Link) -> Result<Option<(ProgramPlace, u32)>, Error> {
+        let mut message = LinkMessage::default();
+        message.header.index = link.index;
+        self.look_up(message, &link.name, xdp_of).map(|(_, xdp)| xdp)
     }
 
     fn look_up<T>(

@@ -30,6 +30,10 @@ pub(crate) struct Gate {
     /// What the gate comes to where no check fails and some are inconclusive
     #[arg(long, value_name = "OUTCOME", value_parser = one_of(OUTCOMES), default_value = "inconclusive")]
     pub(crate) inconclusive: Outcome,
+    /// Exit codes for `git bisect run`: 0 pass, 1 fail, 125 inconclusive or not comparable, 128 and
+    /// more for everything else
+    #[arg(long, conflicts_with = "inconclusive")]
+    pub(crate) bisect: bool,
     /// Do not pass a study that lacks planned runs, or conditions of the baseline
     #[arg(long)]
     pub(crate) require_complete: bool,

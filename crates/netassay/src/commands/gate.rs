@@ -18,6 +18,28 @@ use crate::failure::Failure;
 use crate::output::{json, layout, print, print_page};
 
 pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
+    let judged = judge(flags);
+    if !flags.bisect {
+        return Ok(ExitCode::from(match judged? {
+            Outcome::Pass => exit::OK,
+            Outcome::Fail => exit::GATE_FAILED,
+            Outcome::Inconclusive => exit::GATE_INCONCLUSIVE,
+        }));
+    }
+    let code = match &judged {
+        Ok(Outcome::Pass) => exit::OK,
+        Ok(Outcome::Fail) => exit::BISECT_BAD,
+        Ok(Outcome::Inconclusive) | Err(Failure::NotComparable(_)) => exit::BISECT_SKIP,
+        Err(other) => exit::BISECT_STOP + other.code(),
+    };
+    if let Err(failure) = judged {
+        failure.report();
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// Prints what the gate found.
+fn judge(flags: &Gate) -> Result<Outcome, Failure> {
     let confidence = flags.confidence / 100.0;
     // What is wrong with the command is said before a database is opened.
     check_request(&flags.fail_if, confidence).map_err(failure)?;
@@ -50,11 +72,7 @@ pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
     } else {
         print(&in_format(terminal)?)?;
     }
-    Ok(ExitCode::from(match gate.outcome {
-        Outcome::Pass => exit::OK,
-        Outcome::Fail => exit::GATE_FAILED,
-        Outcome::Inconclusive => exit::GATE_INCONCLUSIVE,
-    }))
+    Ok(gate.outcome)
 }
 
 fn cases(flags: &Gate) -> Result<Cases, Failure> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use agent::Interrupt;
 use runner::{Campaign, Ending, Event, LocalLab, Summary};
-use store::{Store, StudyId};
+use store::{Store, StoreError, StudyId};
 use study::{BootKind, BootState, BySide, Machines, Study};
 
 use crate::again::again;
@@ -97,9 +97,14 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     if flags.campaign.dry_run {
         return dry_run(study, &mut lab, flags).map(|()| None);
     }
+    let (db, version) = (&flags.campaign.database.db, env!("CARGO_PKG_VERSION"));
+    // A file that cannot be used is refused before others are waited for.
+    match Store::open_for_outlines(db) {
+        Ok(_) | Err(StoreError::NotFound { .. } | StoreError::Empty { .. }) => {}
+        Err(refused) => return Err(refused.into()),
+    }
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
-    let (db, version) = (&flags.campaign.database.db, env!("CARGO_PKG_VERSION"));
     let here = if is_between { &Machines::default() } else { study.machine() };
     machine::during(study, here, flags.change_machine, |changed| {
         let mut store = Store::open(db)?;

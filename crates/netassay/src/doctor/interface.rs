@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::{Environment, Features, Hardware, InterfaceEnvironment, Links};
+use host::{Environment, Features, Hardware, InterfaceEnvironment, Links, Programs};
 
 use super::finding::Finding;
 
@@ -35,10 +35,15 @@ pub(super) fn findings(name: &str) -> Vec<Finding> {
         return vec![Finding::fail(AREA, name, "there is no such interface, or it cannot be read", fix)];
     };
     let traffic = traffic(name).map(|packets| judged(name, packets));
-    [Some(device(name, about)), about.features.as_ref().map(|features| offloads(name, features)), traffic]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        Some(device(name, about)),
+        programs(name, &about.programs),
+        about.features.as_ref().map(|features| offloads(name, features)),
+        traffic,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn device(name: &str, about: &InterfaceEnvironment) -> Finding {
@@ -66,6 +71,16 @@ fn device(name: &str, about: &InterfaceEnvironment) -> Finding {
             "look at the cable and the other end",
         ),
     }
+}
+
+/// Programs of others change what an interface costs, and which offloads it has.
+fn programs(name: &str, programs: &Programs) -> Option<Finding> {
+    let named: Vec<String> =
+        programs.iter().map(|(place, names)| format!("{place}: {}", names.join(", "))).collect();
+    let what = format!("each packet passes programs or filters of others ({})", named.join("; "));
+    let fix =
+        format!("look at `bpftool net show dev {name}` and `tc filter show dev {name}`, and detach them");
+    (!named.is_empty()).then(|| Finding::warn(AREA, "programs", what, fix))
 }
 
 fn offloads(name: &str, features: &Features) -> Finding {

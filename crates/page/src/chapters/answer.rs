@@ -10,6 +10,10 @@ pub(super) fn blocks(study: &Study, is_alone: bool) -> Vec<Block<'static>> {
     if !is_alone {
         blocks.push(Block::Question(results.question().to_owned()));
     }
+    let not_applied = results.not_applied();
+    if !not_applied.is_empty() {
+        blocks.push(Block::Warning(not_applied));
+    }
     let headline = results.headline();
     let missing = results.missing();
     let is_answered = headline != missing;

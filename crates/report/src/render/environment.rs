@@ -123,6 +123,32 @@ pub fn machines(stored: &StoredStudy) -> Vec<String> {
     Side::BOTH.into_iter().filter(is_there).map(line).collect()
 }
 
+/// The programs and filters of others that the packets of a study passed, a sentence without a full
+/// stop for each interface and what it had.
+pub(crate) fn programs(stored: &StoredStudy) -> Vec<String> {
+    let mut told = Vec::new();
+    for both in stored.boots.iter().map(|boot| &boot.environment) {
+        let sides = [(Side::Transmitter, Some(&both.transmitter)), (Side::Receiver, both.receiver.as_ref())];
+        for (side, host) in sides {
+            for (name, interface) in host.iter().flat_map(|host| &host.interfaces) {
+                let programs = interface.iter().flat_map(|interface| &interface.programs);
+                let named: Vec<String> = programs
+                    .map(|(place, names)| format!("{} ({place})", text::line(&names.join(", "))))
+                    .collect();
+                let sentence = format!(
+                    "at the {side} each packet of {} passed {}, which costs time and may fix offloads",
+                    text::line(name),
+                    named.join(", ")
+                );
+                if !named.is_empty() && !told.contains(&sentence) {
+                    told.push(sentence);
+                }
+            }
+        }
+    }
+    told
+}
+
 /// A machine in short: driver and MTU of its interface, kernel, CPU.
 fn described(both: &Environment, side: Side, interface: &str) -> String {
     let receiver = both.receiver.as_ref().filter(|_| side == Side::Receiver);

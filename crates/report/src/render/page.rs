@@ -11,7 +11,7 @@ use crate::data::missing::Missing;
 use crate::render::answer::answered;
 use crate::render::copies;
 use crate::render::credit::Credits;
-use crate::render::environment::machines;
+use crate::render::environment::{machines, programs};
 use crate::render::list::note;
 use crate::render::overview::{is_needed, overview};
 use crate::render::results::Results;
@@ -30,6 +30,7 @@ impl Results {
         let compared = self.comparisons.iter().flat_map(|group| &group.unlike);
         text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
+        text.extend(self.not_applied().iter().map(|one| format!("{one}\n")));
         self.answers_into(&mut text, layout);
         if self.has_measurements() {
             self.measured(&mut text, layout);
@@ -104,8 +105,9 @@ impl Results {
             true => acted.flat_map(|(label, acted)| acted.flags(label)).collect(),
             false => acted::flags(acted),
         };
+        let programs = programs(&self.stored);
+        let cautions = cautions.into_iter().chain(programs.iter().map(String::as_str));
         cautions
-            .into_iter()
             .map(|caution| format!("Caution: {caution}."))
             .chain(boots)
             .chain(looks)

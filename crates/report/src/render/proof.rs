@@ -6,8 +6,12 @@ use crate::data::outcomes;
 use crate::data::turns::{PARTS, in_turns};
 use crate::render::exhibit::Exhibit;
 use crate::render::results::Results;
-use crate::words::number::{figure, percent};
+use crate::words::number::{counted, figure, percent};
+use crate::words::phrases::list;
 use crate::words::table::Table;
+
+/// The most conditions that a sentence names; of more, the number.
+const NAMED: usize = 3;
 
 impl Results {
     /// The evidence for people.
@@ -238,6 +242,38 @@ impl Results {
             states.push((condition.label.as_str(), state));
         }
         states
+    }
+
+    /// The levels of factors that were requested and not applied, with the conditions that lack
+    /// them, as sentences: to be read before any verdict. A level such as `offloads=default` means
+    /// many features, of which no interface has all: of it nothing is said here.
+    #[must_use]
+    pub fn not_applied(&self) -> Vec<String> {
+        let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+        for (condition, effective) in self.stored.plan.conditions.iter().zip(&self.stored.plan.effective) {
+            for (side, settled) in effective.sides() {
+                let is_asked = |feature: &str| {
+                    condition.levels.iter().any(|(name, _)| {
+                        let (of, name) = name.split_once('.').unwrap_or((side, name));
+                        of == side && study::feature::expand(name).is_some_and(|all| all.contains(&feature))
+                    })
+                };
+                for (feature, why) in settled.unmet().filter(|(feature, _)| is_asked(feature)) {
+                    let is_on = settled.active.get(feature) == Some(&true);
+                    let state = if is_on { "on" } else { "off" };
+                    let what = format!("{feature} at the {side} stays {state}: {why}");
+                    match told.iter_mut().find(|(known, _)| *known == what) {
+                        Some((_, labels)) => labels.push(&condition.label),
+                        None => told.push((what, vec![&condition.label])),
+                    }
+                }
+            }
+        }
+        let whom = |labels: &[&str]| match labels.len() {
+            count if count > NAMED => counted(count, "condition"),
+            _ => list(labels),
+        };
+        told.into_iter().map(|(what, labels)| format!("Not applied: {}: {what}.", whom(&labels))).collect()
     }
 
     /// The conditions that the plan left out or merged with others, and why, as sentences without

@@ -13,6 +13,9 @@ pub(super) enum Command {
     LookUp = 1,
     Update = 2,
     Load = 5,
+    ProgramByNumber = 13,
+    Info = 15,
+    Query = 16,
     OpenRawTracepoint = 17,
 }
 
@@ -41,18 +44,13 @@ fn unlimited() -> bool {
 /// Makes a call.
 ///
 /// # Safety
-/// `T` has the layout of the kernel's `union bpf_attr` for this command, and all addresses in it
-/// are valid during the call.
-pub(super) unsafe fn call<T>(command: Command, attributes: &T) -> io::Result<RawFd> {
+/// `T` has the layout of the kernel's `union bpf_attr` for this command, all addresses in it are
+/// valid during the call, and the kernel may write to it where the command answers in it.
+pub(super) unsafe fn call<T>(command: Command, attributes: *const T) -> io::Result<RawFd> {
     // SAFETY: the kernel reads `size_of::<T>()` bytes of `attributes`; the caller guarantees the
     // rest.
     let result = unsafe {
-        libc::syscall(
-            libc::SYS_bpf,
-            command as libc::c_long,
-            std::ptr::from_ref(attributes),
-            size_of::<T>() as libc::c_long,
-        )
+        libc::syscall(libc::SYS_bpf, command as libc::c_long, attributes, size_of::<T>() as libc::c_long)
     };
     match RawFd::try_from(result) {
         Ok(result) if result >= 0 => Ok(result),

@@ -5,6 +5,7 @@ mod attach;
 mod call;
 mod map;
 mod program;
+mod query;
 mod ring;
 
 pub use attach::{Attached, attach_to_function, attach_to_tracepoint, attach_trampoline};
@@ -13,3 +14,4 @@ pub use program::{Instruction, LoadError, Program, load, load_return};
 pub use ring::Ring;
 
 pub(crate) use map::Cell;
+pub(crate) use query::{TCX, name, names_at};

@@ -1,0 +1,104 @@
+//! Programs that others have loaded.
+
+use std::io;
+use std::os::fd::AsRawFd;
+
+use super::call::{Command, call, made};
+
+/// `BPF_TCX_INGRESS` and `BPF_TCX_EGRESS` (`enum bpf_attach_type`): traffic control without a
+/// queueing discipline, since Linux 6.6.
+pub(crate) const TCX: [u32; 2] = [46, 47];
+
+/// More programs at one place of an interface than the kernel allows (`BPF_MPROG_MAX`).
+const MOST: usize = 64;
+
+/// The names of the programs at a place of an interface, in the order in which they run.
+///
+/// # Errors
+/// The kernel's error: `EINVAL` where it has no such place, `EPERM` without `CAP_NET_ADMIN`.
+pub(crate) fn names_at(interface: u32, place: u32) -> io::Result<Vec<String>> {
+    let mut numbers = [0u32; MOST];
+    let mut query = QueryAttributes {
+        interface,
+        place,
+        numbers: numbers.as_mut_ptr() as u64,
+        count: MOST as u32,
+        ..QueryAttributes::default()
+    };
+    // SAFETY: the kernel writes at most `count` numbers of 4 bytes behind `numbers`, and the fields
+    // of the query itself: both live until the call returns, and nothing else refers to them.
+    unsafe { call(Command::Query, &raw mut query) }?;
+    Ok(numbers.iter().take(query.count as usize).map(|number| name(*number)).collect())
+}
+
+/// The name of a program by its number; `unnamed` where it has none, or where the kernel does not
+/// tell it, as without `CAP_SYS_ADMIN`. The number itself is another one after each start.
+pub(crate) fn name(number: u32) -> String {
+    let told = || -> io::Result<ProgramInfo> {
+        let attributes = DescriptorAttributes { number, ..DescriptorAttributes::default() };
+        // SAFETY: these attributes hold no address.
+        let program = unsafe { made(Command::ProgramByNumber, &attributes) }?;
+        let mut info = ProgramInfo::default();
+        let attributes = InfoAttributes {
+            descriptor: program.as_raw_fd().unsigned_abs(),
+            length: size_of::<ProgramInfo>() as u32,
+            info: (&raw mut info) as u64,
+        };
+        // SAFETY: the kernel writes at most `length` bytes behind `info`, which lives until the
+        // call returns. Of what it could write elsewhere, all lengths are 0.
+        unsafe { call(Command::Info, &attributes) }?;
+        Ok(info)
+    };
+    let text = told().map(|info| {
+        let name = info.name.split(|byte| *byte == 0).next().unwrap_or_default();
+        String::from_utf8_lossy(name).into_owned()
+    });
+    text.ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "unnamed".to_owned())
+}
+
+/// The fields of `union bpf_attr` for `BPF_PROG_QUERY`.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct QueryAttributes {
+    interface: u32,
+    place: u32,
+    query_flags: u32,
+    attach_flags: u32,
+    numbers: u64,
+    count: u32,
+    _padding: u32,
+}
+
+/// Those for `BPF_PROG_GET_FD_BY_ID`.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct DescriptorAttributes {
+    number: u32,
+    next: u32,
+    flags: u32,
+}
+
+/// Those for `BPF_OBJ_GET_INFO_BY_FD`.
+#[repr(C)]
+#[derive(Debug)]
+struct InfoAttributes {
+    descriptor: u32,
+    length: u32,
+    info: u64,
+}
+
+/// The first fields of `struct bpf_prog_info`.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct ProgramInfo {
+    kind: u32,
+    number: u32,
+    tag: [u8; 8],
+    lengths: [u32; 2],
+    instructions: [u64; 2],
+    load_time: u64,
+    user: u32,
+    map_count: u32,
+    maps: u64,
+    name: [u8; 16],
+}
