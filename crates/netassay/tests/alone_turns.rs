@@ -42,12 +42,34 @@ fn a_known_difference_is_found_in_turns_as_in_runs() {
     }
 }
 
-/// How a machine is disturbed shows in how the turns of a condition differ: the difference between
-/// the two is at most six times its standard error by these, or a hundredth.
+/// What takes turns by itself and makes no difference here: over veth nobody looks at the code
+/// point or computes a checksum, and no segment is small.
 #[test]
 #[ignore = "compares two rates: needs a quiet machine"]
-fn the_same_condition_twice_is_the_same_in_turns() {
-    let bench = measured(&STUDY.replace("tso = [\"on\", \"off\"]", "twin = [\"a\", \"b\"]"));
+fn what_makes_no_difference_makes_none_in_turns() {
+    for (kind, factor) in [
+        ("tcp_stream", "twin = [\"a\", \"b\"]"),
+        ("tcp_stream", "dscp = [0, 8]"),
+        ("tcp_stream", "nodelay = [\"on\", \"off\"]"),
+        (
+            "tcp_stream",
+            "receiver.sysctl = [{ \"net.ipv4.udp_early_demux\" = 1 }, { \"net.ipv4.udp_early_demux\" = 0 }]",
+        ),
+        ("udp_stream", "twin = [\"a\", \"b\"]"),
+        ("udp_stream", "dscp = [0, 8]"),
+        ("udp_stream", "checksum = [\"on\", \"off\"]"),
+    ] {
+        the_same_in_turns(
+            &buffered(factor).replace("alternate = \"100ms\"\n", "").replace("tcp_stream", kind),
+        );
+    }
+}
+
+/// How a machine is disturbed shows in how the turns of a condition differ: the difference between
+/// the two is at most six times its standard error by these, or a hundredth.
+fn the_same_in_turns(study: &str) {
+    let bench = measured(study);
+    assert_eq!(runs(&bench), (4, 4), "{study}");
     let rates = [0, 1].map(|condition| {
         let query = "SELECT turn.value ->> 'work' * 1.0 / (turn.value ->> 'ns') FROM run, json_each(detail, '$.turns.turns') AS turn \
                      WHERE warmup = 0 AND condition = ?";
@@ -62,7 +84,7 @@ fn the_same_condition_twice_is_the_same_in_turns() {
         (mean, (squares / (count - 1.0) / count).sqrt())
     });
     let allowed = (6.0 * one.1.hypot(other.1)).max(one.0 / 100.0);
-    assert!((one.0 - other.0).abs() < allowed, "{rates:?}");
+    assert!((one.0 - other.0).abs() < allowed, "{study}: {rates:?}");
 }
 
 /// Both ways in the same boots: what the check says is in its exit code, and what is stored is
@@ -71,7 +93,7 @@ fn the_same_condition_twice_is_the_same_in_turns() {
 #[ignore = "compares two ways of measuring a rate: needs a quiet machine"]
 fn both_ways_of_measuring_a_switch_are_compared() {
     let bench = Bench::new();
-    bench.write("turns.toml", &paced("pacing = [\"50Mbit\", \"40Mbit\"]"));
+    bench.write("turns.toml", &buffered("pacing = [\"50Mbit\", \"40Mbit\"]"));
     let measured = bench.run(&[
         "aa",
         "--alternate",
@@ -105,23 +127,20 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     assert_eq!(stdout(&again), stdout(&measured));
 }
 
-/// The study with these factors of a sender that keeps a pace: of TCP the kernel does so. The
-/// buffers outlast what a busy machine keeps a thread from its CPU.
-fn paced(factors: &str) -> String {
+/// The study with these factors, and buffers that outlast what a busy machine keeps a thread from
+/// its CPU.
+fn buffered(factors: &str) -> String {
     let study = STUDY.replace("tso = [\"on\", \"off\"]", factors);
     study.replace("ramp =", "socket_buffer = 1048576\nramp =")
 }
 
-/// The senders of datagrams keep their own pace. They take turns unless the study says `off`.
+/// The senders of datagrams keep their own pace, in turns too if the study asks for them.
 #[test]
 #[ignore = "compares two rates: needs a quiet machine"]
 fn paces_are_switched_in_one_flow_and_families_between_flows() {
     let bench = Bench::new();
     let factors = "family = [\"ipv4\", \"ipv6\"]\npacing = [\"50Mbit\", \"40Mbit\"]";
-    let study = paced(factors)
-        .replace("boots = 2", "boots = 1")
-        .replace("alternate = \"100ms\"\n", "")
-        .replace("tcp_stream", "udp_stream");
+    let study = buffered(factors).replace("boots = 2", "boots = 1").replace("tcp_stream", "udp_stream");
     bench.write("turns.toml", &study);
     let done = bench.run(&["run", "turns.toml"]);
     expect(&done, 0);

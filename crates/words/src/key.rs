@@ -29,6 +29,9 @@ pub struct Key {
     /// that differ in it may take turns in one flow. Not from or to `default`: what the kernel
     /// chooses cannot be given back.
     pub in_turns: &'static [Kind],
+    /// Why `alternate = "auto"` takes no turns in it with a kind of traffic, as a sentence; `None`:
+    /// turns are known to find what runs find (docs/studies.md, "Conditions that take turns").
+    pub doubt: fn(Kind) -> Option<&'static str>,
     /// Whether it is a factor.
     pub is_factor: bool,
     /// The text before its value in a condition's name.
@@ -83,15 +86,26 @@ impl Key {
         format!("{}.{of} Default: {}.{turns}", self.help, self.default)
     }
 
-    /// For which traffic it can be switched in flight, as the end of a sentence; `None`: for none.
+    /// For which traffic it can be switched in flight, and for which of it `alternate = "auto"`
+    /// does so, as the end of a sentence; `None`: for none.
     #[must_use]
     pub fn in_flight(&self) -> Option<String> {
-        let of = if self.in_turns.len() == self.kinds.len() {
-            String::new()
-        } else {
-            format!(" for {}", words_of(self.in_turns))
+        let of = |kinds: &[Kind], all: &[Kind]| {
+            if kinds.len() == all.len() { String::new() } else { format!(" for {}", words_of(kinds)) }
         };
-        (!self.in_turns.is_empty()).then(|| format!("can be switched in flight{of}"))
+        let by_itself: Vec<Kind> = self
+            .in_turns
+            .iter()
+            .copied()
+            .filter(|kind| !kind.is_rr() && (self.doubt)(*kind).is_none())
+            .collect();
+        let auto = if by_itself.is_empty() {
+            "on request only".to_owned()
+        } else {
+            format!("by `auto`{}", of(&by_itself, self.in_turns))
+        };
+        let can = of(self.in_turns, self.kinds);
+        (!self.in_turns.is_empty()).then(|| format!("can be switched in flight{can}, {auto}"))
     }
 
     /// Its range, for people.

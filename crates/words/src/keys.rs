@@ -36,6 +36,7 @@ const PLAIN: Key = Key {
     exact: ALL,
     alone: NONE,
     in_turns: NONE,
+    doubt: |_| None,
     is_factor: true,
     slug: "",
     default: "",
@@ -127,6 +128,13 @@ pub const KEYS: &[Key] = &[
         }),
         alone: ALL,
         in_turns: ONE_WAY,
+        doubt: |kind| match kind {
+            Kind::UdpStream => {
+                Some("a UDP sender may flood the receiver, and so disturb the turns of the others")
+            }
+            Kind::Pps => Some("nobody has compared turns of these senders with runs"),
+            _ => None,
+        },
         default: "send",
         help: "How the sending program hands data to the kernel; UDP and TCP have different senders",
         field: (|w| &w.traffic.sender, |w| &mut w.traffic.sender),
@@ -206,6 +214,7 @@ pub const KEYS: &[Key] = &[
         // The kernel keeps TCP's pace.
         alone: UDP,
         in_turns: ONE_WAY,
+        doubt: |_| Some("a sender may sleep, and a queue may empty, at the pace of the turn before"),
         slug: "pacing",
         default: "no limit",
         help: "Bits of payload per second and flow: `500Mbit`",
@@ -244,6 +253,7 @@ pub const KEYS: &[Key] = &[
         exact: NONE,
         alone: ALL,
         in_turns: &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr],
+        doubt: |_| Some("a receive goes on to poll, or to sleep, as in the turn before"),
         slug: "busy-poll",
         default: "off",
         help: "How long a receive polls the device's queue instead of sleeping: `50us` (`SO_BUSY_POLL`)",
@@ -322,6 +332,7 @@ pub const KEYS: &[Key] = &[
         // Data that do not leave at once would wait for a receiver on the same thread.
         exact: NONE,
         in_turns: LASTING_TCP,
+        doubt: |_| Some("what may wait in a socket in one turn leaves it in the next one"),
         slug: "notsent-lowat",
         default: "the kernel's (sysctl net.ipv4.tcp_notsent_lowat)",
         help: "Bytes that may wait unsent in a socket before it accepts no more (`TCP_NOTSENT_LOWAT`)",

@@ -64,10 +64,10 @@ pub use shape::{Shape, Words};
 pub use side::{BySide, Side};
 pub use sysctls::{acts_at_once, format_sysctls, parse_sysctls};
 pub use traffic::{
-    LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic,
+    LISTENER, MAX_FLOWS, MAX_IN_FLIGHT, MAX_MEMORY, MAX_MESSAGE, MAX_RATE, MAX_THREADS, PATH_QUEUE, Traffic,
 };
 pub use tuning::{Placement, Tuning, TuningKey};
-pub use turn::{MOST_IN_TURNS, MOST_TURNS, Turn};
+pub use turn::{Doubt, MOST_IN_TURNS, MOST_TURNS, Turn};
 pub use value::{Field, Plain, Value};
 pub use word::{Vocabulary, Word};
 pub use workload::Workload;

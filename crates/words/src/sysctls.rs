@@ -6,39 +6,49 @@ use std::collections::BTreeMap;
 /// once (Linux 6.18: where each is read, not only where it is stored). Not among them: what a
 /// socket copies when it is made (`net.core.busy_read`), what is agreed on with the peer
 /// (`net.ipv4.tcp_sack`), and limits of buffers that have grown already (`net.ipv4.tcp_rmem`).
-const AT_ONCE: &[&str] = &[
+const PER_PACKET: &[&str] = &[
     "net.core.dev_weight",
     "net.core.dev_weight_rx_bias",
     "net.core.dev_weight_tx_bias",
     "net.core.gro_normal_batch",
     "net.core.netdev_budget",
     "net.core.netdev_budget_usecs",
-    "net.core.netdev_max_backlog",
     "net.core.netdev_tstamp_prequeue",
     "net.core.skb_defer_max",
     "net.ipv4.ip_default_ttl",
     "net.ipv4.ip_early_demux",
     "net.ipv4.tcp_autocorking",
     "net.ipv4.tcp_backlog_ack_defer",
-    "net.ipv4.tcp_comp_sack_delay_ns",
-    "net.ipv4.tcp_comp_sack_nr",
-    "net.ipv4.tcp_comp_sack_slack_ns",
     "net.ipv4.tcp_early_demux",
-    "net.ipv4.tcp_limit_output_bytes",
     "net.ipv4.tcp_min_tso_segs",
-    "net.ipv4.tcp_notsent_lowat",
-    "net.ipv4.tcp_pacing_ca_ratio",
-    "net.ipv4.tcp_pacing_ss_ratio",
-    "net.ipv4.tcp_slow_start_after_idle",
     "net.ipv4.tcp_tso_rtt_log",
     "net.ipv4.tcp_tso_win_divisor",
     "net.ipv4.udp_early_demux",
 ];
 
+/// Those that it reads as often, and that bound a queue, or set a timer, a pace or a window: what
+/// waits already, or was slowed down, is there after a new value.
+const HOLDING: &[&str] = &[
+    "net.core.netdev_max_backlog",
+    "net.ipv4.tcp_comp_sack_delay_ns",
+    "net.ipv4.tcp_comp_sack_nr",
+    "net.ipv4.tcp_comp_sack_slack_ns",
+    "net.ipv4.tcp_limit_output_bytes",
+    "net.ipv4.tcp_notsent_lowat",
+    "net.ipv4.tcp_pacing_ca_ratio",
+    "net.ipv4.tcp_pacing_ss_ratio",
+    "net.ipv4.tcp_slow_start_after_idle",
+];
+
 /// Whether a new value of a sysctl acts on sockets that carry traffic already.
 #[must_use]
 pub fn acts_at_once(sysctl: &str) -> bool {
-    AT_ONCE.contains(&sysctl)
+    PER_PACKET.contains(&sysctl) || outlasts_a_turn(sysctl)
+}
+
+/// Whether what its former value did lasts beyond a new one.
+pub(crate) fn outlasts_a_turn(sysctl: &str) -> bool {
+    HOLDING.contains(&sysctl)
 }
 
 /// Reads `net.core.netdev_budget=300 net.ipv4.tcp_rmem=4096 131072 6291456`: words without `=`
@@ -92,9 +102,11 @@ mod tests {
     #[test]
     fn the_page_about_turns_lists_what_acts_at_once() {
         let page = include_str!("../../../docs/studies.md");
-        let list: Vec<String> = AT_ONCE.iter().map(|name| format!("`{name}`")).collect();
-        assert!(page.contains(&format!("call or poll: {}.", list.join(", "))));
-        assert!(AT_ONCE.is_sorted());
+        for (names, before) in [(PER_PACKET, "call or poll: "), (HOLDING, "on request only: ")] {
+            let list: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            assert!(page.contains(&format!("{before}{}.", list.join(", "))), "{list:?}");
+            assert!(names.is_sorted());
+        }
     }
 
     proptest! {

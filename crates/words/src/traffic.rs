@@ -32,6 +32,12 @@ pub const MAX_IN_FLIGHT: u32 = 1_024;
 /// The most requests per second over all flows (open loop).
 pub const MAX_RATE: u32 = 100_000_000;
 
+/// The longest wait of a packet for the rate of a path (`path_rate`); with a longer one it is
+/// dropped.
+pub const PATH_QUEUE: Duration = Duration::from_millis(50);
+/// The largest `socket_buffer` with which turns were compared with runs, in bytes.
+const BUFFER_IN_TURNS: u32 = 4 << 20;
+
 /// A description of traffic. [`Traffic::new`] gives the defaults of a kind; the table
 /// [`KEYS`](crate::KEYS) has the values of each field.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -210,6 +216,19 @@ impl Traffic {
     #[must_use]
     pub fn has_growing_buffers(&self) -> bool {
         self.kind == Kind::TcpStream && self.socket_buffer.is_none()
+    }
+
+    /// Whether its sockets may hold more than those with which turns were compared with runs.
+    #[must_use]
+    pub fn has_large_buffers(&self) -> bool {
+        self.socket_buffer.is_some_and(|bytes| bytes > BUFFER_IN_TURNS)
+    }
+
+    /// How long packets may wait on a path that is made slower, there and back.
+    #[must_use]
+    pub fn held_by_path(&self) -> Duration {
+        let delay = self.path_delay.unwrap_or_default().saturating_mul(2);
+        delay.saturating_add(if self.path_rate.is_some() { PATH_QUEUE } else { Duration::ZERO })
     }
 
     /// Whether small segments go out at once.

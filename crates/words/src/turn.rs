@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
 use crate::keys::KEYS;
-use crate::sysctls::acts_at_once;
+use crate::sysctls::{acts_at_once, outlasts_a_turn};
 use crate::traffic::Traffic;
 use crate::tuning::{Tuning, TuningKey};
 use crate::value::Value;
@@ -45,6 +45,25 @@ impl Workload {
     }
 }
 
+/// Why turns in one flow may not find what runs find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Doubt {
+    /// What conditions differ in: a key of traffic, or of a machine.
+    pub key: &'static str,
+    /// The reason, as a sentence.
+    pub why: &'static str,
+}
+
+impl Workload {
+    /// The doubt about turns of these two, which can share a flow; `None`: what they differ in is
+    /// known to act at once.
+    #[must_use]
+    pub fn doubt(&self, other: &Self) -> Option<Doubt> {
+        let mut differ = KEYS.iter().filter(|key| key.get(self) != key.get(other));
+        differ.find_map(|key| Some(Doubt { key: key.name, why: (key.doubt)(self.traffic.kind)? }))
+    }
+}
+
 impl Traffic {
     /// Whether both can take turns in one flow.
     #[must_use]
@@ -64,6 +83,25 @@ impl Tuning {
             self.placement.map(|both| both.traffic),
             lasting.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
         )
+    }
+
+    /// The doubt about turns of machines with these settings; `None` as for [`Workload::doubt`].
+    #[must_use]
+    pub fn doubt(&self, other: &Self) -> Option<Doubt> {
+        let unknown = "nobody has compared turns of it with runs";
+        let held = "what waits in a queue, or for a timer, is there after the turn";
+        let names: BTreeSet<&String> = self.sysctl.keys().chain(other.sysctl.keys()).collect();
+        let differs = |name: &&String| self.sysctl.get(*name) != other.sysctl.get(*name);
+        let holds = names.into_iter().filter(differs).any(|name| outlasts_a_turn(name));
+        [
+            (TuningKey::Sysctl, held, holds),
+            (TuningKey::Governor, unknown, self.governor != other.governor),
+            (TuningKey::CpuLatency, unknown, self.cpu_latency != other.cpu_latency),
+            (TuningKey::Placement, unknown, self.placement != other.placement),
+            (TuningKey::IrqAffinity, unknown, self.irq_affinity != other.irq_affinity),
+        ]
+        .into_iter()
+        .find_map(|(key, why, is_so)| is_so.then_some(Doubt { key: key.word(), why }))
     }
 }
 

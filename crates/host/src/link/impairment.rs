@@ -10,6 +10,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHeader, TcMessage};
 use nix::errno::Errno;
 use nix::libc;
+use words::PATH_QUEUE;
 
 use crate::error::Error;
 use crate::kernel::attributes::bytes;
@@ -42,8 +43,6 @@ const BELOW_NETEM: u32 = NETEM | 1;
 
 /// The most packets that a delay holds: 100 ms at a million packets per second.
 const HELD: u32 = 100_000;
-/// The longest wait of a packet for the rate; with a longer one it is dropped.
-const QUEUE: Duration = Duration::from_millis(50);
 /// The length of a burst.
 const BURST: Duration = Duration::from_millis(1);
 /// More than any link-layer header, in bytes.
@@ -209,7 +208,7 @@ fn tbf(rate: u64, mtu: u32) -> Vec<u8> {
         u32::try_from(bytes).unwrap_or(u32::MAX)
     };
     let burst = in_time(BURST).max(mtu.saturating_add(HEADERS));
-    let limit = in_time(QUEUE).max(burst);
+    let limit = in_time(PATH_QUEUE).max(burst);
     let narrow = u32::try_from(rate).unwrap_or(u32::MAX);
     // `struct tc_tbf_qopt`: rate, peak rate, limit, and the burst in ticks, which its attribute
     // overrides.

@@ -62,7 +62,9 @@ pub(crate) const TURN: Shape =
     Shape::Time(Duration::from_millis(20), Duration::from_secs(10), Duration::from_nanos(1));
 /// The first part of a turn.
 pub(crate) const SETTLE: Shape =
-    Shape::Time(Duration::from_millis(1), Duration::from_secs(5), Duration::from_nanos(1));
+    Shape::Time(Duration::from_millis(1), LONGEST_SETTLE, Duration::from_nanos(1));
+/// Half of the longest turn.
+pub(crate) const LONGEST_SETTLE: Duration = Duration::from_secs(5);
 /// Messages of a batch of a trace.
 pub(crate) const BATCH: RangeInclusive<u64> = 1..=words::MOST_MESSAGES as u64;
 /// Batches of a trace of each kind.

@@ -115,7 +115,8 @@ pub(crate) fn plan(
         Obstacle::of(study, &draft, alternate).or_else(doubt)
     });
     if let (Some((key, place)), Some(Obstacle { why, way, .. })) = (&places.turns, &obstacle) {
-        problems.report(place.clone(), why.clone(), format!("remove `{key}`, or {way}"));
+        let without = if *key == "apart" { "remove `apart`" } else { "write `alternate = \"off\"`" };
+        problems.report(place.clone(), why.clone(), format!("{without}, or {way}"));
     }
     let planned = draft.planned();
     for read in places.comparisons {

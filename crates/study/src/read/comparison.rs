@@ -104,7 +104,7 @@ fn metric(value: Value<'_>, offer: Offer<'_>, problems: &mut Problems) -> Option
         let help = if can && metric.is_both_ways() {
             "the traffic flows one way: set `direction = \"both\"`, or use `throughput`".to_owned()
         } else if can && offer.misses_in_turns(metric) {
-            "it is counted for whole flows, and conditions take turns in theirs: remove `alternate`"
+            "it is counted for whole flows, and conditions take turns in theirs: write `alternate = \"off\"`"
                 .to_owned()
         } else if can && metric.is_of_search() {
             "no workload searches for a rate: set `find_rate = true`, or use `throughput`".to_owned()

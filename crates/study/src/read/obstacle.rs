@@ -1,11 +1,15 @@
 //! Why the conditions of a study have runs of their own.
 
-use words::metric::Metric;
-use words::{KEYS, Kind, MOST_IN_TURNS, MOST_TURNS, suggest};
+use std::time::Duration;
 
+use words::metric::Metric;
+use words::{Doubt, KEYS, MOST_IN_TURNS, MOST_TURNS, Side, format_duration, suggest};
+
+use crate::model::limit;
 use crate::model::protocol::{Alternate, Order};
 use crate::model::selection::Request;
 use crate::model::study::Study;
+use crate::plan::condition::Condition;
 use crate::plan::draft::Draft;
 use crate::plan::flows::Flows;
 use crate::plan::turns;
@@ -35,6 +39,8 @@ impl Obstacle {
         let window = |flow: &[usize]| draft.conditions[flow[0]].workload.duration;
         let turns = flows.shared().map(|flow| turns::length(flow.len(), alternate, window(flow)));
         let turns = turns.max().unwrap_or(0);
+        let held = |flow: &[usize]| draft.conditions[flow[0]].workload.traffic.held_by_path();
+        let held = flows.shared().map(held).max().unwrap_or_default();
         Some(if study.exact() {
             Self::new("conditions take turns in time, and exact mode counts instructions", "remove `exact`")
         } else if study.tracing().is_some() {
@@ -52,33 +58,62 @@ impl Obstacle {
         } else if turns > MOST_TURNS {
             let why = format!("a flow would have {turns} turns: at most {MOST_TURNS} are allowed");
             Self::new(why, "write a longer `alternate`, or a shorter `duration` of the workload")
+        } else if held > alternate.settle {
+            Self::held(held, alternate.settle)
         } else {
             return None;
         })
     }
 
-    /// Why they had better not: turns would lack half of their results, or in experiments such
-    /// conditions differed by something else in turns than in runs, or turns took longer
-    /// (docs/studies.md, "Conditions that take turns").
+    /// What one turn sends may arrive in the counted part of the next one.
+    fn held(held: Duration, settle: Duration) -> Self {
+        let (held_for, settled) = (format_duration(held), format_duration(settle));
+        let why = format!(
+            "the path holds packets for up to {held_for} there and back, and only {settled} of a turn are not counted"
+        );
+        let way = if held <= limit::LONGEST_SETTLE {
+            format!("write `alternate = \"{}\"` and `settle = \"{held_for}\"`", format_duration(held * 2))
+        } else {
+            "use a shorter `path_delay`".to_owned()
+        };
+        Self::new(why, way)
+    }
+
+    /// Why they had better not: turns would lack half of their results or be no better than runs,
+    /// or nobody knows that they find what runs find (docs/studies.md, "Conditions that take
+    /// turns").
     pub(crate) fn doubted(draft: &Draft) -> Option<Self> {
-        let traffic = |index: &usize| &draft.conditions[*index].workload.traffic;
+        let asked = || "write `alternate = \"100ms\"`";
         Flows::among(&draft.conditions).shared().find_map(|flow| {
-            let first = traffic(&flow[0]);
-            if first.kind.is_rr() {
+            let own = |index: &usize| &draft.conditions[*index];
+            let (first, traffic) = (own(&flow[0]), &own(&flow[0]).workload.traffic);
+            if traffic.kind.is_rr() {
                 let why = "turns of requests would have no latencies, which are counted for whole flows";
-                return Some(Self::new(why, "write `alternate = \"100ms\"`"));
+                return Some(Self::new(why, asked()));
             }
-            if first.has_growing_buffers() {
+            if traffic.has_growing_buffers() {
                 let why = "turns of a TCP stream would share the buffers that TCP sizes";
-                return Some(Self::new(why, "set a `socket_buffer`, or write `alternate = \"100ms\"`"));
+                return Some(Self::new(why, format!("set a `socket_buffer`, or {}", asked())));
             }
-            let differ = flow.iter().any(|other| traffic(other).sender != first.sender);
-            (first.kind == Kind::UdpStream && differ).then(|| {
-                let why = "a UDP sender may flood the receiver, and so disturb the turns of the others";
-                Self::new(why, "write `alternate = \"100ms\"`")
+            if let Some(Doubt { key, why }) = flow.iter().find_map(|other| doubt(first, own(other))) {
+                return Some(Self::new(format!("conditions differ in `{key}`: {why}"), asked()));
+            }
+            if traffic.pacing.is_some() {
+                let why = "with `pacing`, turns take longer than runs and narrow no interval";
+                return Some(Self::new(why, asked()));
+            }
+            traffic.has_large_buffers().then(|| {
+                let why = "what waits in a large `socket_buffer` arrives in the turns of others";
+                Self::new(why, format!("use one of 4194304 bytes or less, or {}", asked()))
             })
         })
     }
+}
+
+/// What two conditions of a flow differ in that may last beyond a turn.
+fn doubt(one: &Condition, other: &Condition) -> Option<Doubt> {
+    let of_machine = |side| one.side(side).tuning.doubt(&other.side(side).tuning);
+    one.workload.doubt(&other.workload).or_else(|| Side::BOTH.into_iter().find_map(of_machine))
 }
 
 /// Whether a comparison is about what is not counted by turn.

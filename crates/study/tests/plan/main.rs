@@ -1,5 +1,6 @@
 //! What a study comes down to.
 
+mod auto;
 mod bundled;
 mod merging;
 mod scenarios;
@@ -271,10 +272,16 @@ fn conditions_take_turns_where_turns_find_what_runs_find() {
     dropped("\"tcp_stream\"", tso, "", "share the buffers that TCP sizes; for turns, set a `socket_buffer`");
     assert_eq!(turns("\"tcp_stream\"\nsocket_buffer = 65536", tso, ""), made);
     assert_eq!(turns("\"tcp_stream\"", tso, "[protocol]\nalternate = \"100ms\""), made);
-    let senders = "sender = [\"send\", \"sendmmsg\"]";
-    dropped("\"udp_stream\"", senders, "", "may flood the receiver");
-    assert_eq!(turns("\"tcp_stream\"\nsocket_buffer = 65536", "sender = [\"send\", \"splice\"]", ""), made);
-    assert_eq!(turns("\"udp_stream\"", "reader = [\"recv\", \"recvmmsg\"]", ""), made);
+    // What all conditions have.
+    dropped("\"udp_stream\"\npacing = \"1Gbit\"", tso, "", "narrow no interval; for turns, write `alternate");
+    dropped("\"udp_stream\"\nsocket_buffer = 4194305", tso, "", "large `socket_buffer`");
+    let held = "up to 200ms there and back, and only 20ms of a turn are not counted; \
+                for turns, write `alternate = \"400ms\"` and `settle = \"200ms\"`";
+    dropped("\"udp_stream\"\npath_delay = \"100ms\"", tso, "", held);
+    dropped("\"udp_stream\"\npath_rate = \"1Gbit\"", tso, "", "up to 50ms there and back");
+    dropped("\"udp_stream\"\npath_delay = \"10s\"", tso, "", "; for turns, use a shorter `path_delay`");
+    let longer = "[protocol]\nalternate = \"400ms\"\nsettle = \"200ms\"";
+    assert!(turns("\"udp_stream\"\npath_delay = \"100ms\"", tso, longer).0.is_some());
 }
 
 #[test]
@@ -287,6 +294,6 @@ fn conditions_of_one_flow_differ_only_in_what_can_be_switched() {
         plan(&["udp_stream"], &factors).flows().shared().map(<[usize]>::to_vec).collect::<Vec<_>>()
     };
     // What a socket had by default cannot be given back.
-    assert_eq!(flows("boots = 2"), [[0, 1], [2, 3], [4, 5]]);
+    assert_eq!(flows("alternate = \"100ms\""), [[0, 1], [2, 3], [4, 5]]);
     assert!(flows("alternate = \"off\"").is_empty());
 }
