@@ -1,6 +1,8 @@
 //! The evidence that each condition's switches acted: what was asked for, what was read back, and
 //! what the kernel counted.
 
+use study::Key;
+
 use crate::data::means::boot_means;
 use crate::data::outcomes;
 use crate::data::turns::{PARTS, in_turns};
@@ -220,8 +222,12 @@ impl Results {
             if let Some(twin) =
                 self.stored.plan.effective[..index].iter().position(|earlier| earlier == effective)
             {
-                let twin = &self.stored.plan.conditions[twin].label;
-                states.push((condition.label.as_str(), vec![format!("as {twin}")]));
+                let twin = &self.stored.plan.conditions[twin];
+                let mut state = format!("interfaces as {}", twin.label);
+                let own = condition.levels.iter().filter(|own| !twin.levels.contains(own));
+                let of_traffic = own.filter(|(factor, _)| Key::find(factor).is_some());
+                state.extend(of_traffic.map(|(factor, level)| format!("; traffic with {factor}={level}")));
+                states.push((condition.label.as_str(), vec![state]));
                 continue;
             }
             let difference = effective.against(base);
