@@ -48,6 +48,9 @@ pub struct Sizing {
     confidence: f64,
     /// Whether conditions take turns in flows that they share.
     in_turns: bool,
+    /// Why they take none although they could.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns_dropped: Option<String>,
     spread: Spread,
     /// The cheapest size; `None` if 1,000 boots of 1,000 runs are not enough.
     cheapest: Option<Size>,
@@ -143,6 +146,7 @@ impl Sizing {
             power: request.power,
             confidence: request.confidence,
             in_turns: protocol.alternate.is_some(),
+            turns_dropped: study.turns_dropped().map(str::to_owned),
             cheapest: cheapest.map(Size::from),
             assured: spread
                 .interaction_at_most
@@ -227,7 +231,7 @@ impl Sizing {
 impl Sizing {
     /// Which way of measuring takes less time here.
     fn ways(&self) -> String {
-        let Some(other) = &self.other_way else { return String::new() };
+        let Some(other) = &self.other_way else { return self.one_way() };
         let named = |in_turns| if in_turns { "In turns" } else { "In runs of their own" };
         let needed = |cheapest: &Option<Size>| {
             cheapest.map_or("no size that was tried is enough".to_owned(), |size| {
@@ -268,6 +272,15 @@ impl Sizing {
             });
         }
         text
+    }
+
+    /// When the way that the study measures pays, where the pilot did not measure both.
+    fn one_way(&self) -> String {
+        match &self.turns_dropped {
+            Some(why) => format!("\nConditions have runs of their own: {why}.\n"),
+            None if self.in_turns => "\nConditions take turns, which pays where runs of one condition differ from flow to flow: `netassay aa --alternate` measures both ways, and tells which takes less time here.\n".to_owned(),
+            None => String::new(),
+        }
     }
 
     /// What a pilot cannot know, and how the assured size allows for it.
