@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use host::{CpuTimes, Interrupts, LinkLimit};
 use load::{Kind, Phase, Switches};
-use record::{CountedTurn, InTurns, Measured, Response, Slice, TENTHS};
+use record::{CountedTurn, Edge, InTurns, Measured, Response, Slice, TENTHS};
 use words::{TuningKey, Turn};
 
 use crate::envelope::Deadline;
@@ -81,6 +81,8 @@ struct Following<'a> {
 
 /// What one turn gave.
 struct Made {
+    /// Bytes that had been sent when it began.
+    sent: u64,
     first: Reading,
     last: Reading,
     tenths: [Slice; TENTHS],
@@ -122,7 +124,8 @@ impl Following<'_> {
                     ns: passed.elapsed_ns,
                     work: work(self.traffic.kind, &passed.load),
                 };
-                add(sum, passed, counted, &made.tenths, turn.state);
+                let edge = Edge { sent: made.sent, received: made.first.load.received.bytes };
+                add(sum, passed, (counted, edge), &made.tenths, turn.state);
             }
             for sum in sums.iter_mut().flatten() {
                 sum.sum.clock = clock;
@@ -145,6 +148,7 @@ impl Following<'_> {
         let switched_late = at.elapsed();
         self.switch(state)?;
         let mut mark = self.traffic.sample();
+        let sent = mark.sent.bytes;
         let mut tenths = [Slice::default(); TENTHS];
         let mut opened: Option<(Reading, Duration)> = None;
         for (tenth, slice) in (1..).zip(&mut tenths) {
@@ -170,7 +174,7 @@ impl Following<'_> {
         tenths[TENTHS - 1] = self.slice(&last.load, &mark);
         self.check(state)?;
         let (first, opened_late) = opened.ok_or("a turn has no part that is counted")?;
-        Ok(Made { first, last, tenths, opened_late, closed_late })
+        Ok(Made { sent, first, last, tenths, opened_late, closed_late })
     }
 
     fn slice(&self, now: &load::Sample, before: &load::Sample) -> Slice {
@@ -277,7 +281,7 @@ fn work(kind: Kind, passed: &load::Sample) -> u64 {
 fn add(
     sum: &mut Option<InTurns>,
     passed: Measured,
-    turn: CountedTurn,
+    (turn, edge): (CountedTurn, Edge),
     tenths: &[Slice; TENTHS],
     condition: usize,
 ) {
@@ -286,9 +290,13 @@ fn add(
             plus(&mut own.sum, &passed);
             own
         }
-        none => none.insert(InTurns { sum: passed, turns: Vec::new(), response: Response::default() }),
+        none => {
+            let (turns, edges, response) = (Vec::new(), Vec::new(), Response::default());
+            none.insert(InTurns { sum: passed, turns, response, edges })
+        }
     };
     own.turns.push(turn);
+    own.edges.push(edge);
     let after_itself = usize::from(turn.after) == condition;
     let slices = if after_itself { &mut own.response.after_itself } else { &mut own.response.after_another };
     for (slice, tenth) in slices.iter_mut().zip(tenths) {
@@ -332,7 +340,8 @@ mod tests {
         for (number, after) in (0..).zip([1, 0, 0]) {
             let passed = record::sample::account().transmitter.window;
             let turn = CountedTurn { number, after, ns: 9, work: 90 };
-            add(&mut sum, passed, turn, &[Slice { ns: 1, work: 10 }; TENTHS], 1);
+            let edge = Edge { sent: 0, received: 0 };
+            add(&mut sum, passed, (turn, edge), &[Slice { ns: 1, work: 10 }; TENTHS], 1);
         }
         let InTurns { turns, response, .. } = sum.unwrap();
         assert_eq!(turns.len(), 3);

@@ -41,6 +41,6 @@ pub use words::Label;
 
 pub use taken::{Taken, Taker, Who};
 
-pub use turns::{CountedTurn, InTurns, Response, Slice, TENTHS, Turns};
+pub use turns::{CountedTurn, Edge, InTurns, Response, Slice, TENTHS, Turns};
 
 pub use side::{Column, Counts, Finished, GuestTimes, Late, Measured, Series, Watched};

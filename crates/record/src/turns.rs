@@ -15,6 +15,18 @@ pub struct InTurns {
     pub turns: Vec<CountedTurn>,
     /// The work in each part of its counted turns.
     pub response: Response,
+    /// The edges of each counted turn.
+    pub edges: Vec<Edge>,
+}
+
+/// What an end had done in all, at the edges of the part of a turn that is not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Edge {
+    /// Bytes that it had sent when the turn began.
+    pub sent: u64,
+    /// Bytes that it had received when the counted part began.
+    pub received: u64,
 }
 
 /// A counted turn.
@@ -69,4 +81,7 @@ pub struct Turns {
     pub turns: Vec<CountedTurn>,
     /// The work in each part of them.
     pub response: Response,
+    /// Of a TCP stream the bytes that arrived in counted parts after turns of other conditions, and
+    /// had been sent in these.
+    pub from_others: u64,
 }

@@ -199,7 +199,8 @@ fn both_ways(hidden: f64, in_turns: bool) -> StoredStudy {
     for run in stored.runs.iter_mut().filter(|run| !is_apart(run.boot, run.block)) {
         let mut account = sample::account();
         let (turns, response) = (Vec::new(), Response::default());
-        account.turns = Some(Turns { turn_ns: 100_000_000, settle_ns: 20_000_000, own: 0, turns, response });
+        let (turn_ns, settle_ns, from_others) = (100_000_000, 20_000_000, 0);
+        account.turns = Some(Turns { turn_ns, settle_ns, own: 0, turns, response, from_others });
         run.detail = Detail::Measured(Box::new(account));
     }
     stored

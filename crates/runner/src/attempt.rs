@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use record::{Detail, Disturbance, Drift, Drifted, Turns};
+use record::{Detail, Disturbance, Drift, Drifted, RunAccount, Turns};
 use store::{BootId, NewRun, Outcome};
-use study::PlannedRun;
+use study::{Plan, PlannedRun};
 
 use crate::campaign::{Campaign, Error};
 use crate::event::{Event, Invalid};
@@ -14,6 +14,7 @@ use crate::order::{order_of, switches_of};
 use crate::pending::key_of;
 use crate::session::Session;
 use crate::settling::{Unsettled, unsettled};
+use crate::verified::unverified;
 
 /// How one try of a flow ended.
 pub(crate) enum Try {
@@ -90,7 +91,8 @@ impl Campaign<'_> {
             }
         };
         let is_invalid = made.iter().any(|(_, outcome)| matches!(outcome, Outcome::Invalid(..)));
-        if let Some(Unsettled { why, settles_after }) = unsettled_in(&labels, &made).filter(|_| !is_invalid) {
+        let unsettled = || unsettled_in(session.plan, flow, &labels, &made);
+        if let Some(Unsettled { why, settles_after }) = (!is_invalid).then(unsettled).flatten() {
             let longer = settles_after.map(Duration::from_nanos);
             match longer.filter(|part| session.settle_after(flow, *part).is_some()) {
                 Some(part) => self.tell(Event::Settles {
@@ -254,14 +256,27 @@ fn recorded(run: &PlannedRun, started_unix_ms: i64, (readings, outcome): (Readin
     }
 }
 
-/// Why the conditions of a flow do not settle in their turns, if they took any.
-fn unsettled_in(labels: &[String], made: &[(Readings, Outcome)]) -> Option<Unsettled> {
-    let turns = |(readings, _): &'_ (Readings, Outcome)| match &readings.detail {
-        Detail::Measured(account) => account.turns.clone(),
+/// Why the turns of a flow's conditions, if they took any, are not their own, or do not settle.
+fn unsettled_in(
+    plan: &Plan,
+    flow: &[PlannedRun],
+    labels: &[String],
+    made: &[(Readings, Outcome)],
+) -> Option<Unsettled> {
+    let all: Vec<&RunAccount> = made.iter().map(account_of).collect::<Option<_>>()?;
+    let turns: Vec<&Turns> = all.iter().map(|account| account.turns.as_ref()).collect::<Option<_>>()?;
+    let labels = labels.iter().map(String::as_str);
+    let traffic = flow.iter().map(|run| &plan.conditions[run.condition].workload.traffic);
+    let of_each = labels.clone().zip(traffic).zip(all);
+    let why = unverified(of_each.map(|((label, traffic), account)| (label, traffic, account)));
+    why.map(|why| Unsettled { why, settles_after: None }).or_else(|| unsettled(labels.zip(turns)))
+}
+
+fn account_of((readings, _): &(Readings, Outcome)) -> Option<&RunAccount> {
+    match &readings.detail {
+        Detail::Measured(account) => Some(account),
         Detail::Nothing | Detail::Exact(_) | Detail::Drifted(_) => None,
-    };
-    let all: Vec<Turns> = made.iter().map(turns).collect::<Option<_>>()?;
-    unsettled(labels.iter().map(String::as_str).zip(&all))
+    }
 }
 
 fn drifted(drift: &Drift) -> String {

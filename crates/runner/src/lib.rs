@@ -36,6 +36,7 @@ mod session;
 mod settling;
 mod sheet;
 mod validity;
+mod verified;
 mod waiting;
 
 pub use arrival::nothing_arrived;

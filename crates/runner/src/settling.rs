@@ -10,7 +10,7 @@ use stats::distribution::student;
 const LEFT: f64 = 0.25;
 
 /// The same as a share of the rate itself: less than what studies look for.
-const LEAST: f64 = 0.01;
+pub(crate) const LEAST: f64 = 0.01;
 
 /// How seldom chance alone may look like something that is left, for one condition of one flow.
 /// Turns of one flow are not quite independent, and a study has many flows.
@@ -117,6 +117,7 @@ mod tests {
             own,
             turns: Vec::new(),
             response: Response::default(),
+            from_others: 0,
         });
         let mut state = u64::from(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         // The sum of uniform draws is near enough to normal.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent::message::{Answer, InTurns, Request, TurnState};
-use record::{RunAccount, SideAccount, Turns};
+use record::{CountedTurn, Edge, RunAccount, SideAccount, Turns};
 use study::{BySide, Effective, Side, Tuning, Turn};
 
 use crate::error::Error;
@@ -102,8 +102,15 @@ impl Testbed {
             let reverse = order.flow.traffic.direction == load::Direction::Reverse;
             let asks = order.flow.traffic.kind.is_rr();
             let counting = if reverse || asks { sides.first() } else { sides.last() };
-            let InTurns { turns, response, sum: _ } =
+            let InTurns { turns, response, .. } =
                 counting.expect("there always is a transmitter").0[own].clone();
+            let from_others = match sides.iter().map(|(states, _)| &states[own]).collect::<Vec<_>>()[..] {
+                [one, other] if order.flow.traffic.kind == load::Kind::TcpStream => {
+                    let there = from_others(own, &other.turns, &one.edges, &other.edges);
+                    there.saturating_add(from_others(own, &one.turns, &other.edges, &one.edges))
+                }
+                _ => 0,
+            };
             RunAccount {
                 transmitter: ends.next().expect("there always is a transmitter"),
                 receiver: ends.next(),
@@ -118,6 +125,7 @@ impl Testbed {
                     own: u8::try_from(own).unwrap_or(u8::MAX),
                     turns,
                     response,
+                    from_others,
                 }),
                 disturbed: Vec::new(),
                 traces: Vec::new(),
@@ -125,6 +133,17 @@ impl Testbed {
         };
         Ok((0..order.states.len()).map(account).collect())
     }
+}
+
+/// The bytes that arrived in counted parts of a condition's turns after those of others, and had
+/// been sent in these: `from` had sent them when the turn began, and `to` had not received them
+/// when counting began.
+fn from_others(own: usize, turns: &[CountedTurn], from: &[Edge], to: &[Edge]) -> u64 {
+    let turns = turns.iter().zip(from.iter().zip(to));
+    let after_others = turns.filter(|(turn, _)| usize::from(turn.after) != own);
+    let under_way =
+        after_others.map(|(turn, (from, to))| from.sent.saturating_sub(to.received).min(turn.work));
+    under_way.fold(0, u64::saturating_add)
 }
 
 impl TakesTurns {
@@ -138,5 +157,30 @@ impl TakesTurns {
         let features = settled.map(|settled| settled.active.clone()).unwrap_or_default();
         let tuning = tunes.then(|| self.tuning[side].clone());
         TurnState { features, traffic: self.traffic.clone(), tuning }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was under way at the edge after a turn of another condition, up to what arrived.
+    #[test]
+    fn bytes_of_other_turns_are_those_that_arrive_late() {
+        let turn = |after| CountedTurn { number: 1, after, ns: 80, work: 500 };
+        let (sent, received) = (|sent| Edge { sent, received: 0 }, |received| Edge { sent: 0, received });
+        for (after, had_sent, had_received, expected) in [
+            (1, 1000, 1000, 0),
+            (1, 1000, 1200, 0),
+            (1, 1000, 900, 100),
+            // The rest of them arrives in later turns.
+            (1, 9000, 900, 500),
+            (0, 1000, 900, 0),
+        ] {
+            let found = from_others(0, &[turn(after)], &[sent(had_sent)], &[received(had_received)]);
+            assert_eq!(found, expected, "after {after}: {had_sent} sent, {had_received} received");
+        }
+        let turns = [turn(1), turn(0), turn(1)];
+        assert_eq!(from_others(0, &turns, &[sent(10); 3], &[received(3); 3]), 14);
     }
 }

@@ -170,6 +170,7 @@ pub(crate) fn in_turns() -> StoredStudy {
             own: own as u8,
             turns: turns.collect(),
             response: Response::default(),
+            from_others: 0,
         });
         run.detail = Detail::Measured(Box::new(account));
     }

@@ -11,6 +11,7 @@ use crate::data::looks::look_of;
 use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, Target};
 use crate::data::truth::truth;
+use crate::data::turns::carried;
 use crate::data::unmeasured::hint;
 
 /// The runs and the question of each target.
@@ -25,6 +26,7 @@ pub(crate) fn subjects(
     let look = look_of(stored);
     let labels: Vec<Name> = stored.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
     let truth = truth(stored);
+    let carried = carried(stored);
     let subject = |target: &Target| {
         // All conditions of the workload, compared or not, show how boots affect conditions.
         let conditions = &stored.plan.conditions;
@@ -67,6 +69,7 @@ pub(crate) fn subjects(
             truth,
             resolution: is_counted.then_some(exact::RESOLUTION),
             how: stored.plan.how_of_boots(),
+            carried: carried.clone(),
             copies: conditions.get(target.baseline).filter(|_| is_counted).map(Condition::copies),
             ..subject
         })

@@ -53,6 +53,8 @@ pub struct Subject {
     pub(crate) copies: Option<Copies>,
     /// What a boot starts afresh, between machines.
     pub(crate) how: Option<BootKind>,
+    /// Conditions of which nothing is concluded: turns of others last into theirs.
+    pub(crate) carried: Vec<usize>,
 }
 
 impl Subject {
@@ -82,6 +84,7 @@ impl Subject {
             resolution: None,
             copies: None,
             how: None,
+            carried: Vec::new(),
         }
     }
 
@@ -89,6 +92,7 @@ impl Subject {
     pub(crate) fn analyse(&self, spending: &Spending) -> Result<Analysis, Error> {
         let takes_part = |condition| self.takes_part(condition);
         let analysis = stats::analyse_with(&self.observations, &self.question, takes_part, spending)?;
+        let analysis = analysis.without_answers(&self.carried);
         Ok(match self.resolution {
             Some(resolution) => {
                 let unlike: Vec<usize> = self.unlike().into_iter().map(|unlike| unlike.condition).collect();

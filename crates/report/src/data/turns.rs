@@ -25,6 +25,7 @@ const ALPHA: f64 = 0.05;
 
 /// One condition's turns, over all boots.
 pub(crate) struct InTurns {
+    condition: usize,
     pub(crate) label: String,
     /// The flows that it had turns in.
     pub(crate) flows: usize,
@@ -70,6 +71,7 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
         }
         let boots: Vec<f64> = by_boot.into_values().map(|shares| stats::mean(&shares)).collect();
         (!boots.is_empty()).then(|| InTurns {
+            condition: index,
             label: condition.label.to_string(),
             flows: all.len(),
             turns: all.iter().map(|one| one.turns.len()).sum(),
@@ -87,16 +89,16 @@ pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
 pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     let Some(Alternate { turn, .. }) = stored.plan.asked.protocol.alternate else { return Vec::new() };
     let all = in_turns(stored);
-    if all.is_empty() {
-        return vec!["no conditions took turns in one flow, though some could have".to_owned()];
-    }
     let names: Vec<&str> = all.iter().map(|one| one.label.as_str()).collect();
-    let mut notes = vec![format!(
-        "{} took turns of {} in shared flows, of which the first {} were not counted; latencies and losses are counted for whole flows only",
-        list(&names),
-        format_duration(turn),
-        uncounted(stored)
-    )];
+    let mut notes = Vec::new();
+    if !all.is_empty() {
+        notes.push(format!(
+            "{} took turns of {} in shared flows, of which the first {} were not counted; latencies and losses are counted for whole flows only",
+            list(&names),
+            format_duration(turn),
+            uncounted(stored)
+        ));
+    }
     let protocol = &stored.plan.asked.protocol;
     let flows = stored.plan.flows();
     let own = stored.measurements().filter(|run| turns(run).is_none() && flows.with(run.condition).len() > 1);
@@ -112,18 +114,28 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     }
     if apart > 0 {
         notes.push(format!(
-            "{} of conditions that were to take turns had flows of their own, because turns were not possible or did not settle",
+            "{} of conditions that were to take turns had flows of their own, because turns were not possible, or what was measured in a condition's turns was not proven to be its own",
             counted(apart, "run")
         ));
     }
-    for one in all.iter().filter(|one| one.leaves_much(all.len())) {
+    for one in leaving(&all) {
         notes.push(format!(
-            "{}: after a turn of another condition its rate differs by {} % from that after one of its own, which is not small against the differences here: do not rely on those from turns; write a longer `alternate` or `settle`, or remove `alternate`",
+            "{}: after a turn of another condition its rate differs by {} % from that after one of its own, which is not small against the differences here: nothing is concluded from its turns; `alternate = \"off\"` gives each condition runs of its own",
             one.label,
             percent(one.carry_over)
         ));
     }
     notes
+}
+
+/// Conditions of whose turns nothing is concluded, because turns of others last into them.
+pub(crate) fn carried(stored: &StoredStudy) -> Vec<usize> {
+    let all = stored.plan.asked.protocol.alternate.map(|_| in_turns(stored)).unwrap_or_default();
+    leaving(&all).map(|one| one.condition).collect()
+}
+
+fn leaving(all: &[InTurns]) -> impl Iterator<Item = &InTurns> {
+    all.iter().filter(|one| one.leaves_much(all.len()))
 }
 
 /// The first part of turns, which is not counted: more than planned where a switch acted longer.
@@ -223,6 +235,7 @@ mod tests {
             own: 1,
             turns: vec![turn(1, 800), turn(0, counted), turn(0, counted), turn(1, 800)],
             response: Response { after_itself: slices(100), after_another: slices(first) },
+            from_others: 0,
         }
     }
 
@@ -252,6 +265,7 @@ mod tests {
         // Their mean is 3.3 standard errors from nothing: p is 0.03 with four degrees of freedom.
         let boots = vec![1.0, 2.0, 3.0, 4.0, 0.5];
         let one = InTurns {
+            condition: 0,
             label: String::new(),
             flows: 5,
             turns: 40,

@@ -187,7 +187,7 @@ impl BothWays {
             missing.fold((0, 0), |(all, none), one| (all + 1, none + usize::from(one.runs_in_turns == 0)));
         if without > 0 {
             text.push_str(&format!(
-                "{} took no turns: a switch reset the link, was not read back as planned, or acts for longer than is not counted.\n",
+                "{} took no turns: a switch reset the link, was not read back as planned, or acts for longer than is not counted, or a pace was not kept.\n",
                 counted(without, "condition")
             ));
         }
@@ -200,7 +200,7 @@ impl BothWays {
         text.push_str(match self.outcome() {
             Outcome::Agree => "Turns and runs agree: no difference between them is proven.\n",
             Outcome::Disagree => {
-                "Turns and runs disagree: do not rely on differences of these conditions in turns; remove `alternate`, or write a longer `alternate` or `settle`. Where a TCP stream has no `socket_buffer`, set one: else its turns share a receive buffer that TCP made as large as any of them needs.\n"
+                "Turns and runs disagree: do not rely on differences of these conditions in turns; write `alternate = \"off\"`, or a longer `alternate` or `settle`. Where a TCP stream has no `socket_buffer`, set one: else its turns share a receive buffer that TCP made as large as any of them needs.\n"
             }
             Outcome::NotCompared => "Not everything was compared both ways.\n",
         });

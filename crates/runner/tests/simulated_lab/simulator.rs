@@ -3,13 +3,14 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::time::Duration;
 
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
 use record::{Cause, CountedTurn, Detail, Disturbance, Environment, Note, Response, Slice, Turns, sample};
-use study::{BootKind, BootState, Condition, Effective, Settled, Study, Turn};
+use study::{BootKind, BootState, Condition, Effective, Settled, Study, TuningKey, Turn};
 use testbed::{Boot, RunOrder, Switches, TurnsOrder};
 
 /// The same study over up to 6 boots, with looks after 2, 4 and 6.
@@ -111,6 +112,28 @@ pub(crate) enum Turning {
 
 const SLOW: Duration = Duration::from_millis(40);
 
+/// Rates with noise: each condition differs from the one before by a share, each run or flow by
+/// 5 %, and each condition in it by 0.2 %.
+#[derive(Clone, Copy)]
+pub(crate) struct Rates {
+    pub(crate) seed: u64,
+    pub(crate) effect: f64,
+}
+
+impl Rates {
+    fn of(self, flow: usize, condition: usize) -> f64 {
+        let noise = |of: usize| {
+            let mut hash = DefaultHasher::new();
+            (self.seed, flow, of).hash(&mut hash);
+            // The sum of uniform draws is near enough to normal.
+            let draws = hash.finish().to_ne_bytes();
+            (draws.iter().map(|byte| f64::from(*byte) / 255.0).sum::<f64>() - 4.0) / (8.0_f64 / 12.0).sqrt()
+        };
+        let of_condition = 1.0 + self.effect * condition as f64 + 0.002 * noise(1 + condition);
+        1000.0 * of_condition * (1.0 + 0.05 * noise(0))
+    }
+}
+
 pub(crate) struct SimulatedLab {
     /// Faults by the number of the run, counted from 0 over all testbeds.
     pub(crate) faults: BTreeMap<usize, Fault>,
@@ -122,6 +145,8 @@ pub(crate) struct SimulatedLab {
     pub(crate) cannot_build: bool,
     pub(crate) lacks_gso: bool,
     pub(crate) turns: Turning,
+    /// `None`: rates by the number of the condition.
+    pub(crate) rates: Option<Rates>,
     pub(crate) interrupt: Interrupt,
     pub(crate) built: usize,
     /// The present boot of the machines of a study between machines, and all kernels that they were
@@ -142,6 +167,7 @@ impl SimulatedLab {
             cannot_build: false,
             lacks_gso: false,
             turns: Turning::Settled,
+            rates: None,
             interrupt,
             built: 0,
             machines: None,
@@ -170,6 +196,7 @@ impl Lab for SimulatedLab {
             drifted: self.drift_after_build.is_some_and(|builds| self.built >= builds),
             lacks_gso: self.lacks_gso,
             turns: self.turns,
+            rates: self.rates,
             interrupt: self.interrupt.clone(),
             runs: Rc::clone(&self.runs),
             boot: self.machines.clone(),
@@ -197,6 +224,7 @@ struct SimulatedBench {
     drifted: bool,
     lacks_gso: bool,
     turns: Turning,
+    rates: Option<Rates>,
     interrupt: Interrupt,
     runs: Rc<Cell<usize>>,
     boot: Option<Boot>,
@@ -224,7 +252,9 @@ impl Bench for SimulatedBench {
 
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error> {
         let transmitter = self.side(&switches.transmitter);
-        let receiver = Some(transmitter.clone());
+        let tuned = switches.tuning.receiver.sysctl.iter();
+        let tuning = tuned.map(|(name, value)| (TuningKey::Sysctl, format!("{name}={value}"))).collect();
+        let receiver = Some(Settled { tuning, ..transmitter.clone() });
         Ok(Effective { transmitter, receiver, underlay: None, fragments: None })
     }
 
@@ -288,6 +318,7 @@ impl Bench for SimulatedBench {
                 own: own as u8,
                 turns: counted.map(turn).collect(),
                 response,
+                from_others: 0,
             });
         }
         Ok(made)
@@ -317,7 +348,8 @@ impl SimulatedBench {
                 let made = |index: &usize| {
                     let is_nothing = is_nothing || (is_one && *index == conditions[0]);
                     let nothing = is_nothing.then(|| "nothing arrived".to_owned());
-                    let throughput = if nothing.is_some() { 0.0 } else { 1000.0 + *index as f64 };
+                    let rate = self.rates.map_or(1000.0 + *index as f64, |rates| rates.of(number, *index));
+                    let throughput = if nothing.is_some() { 0.0 } else { rate };
                     let disturbed = loud.then(loud_neighbour).into_iter().collect();
                     let metrics = vec![("throughput".into(), throughput)];
                     let detail = Detail::Measured(Box::new(sample::account()));

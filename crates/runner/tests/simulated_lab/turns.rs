@@ -2,10 +2,12 @@
 
 use netassay_runner::{Ending, Event};
 use record::{Detail, Turns};
+use stats::{Observation, Question, Verdict, analyse};
 use store::{StoredRun, StudyId};
+use study::{Kind, Study};
 
 use crate::RECORDED;
-use crate::simulator::{Fault, Turning, alternated_study};
+use crate::simulator::{Fault, Rates, Turning, alternated_study};
 use crate::world::World;
 
 /// Flows of two boots with a warm-up and two recorded ones each.
@@ -154,5 +156,95 @@ fn a_stopped_study_is_resumed_with_whole_flows() {
         assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
         assert!(world.recorded(summary.study).values().all(|count| *count == 1));
         assert_eq!(shared_and_own(&world, summary.study), (RECORDED, 0));
+    }
+}
+
+/// Six boots of two levels of a factor, which take turns if the study says so or by themselves.
+fn two_levels(kind: Kind, factor: &str, turns: &str) -> Study {
+    let buffer = if kind == Kind::TcpStream { "socket_buffer = 1048576\n" } else { "" };
+    let text = format!(
+        "name = \"n\"\nquestion = \"q\"\nscenario = \"veth\"\n[[workload]]\nkind = \"{kind}\"\n{buffer}duration = \"1s\"\n\
+         [factors]\n{factor}\n[protocol]\nboots = 6\nwarmup = 0\nruns = 1\n{turns}"
+    );
+    Study::parse("two.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// Each key that `auto` takes (`study`'s tests have the list), from plan to verdict: the same twice
+/// is hardly ever told apart, and 1 % is found, which runs of their own with this noise cannot
+/// show.
+#[test]
+fn what_takes_turns_by_itself_finds_what_is_there() {
+    use Kind::{TcpStream, UdpStream};
+    let keys = [
+        (UdpStream, "dscp = [0, 8]"),
+        (UdpStream, "checksum = [\"on\", \"off\"]"),
+        (UdpStream, "reader = [\"recv\", \"recvmmsg\"]"),
+        (UdpStream, "tso = [\"on\", \"off\"]"),
+        (UdpStream, "twin = [\"a\", \"b\"]"),
+        (
+            UdpStream,
+            "receiver.sysctl = [{ \"net.ipv4.udp_early_demux\" = 1 }, { \"net.ipv4.udp_early_demux\" = 0 }]",
+        ),
+        (TcpStream, "dscp = [0, 8]"),
+        (TcpStream, "nodelay = [\"on\", \"off\"]"),
+        (TcpStream, "sender = [\"send\", \"splice\"]"),
+        (TcpStream, "reader = [\"recv\", \"trunc\"]"),
+        (TcpStream, "tso = [\"on\", \"off\"]"),
+    ];
+    let verdict = |kind: Kind, factor: &str, rates: Rates| {
+        let mut world = World { study: two_levels(kind, factor, ""), ..World::new() };
+        world.lab.rates = Some(rates);
+        let summary = world.session(None).unwrap();
+        assert_eq!(
+            (shared_and_own(&world, summary.study), world.lab.runs()),
+            ((12, 0), 6),
+            "{kind} {factor}"
+        );
+        let stored = world.store.load(summary.study).unwrap();
+        let values = stored.values("throughput");
+        let values: Vec<Observation> =
+            values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
+        analyse(&values, &Question::against(0)).unwrap().comparisons[0].verdict
+    };
+    const EXPERIMENTS: u64 = 4;
+    let mut false_positives = 0;
+    for ((kind, factor), of_key) in keys.into_iter().zip(0..) {
+        for seed in (0..EXPERIMENTS).map(|experiment| of_key * EXPERIMENTS + experiment) {
+            let found = verdict(kind, factor, Rates { seed, effect: 0.0 });
+            false_positives += usize::from(found != Verdict::NoDifferenceProven);
+            let found = verdict(kind, factor, Rates { seed, effect: -0.01 });
+            assert_eq!(found, Verdict::Lower, "{kind} {factor} {seed}");
+        }
+    }
+    // Of 44 experiments with 5 % each: 7 or more have a chance of 0.6 %.
+    assert!(false_positives <= 6, "{false_positives}");
+}
+
+/// The simulated sender sends 2 Gbit/s in the turns of any condition. A busy machine is no excuse.
+#[test]
+fn a_level_that_does_not_keep_its_pace_in_turns_has_runs_of_its_own() {
+    let asked = "alternate = \"100ms\"\n";
+    for (factor, share, verified) in [
+        ("pacing = [\"2Gbit\", \"2001Mbit\"]", "", true),
+        (
+            "pacing = [\"2Gbit\", \"1Gbit\"]",
+            "pacing=1Gbit: its turns had 200.0 % of the pace of 1Gbit",
+            false,
+        ),
+        ("pacing = [\"4Gbit\", \"2Gbit\"]", "pacing=4Gbit: its turns had 50.0 % of the pace of 4Gbit", false),
+    ] {
+        for (kind, keep_disturbed) in [(Kind::UdpStream, false), (Kind::TcpStream, true)] {
+            let study = two_levels(kind, factor, asked);
+            let mut world = World { study, keep_disturbed, ..World::new() };
+            world.lab.always = keep_disturbed.then_some(Fault::Disturbed);
+            let summary = world.session(None).unwrap();
+            assert_eq!((summary.ending, summary.recorded), (Ending::Complete, 12), "{kind} {factor}");
+            assert!(world.recorded(summary.study).values().all(|count| *count == 1));
+            let expected = if verified { (12, 0) } else { (0, 12) };
+            assert_eq!(shared_and_own(&world, summary.study), expected, "{kind} {factor}");
+            let told = apart(&world);
+            assert_eq!(told.len(), usize::from(!verified), "{told:?}");
+            assert!(told.iter().all(|(_, why)| why.contains(share)), "{told:?}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::asked::Asked;
-use super::comparison::Comparison;
+use super::comparison::{Comparison, Gap};
 use super::judgement::judge;
 use super::spending::{At, Spending};
 use super::{ratio, robust, wild};
@@ -27,6 +27,20 @@ pub struct Analysis {
     pub components: Components,
     /// The requested comparisons, in order.
     pub comparisons: Vec<Comparison>,
+}
+
+impl Analysis {
+    /// The same without an answer where one of the two conditions is among these
+    /// ([`Gap::Carried`]).
+    #[must_use]
+    pub fn without_answers(mut self, carried: &[usize]) -> Analysis {
+        for one in &mut self.comparisons {
+            if carried.contains(&one.condition) || carried.contains(&one.baseline) {
+                *one = std::mem::take(one).without_answer(Gap::Carried);
+            }
+        }
+        self
+    }
 }
 
 /// One condition by itself.

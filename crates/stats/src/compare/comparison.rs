@@ -82,6 +82,25 @@ impl Comparison {
         (self.condition, self.baseline)
     }
 
+    /// The same means, from which nothing is concluded.
+    pub(crate) fn without_answer(self, gap: Gap) -> Comparison {
+        Comparison {
+            condition: self.condition,
+            baseline: self.baseline,
+            level: self.level,
+            mean: self.mean,
+            baseline_mean: self.baseline_mean,
+            difference: self.unadjusted.unwrap_or(self.difference),
+            relative: self.unadjusted_relative.or(self.relative),
+            boots_apart: self.boots_apart,
+            boots: self.boots,
+            boots_left_out: self.boots_left_out,
+            margin: self.margin,
+            gap: Some(gap),
+            ..Comparison::default()
+        }
+    }
+
     /// The comparison of the same two conditions among others.
     pub(crate) fn same_among<'a>(&self, others: &'a [Comparison]) -> Option<&'a Comparison> {
         others.iter().find(|other| other.pair() == self.pair())
@@ -111,6 +130,8 @@ pub enum Gap {
     NoError,
     /// Counts of one of the two, which should repeat, did not.
     Unlike,
+    /// What was measured of one of the two is in part what another condition left.
+    Carried,
 }
 
 impl Gap {
@@ -124,6 +145,9 @@ impl Gap {
             Gap::OneBoot => "it or the baseline has only 1 boot, an interval needs 2 or more of each",
             Gap::NoError => "too few boots measured several conditions to estimate the error",
             Gap::Unlike => "its counts or the baseline's are not the same each time",
+            Gap::Carried => {
+                "turns of others last into its own or the baseline's: `alternate = \"off\"` gives each condition runs of its own"
+            }
         }
     }
 }

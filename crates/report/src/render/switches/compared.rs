@@ -158,6 +158,7 @@ fn why(gap: Gap) -> String {
         Gap::NotConnected => "no boot measured both levels",
         Gap::OneBootInCommon | Gap::OneBoot => "an interval needs two boots or more",
         Gap::NoError => "too few boots measured several conditions to estimate the error",
+        Gap::Carried => Gap::Carried.as_str(),
     }
     .to_owned()
 }
