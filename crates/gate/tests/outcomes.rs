@@ -6,6 +6,8 @@ mod made_up;
 
 use made_up::{between, judged, known, metrics, outcomes, outline, request, stored, study, two};
 use netassay_gate::{Boots, Gate, GateError, GateRequest, Open, Outcome};
+use record::sample::account;
+use record::{Cause, Detail, Disturbance};
 use report::{Cases, Error, Layout};
 use serde_json::Value;
 use store::{StoredStudy, StudyStatus};
@@ -193,6 +195,36 @@ fn an_inconclusive_check_says_how_many_boots_would_settle_it() {
     assert!(5 < near && near < nearer && nearer <= 1000, "{near} {nearer}");
     let gate = judged(&before, &changed(2, [0.98, 1.0]), &request(&["throughput < -2%"]));
     assert_eq!(gate.checks[0].open, Some(Open::Includes { settled_by: Some(Boots::TooMany) }));
+}
+
+#[test]
+fn a_gate_says_that_disturbed_runs_count() {
+    let asked = request(&["throughput < -2%"]);
+    let [quiet, all, some] = [(1, 0), (2, usize::MAX), (3, 7)].map(|(id, disturbed)| {
+        let mut stored = changed(id, [1.0, 1.0]);
+        for run in stored.runs.iter_mut().take(disturbed) {
+            run.detail = Detail::Measured(Box::new(account()));
+            run.detail.disturb(vec![Disturbance { at: None, cause: Cause::ClockSource }]);
+        }
+        stored
+    });
+    let said = |study: i64, runs: &str| {
+        format!(
+            "{runs} of study {study} count though something disturbed them (--keep-disturbed), which may be the cause of a difference: netassay show {study} names it"
+        )
+    };
+    let (of_all, of_some) = (said(2, "all 30 runs"), said(3, "7 of the 30 runs"));
+    assert_eq!(judged(&all, &some, &asked).notes, [of_all.clone(), of_some]);
+    assert_eq!(judged(&quiet, &all, &asked).notes, [of_all.clone()]);
+    let within = Cases::within(&all, "family=ipv4", &metrics(&asked)).unwrap();
+    assert_eq!(within.notes, [of_all]);
+    // Disturbed at every try: nothing counts.
+    let mut none = changed(2, [1.0, 1.0]);
+    none.runs.clear();
+    (none.row.recorded_runs, none.row.invalid_runs) = (0, 9);
+    let refused =
+        Cases::between(&outline(&quiet), &outline(&none), &metrics(&asked)).unwrap_err().to_string();
+    assert!(refused.contains("every run of study 2 was disturbed"), "{refused}");
 }
 
 /// An acknowledgement of a regression of the first condition.

@@ -98,6 +98,7 @@ fn what_cannot_be_judged_has_its_code_and_its_reason() {
         (&["2", "--baseline", "1"][..], 2, "--fail-if"),
         (&["2", "--baseline", "1", "--fail-if", "troughput < -2%"][..], 2, "did you mean throughput?"),
         (&["2", "--baseline", "1", "--fail-if", "throughput < -2"][..], 2, "or a difference in Mbit/s"),
+        (&["2", "--baseline", "1", "--fail-if", "throughput < 2%"][..], 2, "write -2%"),
         (
             &["2", "--baseline", "1", BOUND[0], BOUND[1], BOUND[0], "throughput < -3%"][..],
             2,

@@ -34,7 +34,7 @@ fn entry(id: i64, plan: Plan, factor: f64) -> Entry {
     let metrics = metrics_to_compare(&plan, &ComparisonRequest::default()).unwrap();
     let values = metrics.into_iter().map(|metric| (metric, values.clone())).collect();
     let chosen = Chosen { study: StudyId(id), label: format!("v6.{id}") };
-    Entry { chosen, outline: Outline { row, plan, environments, values } }
+    Entry { chosen, outline: Outline { row, plan, environments, values, disturbed_runs: 0 } }
 }
 
 /// What a study's own day does to it, in no pattern.

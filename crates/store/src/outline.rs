@@ -8,6 +8,7 @@ use study::Plan;
 
 use crate::error::StoreError;
 use crate::record::StudyId;
+use crate::runs::DISTURBED;
 use crate::shown::{plain_record, plain_row};
 use crate::store::Store;
 use crate::stored::StudyRow;
@@ -24,6 +25,8 @@ pub struct Outline {
     /// Of each metric the values of the runs that count, as (condition, planned boot, value), in
     /// recording order.
     pub values: BTreeMap<String, Vec<(usize, u32, f64)>>,
+    /// How many of the runs that count something disturbed.
+    pub disturbed_runs: usize,
 }
 
 impl Store {
@@ -56,7 +59,12 @@ impl Store {
             )?;
             values.insert(metric, of_runs);
         }
-        Ok(Outline { row, plan, environments, values })
+        let disturbed = format!(
+            "SELECT count(*) FROM run WHERE study = ?1 AND status = 'ok' AND warmup = 0 AND {DISTURBED}"
+        );
+        let disturbed = self.rows(&disturbed, [study.0], |row| row.get::<_, u32>(0))?;
+        let disturbed_runs = disturbed.into_iter().sum::<u32>() as usize;
+        Ok(Outline { row, plan, environments, values, disturbed_runs })
     }
 }
 
@@ -64,10 +72,10 @@ impl Outline {
     /// The same in words that may be printed, as [`crate::StoredStudy::shown`] has it.
     #[must_use]
     pub fn shown(self) -> Outline {
-        let Outline { mut row, mut plan, mut environments, values } = self;
+        let Outline { mut row, mut plan, mut environments, values, disturbed_runs } = self;
         plain_row(&mut row);
         plain_record(&mut plan, Plan::read);
         environments.iter_mut().for_each(|one| plain_record(one, |json| serde_json::from_str(json)));
-        Outline { row, plan, environments, values }
+        Outline { row, plan, environments, values, disturbed_runs }
     }
 }

@@ -42,7 +42,8 @@ impl Store {
     }
 
     /// The same with the runs' values of these metrics alone. Only a run that counts and lacks one
-    /// of them has its account, which may tell why: accounts are most of a study's bytes.
+    /// of them, or was disturbed, has its account, which may tell why: accounts are most of a
+    /// study's bytes.
     ///
     /// # Errors
     /// As [`Store::load`].

@@ -24,6 +24,11 @@ fn query(detail: &str) -> String {
     )
 }
 
+/// Whether something disturbed a run that counts. Most accounts do not have the word, and are not
+/// parsed.
+pub(crate) const DISTURBED: &str =
+    "instr(detail, '\"disturbed\":[') > 0 AND json_array_length(detail, '$.disturbed') > 0";
+
 /// Their metrics: in the order of the runs, then of the keys.
 const METRICS: &str = "SELECT run, key, value FROM metric
                        WHERE run IN (SELECT id FROM run WHERE study = ?1) ORDER BY run, key";
@@ -39,7 +44,7 @@ impl Store {
     }
 
     /// The runs of a study with their values of these metrics. Only a run that counts and lacks one
-    /// of them has its account, which may tell why.
+    /// of them, or was disturbed, has its account, which may tell why.
     pub(crate) fn runs_with(&self, study: StudyId, metrics: &[&str]) -> Result<Vec<StoredRun>, StoreError> {
         let path = &self.place.named;
         let of_metric = |key: &&'_ str| {
@@ -55,7 +60,11 @@ impl Store {
         let mut columns = keys.iter().map(of_metric).collect::<Result<Vec<_>, StoreError>>()?;
         let mut gatherer = Gatherer::default();
         let mut runs = Vec::new();
-        for mut raw in self.rows(&query("'null'"), [study.0], RawRun::of)? {
+        for mut raw in self.rows(
+            &query(&format!("CASE WHEN {DISTURBED} THEN detail ELSE 'null' END")),
+            [study.0],
+            RawRun::of,
+        )? {
             let mut own = gatherer.begin(raw.run.condition);
             for (key, values) in keys.iter().zip(&mut columns) {
                 while values.next_if(|(of, _)| *of < raw.run.id).is_some() {}

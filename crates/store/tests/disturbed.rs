@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use netassay_store::{
     BootId, NewRun, Outcome, RunKey, RunStatus, Store, StoreError, StoredSeries, StudyId, export,
 };
-use record::sample::series;
-use record::{Evidence, Label, Limit, Series};
+use record::sample::{account, series};
+use record::{Cause, Detail, Disturbance, Evidence, Label, Limit, Series};
 use study::{BySide, Side};
 use support::{environment, run, study, warmup};
 use tempfile::TempDir;
@@ -58,6 +58,21 @@ fn a_disturbed_run_is_kept_and_does_not_count() {
     assert_eq!((stored.row.recorded_runs, stored.row.invalid_runs), (1, 2));
     assert!(stored.left_invalid().is_empty());
     assert_eq!(store.recorded(id).unwrap(), BTreeSet::from([key]));
+}
+
+#[test]
+fn runs_that_count_though_disturbed_are_counted_without_their_accounts() {
+    let (_directory, mut store, id, boot) = begun();
+    let by = Disturbance { at: None, cause: Cause::ClockSource };
+    for (repeat, by) in (1..).zip([vec![], vec![by.clone()], vec![by.clone(), by]]) {
+        let mut detail = Detail::Measured(Box::new(account()));
+        detail.disturb(by);
+        store.record_run(boot, &NewRun { detail, ..run(repeat, 0) }).unwrap();
+    }
+    let outline = store.outline(id, |_| Ok::<_, StoreError>(vec!["throughput".to_owned()])).unwrap();
+    assert_eq!((outline.disturbed_runs, outline.row.recorded_runs), (2, 3));
+    let causes = store.load_with(id, &["throughput"]).unwrap().runs.into_iter();
+    assert_eq!(causes.map(|run| run.detail.disturbed().len()).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::unit;
 const LONGEST: usize = 200;
 
 /// Why a text is no bound.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum BoundError {
     /// It is far longer than any bound.
     #[error("a bound has at most {LONGEST} bytes, such as throughput < -2%")]
@@ -61,6 +61,12 @@ pub enum BoundError {
     /// No measured value is negative, so no difference reaches the limit.
     #[error("no metric can fall by {0}% or more of its baseline: write a limit above -100%")]
     Impossible(String),
+    /// A difference of zero breaks it, so that no study passes that is as its baseline.
+    #[error(
+        "{} fails a study that does not differ from its baseline: write {}, which allows as much",
+        .0, other_sign(.0)
+    )]
+    FailsBaseline(Bound),
 }
 
 fn suggestion(nearest: &Option<&'static str>) -> String {
@@ -68,6 +74,10 @@ fn suggestion(nearest: &Option<&'static str>) -> String {
         || "; 'netassay explain' lists them".to_owned(),
         |near| format!("; did you mean {near}?"),
     )
+}
+
+fn other_sign(bound: &Bound) -> String {
+    Bound { value: -bound.value, ..*bound }.limit_in_words()
 }
 
 fn or_units(units: &str) -> String {
@@ -78,8 +88,16 @@ impl Bound {
     /// The limit as people read it: `-2%`, `+20us`.
     #[must_use]
     pub fn limit_in_words(&self) -> String {
-        let sign = if self.value > 0.0 { "+" } else { "" };
-        format!("{sign}{}{}", self.value, self.unit.map_or("%", |(word, _)| word))
+        let sign = match self.value {
+            value if value > 0.0 => "+",
+            value if value < 0.0 => "-",
+            _ => "",
+        };
+        format!("{sign}{}", self.size_in_words())
+    }
+
+    fn size_in_words(&self) -> String {
+        format!("{}{}", self.value.abs(), self.unit.map_or("%", |(word, _)| word))
     }
 
     /// The bound of a metric from what follows its name: `< -2%`.
@@ -115,17 +133,22 @@ impl Bound {
             if value <= -100.0 {
                 return Err(BoundError::Impossible((-value).to_string()));
             }
-            return Ok(Self { metric, fails, value, unit: None });
+            return Self { metric, fails, value, unit: None }.kept_by_its_baseline();
         }
         let found = unit::of(metric).iter().copied().find(|(word, _)| *word == unit);
         let found = found.filter(|(_, factor)| (value * factor).is_finite());
-        found.map(|unit| Self { metric, fails, value, unit: Some(unit) }).ok_or_else(|| {
+        let unit = found.ok_or_else(|| {
             let (metric, units) = (metric.key, unit::listed(metric));
             match unit {
                 "" => BoundError::NoUnit { number: number.to_owned(), metric, units },
                 unit => BoundError::OtherUnit { unit: unit.to_owned(), metric, units },
             }
-        })
+        })?;
+        Self { metric, fails, value, unit: Some(unit) }.kept_by_its_baseline()
+    }
+
+    fn kept_by_its_baseline(self) -> Result<Self, BoundError> {
+        if self.is_broken_by((0.0, 0.0)) { Err(BoundError::FailsBaseline(self)) } else { Ok(self) }
     }
 }
 
@@ -255,6 +278,14 @@ mod tests {
             ("cpu > 2e1%", "has no unit"),
             ("throughput < -100%", "-100%"),
             ("throughput < \u{1b}[2J", "\\u{1b}"),
+            (
+                "throughput < 2%",
+                "throughput < +2% fails a study that does not differ from its baseline: write -2%",
+            ),
+            ("throughput < 100Mbit/s", "write -100Mbit/s"),
+            ("latency_p99 > -20us", "write +20us"),
+            ("loss > -1points", "write +1points"),
+            ("receiver.drops > -0.5", "write +0.5"),
         ] {
             let said = text.parse::<Bound>().unwrap_err().to_string();
             assert!(said.contains(words), "{text:?}: {said}");
@@ -276,12 +307,13 @@ mod tests {
         fn every_bound_reads_back_as_it_is_shown(
             metric in prop::sample::select(METRICS),
             sign in prop::sample::select(vec!["<", ">", " < ", "\t> "]),
-            thousandths in -99_999_i32..1_000_000_000,
+            size in 0_i32..99_999,
             unit in 0_usize..8,
         ) {
             let units = unit::of(&metric);
             let unit = if unit < units.len() { units[unit].0 } else { "%" };
-            let text = format!("{}{sign}{}{unit}", metric.key, f64::from(thousandths) / 1000.0);
+            let minus = if sign.contains('<') { "-" } else { "" };
+            let text = format!("{}{sign}{minus}{}{unit}", metric.key, f64::from(size) / 1000.0);
             let bound: Bound = text.parse().unwrap();
             prop_assert_eq!(bound.metric.key, metric.key);
             prop_assert_eq!(bound.to_string().parse(), Ok(bound));

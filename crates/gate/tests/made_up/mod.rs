@@ -62,6 +62,7 @@ pub(crate) fn outline(stored: &StoredStudy) -> Outline {
         plan: stored.plan.clone(),
         environments: stored.boots.iter().take(1).map(|boot| boot.environment.clone()).collect(),
         values: keys.into_iter().map(values).collect(),
+        disturbed_runs: stored.measurements().filter(|run| !run.detail.disturbed().is_empty()).count(),
     }
 }
 

@@ -8,6 +8,7 @@ use study::metric::{Metric, Needs};
 use study::{Condition, Plan};
 
 use crate::data::differences::Difference;
+use crate::data::disturbed::{kept_in, kept_in_stored};
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::matched::{self, Matched};
@@ -132,6 +133,7 @@ impl Cases {
             let new: Vec<String> = matched.only_study.iter().map(|index| label(study, index)).collect();
             notes.push(format!("only in study {}, so not judged: {}", study.row.id, new.join("; ")));
         }
+        notes.extend([baseline, study].into_iter().filter_map(kept_in));
         notes.extend([baseline, study].into_iter().filter_map(|of| may_have_stopped(&of.row, &of.plan)));
         let differences = matched::differences(baseline, study, Some(&matched));
         Ok(Self {
@@ -155,7 +157,8 @@ impl Cases {
     /// has, [`Error::NothingRecorded`] for one that was not measured.
     pub fn within(stored: &StoredStudy, word: &str, metrics: &[&'static Metric]) -> Result<Self, Error> {
         let beside = beside(stored, word)?;
-        let (mut all, mut notes): (Vec<Case>, Vec<String>) = (Vec::new(), Vec::new());
+        let mut all: Vec<Case> = Vec::new();
+        let mut notes: Vec<String> = kept_in_stored(stored).into_iter().collect();
         for metric in metrics {
             let first = all.len();
             for (baseline, index) in &beside {

@@ -32,9 +32,21 @@ impl Difference {
 const PASSING: [&str; 8] =
     ["boot_id", "load", "index", "address", "counters", "boot_ms", "failed_first", "notes"];
 
-/// What is named first, by the beginning of its path in a host's description.
-const FIRST: [&str; 8] =
-    ["netassay", "kernel.release", "kernel.", "cpu.", "machine.", "guests.", "sysctls.", "interfaces."];
+/// What is named first, by the beginning of its path in a host's description; the longest counts.
+const FIRST: [&str; 12] = [
+    "netassay",
+    "kernel.release",
+    "kernel.command_line",
+    "cpu.model",
+    "machine.product",
+    "guests.",
+    "kernel.",
+    "cpu.",
+    "machine.",
+    "sysctls.",
+    "interfaces.",
+    "cpu.vulnerabilities.",
+];
 
 /// The values of a path in all boots of a study.
 type Values = BTreeMap<String, BTreeSet<String>>;
@@ -70,7 +82,8 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Differ
             continue;
         }
         let whose = host.filter(|_| !is_of_both).map_or_else(String::new, |host| format!(" ({host})"));
-        let rank = FIRST.iter().position(|first| own.starts_with(first)).unwrap_or(FIRST.len());
+        let known = FIRST.iter().enumerate().filter(|(_, first)| own.starts_with(**first));
+        let rank = known.max_by_key(|(_, first)| first.len()).map_or(FIRST.len(), |(rank, _)| rank);
         let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
         let what = format!("{}{whose}", shown(own));
         differences.push((rank, Difference { what, baseline: list(before), study: list(after) }));

@@ -1,10 +1,34 @@
 //! Disturbed runs, which do not count.
 
 use serde::Serialize;
-use store::{RunStatus, StoredStudy};
+use store::{Outline, RunStatus, StoredStudy, StudyRow};
 use study::Condition;
 
+use crate::data::notes::kept_disturbed;
 use crate::words::number::counted;
+
+/// That runs of a study count though something disturbed them, as a sentence without a full stop;
+/// `None` if none does.
+pub(crate) fn kept_in(outline: &Outline) -> Option<String> {
+    kept(&outline.row, outline.disturbed_runs)
+}
+
+/// The same of a study with its runs.
+pub(crate) fn kept_in_stored(stored: &StoredStudy) -> Option<String> {
+    kept(&stored.row, kept_disturbed(stored).0)
+}
+
+fn kept(row: &StudyRow, disturbed: usize) -> Option<String> {
+    let (study, all) = (row.id, row.recorded_runs as usize);
+    let runs = match disturbed {
+        0 => return None,
+        some if some < all => format!("{some} of the {all} runs"),
+        _ => format!("all {}", counted(disturbed, "run")),
+    };
+    Some(format!(
+        "{runs} of study {study} count though something disturbed them (--keep-disturbed), which may be the cause of a difference: netassay show {study} names it"
+    ))
+}
 
 /// The disturbed runs of a study.
 #[derive(Debug, Serialize)]

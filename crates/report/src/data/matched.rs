@@ -28,12 +28,11 @@ pub(crate) struct Matched {
 /// What two studies do not share, the weightiest first: their machines, their boots, what their
 /// plans fix, and what conditions that match read back.
 pub(crate) fn differences(baseline: &Outline, study: &Outline, matched: Option<&Matched>) -> Vec<Difference> {
-    let mut differences = of_environments(baseline, study);
+    // What somebody set comes before what was found.
+    let mut differences: Vec<Difference> = matched.map_or_else(Vec::new, |one| one.constants.clone());
     differences.extend(of_boots(&baseline.plan, &study.plan));
-    if let Some(matched) = matched {
-        differences.extend_from_slice(&matched.constants);
-        differences.extend(of_read_back(baseline, study, &matched.pairs));
-    }
+    differences.extend(of_environments(baseline, study));
+    differences.extend(matched.iter().flat_map(|one| of_read_back(baseline, study, &one.pairs)));
     differences
 }
 

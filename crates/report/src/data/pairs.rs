@@ -112,12 +112,17 @@ pub(crate) fn pairs(
         let metrics: BTreeSet<&str> = shared.iter().map(|(_, metric, _)| metric.key).collect();
         let lacks =
             |of: &&Outline| metrics.iter().all(|metric| of.values.get(*metric).is_none_or(Vec::is_empty));
-        let lacking = [baseline, study].into_iter().find(lacks).unwrap_or(study).row.id.0;
+        let row = &[baseline, study].into_iter().find(lacks).unwrap_or(study).row;
+        let lacking = row.id.0;
+        let disturbed = match (row.recorded_runs, row.invalid_runs) {
+            (0, 1..) => format!(", and every run of study {lacking} was disturbed. Stop the cause first"),
+            _ => String::new(),
+        };
         return Err(Error::NothingRecorded {
             study: lacking,
             metric: metrics.into_iter().collect::<Vec<_>>().join(", "),
             hint: format!(
-                "no condition was measured in both studies. Repeat the study with --resume {lacking}; netassay show {lacking} --runs lists every try"
+                "no condition was measured in both studies{disturbed}. Repeat the study with --resume {lacking}; netassay show {lacking} --runs lists every try"
             ),
         });
     }

@@ -6,6 +6,7 @@ use store::Outline;
 use study::metric::Better;
 
 use crate::data::differences::Difference;
+use crate::data::disturbed::kept_in;
 use crate::data::error::Error;
 use crate::data::exact::{self, Unlike};
 use crate::data::matched::{self, Matched};
@@ -224,7 +225,7 @@ fn method(comparisons: usize, request: &ComparisonRequest) -> Vec<String> {
 fn notes(outline: &Outline) -> Vec<String> {
     let (row, plan) = (&outline.row, &outline.plan);
     let lack = Shortfall::of(row, plan).map(|lack| lack.to_string());
-    lack.into_iter().chain(may_have_stopped(row, plan)).collect()
+    lack.into_iter().chain(kept_in(outline)).chain(may_have_stopped(row, plan)).collect()
 }
 
 /// One metric in JSON.

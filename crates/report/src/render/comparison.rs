@@ -3,6 +3,7 @@
 use serde::Serialize;
 use store::StoredStudy;
 
+use crate::data::disturbed::kept_in_stored;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::limits::LimitView;
@@ -27,6 +28,9 @@ pub struct Comparisons {
     /// Planned runs without a measurement.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<Missing>,
+    /// That disturbed runs count, as a sentence without a full stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disturbed: Option<String>,
     groups: Vec<Group>,
     /// The effect of each offload of the study's design.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,8 +49,8 @@ impl Comparisons {
         limit(&mut comparisons.groups, stored);
         let metric = request.metric.as_deref().map(known).transpose()?;
         let credit = Credits::of(stored, metric, request.confidence);
-        let missing = Missing::of(stored);
-        Ok(Self { study: Some(stored.row.id.0), missing, credit, ..comparisons })
+        let (missing, disturbed) = (Missing::of(stored), kept_in_stored(stored));
+        Ok(Self { study: Some(stored.row.id.0), missing, disturbed, credit, ..comparisons })
     }
 
     /// Compares other values. `name` says what they are.
@@ -59,6 +63,7 @@ impl Comparisons {
             name: name.to_owned(),
             confidence: subjects.first().map_or(0.95, |subject| subject.asked),
             missing: None,
+            disturbed: None,
             groups: groups(&mut subjects)?,
             credit: None,
         })
@@ -74,6 +79,7 @@ impl Comparisons {
         let compared = self.groups.iter().flat_map(|group| &group.unlike);
         text.push_str(&exact::head(compared.chain(self.credit.iter().flat_map(Credits::unlike))));
         text.push_str(&self.missing.as_ref().map_or_else(String::new, Missing::text));
+        text.extend(self.disturbed.iter().map(|note| format!("Note: {note}.\n")));
         for group in &self.groups {
             text.push('\n');
             // A study's table has the workload in its labels.

@@ -4,6 +4,7 @@ use serde::Serialize;
 use store::StudyStatus;
 
 use crate::data::differences::Difference;
+use crate::data::disturbed::kept_in;
 use crate::data::series::Entry;
 use crate::data::shortfall::stands;
 use crate::words::number::{counted, instant};
@@ -39,13 +40,14 @@ impl Member {
 }
 
 /// What a reader must know of a study.
-pub(super) fn note(entry: &Entry) -> Option<String> {
+pub(super) fn notes(entry: &Entry) -> impl Iterator<Item = String> {
     let row = &entry.outline.row;
     let is_whole = row.status == StudyStatus::Complete;
-    (!is_whole).then(|| {
+    let lack = (!is_whole).then(|| {
         let (status, runs) = (stands(row.status), counted(row.recorded_runs as usize, "run"));
         format!("study {} {status}: it has {runs}", row.id)
-    })
+    });
+    lack.into_iter().chain(kept_in(&entry.outline))
 }
 
 /// `1 study`, `3 studies`.

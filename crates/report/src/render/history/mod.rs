@@ -10,7 +10,7 @@ use serde::Serialize;
 use stats::Correction;
 use study::metric::Metric;
 
-use self::member::{Member, note};
+use self::member::{Member, notes};
 pub use self::series::Series;
 use crate::data::chosen::HistoryOrder;
 use crate::data::error::Error;
@@ -100,7 +100,7 @@ impl History {
             order,
             confidence: request.confidence,
             method: method(&series, request, is_counted),
-            notes: members.entries.iter().filter_map(|(entry, _)| note(entry)).collect(),
+            notes: members.entries.iter().flat_map(|(entry, _)| notes(entry)).collect(),
             studies,
             left_out: members.left_out,
             series,
