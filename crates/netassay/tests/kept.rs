@@ -11,8 +11,8 @@ use std::fs;
 use common::{Bench, expect, stderr, stdout};
 use serde_json::Value;
 use store::Store;
-use studies::{five_boots, plan, three};
-use study::bundled;
+use studies::{TOML, five_boots, plan, three};
+use study::{Study, bundled};
 
 fn json(bench: &Bench, arguments: &[&str]) -> Value {
     let output = bench.run(&[arguments, &["--format", "json"]].concat());
@@ -115,6 +115,43 @@ fn a_packed_study_is_shown_and_compared_like_any_other() {
         .filter(|name| name.contains("packed"))
         .collect();
     assert_eq!(names, ["packed.netassay"], "a packed study is one file");
+}
+
+#[test]
+fn plan_takes_the_spread_of_the_nearest_study_and_says_how_near_it_is() {
+    let bench = Bench::new();
+    bench.write("quick.toml", TOML);
+    let shorter = TOML.replace("700ms", "70ms");
+    let mut store = Store::open(bench.path("netassay.db")).unwrap();
+    // In the order in which they serve, which is not that of time.
+    let wanted = [
+        (TOML, "", ""),
+        (&shorter, "", "windows of another length"),
+        (TOML, "status = 'failed'", "a study that did not complete"),
+        (TOML, "name = 'other'", "another study"),
+        (
+            &shorter,
+            "name = 'other', status = 'interrupted'",
+            "another study, a study that did not complete and windows of another length",
+        ),
+    ];
+    for (toml, change, _) in wanted {
+        let id = five_boots(&mut store, Study::parse("quick.toml", toml).unwrap().plan(), "6.18", 1.0);
+        if !change.is_empty() {
+            bench.database().execute(&format!("UPDATE study SET {change} WHERE id = {id}"), []).unwrap();
+        }
+    }
+    drop(store);
+    for ((_, _, remark), id) in wanted.into_iter().zip(1..) {
+        let sized = bench.run(&["plan", "quick.toml", "--detect", "2%"]);
+        expect(&sized, 0);
+        let text = stdout(&sized).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("from study {id} (")), "{text}");
+        assert_eq!(text.contains("Note: the spread is"), !remark.is_empty(), "{text}");
+        assert!(text.contains(&format!("that of {remark}: a complete pilot")) || remark.is_empty(), "{text}");
+        let forget = format!("PRAGMA foreign_keys = ON; DELETE FROM study WHERE id = {id};");
+        bench.database().execute_batch(&forget).unwrap();
+    }
 }
 
 #[test]

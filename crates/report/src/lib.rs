@@ -17,7 +17,7 @@ pub use data::limits::LimitView;
 pub use data::metric::{primary_metrics, resolve_metric, unit_of};
 pub use data::named::Named;
 pub use data::pairs::metrics_to_compare;
-pub use data::pilot::Spread;
+pub use data::pilot::{Nearness, Spread};
 pub use data::profiled::Stacks;
 pub use data::series::Entry;
 pub use data::subject::{BootNames, Subject};

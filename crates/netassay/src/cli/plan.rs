@@ -27,8 +27,8 @@ pub(crate) struct Plan {
     /// The metric [default: that of the study's first comparison]
     #[arg(long)]
     pub(crate) metric: Option<String>,
-    /// Take the spread from this stored study (number, tag or name) [default: the newest that shows
-    /// it]
+    /// Take the spread from this stored study (number, tag or name) [default: of those that show
+    /// it one of this study, complete, with the same windows, and of several the newest]
     #[arg(long, value_name = "STORED", conflicts_with = "within")]
     pub(crate) from: Option<String>,
     /// State the spread of condition x boot, in % of the mean, instead of taking it from stored

@@ -1,7 +1,7 @@
 //! `netassay plan`: how many boots and runs a difference needs, and how long that takes.
 
-use report::{Sizing, SizingRequest, Spread};
-use store::Store;
+use report::{Nearness, Sizing, SizingRequest, Spread};
+use store::{Outline, Store, StudyId};
 use study::{Assignment, Protocol, Study, format_duration};
 
 use crate::cli::Plan;
@@ -30,6 +30,7 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
                 in_turns: false,
                 boots: None,
                 source: "the command line".to_owned(),
+                near: None,
             },
             None,
         ),
@@ -45,12 +46,12 @@ pub(crate) fn plan(flags: &Plan) -> Result<(), Failure> {
 /// A spread, and the study measured the other way with its spread, where the pilot measured both.
 type Measured = (Spread, Option<(Study, Spread)>);
 
-/// The measured spread: from the newest stored study that shows it, or the given one.
+/// The measured spread: from the nearest stored study that shows it, or the given one.
 fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
     let path = &flags.stored.database.db;
     if path.exists() {
         let store = open_read_only(path)?;
-        if let Some(spread) = newest(&store, flags, study)? {
+        if let Some(spread) = nearest(&store, flags, study)? {
             return Ok(spread);
         }
     }
@@ -62,10 +63,17 @@ fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
     )))
 }
 
-fn newest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured>, Failure> {
+/// Of studies that are as near the newest.
+fn nearest(store: &Store, flags: &Plan, study: &Study) -> Result<Option<Measured>, Failure> {
     let from = flags.from.as_ref().map(|word| newest_called(store, word)).transpose()?;
-    for row in store.studies()?.iter().rev().filter(|row| from.is_none_or(|id| row.id == id)) {
-        let pilot = store.load(row.id)?.shown();
+    let mut pilots: Vec<(Nearness, StudyId)> = Vec::new();
+    for row in store.studies()?.iter().filter(|row| from.is_none_or(|id| row.id == id)) {
+        let Outline { row, plan, .. } = store.outline(row.id, |_| Ok::<_, Failure>(Vec::new()))?;
+        pilots.push((Nearness::of(&row, &plan, study, flags.metric.as_deref())?, row.id));
+    }
+    pilots.sort_unstable_by(|one, other| other.cmp(one));
+    for (_, id) in pilots {
+        let pilot = store.load(id)?.shown();
         if let Some(spread) = Spread::of(&pilot, study, flags.metric.as_deref())? {
             let other = the_other_way(study, &pilot.plan.asked.protocol);
             let spread_of = |other: &Study| Spread::of(&pilot, other, flags.metric.as_deref());

@@ -1,17 +1,19 @@
 //! What a stored study says of the spread that another one will have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use serde::Serialize;
 use stats::{Component, Components, Observation, Question};
-use store::{StoredRun, StoredStudy};
-use study::{Condition, Study, metric::Metric};
+use store::{StoredRun, StoredStudy, StudyRow, StudyStatus};
+use study::{Condition, Plan, Study, metric::Metric};
 
 use crate::data::error::Error;
 use crate::data::metric::known;
 use crate::data::target::{Target, own_targets};
 use crate::data::turns::turns;
 use crate::words::number::{counted, instant};
+use crate::words::phrases::list;
 
 /// The confidence of a pilot's upper limit of a spread.
 pub(crate) const ASSURANCE: f64 = 0.8;
@@ -36,6 +38,64 @@ pub struct Spread {
     pub boots: Option<u32>,
     /// Their source.
     pub source: String,
+    /// How near a stored study is to the planned one; `None` if the figures are stated.
+    pub near: Option<Nearness>,
+}
+
+/// How near a stored study is to a planned one: the greater, the better its spread serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Nearness {
+    /// Whether it is the same study, whatever was set in it.
+    is_own: bool,
+    /// Whether everything that it planned was measured.
+    is_complete: bool,
+    /// Whether its windows are as long.
+    has_same_windows: bool,
+}
+
+impl Nearness {
+    /// That of a stored study to `study`, in a metric.
+    ///
+    /// # Errors
+    /// As [`crate::Sizing::new`].
+    pub fn of(row: &StudyRow, stored: &Plan, study: &Study, metric: Option<&str>) -> Result<Self, Error> {
+        let plan = study.plan();
+        let planned = &plan.conditions[target(study, metric)?.baseline];
+        let mut alike = stored.conditions.iter().filter(|one| is_alike(one, planned));
+        Ok(Self {
+            is_own: row.name == study.name(),
+            is_complete: row.status == StudyStatus::Complete,
+            has_same_windows: alike.next().is_some_and(|one| window(one) == window(planned)),
+        })
+    }
+
+    /// What makes its spread another one than that of the planned study, as a sentence without a
+    /// full stop; `None` if nothing does.
+    pub(crate) fn remark(self) -> Option<String> {
+        let remarks = [
+            (self.is_own, "another study"),
+            (self.is_complete, "a study that did not complete"),
+            (self.has_same_windows, "windows of another length"),
+        ];
+        let remarks: Vec<&str> =
+            remarks.into_iter().filter_map(|(is_so, remark)| (!is_so).then_some(remark)).collect();
+        (!remarks.is_empty()).then(|| {
+            format!(
+                "the spread is that of {}: a complete pilot of the study itself, with its windows, tells more",
+                list(&remarks)
+            )
+        })
+    }
+}
+
+/// Whether two conditions measure the same kind of traffic in the same scenario.
+fn is_alike(one: &Condition, other: &Condition) -> bool {
+    let what = |condition: &Condition| (condition.workload.traffic.kind, condition.boot.scenario);
+    what(one) == what(other)
+}
+
+fn window(condition: &Condition) -> Duration {
+    condition.workload.duration
 }
 
 impl Spread {
@@ -48,17 +108,18 @@ impl Spread {
     pub fn of(stored: &StoredStudy, study: &Study, metric: Option<&str>) -> Result<Option<Spread>, Error> {
         let target = target(study, metric)?;
         let plan = study.plan();
-        let what = |condition: &Condition| (condition.workload.traffic.kind, condition.boot.scenario);
-        let planned = what(&plan.conditions[target.baseline]);
-        let alike =
-            |condition: usize| stored.plan.conditions.get(condition).is_some_and(|one| what(one) == planned);
+        let near = Nearness::of(&stored.row, &stored.plan, study, metric)?;
+        let planned = &plan.conditions[target.baseline];
+        let alike = |condition: usize| {
+            stored.plan.conditions.get(condition).is_some_and(|one| is_alike(one, planned))
+        };
         let flows = plan.flows();
         let flow = flows.with(target.baseline);
         if target.conditions.iter().all(|condition| flow.contains(condition)) {
             let own = (0..stored.plan.conditions.len()).filter(|condition| alike(*condition));
             let flows = stored.plan.flows();
             if let Some(flow) = own.map(|one| flows.with(one)).find(|flow| flow.len() > 1) {
-                return Ok(Self::of_flows(stored, flow, target.metric));
+                return Ok(Self::of_flows(stored, near, flow, target.metric));
             }
         }
         // Where it measured in turns and in runs of their own: as the study to be planned does.
@@ -82,11 +143,11 @@ impl Spread {
         let is_apart = states_of(&plan, &target) > 1;
         let components = analysis.components;
         let components = Components { boots: components.boots.filter(|_| is_apart), ..components };
-        Ok(Self::from(stored, baseline, mean, components, false))
+        Ok(Self::from(stored, near, (baseline, mean), components, false))
     }
 
     /// That of differences inside the flows in which these conditions took turns.
-    fn of_flows(stored: &StoredStudy, together: &[usize], metric: &Metric) -> Option<Spread> {
+    fn of_flows(stored: &StoredStudy, near: Nearness, together: &[usize], metric: &Metric) -> Option<Spread> {
         let mut flows: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
         for run in stored.measurements().filter(|run| together.contains(&run.condition)) {
             if let (Some(_), Some(value)) = (turns(run), run.metrics.get(metric.key)) {
@@ -97,14 +158,16 @@ impl Spread {
         let flows: Vec<(u32, Vec<f64>)> =
             whole.map(|((boot, _), values)| (boot, values.into_values().collect())).collect();
         let mean = stats::mean(&flows.iter().map(|(_, values)| stats::mean(values)).collect::<Vec<_>>());
-        Self::from(stored, together[0], mean, Components::of_flows(&flows, 1.0 - LEVEL)?, true)
+        let components = Components::of_flows(&flows, 1.0 - LEVEL)?;
+        Self::from(stored, near, (together[0], mean), components, true)
     }
 
-    /// In % of a mean; `None` if how boots differ is unknown.
+    /// In % of a mean, that of the runs of `baseline` and those beside it; `None` if how boots
+    /// differ is unknown.
     fn from(
         stored: &StoredStudy,
-        baseline: usize,
-        mean: f64,
+        near: Nearness,
+        (baseline, mean): (usize, f64),
         components: Components,
         in_turns: bool,
     ) -> Option<Spread> {
@@ -115,7 +178,7 @@ impl Spread {
         let cell = with_boots(|component| Some(component.sd))?;
         let cell_at_most = with_boots(|component| Some(component.interval?.1));
         let share = |value: f64| 100.0 * value / mean.abs();
-        let window = stored.plan.conditions.get(baseline)?.workload.duration;
+        let window = window(stored.plan.conditions.get(baseline)?);
         let source = format!(
             "study {} ({}, {}, {}, windows of {}{})",
             stored.row.id.0,
@@ -132,6 +195,7 @@ impl Spread {
             in_turns,
             boots: Some(stored.row.boots),
             source,
+            near: Some(near),
         })
     }
 }
@@ -150,7 +214,7 @@ pub(crate) fn target(study: &Study, metric: Option<&str>) -> Result<Target, Erro
 }
 
 /// The number of states of the testbed for the conditions of a comparison.
-pub(crate) fn states_of(plan: &study::Plan, target: &Target) -> usize {
+pub(crate) fn states_of(plan: &Plan, target: &Target) -> usize {
     let of_conditions = plan.states_of_conditions();
     let compared = target.conditions.iter().chain([&target.baseline]);
     let states: BTreeSet<usize> = compared.filter_map(|one| of_conditions.get(*one).copied()).collect();

@@ -9,7 +9,7 @@ use study::{Percent, Protocol, Study};
 
 use crate::data::error::Error;
 use crate::data::looks::schedule;
-use crate::data::pilot::{ASSURANCE, Spread, states_of, target};
+use crate::data::pilot::{ASSURANCE, Nearness, Spread, states_of, target};
 use crate::words::layout::Layout;
 use crate::words::number::{counted, duration, percent, times};
 use crate::words::table::Table;
@@ -175,7 +175,7 @@ impl Sizing {
     pub fn text(&self, layout: Layout) -> String {
         let mut text = format!(
             "{}: to prove a difference of {} in {} ({} against {}) with {:.0} % power\n\
-             spread, in % of the mean: {}; from {}\n\n",
+             spread, in % of the mean: {}; from {}\n{}\n",
             self.study,
             self.detect,
             self.metric,
@@ -184,6 +184,10 @@ impl Sizing {
             100.0 * self.power,
             shown(&self.spread, self.states),
             self.spread.source,
+            self.spread
+                .near
+                .and_then(Nearness::remark)
+                .map_or_else(String::new, |remark| format!("Note: {remark}.\n")),
         );
         let mut table = Table::new(&["size", "boots", "runs", "time", "power %"]);
         let mut row = |name: &str, size: &Size| {
