@@ -227,8 +227,9 @@ impl Client {
     /// The error of an answer to another request.
     #[must_use]
     pub fn unexpected(&self, got: &Answer) -> CallError {
-        let mut got = format!("{got:?}");
-        got.truncate(got.floor_char_boundary(120));
+        // Its kind: what it holds is for the program.
+        let got = format!("{got:?}");
+        let got = got.chars().take_while(char::is_ascii_alphanumeric).collect();
         CallError::Unexpected { host: self.host.clone(), got }
     }
 

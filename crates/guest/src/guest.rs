@@ -264,7 +264,8 @@ impl Guest {
         }
         let pinned = self.threads().and_then(|threads| threads.pin(&self.pin));
         let failed = |source| {
-            format!("cannot pin the {}'s virtual CPUs to CPUs {:?}: {source}", self.name, self.pin).into()
+            let cpus = words::format_cpu_list(&self.pin);
+            format!("cannot pin the {}'s virtual CPUs to CPUs {cpus}: {source}", self.name).into()
         };
         pinned.map_err(failed)
     }

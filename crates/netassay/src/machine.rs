@@ -118,7 +118,7 @@ pub(crate) fn of_sides(study: &Study, allowed: bool) -> Result<BySide<SideSettin
     }))
 }
 
-fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure> {
+pub(crate) fn check_allowed(study: &Study, allowed: bool) -> Result<(), Failure> {
     if allowed {
         return Ok(());
     }

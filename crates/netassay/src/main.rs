@@ -10,6 +10,7 @@ mod glossary;
 mod here;
 mod machine;
 mod output;
+mod refusals;
 mod replace;
 mod signals;
 mod terminal;

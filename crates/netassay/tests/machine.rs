@@ -158,7 +158,9 @@ fn a_study_that_changes_the_machine_is_refused_unless_allowed() {
     let said = stderr(&refused);
     assert!(said.contains("--change-machine") && said.contains("net.ipv4.ip_default_ttl = 77"), "{said}");
     assert_eq!(world.state(), before);
-    expect(&world.run(&["run", "machine.toml", "--dry-run"]), 0);
+    let dry = world.run(&["run", "machine.toml", "--dry-run"]);
+    expect(&dry, 0);
+    assert!(stderr(&dry).contains("netassay run refuses it here: the study"), "{}", stderr(&dry));
     assert_eq!(world.journals().len(), 0);
 }
 

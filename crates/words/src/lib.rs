@@ -11,6 +11,7 @@ pub mod metric;
 pub mod suggest;
 
 mod answers;
+mod changeable_sysctl;
 mod closure;
 mod congestion_control;
 mod cpu_list;
@@ -42,6 +43,7 @@ mod workload;
 /// The word for the default.
 pub const DEFAULT: &str = "default";
 
+pub use changeable_sysctl::{SYSCTLS, check_sysctl};
 pub use closure::Closure;
 pub use congestion_control::CongestionControl;
 pub use cpu_list::{CpuListError, HIGHEST_CPU, format_cpu_list, parse_cpu_list};

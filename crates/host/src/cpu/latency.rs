@@ -56,7 +56,8 @@ impl HeldLatency {
         // The least of all programs counts.
         match bound(&mut file) {
             Some(now) if now <= asked => Ok(Self { microseconds, _file: file }),
-            now => Err(format!("{what}: it reads back {now:?}").into()),
+            Some(now) => Err(format!("{what}: it reads back {now} µs").into()),
+            None => Err(format!("{what}: it does not read back").into()),
         }
     }
 }

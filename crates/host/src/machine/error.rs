@@ -11,6 +11,14 @@ pub(super) fn forbidden(target: &Target, why: &str) -> Error {
     format!("cannot change {target}: {why}").into()
 }
 
+/// It is the whole machine's, and no network namespace's own.
+pub(super) fn shared(target: &Target) -> Error {
+    format!(
+        "cannot set {target} in a network namespace: this kernel keeps one for the whole machine, if any; vary it between machines (--transmitter, --receiver and --change-machine), or set it before for both ends"
+    )
+    .into()
+}
+
 /// Its file cannot be read.
 pub(super) fn unreadable(target: &Target, path: &Path, errno: io::Error) -> Error {
     refused(format_args!("read {target}"), path, errno)

@@ -16,7 +16,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-pub use allowed::SYSCTLS;
 pub use command::governor;
 use error::{forbidden, no_feature, not_taken, unreadable, unwritable};
 pub use interface::Interface;

@@ -352,7 +352,7 @@ fn check_sysctl(name: &str) -> Result<(), String> {
     if name.is_empty() || name.len() > LONGEST || !name.chars().all(plain) {
         return Err(format!("{name:?} cannot be the name of a sysctl"));
     }
-    allowed::sysctl(name)
+    words::check_sysctl(name)
 }
 
 /// The path below `/proc/sys`. No name on the list has a slash, or a dot inside a part.

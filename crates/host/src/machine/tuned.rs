@@ -1,9 +1,11 @@
 //! What a study varies of a machine from one condition to the next: as a request, and as read back.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 
 use words::{Tuning, TuningKey, format_cpu_list, format_sysctls};
 
+use super::error::shared;
 use super::requested::interrupts;
 use super::{Interface, Machine, MachineRequest, PlacementRequest, Target};
 use crate::cpu::affinity::online_cpus;
@@ -41,8 +43,36 @@ impl Machine {
         if !matches!(target, Target::Sysctl { name } if name.starts_with("net.")) {
             return Err(format!("{target} belongs to the whole machine, not to a network namespace").into());
         }
-        self.set(target, value)?;
+        self.set(target, value)
+            .map_err(|error| if self.is_shared(target) { shared(target) } else { error })?;
         self.check(target, value, &self.read(target)?)
+    }
+
+    /// Whether the caller's network namespace has a sysctl only to look at, or not at all: the
+    /// kernel keeps one for the whole machine.
+    fn is_shared(&self, target: &Target) -> bool {
+        let file = self.path(target).map(|path| path.metadata());
+        file.is_ok_and(|file| match file {
+            Ok(file) => file.permissions().readonly(),
+            Err(errno) => errno.kind() == ErrorKind::NotFound,
+        })
+    }
+
+    /// Which of these sysctls a new network namespace of this machine does not have of its own, and
+    /// why it cannot vary them. Without the privilege to make one nothing is known.
+    #[must_use]
+    pub fn shared_sysctls(names: &BTreeSet<String>) -> Vec<String> {
+        let targets = names.iter().map(|name| Target::Sysctl { name: name.clone() });
+        let of_new =
+            |target: &Target| Machine::system().is_shared(target).then(|| shared(target).to_string());
+        std::thread::scope(|scope| {
+            // The namespace ends with its thread.
+            let found = scope.spawn(|| match crate::namespace::new_net() {
+                Ok(()) => targets.filter_map(|target| of_new(&target)).collect(),
+                Err(_) => Vec::new(),
+            });
+            found.join().unwrap_or_default()
+        })
     }
 
     /// What this machine has of a setting that a condition varies, in words; several where CPUs or
@@ -117,6 +147,23 @@ mod tests {
         assert_eq!(wanted.placement, Some(PlacementRequest { interface: "eth0".to_owned(), cpu: 1 }));
         assert!(wanted.irq_affinity.is_empty());
         assert!(MachineRequest::of_condition(&Tuning::default(), "eth0").is_empty());
+    }
+
+    #[test]
+    fn a_sysctl_of_the_whole_machine_is_none_of_a_namespace() {
+        let (keep, _) =
+            files(&[("proc/sys/net/core/rmem_max", "1\n"), ("proc/sys/net/core/somaxconn", "1\n")]);
+        let machine = Machine::below(keep.path());
+        let path = keep.path().join("proc/sys/net/core/rmem_max");
+        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
+        for (name, is_shared) in
+            [("net.core.rmem_max", true), ("net.core.netdev_budget", true), ("net.core.somaxconn", false)]
+        {
+            assert_eq!(machine.is_shared(&Target::Sysctl { name: name.to_owned() }), is_shared, "{name}");
+        }
+        let target = Target::Sysctl { name: "net.core.netdev_budget".to_owned() };
+        let why = machine.set_of_network(&target, "2").unwrap_err().to_string();
+        assert!(why.contains("for the whole machine"), "{why}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use netassay_host::Ethtool;
 use netassay_host::journal::{Fate, Journal, Manner, restore};
-use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, SYSCTLS, Target, Value};
+use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, Target, Value};
 use nix::sys::ptrace;
 use nix::sys::signal::{Signal, kill, raise};
 use nix::sys::wait::{WaitStatus, waitpid};
@@ -55,7 +55,7 @@ pub(crate) fn restored(_stage: &mut Stage) {
     let directory = tempfile::tempdir().unwrap();
     let machine = Machine::system();
     let (mut changed, mut refused) = (0, Vec::new());
-    for name in SYSCTLS {
+    for name in words::SYSCTLS {
         let target = sysctl(name);
         let file = format!("/proc/sys/{}", name.replace('.', "/"));
         // A namespace shows its own, and may write them.

@@ -20,6 +20,7 @@ use crate::failure::{Failure, say};
 use crate::here;
 use crate::machine::{self, Changed};
 use crate::output::{self, named};
+use crate::refusals::refusals;
 use crate::signals;
 use crate::terminal::Progress;
 use crate::turn;
@@ -179,16 +180,25 @@ fn dry_run_between(study: &Study, reached: &ReachedHosts, flags: &RunFlags) -> R
 
 fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Failure> {
     let plan = study.plan();
+    let mut refused = refusals(study);
+    let is_allowed = flags.change_machine || study.machine().is_empty();
+    refused.extend(machine::check_allowed(study, is_allowed).err().map(|error| error.to_string()));
     let (plan, notes, costs) = match runner::probe(plan.clone(), lab) {
         Ok(probed) => (probed.plan, probed.notes, Some(probed.costs)),
         Err(error) if error.is_interrupt() => return Err(error.into()),
         Err(error) => {
-            say(&format!(
-                "netassay: the features cannot be set here, so the plan shows only what the file says: {error}"
-            ));
+            let error = error.to_string();
+            // What was found before may be what stopped the try.
+            if !refused.iter().any(|why| error.contains(why.as_str())) {
+                refused.push(error);
+            }
+            say("netassay: nothing could be tried here: the plan shows what the file says");
             (plan, studies::crowding(study), None)
         }
     };
+    for why in refused {
+        say(&format!("netassay: netassay run refuses it here: {why}"));
+    }
     let listing = report::PlanListing::new(study, plan, notes, costs.as_ref());
     output::show(&listing, &flags.output, flags.tables.wide, report::PlanListing::text)
 }

@@ -10,6 +10,7 @@ use study::{Assignment, Study, bundled};
 use crate::cli::{Changes, Check, Format, Formatted, New, Studies};
 use crate::failure::{Failure, say};
 use crate::output::{layout, named, print, print_json, print_page};
+use crate::refusals::refusals;
 
 /// Finds a study by its bundled name or its file, and applies the changes.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
@@ -90,6 +91,9 @@ pub(crate) fn check(flags: &Check) -> Result<(), Failure> {
     ));
     for note in crowding(&study) {
         say(&format!("note: {note}"));
+    }
+    for why in refusals(&study) {
+        say(&format!("note: netassay run refuses it here: {why}"));
     }
     Ok(())
 }

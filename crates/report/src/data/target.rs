@@ -127,7 +127,11 @@ pub(crate) fn condition(study: i64, plan: &Plan, word: &str) -> Result<usize, Er
     found.ok_or_else(|| Error::UnknownCondition {
         study,
         word: word.to_owned(),
-        known: conditions.iter().map(|one| format!("{:?}", one.label)).collect::<Vec<_>>().join(", "),
+        known: conditions
+            .iter()
+            .map(|one| format!("{:?}", one.label.as_str()))
+            .collect::<Vec<_>>()
+            .join(", "),
     })
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A condition's name for people, word by word: `ipv4 offloads=none`. It is used as the text that
 /// it reads as.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<NameWord>", into = "Vec<NameWord>")]
 pub struct Name {
     words: Vec<NameWord>,
@@ -75,6 +75,13 @@ impl Deref for Name {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.text)
+    }
+}
+
+/// Quoted: its words are no matter of those who read it.
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text, f)
     }
 }
 

@@ -1,9 +1,11 @@
 //! `[machine]`.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use toml::de::DeValue;
-use words::{BySide, Placement, feature, format_sysctls, parse_cpu_list, parse_sysctls, suggest::quoted};
+use words::suggest::quoted;
+use words::{BySide, Placement, check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls};
 
 use crate::model::limit;
 use crate::model::machine::{Machine, Machines};
@@ -91,7 +93,24 @@ pub(crate) fn sysctl_level(value: Value<'_>, problems: &mut Problems) -> Option<
         let message = format!("`{}` does not list sysctls: {why}", quoted(value.name));
         problems.report(value.span(), message, "write it as `{ \"net.core.netdev_budget\" = 300 }`");
     }
-    read.ok().map(|all| format_sysctls(&all))
+    let all = read.ok()?;
+    // Those of a table are checked where they are read.
+    if let DeValue::String(_) = value.value.get_ref() {
+        all.keys().for_each(|name| check_changeable(name, value.span(), problems));
+    }
+    Some(format_sysctls(&all))
+}
+
+/// Reports a sysctl that the machine would refuse to change.
+fn check_changeable(name: &str, span: Range<usize>, problems: &mut Problems) {
+    if is_sysctl(name)
+        && let Err(why) = check_sysctl(name)
+    {
+        let message = format!("a study cannot set `{}`: {why}", quoted(name));
+        let help =
+            "docs/studies.md lists what it can set; what you set yourself before is recorded with each boot";
+        problems.report(span, message, help);
+    }
 }
 
 /// Sysctls, by quoted names or by the tables that dotted ones make.
@@ -114,6 +133,7 @@ fn sysctls(entry: &Entry<'_>, problems: &mut Problems) -> BTreeMap<String, Strin
             let help = "write the kernel's name, which begins with `net.`, `vm.` or `kernel.`: \"net.core.rmem_max\"";
             problems.report(entry.key_span.clone(), message, help);
         } else if let Some(value) = value {
+            check_changeable(&name, entry.key_span.clone(), problems);
             sysctls.insert(name, value);
         }
     }
@@ -264,7 +284,7 @@ mod tests {
 
     #[test]
     fn it_is_written_as_it_is_read() {
-        let table = "[machine]\nsysctl = { \"net.ipv4.x\" = 'a \"b\" \\c' }\ngovernor = \"performance\"\n\
+        let table = "[machine]\nsysctl = { \"net.ipv4.tcp_mem\" = 'a \"b\" \\c' }\ngovernor = \"performance\"\n\
                      irq_affinity = { eth0 = [0, 2] }\nfeatures = { eth0 = { tso = false, \"rx-gro\" = true } }\n";
         let machine = read(table).unwrap();
         assert_eq!(read(&written(&machine)).unwrap(), machine);
@@ -275,8 +295,8 @@ mod tests {
     fn the_machine_of_one_side_may_differ() {
         let machines = read(
             "[machine]\ngovernor = \"performance\"\ncpu_latency = 0\nplacement = { irq = 0, traffic = 1 }\n\
-             sysctl = { \"net.core.a\" = 1, \"net.core.b\" = 1 }\nfeatures = { eth0 = { tso = false, gro = false } }\n\
-             [machine.receiver]\ncpu_latency = 50\nsysctl.net.core.b = 2\nfeatures = { eth0 = { gro = true } }\n\
+             sysctl = { \"net.core.rmem_max\" = 1, \"net.core.wmem_max\" = 1 }\nfeatures = { eth0 = { tso = false, gro = false } }\n\
+             [machine.receiver]\ncpu_latency = 50\nsysctl.net.core.wmem_max = 2\nfeatures = { eth0 = { gro = true } }\n\
              placement = { irq = 2, traffic = 3 }\n",
         )
         .unwrap();
@@ -286,7 +306,7 @@ mod tests {
         assert_eq!((receiver.governor.as_deref(), receiver.cpu_latency), (Some("performance"), Some(50)));
         assert_eq!(receiver.placement, Some(Placement { irq: 2, traffic: 3 }));
         assert_eq!(
-            (receiver.sysctl["net.core.a"].as_str(), receiver.sysctl["net.core.b"].as_str()),
+            (receiver.sysctl["net.core.rmem_max"].as_str(), receiver.sysctl["net.core.wmem_max"].as_str()),
             ("1", "2")
         );
         assert_eq!(receiver.features["eth0"], [("gro".to_owned(), true), ("tso".to_owned(), false)].into());
@@ -300,14 +320,17 @@ mod tests {
     #[test]
     fn a_sysctl_may_be_empty_or_long() {
         let long = "1024,".repeat(1000);
-        let table = format!("[machine.sysctl]\nnet.ipv4.a = \"\"\nnet.ipv4.b = \"{long}\"\n");
+        let table = format!("[machine.sysctl]\nnet.ipv4.tcp_rmem = \"\"\nnet.ipv4.tcp_wmem = \"{long}\"\n");
         let machine = read(&table).unwrap();
         assert_eq!(
-            (machine.both.sysctl["net.ipv4.a"].as_str(), machine.both.sysctl["net.ipv4.b"].as_str()),
+            (
+                machine.both.sysctl["net.ipv4.tcp_rmem"].as_str(),
+                machine.both.sysctl["net.ipv4.tcp_wmem"].as_str()
+            ),
             ("", long.as_str())
         );
         assert_eq!(read(&written(&machine)).unwrap(), machine);
-        let longer = format!("[machine.sysctl]\nnet.ipv4.a = \"{}\"\n", "1".repeat(70_000));
+        let longer = format!("[machine.sysctl]\nnet.ipv4.tcp_rmem = \"{}\"\n", "1".repeat(70_000));
         assert!(read(&longer).unwrap_err().contains("at most 65536 bytes"));
     }
 
@@ -324,7 +347,19 @@ mod tests {
             ("[machine]\nsysctl = 1", "must be a table"),
             ("[machine]\nsysctl = { \"fs.file-max\" = 1 }", "is not the name of a sysctl"),
             ("[machine]\nsysctl = { \"net..x\" = 1 }", "is not the name of a sysctl"),
-            ("[machine]\nsysctl = { \"net.core.x\" = 1.5 }", "a whole number or a string"),
+            (
+                "[machine]\nsysctl = { \"net.ipv4.ip_forward\" = 1 }",
+                "a study cannot set `net.ipv4.ip_forward`: its effect",
+            ),
+            (
+                "[machine.receiver.sysctl]\nnet.core.default_qdisc = \"fq\"",
+                "a study cannot set `net.core.default_qdisc`",
+            ),
+            (
+                "[factors]\nsysctl = [{ \"net.ipv4.ip_forward\" = 1 }, \"net.core.none=1\"]",
+                "a study cannot set `net.core.none`: it is not on the list",
+            ),
+            ("[machine]\nsysctl = { \"net.core.dev_weight\" = 1.5 }", "a whole number or a string"),
             ("[machine]\ngovernor = 1", "must be a string"),
             ("[machine]\nirq_affinity = { \"../x\" = [0] }", "cannot be the name of an interface"),
             ("[machine]\nirq_affinity = { eth0 = [] }", "must list 1 to"),

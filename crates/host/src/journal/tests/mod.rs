@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use super::file::JournalFile;
 use super::line::{Announced, Header, Record, write};
 use super::*;
-use crate::machine::{Machine, SYSCTLS, Target, Value};
+use crate::machine::{Machine, Target, Value};
 
 /// No process has such a number: `PID_MAX_LIMIT` is 2^22.
 const NOBODY: u32 = u32::MAX;

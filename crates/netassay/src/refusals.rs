@@ -1,0 +1,44 @@
+//! What `netassay run` would refuse on this machine, as far as it shows before anything is built.
+
+use guest::{Kernel, Tools};
+use host::Privileges;
+use host::machine::Machine;
+use study::{Side, Study};
+
+/// What this machine lacks for a study, each with its remedy.
+pub(crate) fn refusals(study: &Study) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |why: String| {
+        if !found.contains(&why) {
+            found.push(why);
+        }
+    };
+    let plan = study.plan();
+    let in_namespaces = plan.conditions.iter().filter(|one| one.boot.scenario.is_of_namespaces());
+    let sides = in_namespaces.flat_map(|one| Side::BOTH.map(|side| one.side(side)));
+    let sysctls = sides.flat_map(|side| side.tuning.sysctl.keys().cloned()).collect();
+    Machine::shared_sysctls(&sysctls).into_iter().for_each(&mut add);
+    let states = plan.states();
+    let (mut is_here, mut has_guests) = (false, false);
+    for state in states {
+        is_here |= !state.scenario.has_machines();
+        let Some(guest) = &state.guest else { continue };
+        has_guests = true;
+        if let Err(error) = Kernel::find(guest.kernel.as_deref()) {
+            add(error.to_string());
+        }
+    }
+    if has_guests && let Err(error) = Tools::here().qemu() {
+        add(error.to_string());
+    }
+    let privileges = Privileges::read();
+    if is_here && !privileges.privileged() {
+        if let Some(obstacle) = privileges.user_namespaces.obstacle() {
+            add(format!("the namespaces of the hosts cannot be made: {obstacle}"));
+        }
+        if !study.machine().is_empty() {
+            add("the settings of `[machine]` need root: run netassay as root, or remove them".to_owned());
+        }
+    }
+    found
+}
