@@ -130,7 +130,9 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
                 above(bar, format!("  failed: {label}: {why}"));
             }
             if let Some(invalid) = invalid {
-                above(bar, format!("  {}: {label}", disturbed(invalid)));
+                if let Some(line) = disturbed("", invalid) {
+                    above(bar, line);
+                }
             }
             bar.set_length(*of as u64);
             bar.set_prefix(duration(*left_s));
@@ -142,6 +144,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
         | Event::BootStarted { .. }
         | Event::BootLost { .. }
         | Event::Apart { .. }
+        | Event::Expected { .. }
         | Event::Settles { .. }
         | Event::Looked { .. } => {
             if let Some(line) = line(event) {
@@ -201,23 +204,26 @@ fn line(event: &Event) -> Option<String> {
         }
         Event::RunFinished { run, label, primary, failed, invalid, done, of, left_s } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
-            let result = match (failed, invalid, primary) {
-                (Some(why), ..) => format!("failed: {why}"),
-                (None, Some(invalid), _) => disturbed(invalid),
-                (None, None, Some((metric, value))) => {
+            let head = format!("[{done}/{of}] boot {} {kind} {}: ", run.boot, run.repeat);
+            if let (None, Some(invalid)) = (failed, invalid) {
+                return disturbed(&head, invalid);
+            }
+            let result = match (failed, primary) {
+                (Some(why), _) => format!("failed: {why}"),
+                (None, Some((metric, value))) => {
                     let unit = study::metric::find(metric).map_or("1", |metric| metric.unit);
                     let unit = if unit == "1" { String::new() } else { format!(" {unit}") };
                     format!("{metric} {value:.1}{unit}")
                 }
-                (None, None, None) => "done".to_owned(),
+                (None, None) => "done".to_owned(),
             };
-            format!(
-                "[{done}/{of}] boot {} {kind} {}: {label}: {result} ({} left)",
-                run.boot,
-                run.repeat,
-                duration(*left_s)
-            )
+            format!("{head}{label}: {result} ({} left)", duration(*left_s))
         }
+        Event::Expected { all_s, said_s } => format!(
+            "as the runs so far take, the study takes {} in all, where {} were said",
+            duration(*all_s),
+            duration(*said_s)
+        ),
         Event::Apart { labels, why } => {
             format!("measured in runs of their own, not in turns: {}: {why}", labels.join(", "))
         }
@@ -248,11 +254,63 @@ fn line(event: &Event) -> Option<String> {
     })
 }
 
-fn disturbed(invalid: &Invalid) -> String {
+/// A disturbed run in one line, behind `head`; that of a flow with its first run.
+fn disturbed(head: &str, invalid: &Invalid) -> Option<String> {
+    let (label, others) = invalid.labels.split_first()?;
+    let others = match others.len() {
+        0 => String::new(),
+        more => format!(" and {more} more in turns"),
+    };
     let next = if invalid.repeated { "repeated" } else { "not repeated again" };
-    format!("disturbed, {next}: {}", invalid.why)
+    let (before, after) = (head, format!("{others}: disturbed, {next}: {}", text::line(&invalid.brief)));
+    // A long label gives way first.
+    let room = WIDEST.saturating_sub(before.chars().count() + after.chars().count()).max(SHORTEST);
+    Some(cut(&format!("{before}{}{after}", cut(&text::line(label), room)), WIDEST))
+}
+
+/// Columns of the line of a disturbed run, and the fewest of its label.
+const WIDEST: usize = 100;
+const SHORTEST: usize = 16;
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most - 1).chain(['…']).collect()
 }
 
 fn duration(seconds: f64) -> String {
     report::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disturbed_run_is_one_line_and_that_of_a_flow_is_told_once() {
+        let invalid = |brief: &str, labels: &[&str]| Invalid {
+            why: "a long story".repeat(50),
+            brief: brief.to_owned(),
+            labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+            repeated: true,
+        };
+        let head = "[3/40] boot 1 run 1: ";
+        let told = |brief, labels: &[&str]| disturbed(head, &invalid(brief, labels));
+        assert_eq!(
+            told("other processes (dd)", &["ipv4"]).as_deref(),
+            Some("[3/40] boot 1 run 1: ipv4: disturbed, repeated: other processes (dd)")
+        );
+        assert_eq!(
+            told("other processes (dd)", &["dscp=0", "dscp=8"]).as_deref(),
+            Some(
+                "[3/40] boot 1 run 1: dscp=0 and 1 more in turns: disturbed, repeated: other processes (dd)"
+            )
+        );
+        assert_eq!(told("other processes (dd)", &[]), None);
+        let long = told("other processes (dd)", &["tso=off ".repeat(40).as_str()]).unwrap_or_default();
+        assert!(long.chars().count() == WIDEST && long.ends_with("repeated: other processes (dd)"), "{long}");
+        let long = told(&"a setting ".repeat(40), &["tso=off ".repeat(40).as_str()]).unwrap_or_default();
+        assert!(long.chars().count() == WIDEST && long.contains("tso=off tso=off…: disturbed"), "{long}");
+    }
 }

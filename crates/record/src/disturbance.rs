@@ -89,7 +89,49 @@ pub enum Cause {
     SettingsUnread(String),
 }
 
+/// What CPU time of others is called in a few words.
+const OTHERS: &str = "other processes";
+
+/// What disturbed a run in a few words, each kind of cause once: `other processes (dd), a CPU taken
+/// by the hypervisor`.
+#[must_use]
+pub fn in_brief(disturbances: &[Disturbance]) -> String {
+    let mut kinds: Vec<&str> = Vec::new();
+    let mut takers: Vec<&str> = Vec::new();
+    for Disturbance { cause, .. } in disturbances {
+        let taker = if let Cause::Others(taken) = cause { taken.by.first() } else { None };
+        for (known, one) in
+            [(&mut kinds, Some(cause.kind_in_words())), (&mut takers, taker.map(|taker| taker.name.as_str()))]
+        {
+            known.extend(one.filter(|one| !known.contains(one)));
+        }
+    }
+    // Their names follow.
+    kinds.sort_by_key(|kind| *kind == OTHERS);
+    let mut brief = kinds.join(", ");
+    if !takers.is_empty() {
+        brief.push_str(&format!(" ({})", takers.join(", ")));
+    }
+    brief
+}
+
 impl Cause {
+    /// What kind of disturbance it is, without figures.
+    fn kind_in_words(&self) -> &'static str {
+        match self {
+            Self::ClockSource | Self::ClockApart { .. } => "a clock that changed",
+            Self::Slept { .. } => "the machine slept",
+            Self::OpenedLate { .. } | Self::ClosedLate { .. } | Self::Length { .. } => {
+                "no CPU for the agent in time"
+            }
+            Self::Stolen { .. } => "a CPU taken by the hypervisor",
+            Self::Waited { .. } => "a virtual CPU that waited",
+            Self::Session(_) => "another session",
+            Self::Setting(_) | Self::SettingsUnread(_) => "a setting that changed",
+            Self::Others(_) => OTHERS,
+        }
+    }
+
     /// The same with its figures in the digits that people are shown: of one thing, two looks tell
     /// figures that differ below them.
     #[must_use]
@@ -202,5 +244,25 @@ mod tests {
         }
         let on = |cpu| Cause::Stolen { share: 0.12, cpu }.rounded();
         assert_ne!(on(0), on(1));
+    }
+
+    #[test]
+    fn in_brief_each_kind_of_cause_is_said_once() {
+        let others = |names: &[&str]| {
+            let taker = |name: &&str| Taker { name: (*name).to_owned(), who: Who::Kernel, share: 0.3 };
+            Cause::Others(Taken { share: 0.5, cpus: vec![0, 1], by: names.iter().map(taker).collect() })
+        };
+        let all = [
+            others(&["rustc", "dd"]),
+            others(&["rustc"]),
+            others(&["cc1"]),
+            Cause::OpenedLate { ns: 150_000_000 },
+            Cause::Length { ns: 1_200_000_000, planned_ns: 1_000_000_000 },
+            others(&[]),
+        ];
+        let all = all.map(|cause| Disturbance { at: Some(Part::Transmitter), cause });
+        assert_eq!(in_brief(&all), "no CPU for the agent in time, other processes (rustc, cc1)");
+        assert_eq!(in_brief(&all[3..4]), "no CPU for the agent in time");
+        assert_eq!(in_brief(&[]), "");
     }
 }

@@ -24,7 +24,7 @@ mod turns;
 
 pub use cpus::CpuSplit;
 pub use detail::{Detail, Drifted, ExactRun};
-pub use disturbance::{Cause, Disturbance, Part};
+pub use disturbance::{Cause, Disturbance, Part, in_brief};
 pub use drift::{Difference, Drift, Interface, Setting};
 pub use environment::{Environment, GuestEnvironment, NamedMachine};
 pub use evidence::{

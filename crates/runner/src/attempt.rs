@@ -133,6 +133,7 @@ impl Campaign<'_> {
             end = Try::Again;
         }
         let share = begun.elapsed() / u32::try_from(flow.len()).unwrap_or(u32::MAX).max(1);
+        let mut together = labels.clone();
         for ((run, label), new) in flow.iter().zip(&labels).zip(new) {
             if !run.warmup {
                 session.ahead.remove(&key_of(run));
@@ -154,7 +155,11 @@ impl Campaign<'_> {
                     if !repeated {
                         session.given_up.insert(key_of(run));
                     }
-                    invalid = Some(Invalid { why, repeated });
+                    let brief = match record::in_brief(new.detail.disturbed()) {
+                        brief if brief.is_empty() => why.clone(),
+                        brief => brief,
+                    };
+                    invalid = Some(Invalid { why, brief, labels: std::mem::take(&mut together), repeated });
                 }
             }
             session.progress.step(session.window_of(run), share);
@@ -168,6 +173,9 @@ impl Campaign<'_> {
                 of: session.progress.of(),
                 left_s: session.progress.left().as_secs_f64(),
             });
+        }
+        if let Some((all, said)) = session.progress.corrected() {
+            self.tell(Event::Expected { all_s: all.as_secs_f64(), said_s: said.as_secs_f64() });
         }
         Ok(end)
     }

@@ -79,6 +79,13 @@ pub enum Event {
         /// Expected time to the end, in seconds.
         left_s: f64,
     },
+    /// The runs so far show that the session takes another time than was said.
+    Expected {
+        /// How long it takes in all, in seconds.
+        all_s: f64,
+        /// How long it was said to take.
+        said_s: f64,
+    },
     /// Conditions that were to take turns in one flow are measured in runs of their own.
     Apart {
         /// Theirs.
@@ -138,6 +145,11 @@ pub enum Event {
 pub struct Invalid {
     /// By what.
     pub why: String,
+    /// The same in a few words, each kind of cause once.
+    pub brief: String,
+    /// The conditions of all runs of its flow, which were disturbed with it: of the first of them.
+    /// The others have none.
+    pub labels: Vec<String>,
     /// Is it repeated at once? If not, no repeats are left, and this planned run has no
     /// measurement.
     pub repeated: bool,

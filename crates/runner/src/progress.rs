@@ -32,7 +32,17 @@ pub(crate) struct Progress {
     boots: Vec<BootState>,
     /// What the finished runs took beside their ramps and windows.
     beside: Duration,
+    /// What runs and boots have taken.
+    taken: Duration,
+    /// How long the session was said to take.
+    said: Duration,
 }
+
+/// So many runs must have ended before what they took corrects what was said of all.
+const FEWEST: usize = 3;
+/// By less in time, or by a smaller factor, no correction is said.
+const LEAST: Duration = Duration::from_secs(10);
+const FACTOR: f64 = 1.5;
 
 impl Progress {
     /// Of a session with these runs, boot by boot.
@@ -41,7 +51,7 @@ impl Progress {
         let windows = open.iter().flatten().map(|run| each[run.condition]).sum();
         let states =
             open.iter().filter_map(|boot| Some(plan.conditions[boot.first()?.condition].boot.clone()));
-        Self {
+        let mut progress = Self {
             each,
             windows,
             boots: states.collect(),
@@ -49,7 +59,11 @@ impl Progress {
             costs,
             done: 0,
             beside: Duration::ZERO,
-        }
+            taken: Duration::ZERO,
+            said: Duration::ZERO,
+        };
+        progress.said = progress.left();
+        progress
     }
 
     /// A run has ended after this time.
@@ -57,6 +71,7 @@ impl Progress {
         self.done += 1;
         self.windows = self.windows.saturating_sub(window);
         self.beside += took.saturating_sub(window);
+        self.taken += took;
         self.costs.run = self.beside / u32::try_from(self.done).unwrap_or(u32::MAX);
     }
 
@@ -93,6 +108,19 @@ impl Progress {
     /// A boot in this state has ended; this is its time beside the runs.
     pub(crate) fn booted(&mut self, state: &BootState, took: Duration) {
         self.costs.booted(state, took);
+        self.taken += took;
+    }
+
+    /// How long the session takes in all and how long it was said to take, where that is far off.
+    /// From then on the correction is what was said.
+    pub(crate) fn corrected(&mut self) -> Option<(Duration, Duration)> {
+        let (all, said) = (self.taken.saturating_add(self.left()), self.said);
+        let (less, more) = (all.min(said), all.max(said));
+        let is_far = more > less.mul_f64(FACTOR) && more - less >= LEAST && self.done >= FEWEST;
+        is_far.then(|| {
+            self.said = all;
+            (all, said)
+        })
     }
 
     pub(crate) fn done(&self) -> usize {
@@ -148,6 +176,25 @@ mod tests {
             progress.step(WINDOW, WINDOW);
         }
         assert_eq!((progress.done(), progress.of(), progress.left()), (13, 13, Duration::ZERO));
+    }
+
+    #[test]
+    fn what_was_said_is_corrected_once_runs_show_it() {
+        let (mut progress, state) = progress();
+        let said = progress.left();
+        progress.built(&state);
+        for run in 0..4 {
+            assert_eq!(progress.corrected(), None, "after {run} runs");
+            progress.step(WINDOW, 100 * WINDOW);
+            if run == 2 {
+                let (all, before) = progress.corrected().unwrap();
+                assert_eq!((all, before), (3 * 100 * WINDOW + progress.left(), said));
+            }
+        }
+        // It holds from then on, until it is far off again.
+        assert_eq!(progress.corrected(), None);
+        progress.booted(&state, 100 * said);
+        assert!(progress.corrected().is_some_and(|(all, _)| all > 100 * said));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::render::answer::answered;
 use crate::render::copies;
 use crate::render::credit::Credits;
 use crate::render::environment::{machines, programs};
+use crate::render::exhibit::Exhibit;
 use crate::render::list::note;
 use crate::render::overview::{is_needed, overview};
 use crate::render::results::Results;
@@ -34,6 +35,10 @@ impl Results {
         self.answers_into(&mut text, layout);
         if self.has_measurements() {
             self.measured(&mut text, layout);
+        }
+        let Exhibit { title, table, .. } = self.disturbed_figures();
+        if !table.is_empty() {
+            text.push_str(&format!("\n{title}:\n{}", table.fit(layout)));
         }
         text.push('\n');
         for sentence in copies::both_ways(&self.comparisons, &self.stored.plan) {

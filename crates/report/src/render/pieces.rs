@@ -296,7 +296,8 @@ impl Results {
             }
             Exhibit { title: title.to_owned(), table, notes: Vec::new() }
         });
-        exhibits.filter(|exhibit| !exhibit.table.is_empty()).collect()
+        let figures = std::iter::once(self.disturbed_figures());
+        figures.chain(exhibits).filter(|exhibit| !exhibit.table.is_empty()).collect()
     }
 
     /// How many runs count though something disturbed them (`--keep-disturbed`).

@@ -2,14 +2,17 @@
 
 use store::{RunStatus, StoredRun};
 
+use crate::render::exhibit::Exhibit;
 use crate::render::results::Results;
 use crate::words::layout::Layout;
-use crate::words::number::{figure, instant};
+use crate::words::number::{figure, instant, plain};
 use crate::words::table::Table;
 
 /// The titles of the lists of tries that do not count.
 pub(super) const FAILED: &str = "Failed runs";
 pub(super) const DISTURBED: &str = "Disturbed runs, which do not count";
+
+const DISTURBED_FIGURES: &str = "Disturbed, so nothing is concluded from these figures";
 
 /// Columns of the table.
 const STARTED: usize = 0;
@@ -40,6 +43,33 @@ impl Results {
             if run.status == RunStatus::Invalid { invalid.push(bad) } else { failed.push(bad) }
         }
         [failed, invalid]
+    }
+
+    /// What disturbed runs measured, where no run counts; else empty.
+    pub(super) fn disturbed_figures(&self) -> Exhibit {
+        let mut table = Table::new(&["condition", "metric", "tries", "mean", "least", "most"]).named(0);
+        let disturbed = |run: &&StoredRun| run.status == RunStatus::Invalid && !run.warmup;
+        let plan = &self.stored.plan;
+        for condition in plan.conditions.iter().filter(|_| !self.has_measurements()) {
+            let kind = condition.workload.traffic.kind;
+            let metric = if plan.exact { kind.exact_metric() } else { kind.primary_metric() };
+            let own = self.stored.runs.iter().filter(|run| run.condition == condition.index);
+            let values: Vec<f64> =
+                own.filter(disturbed).filter_map(|run| run.metrics.get(metric.key)).copied().collect();
+            if values.is_empty() {
+                continue;
+            }
+            let named = format!("{} {}", metric.key, plain(metric.unit));
+            let (least, most) =
+                values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), one| {
+                    (least.min(*one), most.max(*one))
+                });
+            let [mean, least, most] = [stats::mean(&values), least, most].map(figure);
+            let tries = values.len().to_string();
+            table.row(&[&condition.label, named.trim_end(), &tries, &mean, &least, &most]);
+            table.is_of(&condition.label);
+        }
+        Exhibit { title: DISTURBED_FIGURES.to_owned(), table, notes: Vec::new() }
     }
 
     fn run_table(&self) -> Table {

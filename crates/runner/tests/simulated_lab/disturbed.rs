@@ -16,7 +16,7 @@ const WARMUPS: usize = 3;
 /// What was told of disturbed runs: boot and whether it is repeated.
 fn told(events: &[Event]) -> Vec<(u32, bool)> {
     let invalid = |event: &Event| match event {
-        Event::RunFinished { run, invalid: Some(Invalid { why, repeated }), failed: None, .. } => {
+        Event::RunFinished { run, invalid: Some(Invalid { why, repeated, .. }), failed: None, .. } => {
             assert_eq!(why, "another session measured on this machine (--beside): a loud neighbour");
             Some((run.boot, *repeated))
         }
