@@ -33,5 +33,5 @@ pub use compare::{
 pub use error::StatsError;
 pub use model::{Component, Components, ErrorTerm};
 pub use observed::{Observation, Summary, mean};
-pub use question::{Against, Correction, Design, Look, Margin, Question};
-pub use wording::{confidence, corrected, fixed, seen, signed};
+pub use question::{Against, Correction, Design, Look, Margin, Question, ValueRange};
+pub use wording::{Seen, confidence, corrected, fixed, signed};

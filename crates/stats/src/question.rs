@@ -58,6 +58,56 @@ pub struct Look {
     pub schedule: Schedule,
 }
 
+/// The range that values cannot leave by their nature: rates, times and counts are not negative,
+/// shares at most 100 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ValueRange {
+    /// The least possible value; `None`: there is none.
+    pub least: Option<f64>,
+    /// The largest possible value; `None`: there is none.
+    pub most: Option<f64>,
+}
+
+impl ValueRange {
+    /// Any value.
+    pub const ANY: ValueRange = ValueRange { least: None, most: None };
+    /// No negative one.
+    pub const NON_NEGATIVE: ValueRange = ValueRange { least: Some(0.0), most: None };
+
+    /// An interval of a value without what is not possible. `value` is in it: a measured value is
+    /// possible, whatever was thought of it.
+    pub(crate) fn of_value(self, (low, high): (f64, f64), value: f64) -> (f64, f64) {
+        let (least, most) = self.ends();
+        (low.max(least.min(value)), high.min(most.max(value)))
+    }
+
+    /// An interval of the difference from a baseline between these ends without what is not
+    /// possible. Where a true mean is at an end of the range, all values are, so that cutting costs
+    /// no confidence.
+    pub(crate) fn of_difference(self, (low, high): (f64, f64), baseline: (f64, f64)) -> (f64, f64) {
+        let (least, most) = self.ends();
+        (low.max((least - baseline.1).min(0.0)), high.min((most - baseline.0).max(0.0)))
+    }
+
+    /// The same of a difference in % of a baseline between these ends.
+    pub(crate) fn of_share(self, (low, high): (f64, f64), baseline: (f64, f64)) -> (f64, f64) {
+        let share = |value: f64, of: f64| 100.0 * (value / of - 1.0);
+        let least = self.least.filter(|least| *least >= 0.0).map(|least| share(least, baseline.1).min(0.0));
+        let most = self.most.filter(|_| baseline.0 > 0.0).map(|most| share(most, baseline.0).max(0.0));
+        (least.map_or(low, |least| low.max(least)), most.map_or(high, |most| high.min(most)))
+    }
+
+    /// The largest fall and the largest rise from a baseline.
+    pub(crate) fn from(self, baseline: f64) -> (f64, f64) {
+        let (least, most) = self.ends();
+        ((baseline - least).max(0.0), (most - baseline).max(0.0))
+    }
+
+    fn ends(self) -> (f64, f64) {
+        (self.least.unwrap_or(f64::NEG_INFINITY), self.most.unwrap_or(f64::INFINITY))
+    }
+}
+
 /// A question to [`analyse`](crate::analyse).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Question {
@@ -73,10 +123,9 @@ pub struct Question {
     pub correction: Correction,
     /// The look, if the study looks before its end.
     pub look: Option<Look>,
-    /// Whether values cannot be negative (rates, times, counts): then a percentage is at least
-    /// -100.
+    /// What values are possible: no interval leaves it.
     #[serde(default)]
-    pub non_negative: bool,
+    pub range: ValueRange,
 }
 
 impl Question {
@@ -89,7 +138,7 @@ impl Question {
             design: None,
             correction: Correction::Family,
             look: None,
-            non_negative: false,
+            range: ValueRange::ANY,
         }
     }
 
@@ -99,12 +148,6 @@ impl Question {
             (Against::Baseline(baseline), Correction::Family) => Some(baseline),
             (Against::AllPairs, _) | (_, Correction::None) => None,
         }
-    }
-
-    /// A percentage within its possible range. If values cannot be negative, no true ratio is below
-    /// -100 %, so cutting the interval there costs no confidence.
-    pub(crate) fn possible(&self, percent: f64) -> f64 {
-        if self.non_negative { percent.max(-100.0) } else { percent }
     }
 
     /// The two-sided error rate of the family, over all looks.

@@ -123,6 +123,14 @@ impl Metric {
         is_of_host || matches!(self.group, Group::Latency | Group::Messages)
     }
 
+    /// The least possible value and the largest, if there is one: a share is at most 100 %, a packet
+    /// carries a segment at least, and nothing is negative.
+    #[must_use]
+    pub fn range(&self) -> (f64, Option<f64>) {
+        let least = if self.own.starts_with("segments_per_") { 1.0 } else { 0.0 };
+        (least, (self.unit == "%").then_some(100.0))
+    }
+
     /// Whether it is said in the plural: "retransmits are", "throughput is". Counts are, but for
     /// those of messages, which say what became of them: "lost is".
     #[must_use]
@@ -386,6 +394,19 @@ mod tests {
         );
         assert!(yields.contains(&"transmitter.service_demand_packet"));
         assert!(!yields.contains(&"transmitter.service_demand_byte"));
+    }
+
+    #[test]
+    fn values_have_the_range_of_what_they_count() {
+        for (key, range) in [
+            ("throughput", (0.0, None)),
+            ("loss", (0.0, Some(100.0))),
+            ("receiver.cpu_idle", (0.0, Some(100.0))),
+            ("transmitter.segments_per_underlay_packet", (1.0, None)),
+            ("transmitter.segments", (0.0, None)),
+        ] {
+            assert_eq!(find(key).unwrap().range(), range, "{key}");
+        }
     }
 
     #[test]

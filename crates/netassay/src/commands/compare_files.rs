@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use report::{BootNames, Comparisons, Subject};
 use samples::{Boots, Column, Dataset, Group, Input, Layout, Options, Sheet};
-use stats::{Against, Design, Question};
+use stats::{Against, Design, Question, ValueRange};
 use study::Quality;
 
 use crate::cli::{Compare, CompareFiles};
@@ -47,7 +47,10 @@ fn subject(group: Group, flags: &Compare) -> Subject {
         design: flags.design,
         correction: flags.correction(),
         look: None,
-        non_negative: group.observations.iter().all(|run| run.value >= 0.0),
+        range: match group.observations.iter().all(|run| run.value >= 0.0) {
+            true => ValueRange::NON_NEGATIVE,
+            false => ValueRange::ANY,
+        },
     };
     let name = group.name.unwrap_or_default();
     let metric = group.metric.unwrap_or_else(|| "value".to_owned());

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use stats::ValueRange;
 use store::StoredStudy;
 use study::metric::{self, Metric};
 
@@ -26,6 +27,12 @@ pub(crate) fn known(word: &str) -> Result<&'static Metric, Error> {
         word: word.to_owned(),
         nearest: metric::nearest(word).map(str::to_owned),
     })
+}
+
+/// The values that a metric may have.
+pub(crate) fn range_of(metric: &Metric) -> ValueRange {
+    let (least, most) = metric.range();
+    ValueRange { least: Some(least), most }
 }
 
 /// The primary metrics of a stored study's workloads, each once.

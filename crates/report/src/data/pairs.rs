@@ -11,7 +11,7 @@ use study::{Name, Plan, Quality};
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::matched::Matched;
-use crate::data::metric::known;
+use crate::data::metric::{known, range_of};
 use crate::data::subject::{BootNames, Subject};
 use crate::data::target::{ComparisonRequest, own_targets};
 use crate::data::truth;
@@ -167,7 +167,7 @@ fn subject(
         design: Some(Design::Nested),
         correction: Correction::Family,
         look: None,
-        non_negative: true,
+        range: range_of(metric),
     };
     let is_counted = studies[1].plan.exact && exact::is_count(metric);
     let condition = &studies[1].plan.conditions[conditions.1];

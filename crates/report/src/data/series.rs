@@ -13,6 +13,7 @@ use crate::data::chosen::Chosen;
 use crate::data::differences::Difference;
 use crate::data::error::Error;
 use crate::data::matched::{self, Matched};
+use crate::data::metric::range_of;
 use crate::data::truth;
 
 /// A study of a history.
@@ -132,7 +133,7 @@ fn mean(
         design: None,
         correction: Correction::None,
         look: None,
-        non_negative: true,
+        range: range_of(metric),
     };
     let analysis = stats::analyse_among(&observations, &question, |one| one == condition)?;
     let mean = analysis.conditions.first().map(|estimate| Mean {

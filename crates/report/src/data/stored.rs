@@ -8,6 +8,7 @@ use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::limits;
 use crate::data::looks::look_of;
+use crate::data::metric::range_of;
 use crate::data::subject::Subject;
 use crate::data::target::{ComparisonRequest, Target};
 use crate::data::truth::truth;
@@ -52,8 +53,7 @@ pub(crate) fn subjects(
             design: request.design,
             correction: request.correction,
             look: look.map(|(_, look)| look),
-            // Rates, times, shares and counts.
-            non_negative: true,
+            range: range_of(target.metric),
         };
         let metric = (target.metric.key, target.metric.unit);
         let compared = target.conditions.iter().copied().chain([target.baseline]).collect();

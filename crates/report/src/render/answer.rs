@@ -47,6 +47,7 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
     let (metric, is) = (words(&group.metric), is(&group.metric));
     let mut proven: Vec<String> = Vec::new();
     let mut equivalent: Vec<String> = Vec::new();
+    let mut equal: Vec<&str> = Vec::new();
     let mut open: Vec<&str> = Vec::new();
     let mut unknown: Vec<(&str, Vec<&str>)> = Vec::new();
     let unit = plain(&group.unit);
@@ -61,6 +62,10 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
                 Some((_, labels)) => labels.push(&row.label),
                 None => unknown.push((gap.as_str(), vec![&row.label])),
             }
+            continue;
+        }
+        if comparison.is_equal() {
+            equal.push(&row.label);
             continue;
         }
         if !row.is_proven() {
@@ -104,6 +109,10 @@ pub(crate) fn answer_for(group: &Group, rows: &[&Row]) -> String {
     }
     if !equivalent.is_empty() {
         parts.push(format!("{metric} {is} equivalent for {}", list(&equivalent)));
+    }
+    if !equal.is_empty() {
+        let whom = whom(&equal, rows.len());
+        parts.push(format!("{metric} {is} equal for {whom}, as far as the numbers tell"));
     }
     if !open.is_empty() {
         // With a margin, neither difference nor equivalence was proven.

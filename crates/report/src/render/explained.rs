@@ -15,12 +15,13 @@ pub(crate) fn table(first: &[&str]) -> Table {
 
 /// A row: the difference of a part, and what it is of that of the whole.
 pub(crate) fn row(table: &mut Table, first: &[&str], one: &Comparison, whole: &Comparison) {
+    let shown = |value: f64| figure(beyond_rounding(value, whole));
     let cells = [
-        figure(one.baseline_mean),
-        figure(one.mean),
-        signed(figure(one.difference)),
+        shown(one.baseline_mean),
+        shown(one.mean),
+        signed(shown(one.difference)),
         share(one, whole),
-        range(one.interval, |end| signed(figure(end_of(end, whole)))),
+        range(one.interval, |end| signed(shown(end))),
         verdict(one).to_owned(),
     ];
     let cells = first.iter().copied().chain(cells.iter().map(String::as_str));
@@ -45,7 +46,8 @@ pub(crate) fn answer(
 ) -> String {
     let found = &explained.whole;
     let of_boots = format!("from {}, {}", counted(found.boots, "boot"), counted(runs, "run"));
-    let size = signed(figure(found.difference));
+    let shown = |value: f64| signed(figure(beyond_rounding(value, found)));
+    let size = shown(found.difference);
     let changed = match found.verdict {
         Verdict::Higher | Verdict::Lower => format!("{whole} takes {size} {unit}"),
         Verdict::Inconclusive => {
@@ -55,7 +57,7 @@ pub(crate) fn answer(
     };
     let proven = ranked(explained).into_iter().filter(|place| explained.parts[*place].verdict.is_decided());
     let named: Vec<String> = proven
-        .map(|place| format!("{} ({})", names[place], signed(figure(explained.parts[place].difference))))
+        .map(|place| format!("{} ({})", names[place], shown(explained.parts[place].difference)))
         .collect();
     let parts = match named.as_slice() {
         [] if names.is_empty() => format!("no {part} is judged"),
@@ -65,9 +67,9 @@ pub(crate) fn answer(
     format!("{changed}; {parts}; {of_boots}")
 }
 
-/// The end of an interval, without what is only the rounding of numbers as large as the whole.
-fn end_of(end: f64, whole: &Comparison) -> f64 {
-    if end.abs() < 1e-9 * whole.baseline_mean.abs() { 0.0 } else { end }
+/// A figure, without what is only the rounding of numbers as large as the whole.
+fn beyond_rounding(value: f64, whole: &Comparison) -> f64 {
+    if value.abs() < 1e-9 * whole.baseline_mean.abs() { 0.0 } else { value }
 }
 
 /// What a difference is of that of the whole; a dash where there is none to be explained.
@@ -75,7 +77,7 @@ fn share(one: &Comparison, whole: &Comparison) -> String {
     match whole.verdict {
         Verdict::NoDifferenceProven => "-".to_owned(),
         _ if whole.difference == 0.0 => "-".to_owned(),
-        _ => percent(100.0 * one.difference / whole.difference),
+        _ => percent(100.0 * beyond_rounding(one.difference, whole) / whole.difference),
     }
 }
 
@@ -94,5 +96,29 @@ fn gap_words(gap: stats::Gap) -> &'static str {
             "without an interval, which needs 2 boots or more"
         }
         gap => gap.as_str(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::layout::Layout;
+
+    #[test]
+    fn what_rounding_left_is_nothing() {
+        let whole =
+            Comparison { baseline_mean: 8254.375, mean: 8300.0, difference: 45.625, ..Comparison::default() };
+        let part = Comparison {
+            baseline_mean: 120.0,
+            mean: 120.0,
+            difference: -4.78e-7,
+            interval: Some((-5.1e-7, 4e-8)),
+            verdict: Verdict::NoDifferenceProven,
+            ..Comparison::default()
+        };
+        let mut table = table(&["stage"]);
+        row(&mut table, &["a"], &part, &whole);
+        let text = table.fit(Layout::WIDE);
+        assert!(text.contains("0 to 0") && !text.contains("e-") && !text.contains("0.0000"), "{text}");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stats::{ConditionEstimate, Observation};
+use stats::{ConditionEstimate, Observation, ValueRange};
 use store::StoredStudy;
 use study::{Kind, Name};
 
@@ -14,7 +14,7 @@ use crate::data::disturbed::Disturbed;
 use crate::data::error::Error;
 use crate::data::limits::LimitView;
 use crate::data::means::boot_means;
-use crate::data::metric::unit_of;
+use crate::data::metric::{known, range_of};
 use crate::data::missing::Missing;
 use crate::data::notes::notes;
 use crate::data::stored::subjects;
@@ -186,16 +186,12 @@ impl Results {
         let values: Vec<Observation> =
             values.map(|(condition, boot, value)| Observation { condition, boot, value }).collect();
         // What has a value that no statistics can take has no result at all.
-        let mut estimates = stats::estimates(&values, level).unwrap_or_default();
-        let is_share = unit_of(metric) == Some("%");
+        let range = known(metric).map_or(ValueRange::NON_NEGATIVE, range_of);
+        let mut estimates = stats::estimates(&values, level, range).unwrap_or_default();
         for one in &mut estimates {
             let of_groups = compared.iter().flat_map(|group| &group.conditions);
             if let Some(own) = of_groups.map(|own| own.estimate).find(|own| own.condition == one.condition) {
                 *one = own;
-            }
-            if let Some((_, high)) = one.interval.as_mut().filter(|_| is_share) {
-                // No share is above all of it.
-                *high = high.min(100.0_f64.max(one.mean));
             }
         }
         (level, estimates)

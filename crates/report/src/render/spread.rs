@@ -1,6 +1,6 @@
 //! The spread of boots and runs: whether more boots or more runs would help.
 
-use stats::{Comparison, Component, Components};
+use stats::{Comparison, Component, Components, Seen};
 
 use crate::render::row::Row;
 use crate::words::layout::Layout;
@@ -45,18 +45,19 @@ pub(crate) fn seen(rows: &[Row], unit: &str) -> Option<String> {
     } else {
         (absolute, figure, if unit.is_empty() { String::new() } else { format!(" {unit}") })
     };
-    let (low, high) = ends(sizes.iter().map(|(size, _)| (*size, *size)))?;
-    let (low, high) = (show(low), show(high));
-    let size = if low == high { low } else { format!("{low} to {high}") };
-    let interval = ends(sizes.iter().filter_map(|(_, interval)| *interval));
-    // Runs without spread have none.
-    let interval = interval.filter(|(low, high)| show(*low) != show(*high));
-    let interval = interval.map(|ends| range(Some(ends), show));
+    let seen = Seen {
+        sizes: ends(sizes.iter().map(|(size, _)| (*size, *size)))?,
+        interval: ends(sizes.iter().filter_map(|(_, interval)| *interval)),
+        possible: rows
+            .iter()
+            .map(|row| row.comparison.possible_sizes(is_relative))
+            .fold((f64::INFINITY, f64::INFINITY), |(fall, rise), one| (fall.min(one.0), rise.min(one.1))),
+    };
     let boots = rows.iter().filter(|row| row.comparison.detectable.is_some()).map(|row| row.comparison.boots);
     let (least, most) = ends(boots.map(|boots| (boots as f64, boots as f64)))?;
     let boots =
         if least == most { counted(most as usize, "boot") } else { format!("{least} to {most} boots") };
-    Some(stats::seen(&size, interval.as_deref(), &unit, &boots))
+    Some(seen.sentence(show, &unit, &boots))
 }
 
 /// The lowest of the first and the highest of the second; `None` if empty.

@@ -206,6 +206,7 @@ impl Line<'_> {
 /// The verdict in a word or two.
 pub(crate) fn short(row: &Row) -> &'static str {
     match row.comparison.verdict {
+        Verdict::NoDifferenceProven if row.comparison.is_equal() => "equal",
         Verdict::NoDifferenceProven => "not proven",
         verdict => row.quality.unwrap_or(verdict.as_str()),
     }

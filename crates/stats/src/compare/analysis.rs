@@ -10,7 +10,7 @@ use super::{ratio, robust, wild};
 use crate::error::StatsError;
 use crate::model::{Components, ErrorTerm, Estimate, Fit};
 use crate::observed::{Cells, Observation};
-use crate::question::{Against, Design, Question};
+use crate::question::{Against, Design, Question, ValueRange};
 
 /// The analysis of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -128,22 +128,25 @@ pub fn analyse_with(
 }
 
 /// The conditions of `observations` by themselves, each interval with `level` by itself. They are
-/// those of [`analyse`] without a comparison, looks, or a family. Values cannot be negative.
+/// those of [`analyse`] without a comparison, looks, or a family. `range`: what values are possible.
 ///
 /// # Errors
 /// [`StatsError`] for a value that is not finite, or a level outside of 0 to 1.
-pub fn estimates(observations: &[Observation], level: f64) -> Result<Vec<ConditionEstimate>, StatsError> {
-    let question = Question { level, non_negative: true, ..Question::against(0) };
+pub fn estimates(
+    observations: &[Observation],
+    level: f64,
+    range: ValueRange,
+) -> Result<Vec<ConditionEstimate>, StatsError> {
+    let question = Question { level, range, ..Question::against(0) };
     question.check()?;
     let fit = Fit::of(&Cells::of(observations)?, &question);
     let alpha = |_: &Estimate, _: usize| Some(question.alpha());
-    Ok(fit.conditions().iter().map(|condition| by_itself(&fit, *condition, 0.0, alpha)).collect())
+    Ok(fit.conditions().iter().map(|condition| by_itself(&fit, *condition, range, alpha)).collect())
 }
 
 fn estimate(fit: &Fit, condition: usize, asked: &Asked<'_>) -> ConditionEstimate {
     let question = &asked.question;
-    let least = if question.non_negative { 0.0 } else { f64::NEG_INFINITY };
-    by_itself(fit, condition, least, |estimate, boots| match question.look {
+    by_itself(fit, condition, question.range, |estimate, boots| match question.look {
         Some(look) if estimate.is_sure() => {
             asked.spending.nominal(At::new(look, estimate.df, boots), question.alpha())
         }
@@ -152,20 +155,21 @@ fn estimate(fit: &Fit, condition: usize, asked: &Asked<'_>) -> ConditionEstimate
 }
 
 /// A condition whose interval has the error rate `alpha` for its estimate and its number of boots,
-/// and does not go below `least`.
+/// and does not leave `range`.
 fn by_itself(
     fit: &Fit,
     condition: usize,
-    least: f64,
+    range: ValueRange,
     alpha: impl Fn(&Estimate, usize) -> Option<f64>,
 ) -> ConditionEstimate {
     let cells = fit.cells(condition);
     let estimate = fit.contrast(&[(condition, 1.0)]);
     let interval = estimate.and_then(|estimate| estimate.interval(alpha(&estimate, cells.len())?));
+    let mean = fit.mean(condition).unwrap_or(f64::NAN);
     ConditionEstimate {
         condition,
-        mean: fit.mean(condition).unwrap_or(f64::NAN),
-        interval: interval.map(|(low, high)| (low.max(least), high.max(least))),
+        mean,
+        interval: interval.map(|ends| range.of_value(ends, mean)),
         error: estimate.filter(Estimate::is_sure).map(|estimate| (estimate.se, estimate.df)),
         boots: cells.len(),
         runs: cells.iter().map(|cell| cell.runs).sum(),
@@ -184,9 +188,12 @@ mod tests {
             .map(|(condition, boot)| Observation { condition, boot, value: value(condition, boot) })
             .collect();
         let question = Question { level: 0.9, ..Question::against(1) };
-        assert_eq!(estimates(&runs, 0.9).unwrap(), analyse(&runs, &question).unwrap().conditions);
-        assert_eq!(estimates(&[], 0.9).unwrap(), []);
-        assert!(estimates(&runs, 1.0).is_err());
+        assert_eq!(
+            estimates(&runs, 0.9, ValueRange::ANY).unwrap(),
+            analyse(&runs, &question).unwrap().conditions
+        );
+        assert_eq!(estimates(&[], 0.9, ValueRange::ANY).unwrap(), []);
+        assert!(estimates(&runs, 1.0, ValueRange::ANY).is_err());
     }
 
     #[test]

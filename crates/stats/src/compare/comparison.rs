@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::check::{Check, Farthest};
 use super::verdict::Verdict;
-use crate::question::Margin;
+use crate::question::{Margin, ValueRange};
 
 /// The comparison of one condition with the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -64,6 +64,9 @@ pub struct Comparison {
     pub detectable_relative_interval: Option<(f64, f64)>,
     /// The margin of equivalence, if one was stated.
     pub margin: Option<Margin>,
+    /// What values are possible.
+    #[serde(skip)]
+    pub range: ValueRange,
     /// Why there is no interval; `None` too if `resolution` replaces one.
     pub gap: Option<Gap>,
     /// The resolution of counts without noise, in %: it replaces an interval.
@@ -96,9 +99,25 @@ impl Comparison {
             boots: self.boots,
             boots_left_out: self.boots_left_out,
             margin: self.margin,
+            range: self.range,
             gap: Some(gap),
             ..Comparison::default()
         }
+    }
+
+    /// Whether what lies between the two is below the resolution of the numbers.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        self.interval == Some((0.0, 0.0))
+    }
+
+    /// The largest fall from the baseline and the largest rise, in % of its size or in the metric's
+    /// unit.
+    #[must_use]
+    pub fn possible_sizes(&self, in_percent: bool) -> (f64, f64) {
+        let (fall, rise) = self.range.from(self.baseline_mean);
+        let unit = if in_percent { self.baseline_mean.abs() / 100.0 } else { 1.0 };
+        (fall / unit, rise / unit)
     }
 
     /// The comparison of the same two conditions among others.

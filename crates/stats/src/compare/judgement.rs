@@ -126,6 +126,7 @@ impl Pair {
             boots,
             boots_left_out,
             margin: question.margin,
+            range: question.range,
             gap,
             ..Comparison::default()
         };
@@ -166,7 +167,8 @@ impl Judge<'_> {
         {
             comparison.standard_error = Some(estimate.se);
             comparison.df = estimate.df;
-            comparison.interval = Some(interval);
+            let baseline = self.baseline_interval(pair, critical);
+            comparison.interval = Some(question.range.of_difference(interval, baseline));
             comparison.relative_interval = self.relative_interval(pair, estimate, critical);
             comparison.p = self.p(pair, estimate);
             comparison.look_level =
@@ -185,13 +187,22 @@ impl Judge<'_> {
             let percent = |value: f64| {
                 Some(value / comparison.baseline_mean.abs() * 100.0).filter(|share| share.is_finite())
             };
-            comparison.relative = percent(comparison.difference).map(|share| question.possible(share));
+            let possible = |share| question.range.of_share((share, share), (0.0, f64::INFINITY)).0;
+            comparison.relative = percent(comparison.difference).map(possible);
             comparison.detectable_relative = comparison.detectable.and_then(percent);
             comparison.detectable_relative_interval =
                 comparison.detectable_interval.and_then(|(low, high)| percent(low).zip(percent(high)));
         }
         if comparison.relative.is_none() {
             comparison.relative_interval = None;
+        }
+        if let Some(estimate) = pair.difference
+            && self.critical(pair, alpha, estimate.df).is_some_and(|critical| estimate.is_rounding(critical))
+        {
+            comparison.difference = 0.0;
+            comparison.interval = Some((0.0, 0.0));
+            comparison.relative = comparison.relative.map(|_| 0.0);
+            comparison.relative_interval = comparison.relative_interval.map(|_| (0.0, 0.0));
         }
         let is_equivalent = question.margin.map(|margin| self.is_equivalent(pair, margin));
         comparison.verdict = Verdict::of(comparison.interval, is_equivalent);
@@ -245,8 +256,7 @@ impl Judge<'_> {
         let (low, high) = if fit.error == ErrorTerm::Paired && fit.model.layout.is_complete() {
             Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)?
         } else {
-            let mean = self.baselines.entry(baseline).or_insert_with(|| fit.contrast(&[(baseline, 1.0)]));
-            let baseline_mean = mean.filter(Estimate::is_sure)?;
+            let baseline_mean = self.baseline(pair)?;
             let error = |r: f64| {
                 let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
                 estimate.is_sure().then_some((estimate.se, estimate.df))
@@ -254,7 +264,23 @@ impl Judge<'_> {
             let quantiles = &self.quantiles;
             Fieller { difference, baseline: baseline_mean, error: &error, critical, quantiles }.interval()?
         };
-        Some((self.asked.question.possible(low), self.asked.question.possible(high)))
+        // A difference is possible from any baseline within its interval.
+        let ends = self.baseline_interval(pair, critical);
+        Some(self.asked.question.range.of_share((low, high), ends))
+    }
+
+    /// The interval of a baseline's mean, as far as it is known.
+    fn baseline_interval(&mut self, pair: &Pair, critical: f64) -> (f64, f64) {
+        let interval = self.baseline(pair).and_then(|mean| mean.interval_with(critical));
+        let ends = interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+        self.asked.question.range.of_value(ends, pair.plain.baseline_mean)
+    }
+
+    /// The estimate of a baseline by itself, if it is sure.
+    fn baseline(&mut self, pair: &Pair) -> Option<Estimate> {
+        let (baseline, fit) = (pair.plain.baseline, self.fit);
+        let mean = self.baselines.entry(baseline).or_insert_with(|| fit.contrast(&[(baseline, 1.0)]));
+        mean.filter(Estimate::is_sure)
     }
 
     fn critical(&mut self, pair: &Pair, alpha: f64, df: f64) -> Option<f64> {
@@ -292,7 +318,8 @@ impl Judge<'_> {
         let critical = self.critical(pair, alpha, df)?;
         let seen = || detectable(critical, df);
         let errors = *self.errors_seen.entry((critical.to_bits(), df.to_bits())).or_insert_with(seen);
-        // Not finite: no size.
-        Some(errors? * estimate.se + estimate.rounding).filter(|size| size.is_finite())
+        let size = errors? * estimate.se;
+        // Not finite: no size. Below the resolution of the numbers: none that could be seen.
+        (size.is_finite() && size > estimate.rounding).then_some(size + estimate.rounding)
     }
 }

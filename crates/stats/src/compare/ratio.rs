@@ -8,7 +8,7 @@
 use super::asked::Asked;
 use super::comparison::{Comparison, Ratio};
 use crate::observed::Cells;
-use crate::question::Question;
+use crate::question::{Question, ValueRange};
 
 /// An interval with a larger ratio of its ends is not stated.
 const WIDEST: f64 = 1e4;
@@ -36,7 +36,7 @@ pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Asked
     if !comparisons.iter().any(lacks) {
         return;
     }
-    let question = Question { margin: None, non_negative: false, ..asked.question };
+    let question = Question { margin: None, range: ValueRange::ANY, ..asked.question };
     let logarithms = asked.instead(question).judge(&cells.logarithms());
     for one in comparisons.iter_mut().filter(|one| lacks(one)) {
         let ratio = one.same_among(&logarithms).and_then(Ratio::of);
@@ -46,7 +46,7 @@ pub(crate) fn state(comparisons: &mut [Comparison], cells: &Cells, asked: &Asked
 
 #[cfg(test)]
 mod tests {
-    use crate::{Observation, Question, analyse};
+    use crate::{Observation, Question, ValueRange, analyse};
 
     /// Three boots of each of two conditions, which have separate boots.
     fn compared(baseline: [f64; 3], treated: [f64; 3]) -> crate::Comparison {
@@ -54,7 +54,7 @@ mod tests {
         let runs = (0..).zip(baseline).map(|(boot, value)| run(0, boot, value));
         let others = (10..).zip(treated).map(|(boot, value)| run(1, boot, value));
         let runs: Vec<Observation> = runs.chain(others).collect();
-        analyse(&runs, &Question { non_negative: true, ..Question::against(0) })
+        analyse(&runs, &Question { range: ValueRange::NON_NEGATIVE, ..Question::against(0) })
             .unwrap()
             .comparisons
             .remove(0)

@@ -15,7 +15,7 @@ use super::check::{Check, Farthest, Looks};
 use super::comparison::Comparison;
 use super::ranks;
 use crate::observed::{Cell, Cells, Observation, median};
-use crate::question::{Correction, Design, Question};
+use crate::question::{Correction, Design, Question, ValueRange};
 
 /// A larger p-value is no support for a difference.
 pub const DOUBT: f64 = 0.3;
@@ -53,7 +53,7 @@ pub(crate) fn state(
         margin: None,
         look: None,
         correction: Correction::None,
-        non_negative: false,
+        range: ValueRange::ANY,
         ..asked.question
     };
     let has_medians = cells.iter().any(|cell| cell.runs > 2);

@@ -49,7 +49,7 @@ fn wildest(observations: &[Observation]) -> Option<(usize, Farthest)> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Observation, Question, analyse};
+    use crate::{Observation, Question, ValueRange, analyse};
 
     /// Two conditions in five boots of three runs, with values of about 100.4 and 0.5 apart; one
     /// run may be wild.
@@ -68,7 +68,7 @@ mod tests {
             let place = runs.iter().position(|run| (run.condition, run.boot) == (0, 3)).unwrap() + 2;
             runs[place].value = value;
         }
-        let question = Question { non_negative: true, ..Question::against(0) };
+        let question = Question { range: ValueRange::NON_NEGATIVE, ..Question::against(0) };
         analyse(&runs, &question).unwrap().comparisons.remove(0)
     }
 

@@ -2,9 +2,10 @@
 
 use crate::distribution::student;
 
-/// The rounding error of a cell's mean and of differences, in units of rounding (2^-52 of the
-/// largest value). An interval is never narrower, so that rounding alone proves nothing.
-pub(crate) const ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// The rounding error of a cell's mean and of differences, as a share of the largest value: numbers
+/// are written and read with 15 digits. An interval is never narrower, so that rounding alone proves
+/// nothing.
+pub(crate) const ROUNDING: f64 = 1e-14;
 
 /// An estimated combination of condition means, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +33,11 @@ impl Estimate {
     pub(crate) fn half_width(&self, critical: f64) -> Option<f64> {
         let half = critical * self.se + self.rounding;
         (self.is_sure() && (self.value.abs() + half).is_finite()).then_some(half)
+    }
+
+    /// Whether the value, and its error of so many standard errors, are rounding errors.
+    pub(crate) fn is_rounding(&self, critical: f64) -> bool {
+        self.is_sure() && self.value.abs().max(critical * self.se) <= self.rounding
     }
 
     pub(crate) fn interval_with(&self, critical: f64) -> Option<(f64, f64)> {

@@ -6,4 +6,4 @@ mod sentence;
 mod shown;
 
 pub use number::{confidence, fixed, signed};
-pub use shown::{corrected, seen};
+pub use shown::{Seen, corrected};

@@ -21,6 +21,9 @@ impl Comparison {
         if let Some(ratio) = self.ratio.filter(|_| !matches!(self.margin, Some(Margin::Absolute(_)))) {
             return self.times(label, &quality, ratio);
         }
+        if self.is_equal() && self.verdict != Verdict::Equivalent {
+            return format!("{label}: equal as far as the numbers tell ({} boots)", self.boots);
+        }
         let shown = Shown::of(self, unit);
         let Some((low, high)) = shown.interval else {
             let value = if self.boots == 0 { String::new() } else { format!(" ({})", shown.signed(1)) };

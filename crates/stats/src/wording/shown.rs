@@ -12,6 +12,8 @@ pub(crate) struct Shown {
     pub(crate) measured: Option<f64>,
     pub(crate) detectable: Option<f64>,
     pub(crate) detectable_interval: Option<(f64, f64)>,
+    /// The largest fall and the largest rise.
+    pub(crate) possible: (f64, f64),
     /// With a space before it; empty for a metric without unit.
     pub(crate) unit: String,
     pub(crate) remark: String,
@@ -28,6 +30,7 @@ impl Shown {
                 measured: comparison.unadjusted_relative,
                 detectable: comparison.detectable_relative,
                 detectable_interval: comparison.detectable_relative_interval,
+                possible: comparison.possible_sizes(true),
                 unit: " %".to_owned(),
                 remark: String::new(),
             },
@@ -37,6 +40,7 @@ impl Shown {
                 measured: comparison.unadjusted,
                 detectable: comparison.detectable,
                 detectable_interval: comparison.detectable_interval,
+                possible: comparison.possible_sizes(false),
                 unit: if unit.is_empty() { String::new() } else { format!(" {unit}") },
                 remark: match relative {
                     Some(_) => String::new(),
@@ -70,20 +74,54 @@ impl Shown {
     pub(crate) fn could_have_been_seen(&self, boots: usize) -> String {
         let figure = |size: f64| fixed(size, decimals(size, size));
         self.detectable.map_or_else(String::new, |size| {
-            let interval =
-                self.detectable_interval.map(|(low, high)| format!("{} to {}", figure(low), figure(high)));
-            format!("; {}", seen(&figure(size), interval.as_deref(), &self.unit, &format!("{boots} boots")))
+            let seen =
+                Seen { sizes: (size, size), interval: self.detectable_interval, possible: self.possible };
+            format!("; {}", seen.sentence(figure, &self.unit, &format!("{boots} boots")))
         })
     }
 }
 
-/// The smallest difference with 80 % power, without a full stop. `size` and `interval` are in
-/// `unit`, which has a space before it or is empty; `boots` tells how many boots the spread rests
-/// on.
-pub fn seen(size: &str, interval: Option<&str>, unit: &str, boots: &str) -> String {
-    let interval = interval
-        .map_or_else(String::new, |range| format!(" ({range}{unit}, as far as {boots} tell the spread)"));
-    format!("a difference of {size}{unit} would have been seen with 80 % power{interval}")
+/// The smallest difference with 80 % power.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seen {
+    /// The smallest and the largest such size of several comparisons.
+    pub sizes: (f64, f64),
+    /// Its ends, as far as the spread is known.
+    pub interval: Option<(f64, f64)>,
+    /// The largest fall and the largest rise that are possible.
+    pub possible: (f64, f64),
+}
+
+impl Seen {
+    /// A sentence without a full stop. Sizes are shown in `unit`, which has a space before it or is
+    /// empty; `boots` tells how many boots the spread rests on.
+    pub fn sentence(&self, show: impl Fn(f64) -> String, unit: &str, boots: &str) -> String {
+        let ((least, size), (fall, rise)) = (self.sizes, self.possible);
+        let (what, most) = match (size <= fall, size <= rise) {
+            (true, true) => ("difference", fall.min(rise)),
+            (false, true) => ("rise", rise),
+            (true, false) => ("fall", fall),
+            (false, false) => {
+                return format!(
+                    "no possible difference would have been seen with 80 % power, as far as {boots} tell the spread"
+                );
+            }
+        };
+        let shown = |low: f64, high: f64| {
+            let (from, to) = (show(low), show(high.min(most)));
+            match high > most {
+                true => format!("{from} to over {to}"),
+                false if from == to => from,
+                false => format!("{from} to {to}"),
+            }
+        };
+        // Runs without spread have none.
+        let interval = self.interval.filter(|(low, high)| show(*low) != show(*high));
+        let interval = interval.map_or_else(String::new, |(low, high)| {
+            format!(" ({}{unit}, as far as {boots} tell the spread)", shown(low.min(most), high))
+        });
+        format!("a {what} of {}{unit} would have been seen with 80 % power{interval}", shown(least, size))
+    }
 }
 
 /// The note that a difference is median-unbiased, with the `measured` one and its unit.

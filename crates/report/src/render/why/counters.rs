@@ -71,5 +71,5 @@ fn figures(
         })
     });
     let boots: Vec<Observation> = boots.collect();
-    stats::estimates(&boots, level).unwrap_or_default()
+    stats::estimates(&boots, level, rule.range(side)).unwrap_or_default()
 }

@@ -1,11 +1,12 @@
 //! One counter, and what it may explain.
 
-use stats::mean;
+use stats::{ValueRange, mean};
 use store::Metrics;
 use study::Side;
 use study::metric::{Metric, find};
 
 use super::reason::Why;
+use crate::data::metric::range_of;
 use crate::words::number::{percent, rounded};
 
 /// A counter for each hundred of another one.
@@ -98,6 +99,16 @@ impl Rule {
 
     fn metric_of(&self, side: &str) -> Option<&'static str> {
         find(&format!("{side}.{}", self.counter)).map(|metric| metric.key)
+    }
+
+    /// The values that its figures may have.
+    pub(super) fn range(&self, side: Side) -> ValueRange {
+        let metric = self.metric(side).and_then(find);
+        match (self.per, metric) {
+            (None, Some(metric)) => range_of(metric),
+            (Some((_, PERCENT)), _) => ValueRange { most: Some(PERCENT), ..ValueRange::NON_NEGATIVE },
+            _ => ValueRange::NON_NEGATIVE,
+        }
     }
 
     /// What its figures are, of a side.
