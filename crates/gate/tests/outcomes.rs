@@ -215,7 +215,7 @@ fn a_gate_says_that_disturbed_runs_count() {
     };
     let (of_all, of_some) = (said(2, "all 30 runs"), said(3, "7 of the 30 runs"));
     assert_eq!(judged(&all, &some, &asked).notes, [of_all.clone(), of_some]);
-    assert_eq!(judged(&quiet, &all, &asked).notes, [of_all.clone()]);
+    assert_eq!(judged(&quiet, &all, &asked).notes, std::slice::from_ref(&of_all));
     let within = Cases::within(&all, "family=ipv4", &metrics(&asked)).unwrap();
     assert_eq!(within.notes, [of_all]);
     // Disturbed at every try: nothing counts.

@@ -129,10 +129,8 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
             if let Some(why) = failed {
                 above(bar, format!("  failed: {label}: {why}"));
             }
-            if let Some(invalid) = invalid {
-                if let Some(line) = disturbed("", invalid) {
-                    above(bar, line);
-                }
+            if let Some(line) = invalid.as_ref().and_then(|invalid| disturbed("", invalid)) {
+                above(bar, line);
             }
             bar.set_length(*of as u64);
             bar.set_prefix(duration(*left_s));

@@ -123,8 +123,8 @@ impl Metric {
         is_of_host || matches!(self.group, Group::Latency | Group::Messages)
     }
 
-    /// The least possible value and the largest, if there is one: a share is at most 100 %, a packet
-    /// carries a segment at least, and nothing is negative.
+    /// The least possible value and the largest, if there is one: a share is at most 100 %, a
+    /// packet carries a segment at least, and nothing is negative.
     #[must_use]
     pub fn range(&self) -> (f64, Option<f64>) {
         let least = if self.own.starts_with("segments_per_") { 1.0 } else { 0.0 };

@@ -128,7 +128,7 @@ pub fn analyse_with(
 }
 
 /// The conditions of `observations` by themselves, each interval with `level` by itself. They are
-/// those of [`analyse`] without a comparison, looks, or a family. `range`: what values are possible.
+/// those of [`analyse`] without a comparison, looks, or a family. `range`: the possible values.
 ///
 /// # Errors
 /// [`StatsError`] for a value that is not finite, or a level outside of 0 to 1.

@@ -3,7 +3,7 @@
 use crate::distribution::student;
 
 /// The rounding error of a cell's mean and of differences, as a share of the largest value: numbers
-/// are written and read with 15 digits. An interval is never narrower, so that rounding alone proves
+/// are written and read with 15 digits. An interval is never narrower, so rounding alone proves
 /// nothing.
 pub(crate) const ROUNDING: f64 = 1e-14;
 
