@@ -96,6 +96,31 @@ fn a_known_difference_is_found_with_its_size_and_what_else_differs() {
 }
 
 #[test]
+fn of_many_differences_those_that_matter_are_named_first() {
+    let (before, mut after) = (quick(1, 1.0), quick(2, 1.0));
+    let host = &mut after.environments[0].transmitter;
+    let other = || Some("other".to_owned());
+    (host.kernel.release, host.kernel.command_line, host.kernel.tainted) = (other(), other(), other());
+    (host.cpu.model, host.machine.memory) = (other(), Some(1));
+    host.cpu.vulnerabilities.insert("a_flaw".to_owned(), "mitigated".to_owned());
+    host.sysctls.insert("net.core.a".to_owned(), "1".to_owned());
+    let json = json(&between(&before, &after).unwrap());
+    let named = json["differences"].as_array().unwrap().iter().map(|one| one["what"].as_str().unwrap());
+    assert_eq!(
+        named.collect::<Vec<_>>(),
+        [
+            "kernel release (transmitter)",
+            "kernel command line (transmitter)",
+            "cpu model (transmitter)",
+            "kernel tainted (transmitter)",
+            "machine memory (transmitter)",
+            "net.core.a (transmitter)",
+            "cpu vulnerabilities a flaw (transmitter)",
+        ]
+    );
+}
+
+#[test]
 fn of_the_same_twice_nothing_is_proven_and_nothing_differs() {
     let (before, after) = (quick(1, 1.0), quick(2, 1.0));
     let found = between(&before, &after).unwrap();

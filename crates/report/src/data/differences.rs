@@ -32,10 +32,12 @@ impl Difference {
 const PASSING: [&str; 8] =
     ["boot_id", "load", "index", "address", "counters", "boot_ms", "failed_first", "notes"];
 
-/// What is named first, by the beginning of its path in a host's description; the longest counts.
+/// What is named first, by the beginning of its path in a host's description, or by a part of it
+/// that begins with a dot.
 const FIRST: [&str; 12] = [
     "netassay",
     "kernel.release",
+    ".programs",
     "kernel.command_line",
     "cpu.model",
     "machine.product",
@@ -45,8 +47,10 @@ const FIRST: [&str; 12] = [
     "machine.",
     "sysctls.",
     "interfaces.",
-    "cpu.vulnerabilities.",
 ];
+
+/// What is named last: other kernels list others of them.
+const LAST: &str = "cpu.vulnerabilities.";
 
 /// The values of a path in all boots of a study.
 type Values = BTreeMap<String, BTreeSet<String>>;
@@ -82,8 +86,9 @@ pub(crate) fn of_environments(baseline: &Outline, study: &Outline) -> Vec<Differ
             continue;
         }
         let whose = host.filter(|_| !is_of_both).map_or_else(String::new, |host| format!(" ({host})"));
-        let known = FIRST.iter().enumerate().filter(|(_, first)| own.starts_with(**first));
-        let rank = known.max_by_key(|(_, first)| first.len()).map_or(FIRST.len(), |(rank, _)| rank);
+        let is_of =
+            |first: &&str| own.starts_with(*first) || (first.starts_with('.') && own.contains(*first));
+        let rank = FIRST.iter().position(is_of).filter(|_| !own.starts_with(LAST)).unwrap_or(FIRST.len());
         let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
         let what = format!("{}{whose}", shown(own));
         differences.push((rank, Difference { what, baseline: list(before), study: list(after) }));
