@@ -45,7 +45,7 @@ fn harmless(arguments: &[&str], output: Output, code: u8) -> Output {
 fn without_colours(mut page: String) -> String {
     for colour in report::colours() {
         for verdict in
-            ["not proven", "no difference proven", "slower", "faster", "lower", "higher", "inconclusive"]
+            ["not proven", "no difference proven", "equal", "slower", "faster", "lower", "higher", "inconclusive"]
         {
             page = page.replace(&format!("{colour}{verdict}\u{1b}[0m"), verdict);
         }

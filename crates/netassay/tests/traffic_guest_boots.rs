@@ -130,7 +130,7 @@ fn traffic_a_guest_that_panics_twice_is_reported_with_both_reasons() {
         "echo \"Kernel panic - not syncing: cause $([ $call = 1 ] && echo one || echo two)\"",
     );
     let output = qemu.run(&["run", &qemu.study, "--beside"]);
-    assert_eq!((output.status.code(), qemu.calls()), (Some(3), 2), "{}", stderr(&output));
+    assert_eq!((output.status.code(), qemu.calls()), (Some(6), 2), "{}", stderr(&output));
     let text = stderr(&output);
     assert!(text.contains("the guest's kernel panicked: cause two"), "{text}");
     assert!(
