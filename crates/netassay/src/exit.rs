@@ -31,9 +31,10 @@ pub(crate) const BISECT_STOP: u8 = 128;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 pub(crate) const HELP: &str = "\
-Exit codes: 0 done, 1 internal error, 2 wrong usage, study or data file, 3 the machine lacks something or is in use,
-4 nothing to run or show, 5 some runs failed (--resume tries them again), 6 a guest's kernel does not boot,
-10 a check failed, 11 a check is inconclusive, 12 studies that cannot be compared, 130 interrupted.";
+Exit codes: 0 done, 1 internal error, 2 wrong usage, study or data file, 3 the machine lacks
+something or is in use, 4 nothing to run or show, 5 some runs failed (--resume tries them again),
+6 a guest's kernel does not boot, 10 a check failed, 11 a check is inconclusive, 12 studies that
+cannot be compared, 130 interrupted.";
 
 #[cfg(test)]
 mod tests {
