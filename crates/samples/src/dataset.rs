@@ -3,6 +3,7 @@
 mod boots;
 mod conditions;
 mod input;
+mod provenance;
 
 use std::collections::HashMap;
 
@@ -33,6 +34,9 @@ pub struct Group {
     pub unit: Option<String>,
     /// The conditions; observations refer to them by index.
     pub labels: Vec<String>,
+    /// What the values of each condition are of, where a file says so, such as `received by the
+    /// server, TCP, forward, 1 stream`.
+    pub kinds: Vec<Option<String>>,
     /// The condition to compare with, by index.
     pub baseline: usize,
     /// The names of the boots, by their numbers; `None` if they are unknown and each run counts as
@@ -62,6 +66,9 @@ impl Dataset {
             let file = &input.file;
             notes.extend(input.sheet.found.notes.drain(..).map(|note| format!("{file}: {note}")));
         }
+        provenance::require_once(&inputs)?;
+        notes.extend(provenance::shared_runs(&inputs)?);
+        notes.extend(provenance::differences(&inputs));
         let files: Vec<String> = inputs.iter().map(|input| input.file.clone()).collect();
         let mut numbering = boots::Numbering::new(&mut inputs, options);
         let proto = conditions::group(inputs)?;
@@ -85,8 +92,9 @@ impl Dataset {
         if !alone.is_empty() {
             let names: Vec<String> = alone.iter().map(conditions::Proto::title).collect();
             notes.push(format!(
-                "measured in one condition only, or not in the baseline: {}",
-                names.join(", ")
+                "measured in one condition only, or not in the baseline: {}{}",
+                names.join(", "),
+                apart(&alone).map(|why| format!(" ({why})")).unwrap_or_default()
             ));
         }
         Ok(Dataset { groups, notes })
@@ -104,11 +112,12 @@ fn assemble(
         group.conditions.iter().flat_map(|one| &one.parts).any(|part| !part.series.boots.is_empty());
     let knows_boots = boots::are_known(&group.conditions, files, options)?;
     let mut observations = Vec::new();
-    let mut labels = Vec::new();
+    let (mut labels, mut kinds) = (Vec::new(), Vec::new());
     numbering.begin_group();
     for (index, condition) in group.conditions.into_iter().enumerate() {
         numbering.number(index, condition.parts, knows_boots, files, &mut observations)?;
         labels.push(condition.label);
+        kinds.push(condition.kind);
     }
     let mut notes = Vec::new();
     if has_named_boots && options.boots != Boots::Named {
@@ -134,6 +143,7 @@ fn assemble(
         metric: group.metric,
         unit: group.unit,
         labels,
+        kinds,
         baseline,
         boots: knows_boots.then(|| std::mem::take(&mut numbering.called)),
         observations,
@@ -167,12 +177,45 @@ fn nothing(alone: &[conditions::Proto], options: &Options) -> String {
         );
     }
     if labels.len() > 1 {
+        let way_out = apart(alone).unwrap_or_else(|| "give files of the same ones".to_owned());
         return format!(
-            "nothing to compare: no benchmark was measured in two of {}; give files of the same ones",
+            "nothing to compare: no benchmark was measured in two of {}; {way_out}",
             quoted_list(&labels)
         );
     }
     format!("one condition only, {}: give a second file to compare it with", quoted_list(&labels))
+}
+
+/// Why a benchmark has two names: its CPUs, or its package.
+fn apart(alone: &[conditions::Proto]) -> Option<String> {
+    let without_cpus = |name: &str| match name.rsplit_once('-') {
+        Some((rest, cpus)) if cpus.parse::<u32>().is_ok() => rest.to_owned(),
+        _ => name.to_owned(),
+    };
+    let mut seen: HashMap<String, &conditions::Proto> = HashMap::new();
+    for group in alone {
+        let (Some(name), Some(subject)) = (&group.name, &group.subject) else { continue };
+        let Some(first) = seen.get(&without_cpus(subject)) else {
+            seen.insert(without_cpus(subject), group);
+            continue;
+        };
+        if first.name.as_ref() == Some(name) {
+            continue;
+        }
+        let whose = |group: &conditions::Proto| {
+            group.conditions.first().map_or(String::new(), |one| one.label.clone())
+        };
+        let known = first.name.as_deref().unwrap_or_default();
+        let both = format!("{known} in {}, {name} in {}", whose(first), whose(group));
+        return Some(if first.subject.as_ref() == Some(subject) {
+            format!("{both}: the packages (pkg:) differ")
+        } else {
+            format!(
+                "{both}: the number at the end is that of the CPUs (GOMAXPROCS); measure with the same -cpu"
+            )
+        });
+    }
+    None
 }
 
 fn quoted_list(words: &[&str]) -> String {

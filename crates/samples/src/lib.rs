@@ -9,6 +9,7 @@
 mod dataset;
 mod error;
 mod format;
+mod left_out;
 pub mod limits;
 mod lines;
 mod names;

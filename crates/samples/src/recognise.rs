@@ -8,9 +8,12 @@ use crate::word::{separator, without_mark};
 pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
     let text = without_mark(head);
     require_text(head)?;
+    let json = || {
+        let is_hyperfine = has_key(text, b"results");
+        if is_hyperfine { InputFormat::Hyperfine } else { InputFormat::Iperf3 }
+    };
     if text.trim_ascii_start().starts_with(b"{") {
-        let is_hyperfine = first_key(text).is_some_and(|key| key == b"results");
-        return Ok(if is_hyperfine { InputFormat::Hyperfine } else { InputFormat::Iperf3 });
+        return Ok(json());
     }
     let lines = || text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).take(1000);
     if lines().any(go::is_result) {
@@ -19,6 +22,11 @@ pub(crate) fn format_of(head: &[u8]) -> Result<InputFormat, Fault> {
     if lines().any(netperf::is_sign) {
         return Ok(InputFormat::Netperf);
     }
+    // Warnings before JSON are refused by its reader.
+    if lines().any(|line| line == b"{") {
+        return Ok(json());
+    }
+    require_data(lines())?;
     let data = lines().find(|line| !line.is_empty() && !line.starts_with(b"#"));
     Ok(match data {
         Some(line) if iperf::is_line(line) => InputFormat::Iperf,
@@ -41,8 +49,56 @@ fn require_text(head: &[u8]) -> Result<(), Fault> {
     Err(Fault::new(Place::new(line, column), what, way_out))
 }
 
-fn first_key(text: &[u8]) -> Option<&[u8]> {
-    text.split(|byte| *byte == b'"').nth(1)
+/// Whether an object of JSON has a key of its own, at any place.
+fn has_key(text: &[u8], key: &[u8]) -> bool {
+    let mut depth = 0_u32;
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let escaped =
+                    |at: usize| rest[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+                let Some(end) = (0..rest.len()).find(|at| rest[*at] == b'"' && !escaped(*at)) else {
+                    return false;
+                };
+                let is_key = rest[end + 1..].trim_ascii_start().starts_with(b":");
+                if depth == 1 && is_key && &rest[..end] == key {
+                    return true;
+                }
+                rest = &rest[end + 1..];
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Rejects what programs print for people, if it has too few digits to compare.
+fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
+    /// How a line begins, the program, and how it writes data.
+    const TEXTS: [(&[u8], &str, &str); 7] = [
+        (b"Connecting to host ", "iperf3", "-J"),
+        (b"Server listening on ", "iperf3 or iperf", "-J (iperf3) or -y C (iperf)"),
+        (b"[ ID] Interval", "iperf3 or iperf", "-J (iperf3) or -y C (iperf)"),
+        (b"[ID] Interval", "iperf", "-y C"),
+        (b"Client connecting to ", "iperf", "-y C"),
+        (b"Benchmark 1: ", "hyperfine", "--export-json FILE"),
+        (b"Benchmark #1: ", "hyperfine", "--export-json FILE"),
+    ];
+    for (line, number) in lines.zip(1..) {
+        if let Some((_, program, option)) = TEXTS.iter().find(|(start, ..)| line.starts_with(start)) {
+            let what = format!("the text of {program} for people, whose figures are rounded");
+            return Err(Fault::new(
+                Place::start_of(number),
+                what,
+                format!("let it write data with {option}"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a line is names between separators, not numbers.
@@ -70,6 +126,8 @@ mod tests {
             ("value\tboot\n", Csv),
             ("{\"start\": {}}", Iperf3),
             (" {\n\"results\": []}", Hyperfine),
+            (r#"{"note": "\"results\": {", "more": {"a": ["results"]}, "results": []}"#, Hyperfine),
+            (r#"{"end": {"results": 1}, "title": "results"}"#, Iperf3),
             ("{", Iperf3),
             ("20261121122148,127.0.0.1,43032,127.0.0.1,5303,1,0.0-0.5,1397096508,22353544128\n", Iperf),
             ("goos: linux\nBenchmarkX-8 \t 100\t 12.5 ns/op\n", Go),

@@ -16,6 +16,9 @@ pub(crate) struct Key {
     pub(crate) condition: Option<String>,
     pub(crate) metric: Option<String>,
     pub(crate) unit: Option<String>,
+    /// What the values are of, where the file says so: `received by the server, TCP, forward`.
+    /// Values of different kinds are no set.
+    pub(crate) kind: Option<String>,
 }
 
 impl Key {
@@ -32,8 +35,28 @@ impl Key {
             condition: plain(self.condition),
             metric: plain(self.metric),
             unit: plain(self.unit).map(one_name),
+            kind: plain(self.kind),
         }
     }
+
+    /// Rejects a rate below 0: a damaged result, not a measurement.
+    pub(crate) fn require_possible(&self, value: f64, place: Place) -> Result<(), Fault> {
+        let is_rate = |unit: &String| ["/s", "/sec", "/op"].iter().any(|end| unit.ends_with(end));
+        if value >= 0.0 || !self.unit.as_ref().is_some_and(is_rate) {
+            return Ok(());
+        }
+        Err(impossible(self, value, place))
+    }
+}
+
+fn impossible(key: &Key, value: f64, place: Place) -> Fault {
+    let metric = key.metric.as_deref().unwrap_or("value");
+    let unit = key.unit.as_deref().unwrap_or_default();
+    Fault::new(
+        place,
+        format!("{metric} is {value} {unit}, and cannot be less than 0"),
+        "the result is damaged: leave it out",
+    )
 }
 
 /// One name for each unit: netperf's, and that of netassay's exports before it used Mbit/s.
@@ -59,9 +82,16 @@ pub(crate) struct Collector {
     values: usize,
     /// The series of the last value, often also of the next.
     current: usize,
+    /// Whether each value is a count, a time or a share, none of which is below 0.
+    is_of_program: bool,
 }
 
 impl Collector {
+    /// For values that a program measured.
+    pub(crate) fn of_program() -> Collector {
+        Collector { is_of_program: true, ..Collector::default() }
+    }
+
     /// Adds a value, with its series, boot and place.
     pub(crate) fn push(
         &mut self,
@@ -73,6 +103,10 @@ impl Collector {
         if self.values == MOST_VALUES {
             return Err(too_many_values(place));
         }
+        if self.is_of_program && value < 0.0 {
+            return Err(impossible(key, value, place));
+        }
+        key.require_possible(value, place)?;
         self.values += 1;
         let series = self.series_of(key, place)?;
         let boot = match boot {
@@ -108,9 +142,8 @@ impl Collector {
                 ));
             }
             None => {
-                for name in
-                    [&key.package, &key.subject, &key.condition, &key.metric, &key.unit].into_iter().flatten()
-                {
+                let names = [&key.package, &key.subject, &key.condition, &key.metric, &key.unit, &key.kind];
+                for name in names.into_iter().flatten() {
                     bounded(name.as_bytes(), place)?;
                 }
                 self.places.insert(key.clone(), self.series.len());

@@ -35,10 +35,10 @@ fn formats_are_recognised() {
         ("iperf3-udp.json", Iperf3, 2),
         ("iperf-tcp.csv", Iperf, 3),
         ("iperf-tcp-parallel.csv", Iperf, 2),
-        ("iperf-udp.csv", Iperf, 2),
         ("netperf-omni.csv", Netperf, 3),
         ("netperf-tcp-rr.csv", Netperf, 2),
         ("netperf-keyword.txt", Netperf, 2),
+        ("netperf-table.txt", Netperf, 1),
         ("netperf-numbers.txt", Stat, 4),
         ("hyperfine-two.json", Hyperfine, 20),
         ("hyperfine-again.json", Hyperfine, 16),
@@ -88,8 +88,8 @@ fn iperf_counts_whole_connections_and_adds_up_parallel_ones() {
     );
     let parallel = twice("iperf-tcp-parallel.csv", &Options::default());
     assert_eq!(plain(&parallel), [21081.296246 + 15887.737524, 18611.535578 + 22757.911942]);
-    assert!(parallel.notes[0].contains("added up: 2"), "{:?}", parallel.notes);
-    assert_eq!(plain(&twice("iperf-udp.csv", &Options::default())), [52.436214, 52.435585]);
+    assert_eq!(parallel.groups[0].kinds[0].as_deref(), Some("sent by the client, 2 connections"));
+    assert_eq!(plain(&twice("iperf-udp.csv", &metric("sent"))), [52.436214, 52.435585]);
 }
 
 #[test]
@@ -99,13 +99,14 @@ fn servers_of_iperf_number_connections_on() {
             "202611211221{second:02},127.0.0.1,5001,127.0.0.1,4{number},{number},0.0-10.0,1,{rate}000000\n"
         )
     };
+    let read = |log: &str| dataset(&[("a=x", log.as_bytes()), ("b=y", log.as_bytes())], &Options::default());
+    let log = [line(10, 1, 5), line(21, 2, 7)].concat();
+    assert_eq!(plain(&read(&log).unwrap()), [5.0, 7.0]);
     let log = [line(10, 1, 5), line(21, 2, 7), line(32, 3, 6), line(32, 4, 6)].concat();
-    let read = dataset(&[("a=x", log.as_bytes()), ("b=y", log.as_bytes())], &Options::default()).unwrap();
-    assert_eq!(plain(&read), [5.0, 7.0, 12.0]);
+    let error = read(&log).unwrap_err().to_string();
+    assert!(error.contains("2 connections, in one condition with values"), "{error}");
     let summed = format!("{}{}", line(10, 1, 5), line(10, 2, 7)).replace(",2,0.0", ",-1,0.0");
-    let read =
-        dataset(&[("a=x", summed.as_bytes()), ("b=y", summed.as_bytes())], &Options::default()).unwrap();
-    assert_eq!(plain(&read), [7.0], "iperf's own sum");
+    assert_eq!(plain(&read(&summed).unwrap()), [7.0], "iperf's own sum");
 }
 
 /// The clock of a line counts whole seconds, so connections that end together may be told a second
@@ -146,6 +147,10 @@ fn netperf_writes_csv_and_keywords() {
         (plain(&keyword), keyword.groups[0].unit.as_deref()),
         (vec![15985.93, 14340.73], Some("Mbit/s"))
     );
+    // A table has what was received in its second line.
+    let table = twice("netperf-table.txt", &Options::default());
+    assert_eq!((plain(&table), table.groups[0].unit.as_deref()), (vec![1054.19], Some("Mbit/s")));
+    assert_eq!(table.groups[0].kinds[0].as_deref(), Some("UDP STREAM"));
     // CSV and keywords of the same measurement can be compared.
     let mixed = dataset(
         &[("a", &fixture("netperf-omni.csv")), ("b", &fixture("netperf-keyword.txt"))],
@@ -173,7 +178,7 @@ fn commands_of_hyperfine_are_conditions() {
     assert_eq!(read.groups[0].labels, ["two.json", "again.json"]);
 
     // Several files of a condition, each from a boot of its own.
-    let files = [("old=1", two.as_slice()), ("old=2", &again), ("new=3", &two), ("new=4", &two)];
+    let files = [("old=1", two.as_slice()), ("old=2", &again), ("new=3", &two), ("new=4", &again)];
     let read = dataset(&files, &Options { boots: Boots::PerFile, ..Options::default() }).unwrap();
     assert_eq!(read.groups[0].labels, ["old", "new"]);
     assert_eq!((boots(&read, 0, 0), boots(&read, 0, 1)), (vec![0, 1], vec![2, 3]));

@@ -77,6 +77,12 @@ fn scraps() -> impl Strategy<Value = Vec<u8>> {
         "\"end\"",
         "\"sum\"",
         "\"bits_per_second\"",
+        "\"event\"",
+        "\"data\"",
+        "-nan",
+        "Local /Remote\n",
+        "bytes  % S  per sec\n",
+        "Throughput Throughput \n",
         "\u{e9}",
         "\0",
     ];
@@ -98,7 +104,7 @@ proptest! {
 
     #[test]
     fn mutilated_fixtures(
-        name in proptest::sample::select(vec!["iperf3-udp.json", "iperf-tcp-parallel.csv", "netperf-omni.csv", "netperf-keyword.txt", "hyperfine-two.json", "go-bench-boots.txt"]),
+        name in proptest::sample::select(vec!["iperf3-udp.json", "iperf-tcp-parallel.csv", "netperf-omni.csv", "netperf-keyword.txt", "netperf-table.txt", "hyperfine-two.json", "go-bench-boots.txt"]),
         at in 0_usize..4000, with: u8, cut in 0_usize..4000,
     ) {
         let mut bytes = fixture(name);

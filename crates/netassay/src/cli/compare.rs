@@ -115,12 +115,12 @@ const FORMATS: &[Choice<InputFormat>] = &[
     (
         InputFormat::Stat,
         "stat",
-        "One value per line, as ministat reads them; a second column may name the boot",
+        "One value per line, as ministat reads them; other columns need -C or --boot",
     ),
     (InputFormat::Csv, "csv", "Columns with names"),
-    (InputFormat::Netperf, "netperf", "netperf -- -o, or -- -k"),
+    (InputFormat::Netperf, "netperf", "netperf -- -o or -- -k, or its tables"),
     (InputFormat::Iperf, "iperf", "iperf -y C"),
-    (InputFormat::Iperf3, "iperf3", "iperf3 -J"),
+    (InputFormat::Iperf3, "iperf3", "iperf3 -J, or --json-stream"),
     (InputFormat::Hyperfine, "hyperfine", "hyperfine --export-json"),
     (InputFormat::Go, "go", "go test -bench"),
 ];

@@ -35,7 +35,27 @@ fn headline(flags: &Compare, groups: &[Group]) -> String {
         None => "BOOTS NOT KNOWN: each run counts as one, and the intervals may be too narrow".to_owned(),
     };
     let files: usize = flags.what.iter().map(|word| files(word).1.len()).sum();
-    format!("{}; {boots}", report::counted(files, "file"))
+    let parts = [Some(report::counted(files, "file")), kinds(groups), Some(boots)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// What the values are of, where the files say so: once, or for each condition.
+fn kinds(groups: &[Group]) -> Option<String> {
+    let mut all: Vec<(&str, &str)> = Vec::new();
+    for group in groups {
+        for (label, kind) in group.labels.iter().zip(&group.kinds) {
+            let one = (label.as_str(), kind.as_deref().unwrap_or("not said"));
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+    }
+    let (_, first) = *all.first()?;
+    if all.iter().all(|(_, kind)| *kind == first) {
+        return (first != "not said").then(|| first.to_owned());
+    }
+    let each: Vec<String> = all.iter().map(|(label, kind)| format!("{label}: {kind}")).collect();
+    Some(format!("VALUES OF DIFFERENT KINDS: {}", each.join("; ")))
 }
 
 /// The question for a group.

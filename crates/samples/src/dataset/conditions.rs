@@ -9,6 +9,8 @@ use crate::series::{Key, Series};
 #[derive(Debug)]
 pub(super) struct Condition {
     pub(super) label: String,
+    /// What its values are of, where a file says so.
+    pub(super) kind: Option<String>,
     pub(super) parts: Vec<Part>,
 }
 
@@ -24,6 +26,8 @@ pub(super) struct Part {
 #[derive(Debug)]
 pub(super) struct Proto {
     pub(super) name: Option<String>,
+    /// The benchmark without its package.
+    pub(super) subject: Option<String>,
     pub(super) metric: Option<String>,
     pub(super) unit: Option<String>,
     pub(super) conditions: Vec<Condition>,
@@ -75,6 +79,7 @@ pub(super) fn group(inputs: Vec<Input>) -> Result<Vec<Proto>, SamplesError> {
                 let first = first.clone().unwrap_or_default();
                 groups.push(Proto {
                     name,
+                    subject: series.key.subject.clone(),
                     metric,
                     unit: None,
                     conditions: Vec::new(),
@@ -97,13 +102,22 @@ fn add(group: &mut Proto, label: String, part: Part, file: &str) -> Result<(), S
             return Err(fault.in_file(file));
         }
     }
-    match group.places.get(&label) {
-        Some(place) => group.conditions[*place].parts.push(part),
-        None => {
-            group.places.insert(label.clone(), group.conditions.len());
-            group.conditions.push(Condition { label, parts: vec![part] });
-        }
+    let kind = part.series.key.kind.clone();
+    let Some(place) = group.places.get(&label).copied() else {
+        group.places.insert(label.clone(), group.conditions.len());
+        group.conditions.push(Condition { label, kind, parts: vec![part] });
+        return Ok(());
+    };
+    let condition = &mut group.conditions[place];
+    if let (Some(known), Some(kind)) = (&condition.kind, &kind)
+        && known != kind
+    {
+        let what = format!("a value {kind}, in one condition with values {known}");
+        let way_out = "these are no set: give a file for each kind, and name conditions, such as NAME=FILE";
+        return Err(Fault::new(part.series.last, what, way_out).in_file(file));
     }
+    condition.kind = condition.kind.take().or(kind);
+    condition.parts.push(part);
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! Columns with names (RFC 4180, with commas, semicolons or tabs): one row for each run and metric.
 //!
 //! By default the columns have the names of netassay's own export: `value`, `label` or `condition`,
-//! `boot`, `metric`, `unit`. Rows whose `warmup` is 1 or whose `status` is not `ok` are left out.
+//! `boot`, `metric`, `unit`. Rows whose `warmup` is 1, or that a column such as `status` or
+//! `exit_code` calls failed, are left out. Other columns are named: runs that differ in them are
+//! one set.
 
 mod heading;
 mod records;
@@ -13,7 +15,9 @@ use heading::Heading;
 use records::Records;
 
 use super::{Found, no_such_metric, plain_word};
-use crate::error::{Fault, Place};
+use crate::error::{Fault, Place, quoted};
+use crate::left_out::LeftOut;
+use crate::limits::LONGEST_NAME;
 use crate::options::Options;
 use crate::series::{Collector, Key};
 use crate::word::measured;
@@ -27,9 +31,11 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     let wanted = options.metric.as_deref().filter(|metric| *metric != "all").map(plain_word);
     let mut metrics: BTreeSet<String> = BTreeSet::new();
     let mut left_out = LeftOut::default();
+    let mut unused = Unused::new(&heading);
     let mut collector = Collector::default();
     while records.next()? {
-        if left_out.takes(&records, &heading) {
+        if let Some(reason) = reason_to_leave_out(&records, &heading) {
+            left_out.add(&reason, records.field(0).1);
             continue;
         }
         let mut key = Key::default();
@@ -50,6 +56,7 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
                 *part = Some(records.text(column)?.to_owned()).filter(|text| !text.is_empty());
             }
         }
+        unused.see(&records);
         let (word, place) = records.field(heading.value);
         let value = measured(word.trim_ascii(), place)?;
         let boot = match heading.boot {
@@ -81,43 +88,61 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
             format!("choose with --metric: all, {}", metrics.join(", ")),
         ));
     }
-    Ok(Found::new(collector, left_out.notes()))
+    let mut found = Found::new(collector, &left_out)?;
+    found.notes.extend(unused.note(&heading));
+    Ok(found)
 }
 
-/// Rows that are left out.
-#[derive(Default)]
-struct LeftOut {
-    warm_ups: u64,
-    failed: u64,
-    empty: u64,
+/// Why a row is no measurement.
+fn reason_to_leave_out<R: Read>(records: &Records<R>, heading: &Heading) -> Option<String> {
+    let field = |column: usize| records.field(column).0.trim_ascii();
+    let is_warm_up = |word: &[u8]| word == b"1" || word.eq_ignore_ascii_case(b"true");
+    if heading.warmup.is_some_and(|column| is_warm_up(field(column))) {
+        return Some("rows of warm-up runs".to_owned());
+    }
+    let failed = heading.outcomes.iter().find(|(column, outcome)| !outcome.is_success(field(*column)));
+    if let Some((column, _)) = failed {
+        return Some(format!("rows of failed runs ({} {})", heading.names[*column], quoted(field(*column))));
+    }
+    let is_empty = heading.metric.is_some_and(|column| records.field(column).0.is_empty())
+        && records.field(heading.value).0.is_empty();
+    is_empty.then(|| "rows without metric and value".to_owned())
 }
 
-impl LeftOut {
-    fn takes<R: Read>(&mut self, records: &Records<R>, heading: &Heading) -> bool {
-        let field = |column: Option<usize>| column.map(|column| records.field(column).0.trim_ascii());
-        if field(heading.warmup).is_some_and(|word| word == b"1" || word.eq_ignore_ascii_case(b"true")) {
-            self.warm_ups += 1;
-        } else if field(heading.status).is_some_and(|word| word != b"ok") {
-            self.failed += 1;
-        } else if heading.metric.is_some_and(|column| records.field(column).0.is_empty())
-            && records.field(heading.value).0.is_empty()
-        {
-            self.empty += 1;
-        } else {
-            return false;
-        }
-        true
+/// Columns that nothing uses, each with some of its words.
+struct Unused(Vec<(usize, Vec<Vec<u8>>)>);
+
+impl Unused {
+    /// The most columns, and the most words of each, that a note shows.
+    const MOST: usize = 8;
+
+    fn new(heading: &Heading) -> Unused {
+        Unused(heading.unused().into_iter().take(Self::MOST).map(|column| (column, Vec::new())).collect())
     }
 
-    fn notes(&self) -> Vec<String> {
-        [
-            (self.warm_ups, "of warm-up runs"),
-            (self.failed, "of failed runs"),
-            (self.empty, "without metric and value"),
-        ]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("left out: {count} rows {what}"))
-        .collect()
+    fn see<R: Read>(&mut self, records: &Records<R>) {
+        for (column, words) in &mut self.0 {
+            let (word, _) = records.field(*column);
+            if words.len() <= Self::MOST && !words.iter().any(|known| known == word) {
+                words.push(word[..word.len().min(LONGEST_NAME)].to_vec());
+            }
+        }
+    }
+
+    fn note(&self, heading: &Heading) -> Option<String> {
+        let named = |(column, words): &(usize, Vec<Vec<u8>>)| {
+            let shown: Vec<String> = words.iter().take(3).map(|word| quoted(word)).collect();
+            let more = if words.len() > shown.len() { ", …" } else { "" };
+            format!("{} ({}{more})", heading.names[*column], shown.join(", "))
+        };
+        let all: Vec<String> = self.0.iter().map(named).collect();
+        let more = heading.unused().len() - self.0.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!all.is_empty()).then(|| {
+            format!(
+                "columns that are not used: {}{more}; runs that differ in them count as one set (--condition and --boot take columns)",
+                all.join(", ")
+            )
+        })
     }
 }

@@ -1,12 +1,14 @@
 //! Go's benchmark format: `BenchmarkName-8 1000 12.5 ns/op 0 B/op`, with configuration lines `key:
 //! value` (Go's design document 14313, 2016, and its amendments for sub-benchmarks and units).
-//! Other lines are ignored, as that format demands.
+//! Other lines are ignored, as that format demands, but what began as a result is read or named:
+//! Go prints a benchmark's name when it starts, and what it logs may follow in the same line.
 
 use std::collections::BTreeSet;
 use std::io::Read;
 
 use super::{Found, no_such_metric};
 use crate::error::{Fault, Place};
+use crate::left_out::{LeftOut, Settings};
 use crate::lines::{Line, Lines};
 use crate::options::{Column, Options};
 use crate::series::{Collector, Key, bounded};
@@ -18,56 +20,177 @@ const MAIN: &str = "ns/op";
 /// The most units that messages list.
 const UNITS: usize = 1000;
 
+/// Keys that say where benchmarks ran.
+const PLACES: [&[u8]; 3] = [b"goos", b"goarch", b"cpu"];
+
 /// Whether a line is a benchmark's result.
 pub(crate) fn is_result(line: &[u8]) -> bool {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    let is_name = words.next().is_some_and(|word| word.starts_with(b"Benchmark"));
-    is_name
+    words.next().is_some_and(is_name)
         && words.next().is_some_and(|word| word.iter().all(u8::is_ascii_digit))
         && words.next().is_some()
         && words.next().is_some()
 }
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
-    let boot_key = match &options.boot {
-        Some(Column::None) => None,
-        Some(Column::Named(key)) => Some(key.as_str()),
-        None => Some("boot"),
+    let mut reader = Reader {
+        options,
+        package: None,
+        boot: None,
+        units: BTreeSet::new(),
+        begun: None,
+        joined: 0,
+        collector: Collector::default(),
+        left_out: LeftOut::default(),
+        settings: Settings::default(),
     };
-    let mut package = None;
-    let mut boot: Option<Vec<u8>> = None;
-    let mut units = BTreeSet::new();
-    let mut collector = Collector::default();
     let mut lines = Lines::new(input);
     while let Some(line) = lines.next()? {
-        if is_result(line.bytes) {
-            result(&line, &package, boot.as_deref(), options, &mut units, &mut collector)?;
-        } else if let Some((key, value)) = configuration(line.bytes) {
-            bounded(value, line.place_of(value))?;
-            if key == b"pkg" {
-                package = Some(line.text_of(value)?.to_owned());
-            }
-            if boot_key.is_some_and(|wanted| wanted.as_bytes() == key) {
-                boot = Some(value.to_owned());
-            }
-        }
+        reader.take(&line)?;
     }
-    if let Some(Column::Named(key)) = &options.boot
-        && boot.is_none()
-    {
-        let place = Place::start_of(1);
-        return Err(Fault::new(
-            place,
-            format!("no line `{key}: …` before a result"),
-            "name the key that tells boots apart",
-        ));
-    }
-    choose(collector, units, options)
+    reader.finish()
 }
 
-/// The main unit, or the requested one.
-fn choose(collector: Collector, units: BTreeSet<String>, options: &Options) -> Result<Found, Fault> {
-    let mut found = Found::new(collector, Vec::new());
+struct Reader<'o> {
+    options: &'o Options,
+    package: Option<String>,
+    boot: Option<Vec<u8>>,
+    units: BTreeSet<String>,
+    /// A benchmark of which only the name has come.
+    begun: Option<Begun>,
+    /// Results whose line was cut, and put together again.
+    joined: u64,
+    collector: Collector,
+    left_out: LeftOut,
+    settings: Settings,
+}
+
+struct Begun {
+    name: String,
+    place: Place,
+    /// Whether a name without a result is right: `-v` prints it before anything runs.
+    is_heading: bool,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, line: &Line<'_>) -> Result<(), Fault> {
+        let words = || line.bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        let place = Place::start_of(line.number);
+        if is_result(line.bytes) {
+            self.give_up();
+            let words: Vec<&[u8]> = words().collect();
+            return self.result(line.text_of(words[0])?, &words[2..], line);
+        }
+        if let Some(name) = words().next().filter(|word| is_name(word)) {
+            self.give_up();
+            bounded(name, place)?;
+            if words().any(|word| word == b"FAIL:") {
+                self.left_out.add("benchmarks that failed", place);
+                return Ok(());
+            }
+            let name = line.text_of(name)?;
+            let has_cpus = name.rsplit_once('-').is_some_and(|(_, cpus)| cpus.parse::<u32>().is_ok());
+            let is_heading = line.bytes == name.as_bytes() && !has_cpus;
+            self.begun = Some(Begun { name: name.to_owned(), place, is_heading });
+            return Ok(());
+        }
+        if is_rest(words()) {
+            let Some(Begun { name, .. }) = self.begun.take() else {
+                self.left_out.add("results without the name of a benchmark", place);
+                return Ok(());
+            };
+            self.joined += 1;
+            let words: Vec<&[u8]> = words().collect();
+            return self.result(&name, &words[1..], line);
+        }
+        if line.bytes.starts_with(b"--- FAIL: Benchmark") {
+            self.left_out.add("benchmarks that failed", place);
+        } else if line.bytes.starts_with(b"FAIL\t") {
+            self.left_out.add("the rest of packages that failed", place);
+        }
+        match configuration(line.bytes) {
+            Some((key, value)) => self.configure(key, value, line),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes a benchmark whose result did not come.
+    fn give_up(&mut self) {
+        if let Some(begun) = self.begun.take().filter(|begun| !begun.is_heading) {
+            let reason = format!("results of {} that other output cut", begun.name);
+            self.left_out.add(&reason, begun.place);
+        }
+    }
+
+    fn configure(&mut self, key: &[u8], value: &[u8], line: &Line<'_>) -> Result<(), Fault> {
+        let wanted = match &self.options.boot {
+            Some(Column::None) => None,
+            Some(Column::Named(key)) => Some(key.as_str()),
+            None => Some("boot"),
+        };
+        let is_boot = wanted.is_some_and(|wanted| wanted.as_bytes() == key);
+        if !is_boot && key != b"pkg" && !PLACES.contains(&key) {
+            return Ok(());
+        }
+        bounded(value, line.place_of(value))?;
+        if is_boot {
+            self.boot = Some(value.to_owned());
+        }
+        if key == b"pkg" {
+            self.package = Some(line.text_of(value)?.to_owned());
+        } else if PLACES.contains(&key) {
+            self.settings.add(line.text_of(key)?, line.text_of(value)?);
+        }
+        Ok(())
+    }
+
+    /// A benchmark's figures, each with its unit.
+    fn result(&mut self, name: &str, words: &[&[u8]], line: &Line<'_>) -> Result<(), Fault> {
+        let name = name.strip_prefix("Benchmark").unwrap_or(name);
+        let (pairs, rest) = words.as_chunks::<2>();
+        if let [value] = rest {
+            return Err(Fault::new(
+                line.place_of(value),
+                "a value without a unit",
+                "complete the line, or delete it",
+            ));
+        }
+        for [value, unit] in pairs {
+            let place = line.place_of(value);
+            bounded(unit, line.place_of(unit))?;
+            let unit = line.text_of(unit)?;
+            if self.units.len() < UNITS {
+                self.units.insert(unit.to_owned());
+            }
+            if self.options.metric.as_deref().is_some_and(|wanted| wanted != "all" && wanted != unit) {
+                continue;
+            }
+            let key =
+                Key { package: self.package.clone(), subject: Some(name.to_owned()), ..Key::of(unit, unit) };
+            self.collector.push(&key, self.boot.as_deref(), measured(value, place)?, place)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Found, Fault> {
+        self.give_up();
+        if let (Some(Column::Named(key)), None) = (&self.options.boot, &self.boot) {
+            let what = format!("no line `{key}: …` before a result");
+            return Err(Fault::new(Place::start_of(1), what, "name the key that tells boots apart"));
+        }
+        let mut found = Found::new(self.collector, &self.left_out)?;
+        found.settings = self.settings;
+        if self.joined > 0 {
+            let joined = self.joined;
+            found.notes.push(format!("results that other output cut, and that were put together: {joined}"));
+        }
+        choose(&mut found, self.units, self.options)?;
+        Ok(found)
+    }
+}
+
+/// Keeps the main unit, or the requested one.
+fn choose(found: &mut Found, units: BTreeSet<String>, options: &Options) -> Result<(), Fault> {
     let units: Vec<String> = units.into_iter().collect();
     match options.metric.as_deref() {
         Some("all") => {}
@@ -82,49 +205,19 @@ fn choose(collector: Collector, units: BTreeSet<String>, options: &Options) -> R
             }
         }
     }
-    Ok(found)
+    Ok(())
 }
 
-fn result(
-    line: &Line<'_>,
-    package: &Option<String>,
-    boot: Option<&[u8]>,
-    options: &Options,
-    units: &mut BTreeSet<String>,
-    collector: &mut Collector,
-) -> Result<(), Fault> {
-    let words: Vec<&[u8]> =
-        line.bytes.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).collect();
-    let name = line.text_of(words[0])?;
-    let name = name.strip_prefix("Benchmark").unwrap_or(name);
-    let (pairs, rest) = words[2..].as_chunks::<2>();
-    if let [value] = rest {
-        return Err(Fault::new(
-            line.place_of(value),
-            "a value without a unit",
-            "complete the line, or delete it",
-        ));
-    }
-    for [value, unit] in pairs {
-        let place = line.place_of(value);
-        bounded(unit, line.place_of(unit))?;
-        let unit = line.text_of(unit)?;
-        if units.len() < UNITS {
-            units.insert(unit.to_owned());
-        }
-        if options.metric.as_deref().is_some_and(|wanted| wanted != "all" && wanted != unit) {
-            continue;
-        }
-        let key = Key {
-            package: package.clone(),
-            subject: Some(name.to_owned()),
-            condition: None,
-            metric: Some(unit.to_owned()),
-            unit: Some(unit.to_owned()),
-        };
-        collector.push(&key, boot, measured(value, place)?, place)?;
-    }
-    Ok(())
+/// Whether a word is a benchmark's name: behind `Benchmark` there is no small letter.
+fn is_name(word: &[u8]) -> bool {
+    word.strip_prefix(b"Benchmark").is_some_and(|rest| !rest.first().is_some_and(u8::is_ascii_lowercase))
+}
+
+/// Whether words are a result without its name: a count, a figure, a unit such as ns/op.
+fn is_rest<'a>(mut words: impl Iterator<Item = &'a [u8]>) -> bool {
+    words.next().is_some_and(|word| word.iter().all(u8::is_ascii_digit))
+        && words.next().is_some_and(|word| ministat::parse_number(word).is_some())
+        && words.next().is_some_and(|word| word.contains(&b'/'))
 }
 
 /// A configuration line's key and value: the key has no capitals and no blanks, and a blank follows

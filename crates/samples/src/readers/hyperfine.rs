@@ -1,13 +1,14 @@
 //! hyperfine's `--export-json`: `{"results": [{"command": …, "times": […]}]}`, each command a
-//! condition.
+//! condition. Runs that failed (`exit_codes`, with `--ignore-failure`) are left out.
 
 use std::collections::HashMap;
 use std::io::Read;
 
 use serde::Deserialize;
 
-use super::{Found, json, no_such_metric, require_no_boot};
-use crate::error::Fault;
+use super::{Found, Runs, json, no_such_metric, require_no_boot};
+use crate::error::{Fault, Place};
+use crate::left_out::LeftOut;
 use crate::options::Options;
 use crate::series::{Collector, Key};
 
@@ -24,6 +25,39 @@ struct Benchmark {
     /// Largest resident sets of the runs, in bytes; absent in older versions.
     #[serde(default)]
     memory_usage_byte: Vec<f64>,
+    /// How the runs exited; null after a signal. Absent in older versions, which stop at a failure.
+    #[serde(default)]
+    exit_codes: Vec<Option<i64>>,
+}
+
+impl Benchmark {
+    fn require_whole(&self, values: &[f64], metric: &str, place: Place) -> Result<(), Fault> {
+        let command = &self.command;
+        if values.is_empty() {
+            let what = format!("no {metric} of single runs for {command:?}");
+            return Err(Fault::new(place, what, "export with a newer hyperfine"));
+        }
+        let codes = self.exit_codes.len();
+        if codes != 0 && codes != values.len() {
+            let what = format!("{} runs of {command:?}, but {codes} exit codes", values.len());
+            return Err(Fault::new(place, what, "give the unchanged output of hyperfine"));
+        }
+        if codes != 0 && self.exit_codes.iter().all(|code| *code != Some(0)) {
+            let what = format!("each run of {command:?} failed ({})", exit(self.exit_codes[0]));
+            let way_out = "mend the command; if it is right so, let it exit with 0, such as by `|| true`";
+            return Err(Fault::new(place, what, way_out));
+        }
+        Ok(())
+    }
+
+    /// What only the same benchmark has: times to the nanosecond.
+    fn identity(&self) -> (&str, Vec<u64>) {
+        (&self.command, self.times.iter().map(|time| time.to_bits()).collect())
+    }
+}
+
+fn exit(code: Option<i64>) -> String {
+    code.map_or_else(|| "ended by a signal".to_owned(), |code| format!("exit code {code}"))
 }
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
@@ -37,16 +71,16 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
         }
     };
     let mut seen = HashMap::new();
-    let mut collector = Collector::default();
+    let mut collector = Collector::of_program();
+    let mut left_out = LeftOut::default();
+    let mut runs = Runs::default();
     json::each(input, |document: Document, place| {
         for benchmark in &document.results {
             let values = if metric == "time" { &benchmark.times } else { &benchmark.memory_usage_byte };
-            if values.is_empty() {
-                return Err(Fault::new(
-                    place,
-                    format!("no {metric} of single runs for {:?}", benchmark.command),
-                    "export with a newer hyperfine",
-                ));
+            benchmark.require_whole(values, metric, place)?;
+            if runs.repeats(benchmark.identity(), place) {
+                left_out.add("benchmarks that the file holds already (by all their times)", place);
+                continue;
             }
             // A repeated command is a second condition: an A/A comparison.
             let times = seen.entry(benchmark.command.clone()).or_insert(0_u64);
@@ -54,11 +88,17 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
             let again = if *times > 1 { format!(" ({times})") } else { String::new() };
             let condition = Some(format!("{}{again}", benchmark.command));
             let key = Key { condition, ..Key::of(metric, unit) };
-            for value in values {
-                collector.push(&key, None, *value, place)?;
+            for (index, value) in values.iter().enumerate() {
+                match benchmark.exit_codes.get(index).copied().unwrap_or(Some(0)) {
+                    Some(0) => collector.push(&key, None, *value, place)?,
+                    code => {
+                        let reason = format!("runs of {:?} that failed ({})", benchmark.command, exit(code));
+                        left_out.add(&reason, place);
+                    }
+                }
             }
         }
         Ok(())
     })?;
-    Ok(Found::new(collector, Vec::new()))
+    Ok(Found { runs, ..Found::new(collector, &left_out)? })
 }

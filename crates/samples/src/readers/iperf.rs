@@ -6,18 +6,27 @@
 //! different numbers; their rates are added, unless iperf has added them itself (number -1). A
 //! repeated number begins another run; so does a connection with another end time, since servers
 //! number connections on.
+//!
+//! The first address is that of the program that counts: the port of a client is one of those that
+//! the system gives, the port of a server is not. What a client of UDP counts was sent. The server's
+//! count may follow it, with the addresses exchanged.
 
 use std::collections::HashMap;
 use std::io::Read;
 
 use super::{Found, no_such_metric, require_no_boot};
 use crate::error::{Fault, Place};
+use crate::left_out::LeftOut;
 use crate::lines::{Line, Lines};
 use crate::options::Options;
 use crate::series::{Collector, Key};
 use crate::word::measured;
 
 const TCP_COLUMNS: usize = 9;
+const UDP_COLUMNS: usize = 14;
+
+/// The first port that Linux gives to clients by itself (`net.ipv4.ip_local_port_range`).
+const FIRST_OF_CLIENTS: u32 = 32768;
 
 /// The most connections of one run: iperf starts a thread for each.
 const MOST_CONNECTIONS: usize = 1 << 12;
@@ -35,11 +44,12 @@ pub(crate) fn is_line(line: &[u8]) -> bool {
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
     require_no_boot("iperf", options)?;
-    match options.metric.as_deref() {
-        None | Some("all" | "throughput") => {}
-        Some(other) => return Err(no_such_metric(other, &["throughput".to_owned()])),
-    }
-    let mut reader = Reader::default();
+    let is_sent_asked = match options.metric.as_deref() {
+        None | Some("all" | "throughput") => false,
+        Some("sent") => true,
+        Some(other) => return Err(no_such_metric(other, &["throughput".to_owned(), "sent".to_owned()])),
+    };
+    let mut reader = Reader { is_sent_asked, collector: Collector::of_program(), ..Reader::default() };
     let mut lines = Lines::new(input);
     while let Some(line) = lines.next()? {
         reader.take(&line)?;
@@ -53,8 +63,66 @@ struct Reader {
     open: HashMap<Vec<u8>, Open>,
     /// The connections of the current run.
     run: Vec<Total>,
-    parallel: u64,
     collector: Collector,
+    left_out: LeftOut,
+    is_sent_asked: bool,
+}
+
+/// Whose count a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Count {
+    /// Of TCP: what the client sent.
+    TcpSent,
+    /// Of TCP: what the server received.
+    TcpReceived,
+    /// Of TCP, by an unknown side.
+    Tcp,
+    UdpSent,
+    UdpReceived,
+}
+
+impl Count {
+    fn of(fields: &[&[u8]], place: Place) -> Result<Count, Fault> {
+        let port = |field: &[u8]| str::from_utf8(field).ok()?.parse::<u32>().ok();
+        let is_client = |field: &[u8]| port(field).map(|port| port >= FIRST_OF_CLIENTS);
+        let by_client = match (is_client(fields[2]), is_client(fields[4])) {
+            (Some(true), Some(false)) => Some(true),
+            (Some(false), Some(true)) => Some(false),
+            _ => None,
+        };
+        if fields.len() < UDP_COLUMNS {
+            return Ok(match by_client {
+                Some(true) => Count::TcpSent,
+                Some(false) => Count::TcpReceived,
+                None => Count::Tcp,
+            });
+        }
+        // Only a receiver counts jitter and loss; a client's number of datagrams may be -1.
+        let is_counted =
+            [fields[9], fields[10]].iter().any(|field| field.iter().any(|byte| (b'1'..=b'9').contains(byte)));
+        match by_client {
+            Some(true) => Ok(Count::UdpSent),
+            Some(false) => Ok(Count::UdpReceived),
+            None if is_counted => Ok(Count::UdpReceived),
+            None if fields[11].starts_with(b"-") => Ok(Count::UdpSent),
+            None => Err(Fault::new(
+                place,
+                "UDP, and neither ports nor losses say whether the client or the server counted",
+                "give the output of a server on a port below 32768",
+            )),
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            // iperf 2.0 writes UDP's lines of a client in the same way.
+            Count::TcpSent => "sent by the client",
+            Count::TcpReceived => "received by the server, TCP",
+            Count::Tcp => "counted by one side",
+            Count::UdpSent => "sent by the client, UDP",
+            Count::UdpReceived => "received by the server, UDP",
+        }
+    }
 }
 
 /// A connection whose first lines were read.
@@ -70,6 +138,11 @@ struct Open {
 #[derive(Clone)]
 struct Total {
     place: Place,
+    /// The addresses and ports of both sides, and the number.
+    ends: Vec<u8>,
+    count: Count,
+    /// Whether the server's count follows.
+    is_followed: bool,
     number: Vec<u8>,
     /// In Mbit/s.
     rate: f64,
@@ -110,14 +183,21 @@ impl Reader {
             ));
         };
         let place = line.place_of(fields[8]);
+        let count = Count::of(&fields, place)?;
+        if fields.len() >= UDP_COLUMNS {
+            self.know_udp(&fields)?;
+        }
+        let ends = fields[1..6].join(&b',');
         let total = Total {
             place,
+            ends: ends.clone(),
+            count,
+            is_followed: false,
             number: fields[5].to_owned(),
             rate: measured(fields[8], place)? / 1e6,
             time: seconds(fields[0]),
             duration: to - from,
         };
-        let ends = fields[1..6].join(&b',');
         let told = fields[6..].join(&b',');
         let is_full = self.open.len() == MOST_CONNECTIONS;
         match self.open.get_mut(&ends) {
@@ -148,6 +228,24 @@ impl Reader {
         Ok(())
     }
 
+    /// A line of a server's count: what its client counted before was UDP too.
+    fn know_udp(&mut self, fields: &[&[u8]]) -> Result<(), Fault> {
+        let of_client = [fields[3], fields[4], fields[1], fields[2], fields[5]].join(&b',');
+        if let Some(open) = self.open.get_mut(&of_client) {
+            (open.total.count, open.total.is_followed) = (Count::UdpSent, true);
+        }
+        // With intervals (-i) it is complete already.
+        let complete = self.run.iter().position(|total| total.ends == of_client);
+        if let Some(mut total) = complete.map(|place| self.run.swap_remove(place)) {
+            (total.count, total.is_followed) = (Count::UdpSent, true);
+            return self.add(total);
+        }
+        match self.open.remove(&of_client) {
+            Some(open) => self.close(open),
+            None => Ok(()),
+        }
+    }
+
     /// A new connection has this number, so the open one is complete.
     fn close_number(&mut self, number: &[u8]) -> Result<(), Fault> {
         let ends =
@@ -170,6 +268,17 @@ impl Reader {
     }
 
     fn add(&mut self, total: Total) -> Result<(), Fault> {
+        // UDP has one line for what was sent and one for what was received.
+        match (total.count, self.is_sent_asked) {
+            (Count::UdpSent, false) => {
+                if !total.is_followed {
+                    self.left_out.add("runs of UDP of which only the client's count is there", total.place);
+                }
+                return Ok(());
+            }
+            (Count::UdpReceived | Count::TcpReceived | Count::Tcp, true) => return Ok(()),
+            _ => {}
+        }
         if !self.run.iter().all(|other| total.may_be_beside(other)) {
             self.end_run()?;
         }
@@ -187,10 +296,22 @@ impl Reader {
     fn end_run(&mut self) -> Result<(), Fault> {
         let totals = std::mem::take(&mut self.run);
         let Some(last) = totals.last() else { return Ok(()) };
+        let connections: Vec<&Total> = totals.iter().filter(|total| total.number != SUM).collect();
         let sum = totals.iter().find(|total| total.number == SUM);
-        let rate = sum.map_or_else(|| totals.iter().map(|total| total.rate).sum(), |sum| sum.rate);
-        self.parallel += u64::from(totals.len() > 1);
-        self.collector.push(&Key::of("throughput", "Mbit/s"), None, rate, last.place)
+        let rate = sum.map_or_else(|| connections.iter().map(|total| total.rate).sum(), |sum| sum.rate);
+        let count = connections.first().map_or(last.count, |first| first.count);
+        let words = if connections.iter().all(|other| other.count == count) {
+            count.words()
+        } else {
+            "both directions, added up"
+        };
+        let streams = match connections.len() {
+            0 | 1 => "1 connection".to_owned(),
+            several => format!("{several} connections"),
+        };
+        let metric = if self.is_sent_asked { "sent" } else { "throughput" };
+        let key = Key { kind: Some(format!("{words}, {streams}")), ..Key::of(metric, "Mbit/s") };
+        self.collector.push(&key, None, rate, last.place)
     }
 
     fn finish(mut self) -> Result<Found, Fault> {
@@ -200,12 +321,14 @@ impl Reader {
             self.close(open)?;
         }
         self.end_run()?;
-        let notes = if self.parallel == 0 {
-            Vec::new()
-        } else {
-            vec![format!("runs of several connections, which were added up: {}", self.parallel)]
-        };
-        Ok(Found::new(self.collector, notes))
+        Found::new(self.collector, &self.left_out).map_err(|fault| match fault {
+            Fault::Content { place, .. } => Fault::new(
+                place,
+                "only what a client of UDP sent, not what its server received",
+                "give the server's output (iperf -s -u -y C), or compare what was sent: --metric sent",
+            ),
+            other => other,
+        })
     }
 }
 

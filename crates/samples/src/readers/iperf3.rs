@@ -1,89 +1,35 @@
-//! iperf3's `-J`: each document is one run; a file may have several.
+//! iperf3's `-J`: each document is one run; a file may have several. `--json-stream`: each line is
+//! an event of a run.
+//!
+//! The program that writes knows its own side for certain; the client is told the server's count
+//! at the end, the server never its client's. UDP's total (`sum`) is what was sent, with the loss
+//! beside it; older versions write nothing else.
+
+mod document;
+mod run;
 
 use std::io::Read;
 
-use serde::Deserialize;
+use document::{Document, Event};
+use run::{Lack, Metric, Run};
 
-use super::{Found, json, no_such_metric, require_no_boot};
+use super::{Found, Runs, json, no_such_metric, require_no_boot};
 use crate::error::{Fault, Place};
+use crate::left_out::{LeftOut, Settings};
 use crate::options::Options;
 use crate::series::{Collector, Key};
 
-#[derive(Deserialize)]
-struct Document {
-    error: Option<String>,
-    #[serde(default)]
-    intervals: Vec<Interval>,
-    end: Option<End>,
-}
-
-#[derive(Deserialize)]
-struct Interval {
-    sum: Option<Sum>,
-}
-
-#[derive(Deserialize)]
-struct End {
-    /// Totals of UDP.
-    sum: Option<Sum>,
-    sum_sent: Option<Sum>,
-    sum_received: Option<Sum>,
-    cpu_utilization_percent: Option<Cpu>,
-}
-
-#[derive(Deserialize)]
-struct Sum {
-    bits_per_second: Option<f64>,
-    retransmits: Option<f64>,
-    jitter_ms: Option<f64>,
-    lost_percent: Option<f64>,
-    /// Whether the interval belongs to the warm-up (`-O`).
-    #[serde(default)]
-    omitted: bool,
-}
-
-#[derive(Deserialize)]
-struct Cpu {
-    host_total: Option<f64>,
-    remote_total: Option<f64>,
-}
-
-/// A metric of a run.
-struct Metric {
-    word: &'static str,
-    unit: &'static str,
-    of: fn(&Document) -> Option<f64>,
-}
-
-const METRICS: &[Metric] = &[
-    // The receiver's count, if there is one.
-    Metric {
-        word: "throughput",
-        unit: "Mbit/s",
-        of: |run| {
-            let end = run.end.as_ref()?;
-            let rate = |sum: &Option<Sum>| sum.as_ref()?.bits_per_second;
-            Some(rate(&end.sum_received).or_else(|| rate(&end.sum))? / 1e6)
-        },
-    },
-    Metric {
-        word: "sent",
-        unit: "Mbit/s",
-        of: |run| Some(run.end.as_ref()?.sum_sent.as_ref()?.bits_per_second? / 1e6),
-    },
-    Metric { word: "retransmits", unit: "1", of: |run| run.end.as_ref()?.sum_sent.as_ref()?.retransmits },
-    Metric { word: "jitter", unit: "ms", of: |run| run.end.as_ref()?.sum.as_ref()?.jitter_ms },
-    Metric { word: "loss", unit: "%", of: |run| run.end.as_ref()?.sum.as_ref()?.lost_percent },
-    Metric {
-        word: "cpu",
-        unit: "%",
-        of: |run| run.end.as_ref()?.cpu_utilization_percent.as_ref()?.host_total,
-    },
-    Metric {
-        word: "remote_cpu",
-        unit: "%",
-        of: |run| run.end.as_ref()?.cpu_utilization_percent.as_ref()?.remote_total,
-    },
+/// The word and the unit of each metric.
+const METRICS: &[(&str, &str, Metric)] = &[
+    ("throughput", "Mbit/s", Metric::Received),
+    ("throughput_forward", "Mbit/s", Metric::Forward),
+    ("throughput_reverse", "Mbit/s", Metric::Reverse),
+    ("sent", "Mbit/s", Metric::Sent),
+    ("retransmits", "1", Metric::Retransmits),
+    ("jitter", "ms", Metric::Jitter),
+    ("loss", "%", Metric::Loss),
+    ("cpu", "%", Metric::Cpu),
+    ("remote_cpu", "%", Metric::RemoteCpu),
 ];
 
 /// The throughput of each interval. The intervals of one run belong together like the runs of a
@@ -92,61 +38,105 @@ const INTERVALS: &str = "intervals";
 
 pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> {
     require_no_boot("iperf3", options)?;
-    let word = options.metric.as_deref().filter(|word| *word != "all").unwrap_or(METRICS[0].word);
-    if word == INTERVALS {
-        return intervals(input);
-    }
-    let Some(metric) = METRICS.iter().find(|metric| metric.word == word) else {
+    let word = options.metric.as_deref().filter(|word| *word != "all").unwrap_or(METRICS[0].0);
+    let metric = METRICS.iter().find(|(known, ..)| *known == word);
+    if metric.is_none() && word != INTERVALS {
         let known: Vec<String> =
-            METRICS.iter().map(|metric| metric.word).chain([INTERVALS]).map(str::to_owned).collect();
+            METRICS.iter().map(|(word, ..)| *word).chain([INTERVALS]).map(str::to_owned).collect();
         return Err(no_such_metric(word, &known));
+    }
+    let mut reader = Reader {
+        metric: metric.copied(),
+        open: None,
+        count: 0,
+        loss_taken_off: false,
+        collector: Collector::of_program(),
+        left_out: LeftOut::default(),
+        settings: Settings::default(),
+        runs: Runs::default(),
     };
-    let key = Key::of(metric.word, metric.unit);
-    let mut collector = Collector::default();
-    json::each(input, |run: Document, place| {
-        require_success(&run, place)?;
-        let value = (metric.of)(&run).ok_or_else(|| {
-            Fault::new(
-                place,
-                format!("a run without {}", metric.word),
-                "it was interrupted, or its protocol does not count that; leave it out",
-            )
-        })?;
-        collector.push(&key, None, value, place)
-    })?;
-    Ok(Found::new(collector, Vec::new()))
+    json::each(input, |document, place| reader.take(document, place))?;
+    reader.finish()
 }
 
-fn intervals(input: impl Read) -> Result<Found, Fault> {
-    let key = Key::of("throughput of intervals", METRICS[0].unit);
-    let mut collector = Collector::default();
-    let mut runs = 0_u64;
-    json::each(input, |run: Document, place| {
-        require_success(&run, place)?;
-        runs += 1;
-        let boot = format!("run {runs}");
-        for sum in run.intervals.iter().filter_map(|interval| interval.sum.as_ref()) {
-            if let (Some(rate), false) = (sum.bits_per_second, sum.omitted) {
-                collector.push(&key, Some(boot.as_bytes()), rate / 1e6, place)?;
-            }
+struct Reader {
+    /// `None`: the intervals.
+    metric: Option<(&'static str, &'static str, Metric)>,
+    /// The run of which events come.
+    open: Option<Run>,
+    /// The runs so far.
+    count: u64,
+    /// Whether what was received is what was sent, less the loss.
+    loss_taken_off: bool,
+    collector: Collector,
+    left_out: LeftOut,
+    settings: Settings,
+    runs: Runs,
+}
+
+impl Reader {
+    fn take(&mut self, document: Document, place: Place) -> Result<(), Fault> {
+        let Some(event) = document.event() else {
+            self.close()?;
+            return self.run(Run::of(document, place)?);
+        };
+        let event = event.map_err(|error| {
+            let what = text::line(&error.to_string()).into_owned();
+            Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
+        })?;
+        if matches!(event, Event::Start(_)) {
+            self.close()?;
+        }
+        self.open.get_or_insert_with(|| Run::at(place)).add(event);
+        Ok(())
+    }
+
+    /// The run of the events so far is complete.
+    fn close(&mut self) -> Result<(), Fault> {
+        self.open.take().map_or(Ok(()), |run| self.run(run))
+    }
+
+    fn run(&mut self, run: Run) -> Result<(), Fault> {
+        if run.cookie().is_some_and(|cookie| self.runs.repeats(cookie, run.place)) {
+            self.left_out.add("runs that the file holds already (by their cookie)", run.place);
+            return Ok(());
+        }
+        if let Some(failure) = run.failure() {
+            self.left_out.add(&failure, run.place);
+            return Ok(());
+        }
+        self.count += 1;
+        run.tell(&mut self.settings);
+        let Some((word, unit, metric)) = self.metric else { return self.intervals(&run) };
+        let fault = |Lack { what, way_out }| Fault::new(run.place, what, way_out);
+        let value = run.value(metric, word).map_err(fault)?;
+        self.loss_taken_off |= value.is_loss_taken_off;
+        let key = Key { kind: Some(value.kind), ..Key::of(word, unit) };
+        self.collector.push(&key, None, value.value, run.place)
+    }
+
+    fn intervals(&mut self, run: &Run) -> Result<(), Fault> {
+        let boot = format!("run {}", self.count);
+        let key = Key { kind: Some(run.kind_of_intervals()), ..Key::of("throughput of intervals", "Mbit/s") };
+        for rate in run.intervals() {
+            self.collector.push(&key, Some(boot.as_bytes()), rate, run.place)?;
         }
         Ok(())
-    })?;
-    let note = "each iperf3 run counts as a boot, and its intervals as runs in that boot";
-    Ok(Found { owns_boots: true, ..Found::new(collector, vec![note.to_owned()]) })
-}
+    }
 
-fn require_success(run: &Document, place: Place) -> Result<(), Fault> {
-    if let Some(error) = &run.error {
-        let what = format!("the run failed: {}", text::reason(error));
-        return Err(Fault::new(place, what, "leave it out, and say that it failed"));
+    fn finish(mut self) -> Result<Found, Fault> {
+        self.close()?;
+        let mut found = Found::new(self.collector, &self.left_out)?;
+        found.settings = self.settings;
+        found.runs = self.runs;
+        if self.loss_taken_off {
+            found.notes.push("UDP: what was received is what was sent, less the loss".to_owned());
+        }
+        if self.metric.is_none() {
+            let note = "each iperf3 run counts as a boot, and its intervals as runs in that boot";
+            found.notes.push(note.to_owned());
+            found.owns_boots = true;
+        }
+        Ok(found)
     }
-    if run.end.is_none() {
-        return Err(Fault::new(
-            place,
-            "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)",
-            "netassay reads the JSON of iperf3 -J and hyperfine --export-json",
-        ));
-    }
-    Ok(())
 }

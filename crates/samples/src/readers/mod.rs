@@ -9,7 +9,11 @@ pub(crate) mod json;
 pub(crate) mod netperf;
 pub(crate) mod stat;
 
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::error::{Fault, Place};
+use crate::left_out::{LeftOut, Settings};
 use crate::options::{Column, Options};
 use crate::series::{Collector, Series};
 
@@ -23,12 +27,35 @@ pub(crate) struct Found {
     pub(crate) owns_boots: bool,
     /// Notes, for people.
     pub(crate) notes: Vec<String>,
+    /// Circumstances of the runs.
+    pub(crate) settings: Settings,
+    /// The identities of the runs, where the program gives them one, and their places.
+    pub(crate) runs: Runs,
 }
 
 impl Found {
-    pub(crate) fn new(collector: Collector, notes: Vec<String>) -> Found {
+    /// What was read of a program's results.
+    pub(crate) fn new(collector: Collector, left_out: &LeftOut) -> Result<Found, Fault> {
         let (series, boots) = collector.finish();
-        Found { series, boots, owns_boots: false, notes }
+        match left_out.fault().filter(|_| series.is_empty()) {
+            Some(fault) => Err(fault),
+            None => Ok(Found { series, boots, notes: left_out.notes(), ..Found::default() }),
+        }
+    }
+}
+
+/// The runs of a file by a hash of what only the same run has, each with its place.
+#[derive(Debug, Default)]
+pub(crate) struct Runs(pub(crate) BTreeMap<u64, Place>);
+
+impl Runs {
+    /// Notes a run; whether the file already has it.
+    pub(crate) fn repeats(&mut self, identity: impl Hash, place: Place) -> bool {
+        let mut hasher = DefaultHasher::new();
+        identity.hash(&mut hasher);
+        let known = self.0.len();
+        self.0.entry(hasher.finish()).or_insert(place);
+        self.0.len() == known
     }
 }
 

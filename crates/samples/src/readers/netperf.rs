@@ -1,10 +1,17 @@
-//! netperf's results as data: its omni tests' CSV (`-- -o`) and keywords (`-- -k`), several results
-//! in sequence.
+//! netperf's results: its omni tests' CSV (`-- -o`) and keywords (`-- -k`), and its tables for
+//! people, several results in sequence.
+//!
+//! A test begins with a line that names it. Its throughput is what was received, also for UDP.
+
+mod table;
 
 use std::io::Read;
 
+use table::Table;
+
 use super::{Found, no_such_metric, plain_word, require_no_boot};
 use crate::error::{Fault, Place, quoted};
+use crate::left_out::{LeftOut, Settings};
 use crate::limits::LONGEST_NAME;
 use crate::lines::{Line, Lines};
 use crate::options::Options;
@@ -40,16 +47,30 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
 
 struct Reader {
     metric: String,
+    /// The test, as the line before it names it.
+    test: Option<Test>,
     /// The names of the CSV's columns, as plain words.
     columns: Vec<String>,
+    table: Table,
     /// Keywords: the value that waits for its unit.
     waiting: Option<(f64, Place)>,
     unit: Option<String>,
     known: Vec<String>,
     collector: Collector,
+    left_out: LeftOut,
+    settings: Settings,
+    /// Results that were not as sure as was asked (`-i`, `-I`).
+    unsure: u64,
     /// Lines that are not data, and the first of them.
     strange: u64,
     first_strange: Option<(u64, String)>,
+}
+
+struct Test {
+    place: Place,
+    /// Such as `TCP STREAM`.
+    kind: String,
+    has_value: bool,
 }
 
 impl Reader {
@@ -57,44 +78,80 @@ impl Reader {
         let metric = options.metric.as_deref().filter(|metric| *metric != "all").unwrap_or(MAIN);
         Reader {
             metric: plain_word(metric),
+            test: None,
             columns: Vec::new(),
+            table: Table::default(),
             waiting: None,
             unit: None,
             known: Vec::new(),
-            collector: Collector::default(),
+            collector: Collector::of_program(),
+            left_out: LeftOut::default(),
+            settings: Settings::default(),
+            unsure: 0,
             strange: 0,
             first_strange: None,
         }
     }
 
     fn take(&mut self, line: &Line<'_>) -> Result<(), Fault> {
-        if line.bytes.trim_ascii().is_empty() {
+        let content = line.bytes.trim_ascii();
+        if is_banner(content) {
+            self.close()?;
+            self.test = Some(Test {
+                place: Place::start_of(line.number),
+                kind: test_name(line.text_of(content)?),
+                has_value: false,
+            });
+            (self.columns, self.table, self.unit) = (Vec::new(), Table::default(), None);
             return Ok(());
         }
-        if is_banner(line.bytes) {
-            self.close()?;
-            self.columns.clear();
-            self.unit = None;
+        if content.starts_with(b"!!!") {
+            self.unsure += u64::from(content.starts_with(b"!!! WARNING"));
+            return Ok(());
+        }
+        if content.starts_with(b"Interim result: ") {
             return Ok(());
         }
         if let Some((key, value)) = keyword(line)? {
             return self.keyword(&plain_word(key), value, line);
         }
-        // Tables for people align their columns with blanks; data do not.
-        let content = line.bytes.trim_ascii();
-        if content.windows(2).any(|pair| pair == b"  ") {
-            self.wonder(line);
-            return Ok(());
-        }
-        let fields: Vec<&[u8]> = content.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect();
-        if fields.iter().all(|field| field.first().is_some_and(u8::is_ascii_uppercase)) {
+        let mut is_quoted = false;
+        let separates = |byte: &u8| {
+            is_quoted ^= *byte == b'"';
+            *byte == b',' && !is_quoted
+        };
+        let fields: Vec<&[u8]> = content.split(separates).map(<[u8]>::trim_ascii).collect();
+        // Lines of tables are padded.
+        if !line.bytes.ends_with(b" ") && self.is_heading(&fields) {
             return self.heading(&fields, line);
         }
-        if !self.columns.is_empty() && fields.len() == self.columns.len() {
-            return self.row(&fields, line);
+        if !self.columns.is_empty() {
+            if fields.len() == self.columns.len() {
+                return self.row(&fields, line);
+            }
+            if !content.is_empty() {
+                self.wonder(line);
+            }
+            return Ok(());
         }
-        self.wonder(line);
-        Ok(())
+        match self.table.take(line)? {
+            table::Content::Part => Ok(()),
+            table::Content::Throughput { value, unit, place } => {
+                self.learn(MAIN);
+                if self.metric == MAIN { self.push(value, Some(unit), place) } else { Ok(()) }
+            }
+            table::Content::Row { names, fields } => {
+                names.iter().for_each(|name| self.learn(name));
+                self.columns = names;
+                let read = self.row(&fields, line);
+                self.columns.clear();
+                read
+            }
+            table::Content::Strange => {
+                self.wonder(line);
+                Ok(())
+            }
+        }
     }
 
     /// Notes a line that is not data.
@@ -107,11 +164,12 @@ impl Reader {
 
     fn keyword(&mut self, key: &str, value: &[u8], line: &Line<'_>) -> Result<(), Fault> {
         self.learn(key);
+        self.circumstance(key, value, line)?;
         if key == UNITS && self.metric == MAIN {
             self.unit = Some(line.text_of(value)?.to_owned());
         }
         if key == self.metric {
-            self.close()?;
+            self.flush()?;
             let place = line.place_of(value);
             self.waiting = Some((self.measured(value, place)?, place));
         }
@@ -119,11 +177,39 @@ impl Reader {
     }
 
     /// Stores the waiting value.
+    fn flush(&mut self) -> Result<(), Fault> {
+        match self.waiting.take() {
+            Some((value, place)) => self.push(value, self.unit.clone(), place),
+            None => Ok(()),
+        }
+    }
+
+    /// The test is over.
     fn close(&mut self) -> Result<(), Fault> {
-        if let Some((value, place)) = self.waiting.take() {
-            self.push(value, self.unit.clone(), place)?;
+        self.flush()?;
+        if let Some(test) = self.test.take().filter(|test| !test.has_value) {
+            self.left_out.add(&format!("tests without {}", self.metric), test.place);
         }
         Ok(())
+    }
+
+    /// Whether fields are names of columns: of the first line after a test's name, or again.
+    fn is_heading(&self, fields: &[&[u8]]) -> bool {
+        let is_title = |field: &&[u8]| {
+            field.iter().any(u8::is_ascii_alphabetic)
+                && !field.iter().any(|byte| b":=\"^".contains(byte))
+                && !field.windows(2).any(|pair| pair == b"  ")
+        };
+        if !fields.iter().all(is_title) {
+            return false;
+        }
+        let names: Vec<String> =
+            fields.iter().map(|field| plain_word(&String::from_utf8_lossy(field))).collect();
+        let has_metric = |names: &[String]| names.contains(&self.metric);
+        if self.columns.is_empty() {
+            return names.len() > 1 || has_metric(&names);
+        }
+        names == self.columns || has_metric(&names) && !has_metric(&self.columns)
     }
 
     fn heading(&mut self, fields: &[&[u8]], line: &Line<'_>) -> Result<(), Fault> {
@@ -138,14 +224,33 @@ impl Reader {
 
     fn row(&mut self, fields: &[&[u8]], line: &Line<'_>) -> Result<(), Fault> {
         let column = |name: &str| self.columns.iter().position(|column| column == name);
-        let Some(value) = column(&self.metric) else { return Ok(()) };
+        let Some(value) = column(&self.metric) else {
+            if self.test.is_none() {
+                self.wonder(line);
+            }
+            return Ok(());
+        };
         let unit = match column(UNITS).filter(|_| self.metric == MAIN) {
             Some(units) => Some(line.text_of(fields[units])?.to_owned()),
             None => None,
         };
         let place = line.place_of(fields[value]);
         let value = self.measured(fields[value], place)?;
+        let names = std::mem::take(&mut self.columns);
+        for (name, field) in names.iter().zip(fields) {
+            self.circumstance(name, field, line)?;
+        }
+        self.columns = names;
         self.push(value, unit, place)
+    }
+
+    /// Notes what was asked of a test: its protocol, direction and sizes.
+    fn circumstance(&mut self, name: &str, value: &[u8], line: &Line<'_>) -> Result<(), Fault> {
+        let is_result = ["final", "end"].iter().any(|word| name.ends_with(word));
+        if ["protocol", "direction"].contains(&name) || name.contains("size") && !is_result {
+            self.settings.add(name, line.text_of(value)?);
+        }
+        Ok(())
     }
 
     /// netperf writes -1 for CPU use that it was not asked to measure.
@@ -159,7 +264,12 @@ impl Reader {
     }
 
     fn push(&mut self, value: f64, unit: Option<String>, place: Place) -> Result<(), Fault> {
-        let key = Key { metric: Some(self.metric.clone()), unit, ..Key::default() };
+        let kind = self.test.as_mut().map(|test| {
+            test.has_value = true;
+            test.kind.clone()
+        });
+        let unit = unit.map(|unit| unit.replace("/sec", "/s"));
+        let key = Key { metric: Some(self.metric.clone()), unit, kind, ..Key::default() };
         self.collector.push(&key, None, value, place)
     }
 
@@ -174,26 +284,31 @@ impl Reader {
 
     fn finish(mut self) -> Result<Found, Fault> {
         self.close()?;
-        let mut notes = Vec::new();
+        if !self.known.is_empty() && !self.known.contains(&self.metric) {
+            return Err(no_such_metric(&self.metric, &self.known));
+        }
+        let mut found = Found::new(self.collector, &self.left_out)?;
+        found.settings = self.settings;
         if let Some((line, text)) = &self.first_strange {
-            notes.push(format!(
-                "lines that are neither netperf's CSV nor its keywords: {}, the first is line {line}, {text}",
+            found.notes.push(format!(
+                "lines that are no results of netperf: {}, the first is line {line}, {text}",
                 self.strange
             ));
         }
-        let found = Found::new(self.collector, notes);
-        if found.series.is_empty() {
-            if let Some((line, _)) = self.first_strange {
-                return Err(Fault::new(
-                    Place::start_of(line),
-                    "netperf's table for people",
-                    "let it write data with -- -o or -- -k, or only the figure with -P 0 -v 0",
-                ));
-            }
-            return Err(no_such_metric(&self.metric, &self.known));
+        if self.unsure > 0 {
+            let unsure = self.unsure;
+            found.notes.push(format!("results without the confidence that netperf was asked for: {unsure}"));
         }
         Ok(found)
     }
+}
+
+/// The name of a test, and what was asked of it: `TCP REQUEST/RESPONSE, first burst 0`.
+fn test_name(banner: &str) -> String {
+    let (name, rest) = banner.split_once(" TEST ").unwrap_or((banner, ""));
+    let name = name.strip_prefix("MIGRATED ").unwrap_or(name);
+    let asked = rest.split(" : ").skip(1).map(str::trim).filter(|word| !["demo", "histogram"].contains(word));
+    std::iter::once(name).chain(asked).collect::<Vec<_>>().join(", ")
 }
 
 fn keyword<'a>(line: &Line<'a>) -> Result<Option<(&'a str, &'a [u8])>, Fault> {

@@ -1,8 +1,8 @@
 //! ministat's files: one value per line.
 //!
 //! Comments may describe the values, as in netassay's own export: `# condition: ipv6`, `# metric:
-//! throughput (Mbit/s)`, `# columns: value, boot`. Without such a comment, a second column is read
-//! as boots if every line has exactly two columns and some word in the second is repeated.
+//! throughput (Mbit/s)`, `# columns: value, boot`. Lines of several words need such a comment, or
+//! an option: a unit or a size behind the value looks like the name of a boot.
 
 use std::io::Read;
 
@@ -26,37 +26,27 @@ pub(crate) fn read(input: impl Read, options: &Options) -> Result<Found, Fault> 
     reader.finish(options)
 }
 
-/// Why a second column is not read as boots.
-const DIFFERENT: &str = "the second column has another word on each line";
-
 struct Reader {
     column: usize,
-    boots: BootColumn,
+    /// The column of the boots, from 1.
+    boot: Option<usize>,
+    /// Whether an option or a comment says what the columns are.
+    are_columns_known: bool,
+    /// Whether a comment may say which column names boots.
+    may_name_boots: bool,
     names: Names,
     key: Key,
     values: Vec<f64>,
     numbers: Vec<u32>,
     last: Place,
-    notes: Vec<String>,
-}
-
-/// The column of the boots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum BootColumn {
-    Nowhere,
-    /// In this column, from 1, in each line.
-    At(usize),
-    /// Perhaps in the second.
-    Perhaps,
 }
 
 impl Reader {
     fn new(options: &Options) -> Result<Reader, Fault> {
         let column = options.value_column.unwrap_or(1);
-        let boots = match &options.boot {
-            Some(Column::None) => BootColumn::Nowhere,
+        let boot = match &options.boot {
             Some(Column::Named(name)) => match name.parse() {
-                Ok(at) if at > 0 && at != column => BootColumn::At(at),
+                Ok(at) if at > 0 && at != column => Some(at),
                 _ => {
                     return Err(Fault::new(
                         Place::start_of(1),
@@ -65,18 +55,18 @@ impl Reader {
                     ));
                 }
             },
-            None if column == 1 => BootColumn::Perhaps,
-            None => BootColumn::Nowhere,
+            Some(Column::None) | None => None,
         };
         Ok(Reader {
             column,
-            boots,
+            boot,
+            are_columns_known: boot.is_some() || options.value_column.is_some(),
+            may_name_boots: options.boot.is_none() && options.value_column.is_none(),
             names: Names::default(),
             key: Key::default(),
             values: Vec::new(),
             numbers: Vec::new(),
             last: Place::default(),
-            notes: Vec::new(),
         })
     }
 
@@ -87,10 +77,8 @@ impl Reader {
             && length == line.bytes.len()
             && value.is_finite()
         {
-            match self.boots {
-                BootColumn::Nowhere => {}
-                BootColumn::Perhaps => self.doubt(line.number),
-                BootColumn::At(column) => return Err(too_short(line, column)),
+            if let Some(column) = self.boot {
+                return Err(too_short(line, column));
             }
             return self.push(value, Place::start_of(line.number));
         }
@@ -102,31 +90,27 @@ impl Reader {
     }
 
     fn columns(&mut self, line: &Line<'_>) -> Result<(), Fault> {
-        let mut value = None;
-        let mut boot = None;
-        let mut count = 0;
-        for word in line.words().take_while(|word| !word.starts_with(b"#")) {
-            count += 1;
-            if count == self.column {
+        let (mut value, mut boot, mut unknown) = (None, None, None);
+        for (word, number) in line.words().take_while(|word| !word.starts_with(b"#")).zip(1..) {
+            if number == self.column {
                 value = Some(word);
+            } else if Some(number) == self.boot {
+                boot = Some(word);
             }
-            match self.boots {
-                BootColumn::At(column) if count == column => boot = Some(word),
-                BootColumn::Perhaps if count == 2 => boot = Some(word),
-                _ => {}
+            if number == 2 && !self.are_columns_known {
+                unknown = Some(word);
             }
         }
         let Some(value) = value else { return Err(too_short(line, self.column)) };
         let place = line.place_of(value);
         let value = measured(value, place)?;
-        match (self.boots, boot) {
-            (BootColumn::At(column), None) => return Err(too_short(line, column)),
-            (BootColumn::At(_), Some(boot)) => self.boot(boot, line.place_of(boot))?,
-            // A boot for almost every run is not a boot (see `finish`), so it is not kept.
-            (BootColumn::Perhaps, Some(_)) if self.names.len() == MOST_BOOTS => self.give_up(DIFFERENT),
-            (BootColumn::Perhaps, Some(boot)) if count == 2 => self.boot(boot, line.place_of(boot))?,
-            (BootColumn::Perhaps, _) => self.doubt(line.number),
-            (BootColumn::Nowhere, _) => {}
+        if let Some(word) = unknown {
+            return Err(unknown_columns(line, word));
+        }
+        match (self.boot, boot) {
+            (Some(column), None) => return Err(too_short(line, column)),
+            (Some(_), Some(boot)) => self.boot(boot, line.place_of(boot))?,
+            (None, _) => {}
         }
         self.push(value, place)
     }
@@ -135,6 +119,7 @@ impl Reader {
         if self.values.len() == MOST_VALUES {
             return Err(too_many_values(place));
         }
+        self.key.require_possible(value, place)?;
         self.values.push(value);
         self.last = place;
         Ok(())
@@ -147,22 +132,6 @@ impl Reader {
             return Err(Fault::new(place, format!("more than {MOST_BOOTS} boots"), "give --boot none"));
         }
         Ok(())
-    }
-
-    /// This line does not have two columns, so the second column of the others is something else.
-    fn doubt(&mut self, line: u64) {
-        self.give_up(&format!("line {line} does not have two columns as those before it"));
-    }
-
-    fn give_up(&mut self, why: &str) {
-        self.boots = BootColumn::Nowhere;
-        if !self.numbers.is_empty() {
-            self.notes.push(format!(
-                "{why}: the second column is not read as boots; use --boot 2 if it holds boots"
-            ));
-            self.numbers = Vec::new();
-            self.names = Names::default();
-        }
     }
 
     fn comment(&mut self, line: &Line<'_>) -> Result<(), Fault> {
@@ -180,12 +149,11 @@ impl Reader {
                 };
                 (self.key.metric, self.key.unit) = (Some(metric), unit);
             }
-            b"columns" => {
+            b"columns" if self.values.is_empty() => {
+                self.are_columns_known = true;
                 let column = said.split(|byte| *byte == b',').position(|word| word.trim_ascii() == b"boot");
-                if let (Some(column), BootColumn::Perhaps, true) =
-                    (column, self.boots, self.values.is_empty())
-                {
-                    self.boots = BootColumn::At(column + 1);
+                if let (Some(column), true) = (column, self.may_name_boots) {
+                    self.boot = Some(column + 1);
                 }
             }
             _ => {}
@@ -194,10 +162,6 @@ impl Reader {
     }
 
     fn finish(mut self, options: &Options) -> Result<Found, Fault> {
-        let are_different = self.names.len() == self.values.len() && self.values.len() > 1;
-        if self.boots == BootColumn::Perhaps && are_different {
-            self.give_up(DIFFERENT);
-        }
         if let Some(wanted) = options.metric.as_deref().filter(|wanted| *wanted != "all") {
             match &self.key.metric {
                 Some(own) if plain_word(own) == plain_word(wanted) => {}
@@ -207,7 +171,7 @@ impl Reader {
                 None => self.key.metric = Some(wanted.to_owned()),
             }
         }
-        let mut found = Found { boots: self.names.into_names(), notes: self.notes, ..Found::default() };
+        let mut found = Found { boots: self.names.into_names(), ..Found::default() };
         if !self.values.is_empty() {
             found.series.push(Series {
                 key: self.key,
@@ -223,6 +187,15 @@ impl Reader {
 fn name(line: &Line<'_>, said: &[u8]) -> Result<String, Fault> {
     bounded(said, line.place_of(said))?;
     Ok(line.text_of(said)?.to_owned())
+}
+
+fn unknown_columns(line: &Line<'_>, second: &[u8]) -> Fault {
+    let count = line.words().take_while(|word| !word.starts_with(b"#")).count();
+    Fault::new(
+        line.place_of(second),
+        format!("{count} words in {}, and nothing says which is the value", quoted(line.bytes)),
+        "-C NUMBER names its column, and --boot NUMBER that of the boots",
+    )
 }
 
 fn too_short(line: &Line<'_>, column: usize) -> Fault {

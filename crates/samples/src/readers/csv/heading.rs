@@ -1,4 +1,4 @@
-//! The first record: the names of the columns.
+//! The first record: the names of the columns, and which of them are used.
 
 use std::io::Read;
 
@@ -17,8 +17,63 @@ pub(super) struct Heading {
     pub(super) metric: Option<usize>,
     pub(super) unit: Option<usize>,
     pub(super) warmup: Option<usize>,
-    pub(super) status: Option<usize>,
+    /// Columns that say whether a run succeeded.
+    pub(super) outcomes: Vec<(usize, Outcome)>,
+    /// The names of all columns.
+    pub(super) names: Vec<String>,
 }
+
+/// How a column says that a run succeeded.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outcome {
+    /// In words.
+    Status,
+    /// 0 is success.
+    ExitCode,
+    /// Yes is success.
+    Success,
+    /// Yes is a failure.
+    Failure,
+    /// Any text but a number, such as a margin, is a failure.
+    Message,
+}
+
+impl Outcome {
+    /// The outcome that a column of this name holds.
+    fn of(name: &str) -> Option<Outcome> {
+        let letters: String = name
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .map(|letter| letter.to_ascii_lowercase())
+            .collect();
+        Some(match letters.as_str() {
+            "status" | "outcome" => Outcome::Status,
+            "exitcode" | "exitstatus" | "exit" | "returncode" | "rc" | "errno" => Outcome::ExitCode,
+            "success" | "succeeded" | "ok" | "passed" | "valid" => Outcome::Success,
+            "failed" | "failure" | "timedout" => Outcome::Failure,
+            "error" | "err" => Outcome::Message,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn is_success(self, word: &[u8]) -> bool {
+        let word = word.trim_ascii().to_ascii_lowercase();
+        let is_one_of = |words: &[&[u8]]| words.contains(&word.as_slice());
+        let is_no = is_one_of(&[b"", b"0", b"false", b"no", b"n", b"none", b"ok"]);
+        match self {
+            Outcome::Status => {
+                is_one_of(&[b"ok", b"0", b"success", b"succeeded", b"pass", b"passed", b"done", b"completed"])
+            }
+            Outcome::ExitCode => word == b"0",
+            Outcome::Success => is_one_of(&[b"1", b"true", b"yes", b"y", b"ok"]),
+            Outcome::Failure => is_no,
+            Outcome::Message => is_no || ministat::parse_number(&word).is_some(),
+        }
+    }
+}
+
+/// Columns of netassay's own export that say where a run stands.
+const PLACES: [&str; 7] = ["study", "name", "part", "block", "repeat", "position", "started_unix_ms"];
 
 impl Heading {
     pub(super) fn of<R: Read>(records: &mut Records<R>, options: &Options) -> Result<Heading, Fault> {
@@ -59,6 +114,10 @@ impl Heading {
             None => find("boot"),
         };
         let metric = find("metric").filter(|column| *column != value);
+        let is_used = |column: usize| [Some(value), condition, boot].contains(&Some(column));
+        let outcome = |(column, name): (usize, &String)| {
+            Outcome::of(name).filter(|_| !is_used(column)).map(|outcome| (column, outcome))
+        };
         Ok(Heading {
             value,
             value_name: named.map(|_| names[value].clone()),
@@ -67,7 +126,24 @@ impl Heading {
             metric,
             unit: find("unit"),
             warmup: find("warmup"),
-            status: find("status"),
+            outcomes: names.iter().enumerate().filter_map(outcome).collect(),
+            names,
         })
+    }
+
+    /// The columns that nothing uses.
+    pub(super) fn unused(&self) -> Vec<usize> {
+        let used = [Some(self.value), self.condition, self.boot, self.metric, self.unit, self.warmup];
+        let is_export = PLACES.iter().all(|place| self.names.iter().any(|name| name == place));
+        let says_outcome = |column: usize| {
+            self.outcomes.iter().any(|(at, outcome)| *at == column && !matches!(outcome, Outcome::Message))
+        };
+        let is_unused = |column: &usize| {
+            let name = self.names[*column].as_str();
+            !used.contains(&Some(*column))
+                && !says_outcome(*column)
+                && !(is_export && (PLACES.contains(&name) || ["reason", "condition"].contains(&name)))
+        };
+        (0..self.names.len()).filter(is_unused).collect()
     }
 }

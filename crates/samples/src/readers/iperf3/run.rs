@@ -1,0 +1,398 @@
+//! One run of iperf3: which figure is of which side and direction.
+
+use super::document::{Document, End, Event, Interval, Start, Sum};
+use crate::error::{Fault, Place};
+use crate::left_out::Settings;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Metric {
+    /// In all directions.
+    Received,
+    Forward,
+    Reverse,
+    Sent,
+    Retransmits,
+    Jitter,
+    Loss,
+    Cpu,
+    RemoteCpu,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Client,
+    Server,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    /// From the client.
+    Forward,
+    /// To the client.
+    Reverse,
+    /// The file does not say.
+    Unknown,
+}
+
+impl Direction {
+    fn sender(self) -> Option<Side> {
+        match self {
+            Direction::Forward => Some(Side::Client),
+            Direction::Reverse => Some(Side::Server),
+            Direction::Unknown => None,
+        }
+    }
+
+    fn receiver(self) -> Option<Side> {
+        match self {
+            Direction::Forward => Some(Side::Server),
+            Direction::Reverse => Some(Side::Client),
+            Direction::Unknown => None,
+        }
+    }
+}
+
+/// Why a run has no value.
+pub(super) struct Lack {
+    pub(super) what: String,
+    pub(super) way_out: String,
+}
+
+impl Lack {
+    fn new(what: impl Into<String>, way_out: &str) -> Lack {
+        Lack { what: what.into(), way_out: way_out.to_owned() }
+    }
+
+    /// The server does not know its client's count.
+    fn of_server(what: &str, metric: &str) -> Lack {
+        Lack::new(
+            format!("the server's output does not hold what its client {what}"),
+            &format!("give the client's output, or compare what the server counted: --metric {metric}"),
+        )
+    }
+}
+
+pub(super) struct Value {
+    pub(super) value: f64,
+    /// What it is of.
+    pub(super) kind: String,
+    pub(super) is_loss_taken_off: bool,
+}
+
+pub(super) struct Run {
+    pub(super) place: Place,
+    error: Option<String>,
+    start: Option<Start>,
+    intervals: Vec<Interval>,
+    end: Option<End>,
+}
+
+impl Run {
+    /// A run without anything so far.
+    pub(super) fn at(place: Place) -> Run {
+        Run { place, error: None, start: None, intervals: Vec::new(), end: None }
+    }
+
+    pub(super) fn of(document: Document, place: Place) -> Result<Run, Fault> {
+        let Document { error, start, intervals, end, .. } = document;
+        if error.is_none() && start.is_none() && end.is_none() {
+            return Err(Fault::new(
+                place,
+                "neither iperf3's JSON (no `end`) nor hyperfine's (no `results`)",
+                "netassay reads the JSON of iperf3 -J and hyperfine --export-json",
+            ));
+        }
+        Ok(Run { place, error, start, intervals, end })
+    }
+
+    pub(super) fn add(&mut self, event: Event) {
+        match event {
+            Event::Start(start) => self.start = Some(start),
+            Event::Interval(interval) => self.intervals.push(interval),
+            Event::End(end) => self.end = Some(end),
+            Event::Error(error) => self.error = Some(error),
+            Event::Other => {}
+        }
+    }
+
+    pub(super) fn cookie(&self) -> Option<&str> {
+        self.start.as_ref()?.cookie.as_deref()
+    }
+
+    /// Why the run is no measurement.
+    pub(super) fn failure(&self) -> Option<String> {
+        match (&self.error, &self.end) {
+            (Some(error), _) => Some(format!("runs that failed: {}", text::reason(error))),
+            (None, None) => Some("runs that were cut short".to_owned()),
+            (None, Some(_)) => None,
+        }
+    }
+
+    /// The circumstances.
+    pub(super) fn tell(&self, settings: &mut Settings) {
+        let Some(start) = &self.start else { return };
+        let test = &start.test_start;
+        let numbers = [
+            ("length of the blocks (-l)", test.blksize),
+            ("duration (-t)", test.duration),
+            ("omitted seconds (-O)", test.omit),
+            ("type of service (-S)", test.tos),
+        ];
+        for (name, value) in numbers {
+            if let Some(value) = value {
+                settings.add(name, &value.to_string());
+            }
+        }
+        let congestion = self.end.as_ref().and_then(|end| end.sender_tcp_congestion.as_ref());
+        for (name, value) in [("version", start.version.as_ref()), ("congestion control", congestion)] {
+            if let Some(value) = value {
+                settings.add(name, value);
+            }
+        }
+    }
+
+    pub(super) fn value(&self, metric: Metric, word: &str) -> Result<Value, Lack> {
+        let directions = self.directions();
+        let of = |direction: Direction| {
+            directions.contains(&direction).then_some(vec![direction]).ok_or_else(|| {
+                Lack::new(format!("a run without {word}"), "choose another metric, or leave it out")
+            })
+        };
+        let mut is_loss_taken_off = false;
+        let (value, kind) = match metric {
+            Metric::Received | Metric::Forward | Metric::Reverse => {
+                let counted = match metric {
+                    Metric::Forward => of(Direction::Forward)?,
+                    Metric::Reverse => of(Direction::Reverse)?,
+                    _ => directions,
+                };
+                let mut sum = 0.0;
+                for direction in &counted {
+                    let (rate, is_reduced) = self.received(*direction)?;
+                    sum += rate / 1e6;
+                    is_loss_taken_off |= is_reduced;
+                }
+                (sum, self.kind("received", &counted, Direction::receiver))
+            }
+            Metric::Sent => {
+                let sum =
+                    total(&directions, |direction| self.sent(direction, word, |sum| sum.bits_per_second))?;
+                (sum / 1e6, self.kind("sent", &directions, Direction::sender))
+            }
+            Metric::Retransmits => {
+                let sum = total(&directions, |direction| self.sent(direction, word, |sum| sum.retransmits))?;
+                (sum, self.kind("retransmitted", &directions, Direction::sender))
+            }
+            Metric::Jitter => {
+                let [direction] = directions[..] else {
+                    let way_out = "measure each direction by itself, without --bidir";
+                    return Err(Lack::new("a run of two directions has no single jitter", way_out));
+                };
+                let jitter = self.loss_report(direction, word)?.jitter_ms.ok_or_else(|| lack(word))?;
+                (jitter, self.kind("received", &directions, Direction::receiver))
+            }
+            Metric::Loss => {
+                let counts = |of: fn(&Sum) -> Option<f64>| {
+                    total(&directions, |direction| {
+                        of(self.loss_report(direction, word)?).ok_or_else(|| lack(word))
+                    })
+                };
+                let lost = match (counts(|sum| sum.lost_packets), counts(|sum| sum.packets)) {
+                    (Ok(lost), Ok(packets)) if packets > 0.0 => 100.0 * lost / packets,
+                    _ if directions.len() > 1 => return Err(lack(word)),
+                    _ => counts(|sum| sum.lost_percent)?,
+                };
+                (lost, self.kind("received", &directions, Direction::receiver))
+            }
+            Metric::Cpu | Metric::RemoteCpu => self.cpu(metric, &directions, word)?,
+        };
+        Ok(Value { value, kind, is_loss_taken_off })
+    }
+
+    /// The side that wrote the output.
+    fn writer(&self) -> Option<Side> {
+        let start = self.start.as_ref()?;
+        if start.connecting_to.is_some() {
+            return Some(Side::Client);
+        }
+        start.accepted_connection.is_some().then_some(Side::Server)
+    }
+
+    fn directions(&self) -> Vec<Direction> {
+        let test = self.start.as_ref().map(|start| &start.test_start);
+        let is_set = |flag: Option<f64>| flag.map(|flag| flag != 0.0);
+        let has_both = self
+            .end
+            .as_ref()
+            .is_some_and(|end| end.sum_bidir_reverse.is_some() || end.sum_received_bidir_reverse.is_some());
+        if has_both || test.and_then(|test| is_set(test.bidir)) == Some(true) {
+            return vec![Direction::Forward, Direction::Reverse];
+        }
+        vec![match test.and_then(|test| is_set(test.reverse)) {
+            Some(true) => Direction::Reverse,
+            Some(false) => Direction::Forward,
+            None => Direction::Unknown,
+        }]
+    }
+
+    /// The sums of a direction: UDP's total, of the sender, of the receiver.
+    fn sums(&self, direction: Direction) -> [Option<&Sum>; 3] {
+        let Some(end) = &self.end else { return [None; 3] };
+        let sums = if direction == Direction::Reverse && self.directions().len() > 1 {
+            [&end.sum_bidir_reverse, &end.sum_sent_bidir_reverse, &end.sum_received_bidir_reverse]
+        } else {
+            [&end.sum, &end.sum_sent, &end.sum_received]
+        };
+        sums.map(Option::as_ref)
+    }
+
+    /// Whether the writer knows what this side counted.
+    fn knows(&self, side: Option<Side>) -> bool {
+        self.writer() != Some(Side::Server) || side == Some(Side::Server)
+    }
+
+    /// What was received, in bit/s, and whether that is what was sent, less the loss.
+    fn received(&self, direction: Direction) -> Result<(f64, bool), Lack> {
+        let [total, sent, received] = self.sums(direction);
+        if !self.knows(direction.receiver()) {
+            return Err(Lack::of_server("received", "sent"));
+        }
+        if let Some(received) = received {
+            let rate = received.bits_per_second.ok_or_else(|| lack("throughput"))?;
+            let is_sent = sent.and_then(|sum| sum.bytes).is_some_and(|bytes| bytes > 0.0);
+            // UDP may be lost; TCP cannot send much that nobody receives.
+            if rate == 0.0 && is_sent && (total.is_none() || self.writer().is_none()) {
+                let what = "nothing received of what was sent: the receiver's count is not there";
+                let way_out =
+                    "give the client's output of a whole run, or compare what was sent: --metric sent";
+                return Err(Lack::new(what, way_out));
+            }
+            return Ok((rate, false));
+        }
+        let total = total.ok_or_else(|| lack("throughput"))?;
+        let sent = total.bits_per_second.ok_or_else(|| lack("throughput"))?;
+        let lost = match (total.lost_packets, total.packets, total.lost_percent) {
+            (Some(lost), Some(packets), _) if packets > 0.0 => lost / packets,
+            (Some(lost), ..) if lost == 0.0 => 0.0,
+            (None, _, Some(percent)) => percent / 100.0,
+            _ => {
+                let way_out = "compare what was sent: --metric sent";
+                return Err(Lack::new("UDP's rate of the sender, without the loss", way_out));
+            }
+        };
+        if !(0.0..=1.0).contains(&lost) {
+            let what = format!("a loss of {:.1} % of the datagrams", 100.0 * lost);
+            return Err(Lack::new(what, "the result is damaged: leave it out"));
+        }
+        Ok((sent * (1.0 - lost), true))
+    }
+
+    fn sent(&self, direction: Direction, word: &str, of: impl Fn(&Sum) -> Option<f64>) -> Result<f64, Lack> {
+        if !self.knows(direction.sender()) {
+            return Err(Lack::of_server("sent", "throughput"));
+        }
+        let [total, sent, _] = self.sums(direction);
+        sent.or(total).and_then(of).ok_or_else(|| lack(word))
+    }
+
+    /// The sum that holds UDP's jitter and loss, which the receiver counts.
+    fn loss_report(&self, direction: Direction, word: &str) -> Result<&Sum, Lack> {
+        if !self.knows(direction.receiver()) {
+            return Err(Lack::of_server("received", "sent"));
+        }
+        let [total, _, received] = self.sums(direction);
+        let counts = |sum: &&Sum| sum.lost_packets.is_some() || sum.jitter_ms.is_some();
+        total.or(received).filter(counts).ok_or_else(|| lack(word))
+    }
+
+    fn cpu(&self, metric: Metric, directions: &[Direction], word: &str) -> Result<(f64, String), Lack> {
+        let cpu = self.end.as_ref().and_then(|end| end.cpu_utilization_percent.as_ref());
+        let (value, side) = match (metric, self.writer()) {
+            (Metric::RemoteCpu, Some(Side::Server)) => return Err(Lack::of_server("used", "cpu")),
+            (Metric::RemoteCpu, writer) => {
+                (cpu.and_then(|cpu| cpu.remote_total), writer.map(|_| Side::Server))
+            }
+            (_, writer) => (cpu.and_then(|cpu| cpu.host_total), writer),
+        };
+        let what = match side {
+            Some(Side::Client) => "of the client's CPUs",
+            Some(Side::Server) => "of the server's CPUs",
+            None => "of CPUs",
+        };
+        Ok((value.ok_or_else(|| lack(word))?, self.described(what.to_owned(), directions)))
+    }
+
+    /// The rates of the intervals after the warm-up, in Mbit/s.
+    pub(super) fn intervals(&self) -> Vec<f64> {
+        let rate = |interval: &Interval| {
+            let sums = [interval.sum.as_ref(), interval.sum_bidir_reverse.as_ref()];
+            let counted = sums.into_iter().flatten().filter(|sum| !sum.omitted);
+            counted.filter_map(|sum| sum.bits_per_second).reduce(|one, other| one + other)
+        };
+        self.intervals.iter().filter_map(rate).map(|rate| rate / 1e6).collect()
+    }
+
+    /// Intervals are counted by the writer alone.
+    pub(super) fn kind_of_intervals(&self) -> String {
+        let directions = self.directions();
+        let what = match (self.writer(), &directions[..]) {
+            (Some(Side::Client), [Direction::Forward]) => "sent by the client",
+            (Some(Side::Client), [Direction::Reverse]) => "received by the client",
+            (Some(Side::Server), [Direction::Forward]) => "received by the server",
+            (Some(Side::Server), [Direction::Reverse]) => "sent by the server",
+            (Some(Side::Client), _) => "sent and received by the client",
+            (Some(Side::Server), _) => "sent and received by the server",
+            (None, _) => "counted by one side",
+        };
+        self.described(what.to_owned(), &directions)
+    }
+
+    /// What a figure is of, such as `received by the server, TCP, forward, 1 stream`.
+    fn kind(&self, what: &str, directions: &[Direction], side: fn(Direction) -> Option<Side>) -> String {
+        let by = match directions {
+            [direction] => match side(*direction) {
+                Some(Side::Client) => " by the client",
+                Some(Side::Server) => " by the server",
+                None => "",
+            },
+            _ => " at both ends, added up",
+        };
+        self.described(format!("{what}{by}"), directions)
+    }
+
+    fn described(&self, what: String, directions: &[Direction]) -> String {
+        let mut parts = vec![what];
+        let test = self.start.as_ref().map(|start| &start.test_start);
+        let has_udp = self.end.as_ref().is_some_and(|end| end.sum.is_some());
+        let protocol = test.and_then(|test| test.protocol.clone());
+        parts.extend(protocol.or_else(|| has_udp.then(|| "UDP".to_owned())));
+        parts.extend(match directions {
+            [Direction::Forward] => Some("forward".to_owned()),
+            [Direction::Reverse] => Some("reverse".to_owned()),
+            [Direction::Unknown] => None,
+            _ => Some("both directions".to_owned()),
+        });
+        if self.directions().len() > directions.len() {
+            parts.push("beside the other direction".to_owned());
+        }
+        if let Some(streams) = test.and_then(|test| test.num_streams) {
+            parts.push(format!("{streams} stream{}", if streams == 1.0 { "" } else { "s" }));
+        }
+        if let Some(rate) = test.and_then(|test| test.target_bitrate).filter(|rate| *rate > 0.0) {
+            parts.push(format!("paced to {} Mbit/s", rate / 1e6));
+        }
+        parts.join(", ")
+    }
+}
+
+/// The sum over the directions.
+fn total(directions: &[Direction], of: impl Fn(Direction) -> Result<f64, Lack>) -> Result<f64, Lack> {
+    directions.iter().try_fold(0.0, |sum, direction| Ok(sum + of(*direction)?))
+}
+
+fn lack(word: &str) -> Lack {
+    Lack::new(
+        format!("a run without {word}"),
+        "it was interrupted, or its protocol does not count that; leave it out",
+    )
+}
