@@ -1,7 +1,5 @@
 //! Files of other programs, made from public bug reports: understood, or refused with the remedy.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 mod common;
 
 use common::{dataset, fixture, values};

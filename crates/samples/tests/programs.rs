@@ -88,8 +88,11 @@ fn iperf_counts_whole_connections_and_adds_up_parallel_ones() {
     );
     let parallel = twice("iperf-tcp-parallel.csv", &Options::default());
     assert_eq!(plain(&parallel), [21081.296246 + 15887.737524, 18611.535578 + 22757.911942]);
-    assert_eq!(parallel.groups[0].kinds[0].as_deref(), Some("sent by the client, 2 connections"));
+    assert_eq!(parallel.groups[0].kinds[0].as_deref(), Some("counted by one side, 2 connections"));
     assert_eq!(plain(&twice("iperf-udp.csv", &metric("sent"))), [52.436214, 52.435585]);
+    let server = twice("iperf-udp-server.csv", &Options::default());
+    assert_eq!(plain(&server), [42.208649]);
+    assert_eq!(server.groups[0].kinds[0].as_deref(), Some("received by the server, UDP, 1 connection"));
 }
 
 #[test]
@@ -157,6 +160,45 @@ fn netperf_writes_csv_and_keywords() {
         &Options::default(),
     );
     assert_eq!(mixed.unwrap().groups[0].labels, ["a", "b"]);
+}
+
+#[test]
+fn netperf_s_tables_for_people_have_figures() {
+    let text = String::from_utf8(fixture("netperf-tables.txt")).unwrap();
+    let mut read = Vec::new();
+    for test in text.split_inclusive('\n').fold(Vec::new(), |mut tests: Vec<String>, line| {
+        match tests.last_mut() {
+            Some(test) if !line.contains(" TEST from ") => test.push_str(line),
+            _ => tests.push(line.to_owned()),
+        }
+        tests
+    }) {
+        let files = [("a=x", test.as_bytes()), ("b=y", test.as_bytes())];
+        let one = dataset(&files, &Options::default()).unwrap();
+        let group = &one.groups[0];
+        assert!(one.notes.is_empty() || one.notes[0].contains("confidence"), "{:?}", one.notes);
+        let kind = group.kinds[0].clone().unwrap();
+        read.push((kind, plain(&one)[0], group.unit.clone().unwrap()));
+    }
+    let expected = [
+        ("TCP STREAM", 10398.94, "Mbit/s"),
+        ("TCP STREAM", 10883.30, "Mbit/s"),
+        ("TCP STREAM", 1.29, "GBytes/s"),
+        ("UDP STREAM", 195.4, "Mbit/s"),
+        ("UDP STREAM", 37.72, "Mbit/s"),
+        ("TCP REQUEST/RESPONSE, first burst 0", 8049.43, "Trans/s"),
+        ("TCP REQUEST/RESPONSE, first burst 0", 6511.56, "Trans/s"),
+        ("TCP REQUEST/RESPONSE, first burst 0", 0.57, "Mbit/s"),
+        ("TCP REQUEST/RESPONSE, first burst 0", 0.66, "Mbit/s"),
+        ("TCP Connect/Request/Response", 7128.37, "Trans/s"),
+        ("OMNI Send", 4153.19, "Mbit/s"),
+        ("OMNI Send", 5051.37, "Mbit/s"),
+        ("TCP STREAM", 10876.29, "Mbit/s"),
+        ("TCP REQUEST/RESPONSE, first burst 0", 29673.22, "Trans/s"),
+        ("TCP STREAM", 3062.85, "Mbit/s"),
+    ];
+    let expected = expected.map(|(kind, value, unit)| (kind.to_owned(), value, unit.to_owned()));
+    assert_eq!(read, expected);
 }
 
 #[test]

@@ -48,9 +48,12 @@ pub(super) fn shared_runs(inputs: &[Input]) -> Result<Vec<String>, SamplesError>
     Ok(shared.iter().map(note).collect())
 }
 
+/// A value of a circumstance, and the files that have it.
+type Value<'a> = (&'a str, Vec<&'a str>);
+
 /// Notes circumstances, such as a CPU or a version, that differ among the runs.
 pub(super) fn differences(inputs: &[Input]) -> Vec<String> {
-    let mut all: Vec<(&str, Vec<(&str, Vec<&str>)>)> = Vec::new();
+    let mut all: Vec<(&str, Vec<Value<'_>>)> = Vec::new();
     for input in inputs {
         for (name, values) in &input.sheet.found.settings.0 {
             let known = match all.iter().position(|(known, _)| known == name) {
@@ -69,14 +72,14 @@ pub(super) fn differences(inputs: &[Input]) -> Vec<String> {
             }
         }
     }
-    let named = |(value, files): &(&str, Vec<&str>)| {
+    let named = |(value, files): &Value<'_>| {
         let more = files.len().saturating_sub(FILES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let files = files[..files.len().min(FILES)].join(", ");
         text::line(&format!("{value} ({files}{more})")).into_owned()
     };
     let differing = all.iter().filter(|(_, values)| values.len() > 1);
-    let note = |(name, values): &(&str, Vec<(&str, Vec<&str>)>)| {
+    let note = |(name, values): &(&str, Vec<Value<'_>>)| {
         let values: Vec<String> = values.iter().map(named).collect();
         format!("{name} differs: {}", values.join(", "))
     };

@@ -7,9 +7,8 @@
 //! repeated number begins another run; so does a connection with another end time, since servers
 //! number connections on.
 //!
-//! The first address is that of the program that counts: the port of a client is one of those that
-//! the system gives, the port of a server is not. What a client of UDP counts was sent. The server's
-//! count may follow it, with the addresses exchanged.
+//! Addresses do not say who counts: iperf 2.0 writes its own first, 2.1 its client's. What a client of
+//! UDP counts was sent. In 2.0 the server's count may follow it, with the addresses exchanged.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -71,56 +70,38 @@ struct Reader {
 /// Whose count a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
-    /// Of TCP: what the client sent.
-    TcpSent,
-    /// Of TCP: what the server received.
-    TcpReceived,
-    /// Of TCP, by an unknown side.
-    Tcp,
-    UdpSent,
-    UdpReceived,
+    /// Of TCP; in iperf 2.0 also of what a client of UDP sent.
+    OneSide,
+    Sent,
+    Received,
+    /// Of UDP; nothing says by whom.
+    Unclear,
 }
 
 impl Count {
-    fn of(fields: &[&[u8]], place: Place) -> Result<Count, Fault> {
-        let port = |field: &[u8]| str::from_utf8(field).ok()?.parse::<u32>().ok();
-        let is_client = |field: &[u8]| port(field).map(|port| port >= FIRST_OF_CLIENTS);
-        let by_client = match (is_client(fields[2]), is_client(fields[4])) {
-            (Some(true), Some(false)) => Some(true),
-            (Some(false), Some(true)) => Some(false),
-            _ => None,
+    fn of(fields: &[&[u8]]) -> Count {
+        let is_client = |field: &[u8]| {
+            let port = str::from_utf8(field).ok().and_then(|port| port.parse::<u32>().ok());
+            port.is_some_and(|port| port >= FIRST_OF_CLIENTS)
         };
+        let is_server_first = !is_client(fields[2]) && is_client(fields[4]);
         if fields.len() < UDP_COLUMNS {
-            return Ok(match by_client {
-                Some(true) => Count::TcpSent,
-                Some(false) => Count::TcpReceived,
-                None => Count::Tcp,
-            });
+            return if is_server_first { Count::Received } else { Count::OneSide };
         }
         // Only a receiver counts jitter and loss; a client's number of datagrams may be -1.
-        let is_counted =
-            [fields[9], fields[10]].iter().any(|field| field.iter().any(|byte| (b'1'..=b'9').contains(byte)));
-        match by_client {
-            Some(true) => Ok(Count::UdpSent),
-            Some(false) => Ok(Count::UdpReceived),
-            None if is_counted => Ok(Count::UdpReceived),
-            None if fields[11].starts_with(b"-") => Ok(Count::UdpSent),
-            None => Err(Fault::new(
-                place,
-                "UDP, and neither ports nor losses say whether the client or the server counted",
-                "give the output of a server on a port below 32768",
-            )),
+        let has_figure = |field: &[u8]| field.iter().any(|byte| (b'1'..=b'9').contains(byte));
+        if is_server_first || has_figure(fields[9]) || has_figure(fields[10]) {
+            return Count::Received;
         }
+        if fields[11].starts_with(b"-") { Count::Sent } else { Count::Unclear }
     }
 
-    fn words(self) -> &'static str {
-        match self {
-            // iperf 2.0 writes UDP's lines of a client in the same way.
-            Count::TcpSent => "sent by the client",
-            Count::TcpReceived => "received by the server, TCP",
-            Count::Tcp => "counted by one side",
-            Count::UdpSent => "sent by the client, UDP",
-            Count::UdpReceived => "received by the server, UDP",
+    fn words(self, is_udp: bool) -> &'static str {
+        match (self, is_udp) {
+            (Count::OneSide | Count::Unclear, _) => "counted by one side",
+            (Count::Sent, _) => "sent by the client, UDP",
+            (Count::Received, true) => "received by the server, UDP",
+            (Count::Received, false) => "received by the server, TCP",
         }
     }
 }
@@ -141,6 +122,7 @@ struct Total {
     /// The addresses and ports of both sides, and the number.
     ends: Vec<u8>,
     count: Count,
+    is_udp: bool,
     /// Whether the server's count follows.
     is_followed: bool,
     number: Vec<u8>,
@@ -183,7 +165,7 @@ impl Reader {
             ));
         };
         let place = line.place_of(fields[8]);
-        let count = Count::of(&fields, place)?;
+        let count = Count::of(&fields);
         if fields.len() >= UDP_COLUMNS {
             self.know_udp(&fields)?;
         }
@@ -192,6 +174,7 @@ impl Reader {
             place,
             ends: ends.clone(),
             count,
+            is_udp: fields.len() >= UDP_COLUMNS,
             is_followed: false,
             number: fields[5].to_owned(),
             rate: measured(fields[8], place)? / 1e6,
@@ -232,12 +215,12 @@ impl Reader {
     fn know_udp(&mut self, fields: &[&[u8]]) -> Result<(), Fault> {
         let of_client = [fields[3], fields[4], fields[1], fields[2], fields[5]].join(&b',');
         if let Some(open) = self.open.get_mut(&of_client) {
-            (open.total.count, open.total.is_followed) = (Count::UdpSent, true);
+            (open.total.count, open.total.is_followed) = (Count::Sent, true);
         }
         // With intervals (-i) it is complete already.
         let complete = self.run.iter().position(|total| total.ends == of_client);
         if let Some(mut total) = complete.map(|place| self.run.swap_remove(place)) {
-            (total.count, total.is_followed) = (Count::UdpSent, true);
+            (total.count, total.is_followed) = (Count::Sent, true);
             return self.add(total);
         }
         match self.open.remove(&of_client) {
@@ -270,13 +253,20 @@ impl Reader {
     fn add(&mut self, total: Total) -> Result<(), Fault> {
         // UDP has one line for what was sent and one for what was received.
         match (total.count, self.is_sent_asked) {
-            (Count::UdpSent, false) => {
+            (Count::Sent, false) => {
                 if !total.is_followed {
                     self.left_out.add("runs of UDP of which only the client's count is there", total.place);
                 }
                 return Ok(());
             }
-            (Count::UdpReceived | Count::TcpReceived | Count::Tcp, true) => return Ok(()),
+            (Count::Unclear, _) => {
+                return Err(Fault::new(
+                    total.place,
+                    "UDP without jitter and loss: nothing says whether the client or the server counted",
+                    "give the server's output (iperf -s -u -y C)",
+                ));
+            }
+            (Count::Received | Count::OneSide, true) => return Ok(()),
             _ => {}
         }
         if !self.run.iter().all(|other| total.may_be_beside(other)) {
@@ -299,12 +289,10 @@ impl Reader {
         let connections: Vec<&Total> = totals.iter().filter(|total| total.number != SUM).collect();
         let sum = totals.iter().find(|total| total.number == SUM);
         let rate = sum.map_or_else(|| connections.iter().map(|total| total.rate).sum(), |sum| sum.rate);
-        let count = connections.first().map_or(last.count, |first| first.count);
-        let words = if connections.iter().all(|other| other.count == count) {
-            count.words()
-        } else {
-            "both directions, added up"
-        };
+        let words = |total: &Total| total.count.words(total.is_udp);
+        let first = words(connections.first().unwrap_or(&last));
+        let is_one = connections.iter().all(|total| words(total) == first);
+        let words = if is_one { first } else { "both directions, added up" };
         let streams = match connections.len() {
             0 | 1 => "1 connection".to_owned(),
             several => format!("{several} connections"),

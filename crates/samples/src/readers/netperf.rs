@@ -307,7 +307,8 @@ impl Reader {
 fn test_name(banner: &str) -> String {
     let (name, rest) = banner.split_once(" TEST ").unwrap_or((banner, ""));
     let name = name.strip_prefix("MIGRATED ").unwrap_or(name);
-    let asked = rest.split(" : ").skip(1).map(str::trim).filter(|word| !["demo", "histogram"].contains(word));
+    let is_asked = |word: &&str| !["", "demo", "histogram"].contains(word) && !word.ends_with(" conf.");
+    let asked = rest.split(" : ").skip(1).map(str::trim).filter(is_asked);
     std::iter::once(name).chain(asked).collect::<Vec<_>>().join(", ")
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Document {
 pub(super) enum Event {
     Start(Start),
     Interval(Interval),
-    End(End),
+    End(Box<End>),
     Error(String),
     Other,
 }

@@ -109,7 +109,7 @@ impl Run {
         match event {
             Event::Start(start) => self.start = Some(start),
             Event::Interval(interval) => self.intervals.push(interval),
-            Event::End(end) => self.end = Some(end),
+            Event::End(end) => self.end = Some(*end),
             Event::Error(error) => self.error = Some(error),
             Event::Other => {}
         }
@@ -273,7 +273,7 @@ impl Run {
         let sent = total.bits_per_second.ok_or_else(|| lack("throughput"))?;
         let lost = match (total.lost_packets, total.packets, total.lost_percent) {
             (Some(lost), Some(packets), _) if packets > 0.0 => lost / packets,
-            (Some(lost), ..) if lost == 0.0 => 0.0,
+            (Some(0.0), ..) => 0.0,
             (None, _, Some(percent)) => percent / 100.0,
             _ => {
                 let way_out = "compare what was sent: --metric sent";
