@@ -7,8 +7,8 @@
 //! repeated number begins another run; so does a connection with another end time, since servers
 //! number connections on.
 //!
-//! Addresses do not say who counts: iperf 2.0 writes its own first, 2.1 its client's. What a client of
-//! UDP counts was sent. In 2.0 the server's count may follow it, with the addresses exchanged.
+//! Addresses do not say who counts: iperf 2.0 writes its own first, 2.1 its client's. What a client
+//! of UDP counts was sent. In 2.0 the server's count may follow it, with the addresses exchanged.
 
 use std::collections::HashMap;
 use std::io::Read;

@@ -1,8 +1,8 @@
 //! netperf's tables for people.
 //!
-//! The tables of the classic tests have a heading whose last line begins with `bytes`, a blank line,
-//! and one line of figures; for UDP a second line has what was received. Their figures are not
-//! aligned with the heading, so they are counted. Those of the omni tests have four lines of
+//! The tables of the classic tests have a heading whose last line begins with `bytes`, a blank
+//! line, and one line of figures; for UDP a second line has what was received. Their figures are
+//! not aligned with the heading, so they are counted. Those of the omni tests have four lines of
 //! heading, some of them blank, and figures that begin where their heading begins.
 
 use super::plain_word;
