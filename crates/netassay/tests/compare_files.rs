@@ -93,6 +93,38 @@ fn results_of_other_programs() {
 }
 
 #[test]
+fn what_a_file_s_values_are_of_is_said() {
+    let names = [
+        "iperf3-client.json",
+        "iperf3-bidir.json",
+        "iperf3-server-reverse.json",
+        "iperf3-nan.json",
+        "iperf3-no-loss.json",
+        "netperf-keywords.txt",
+        "netperf-no-heading.txt",
+        "go-whole.txt",
+        "go-cut.txt",
+        "hyperfine-all-failed.json",
+    ];
+    let bench = bench_with(&format!("{FIXTURES}/cases"), &names);
+    let mut told = String::new();
+    for (code, arguments) in [
+        (0, &["iperf3-client.json", "iperf3-bidir.json"][..]),
+        (2, &["iperf3-client.json", "iperf3-server-reverse.json"]),
+        (0, &["iperf3-no-loss.json", "iperf3-nan.json"]),
+        (2, &["netperf-keywords.txt", "netperf-no-heading.txt"]),
+        (0, &["go-whole.txt", "go-cut.txt"]),
+        (2, &["hyperfine-all-failed.json"]),
+    ] {
+        let output = bench.run(&[&["compare"], arguments].concat());
+        let said = [stdout(&output), stderr(&output)].concat();
+        told.push_str(&format!("$ netassay compare {}\n{said}", arguments.join(" ")));
+        assert_eq!(output.status.code(), Some(code), "{told}");
+    }
+    insta::assert_snapshot!("files_kinds", told);
+}
+
+#[test]
 fn an_export_of_netassay_can_be_compared_again() {
     let bench = Bench::new();
     let header = "study,name,boot,part,block,repeat,position,warmup,condition,label,started_unix_ms,status,reason,metric,unit,value\n";

@@ -44,9 +44,16 @@ fn harmless(arguments: &[&str], output: Output, code: u8) -> Output {
 /// stays, and is found.
 fn without_colours(mut page: String) -> String {
     for colour in report::colours() {
-        for verdict in
-            ["not proven", "no difference proven", "equal", "slower", "faster", "lower", "higher", "inconclusive"]
-        {
+        for verdict in [
+            "not proven",
+            "no difference proven",
+            "equal",
+            "slower",
+            "faster",
+            "lower",
+            "higher",
+            "inconclusive",
+        ] {
             page = page.replace(&format!("{colour}{verdict}\u{1b}[0m"), verdict);
         }
     }
