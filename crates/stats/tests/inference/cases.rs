@@ -156,6 +156,26 @@ fn equivalence_is_judged_by_two_one_sided_tests() {
 }
 
 #[test]
+fn a_fall_is_held_to_the_margin_as_a_rise_is() {
+    let judged = |by: f64, margin| {
+        let level = |boot: u32| 100.0 + f64::from(boot % 3);
+        let other = |boot: u32| level(boot) + by + 0.1 * f64::from(boot % 2);
+        let run = |condition, boot, value| Observation { condition, boot, value };
+        let data: Vec<Observation> =
+            (1..=6).flat_map(|boot| [run(0, boot, level(boot)), run(1, boot, other(boot))]).collect();
+        let question = Question { margin: Some(margin), ..Question::against(0) };
+        analyse(&data, &question).unwrap().comparisons.remove(0).verdict
+    };
+    for margin in [Margin::Absolute(2.0), Margin::Percent(2.0)] {
+        for by in [-1.0, 1.0] {
+            assert_eq!(judged(by, margin), Verdict::Equivalent, "{by} {margin:?}");
+        }
+        assert_eq!(judged(-5.0, margin), Verdict::Lower, "{margin:?}");
+        assert_eq!(judged(5.0, margin), Verdict::Higher, "{margin:?}");
+    }
+}
+
+#[test]
 fn a_look_asks_for_more() {
     let data = observations(&[
         &[(1, &[100.0]), (2, &[101.0]), (3, &[99.5]), (4, &[100.5])],
