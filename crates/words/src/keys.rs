@@ -153,6 +153,9 @@ pub const KEYS: &[Key] = &[
         alone: ALL,
         slug: "reader-",
         in_turns: STREAMS,
+        doubt: |kind| {
+            (kind == Kind::TcpStream).then_some("nobody has compared turns of these readers with runs")
+        },
         default: "recv",
         help: "How the receiving program reads data from the kernel",
         field: (|w| &w.traffic.reader, |w| &mut w.traffic.reader),

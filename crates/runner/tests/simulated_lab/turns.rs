@@ -189,7 +189,6 @@ fn what_takes_turns_by_itself_finds_what_is_there() {
         (TcpStream, "dscp = [0, 8]"),
         (TcpStream, "nodelay = [\"on\", \"off\"]"),
         (TcpStream, "sender = [\"send\", \"splice\"]"),
-        (TcpStream, "reader = [\"recv\", \"trunc\"]"),
         (TcpStream, "tso = [\"on\", \"off\"]"),
         (Pps, "dscp = [0, 8]"),
         (Pps, "checksum = [\"on\", \"off\"]"),

@@ -27,7 +27,6 @@ fn auto_takes_turns_in_the_keys_that_were_compared_with_runs() {
     let taken = [
         "tcp_stream sender",
         "udp_stream reader",
-        "tcp_stream reader",
         "tcp_stream dscp",
         "udp_stream dscp",
         "pps dscp",
