@@ -56,7 +56,8 @@ pub(crate) fn name(number: u32) -> String {
     text.ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "unnamed".to_owned())
 }
 
-/// The fields of `union bpf_attr` for `BPF_PROG_QUERY`.
+/// The fields of `union bpf_attr` for `BPF_PROG_QUERY`, up to the last one that the kernel writes:
+/// it writes the revision whatever size it was told (`bpf_mprog_query`).
 #[repr(C)]
 #[derive(Debug, Default)]
 struct QueryAttributes {
@@ -67,9 +68,13 @@ struct QueryAttributes {
     numbers: u64,
     count: u32,
     _padding: u32,
+    flags_of_programs: u64,
+    links: u64,
+    flags_of_links: u64,
+    revision: u64,
 }
 
-/// Those for `BPF_PROG_GET_FD_BY_ID`.
+/// The fields for `BPF_PROG_GET_FD_BY_ID`.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct DescriptorAttributes {
@@ -78,7 +83,7 @@ struct DescriptorAttributes {
     flags: u32,
 }
 
-/// Those for `BPF_OBJ_GET_INFO_BY_FD`.
+/// The fields for `BPF_OBJ_GET_INFO_BY_FD`.
 #[repr(C)]
 #[derive(Debug)]
 struct InfoAttributes {
@@ -101,4 +106,16 @@ struct ProgramInfo {
     map_count: u32,
     maps: u64,
     name: [u8; 16],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_the_kernel_writes_lies_beyond_what_it_is_given() {
+        // `query.revision` and `bpf_prog_info.name` (linux/bpf.h).
+        assert_eq!(std::mem::offset_of!(QueryAttributes, revision), 56);
+        assert_eq!(std::mem::offset_of!(ProgramInfo, name), 64);
+    }
 }
