@@ -1,11 +1,11 @@
-//! What `netassay run` would refuse on this machine, as far as it shows before anything is built.
+//! Requirements of a study that this machine lacks, as far as they show before anything is built.
 
 use guest::{Kernel, Tools};
 use host::Privileges;
 use host::machine::Machine;
 use study::{Side, Study};
 
-/// What this machine lacks for a study, each with its remedy.
+/// The requirements of a study that this machine lacks, each with its remedy.
 pub(crate) fn refusals(study: &Study) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut add = |why: String| {

@@ -89,7 +89,7 @@ pub enum Cause {
     SettingsUnread(String),
 }
 
-/// What CPU time of others is called in a few words.
+/// A short name for CPU time of others.
 const OTHERS: &str = "other processes";
 
 /// What disturbed a run in a few words, each kind of cause once: `other processes (dd), a CPU taken
@@ -116,7 +116,7 @@ pub fn in_brief(disturbances: &[Disturbance]) -> String {
 }
 
 impl Cause {
-    /// What kind of disturbance it is, without figures.
+    /// The kind of disturbance, without figures.
     fn kind_in_words(&self) -> &'static str {
         match self {
             Self::ClockSource | Self::ClockApart { .. } => "a clock that changed",

@@ -19,7 +19,7 @@ pub struct InTurns {
     pub edges: Vec<Edge>,
 }
 
-/// What an end had done in all, at the edges of the part of a turn that is not counted.
+/// The total work of an end, at the edges of the part of a turn that is not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edge {

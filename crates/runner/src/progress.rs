@@ -32,7 +32,7 @@ pub(crate) struct Progress {
     boots: Vec<BootState>,
     /// What the finished runs took beside their ramps and windows.
     beside: Duration,
-    /// What runs and boots have taken.
+    /// The time that runs and boots have taken.
     taken: Duration,
     /// How long the session was said to take.
     said: Duration,

@@ -39,7 +39,7 @@ fn headline(flags: &Compare, groups: &[Group]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// What the values are of, where the files say so: once, or for each condition.
+/// The kind of the values, where the files say it: once, or for each condition.
 fn kinds(groups: &[Group]) -> Option<String> {
     let mut all: Vec<(&str, &str)> = Vec::new();
     for group in groups {

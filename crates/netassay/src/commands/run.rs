@@ -188,7 +188,7 @@ fn dry_run(study: &Study, lab: &mut LocalLab, flags: &RunFlags) -> Result<(), Fa
         Err(error) if error.is_interrupt() => return Err(error.into()),
         Err(error) => {
             let error = error.to_string();
-            // What was found before may be what stopped the try.
+            // The lacks that were found before may have stopped the try.
             if !refused.iter().any(|why| error.contains(why.as_str())) {
                 refused.push(error);
             }

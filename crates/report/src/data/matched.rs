@@ -28,7 +28,7 @@ pub(crate) struct Matched {
 /// What two studies do not share, the weightiest first: their machines, their boots, what their
 /// plans fix, and what conditions that match read back.
 pub(crate) fn differences(baseline: &Outline, study: &Outline, matched: Option<&Matched>) -> Vec<Difference> {
-    // What somebody set comes before what was found.
+    // Settings that somebody chose come before properties that were found.
     let mut differences: Vec<Difference> = matched.map_or_else(Vec::new, |one| one.constants.clone());
     differences.extend(of_boots(&baseline.plan, &study.plan));
     differences.extend(of_environments(baseline, study));

@@ -54,7 +54,7 @@ pub struct Nearness {
 }
 
 impl Nearness {
-    /// That of a stored study to `study`, in a metric.
+    /// The relation of a stored study to `study`, in a metric.
     ///
     /// # Errors
     /// As [`crate::Sizing::new`].

@@ -45,7 +45,7 @@ impl Results {
         [failed, invalid]
     }
 
-    /// What disturbed runs measured, where no run counts; else empty.
+    /// The figures of disturbed runs, where no run counts; else empty.
     pub(super) fn disturbed_figures(&self) -> Exhibit {
         let mut table = Table::new(&["condition", "metric", "tries", "mean", "least", "most"]).named(0);
         let disturbed = |run: &&StoredRun| run.status == RunStatus::Invalid && !run.warmup;

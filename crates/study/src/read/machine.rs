@@ -94,7 +94,7 @@ pub(crate) fn sysctl_level(value: Value<'_>, problems: &mut Problems) -> Option<
         problems.report(value.span(), message, "write it as `{ \"net.core.netdev_budget\" = 300 }`");
     }
     let all = read.ok()?;
-    // Those of a table are checked where they are read.
+    // Values of a table are checked where they are read.
     if let DeValue::String(_) = value.value.get_ref() {
         all.keys().for_each(|name| check_changeable(name, value.span(), problems));
     }

@@ -65,7 +65,7 @@ impl Obstacle {
         })
     }
 
-    /// What one turn sends may arrive in the counted part of the next one.
+    /// Data that one turn sends may arrive in the counted part of the next one.
     fn held(held: Duration, settle: Duration) -> Self {
         let (held_for, settled) = (format_duration(held), format_duration(settle));
         let why = format!(
@@ -110,7 +110,7 @@ impl Obstacle {
     }
 }
 
-/// What two conditions of a flow differ in that may last beyond a turn.
+/// A difference of two conditions of a flow that may last beyond a turn.
 fn doubt(one: &Condition, other: &Condition) -> Option<Doubt> {
     let of_machine = |side| one.side(side).tuning.doubt(&other.side(side).tuning);
     one.workload.doubt(&other.workload).or_else(|| Side::BOTH.into_iter().find_map(of_machine))
