@@ -59,9 +59,10 @@ fn what_makes_no_difference_makes_none_in_turns() {
         ("udp_stream", "dscp = [0, 8]"),
         ("udp_stream", "checksum = [\"on\", \"off\"]"),
     ] {
-        the_same_in_turns(
-            &buffered(factor).replace("alternate = \"100ms\"\n", "").replace("tcp_stream", kind),
-        );
+        let study = buffered(factor).replace("alternate = \"100ms\"\n", "");
+        // Of a stream, ten segments of 1448 bytes: the kernel may hold back a smaller one.
+        let message = if kind == "tcp_stream" { "message = 14480\nramp =" } else { "ramp =" };
+        the_same_in_turns(&study.replace("ramp =", message).replace("tcp_stream", kind));
     }
 }
 
@@ -93,7 +94,7 @@ fn the_same_in_turns(study: &str) {
 #[ignore = "compares two ways of measuring a rate: needs a quiet machine"]
 fn both_ways_of_measuring_a_switch_are_compared() {
     let bench = Bench::new();
-    bench.write("turns.toml", &buffered("pacing = [\"50Mbit\", \"40Mbit\"]"));
+    bench.write("turns.toml", STUDY);
     let measured = bench.run(&[
         "aa",
         "--alternate",
@@ -115,8 +116,10 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     expect(&measured, expected);
     assert_eq!((&one["boots"], &one["metric"]), (&Value::from(3), &Value::from("throughput")), "{found}");
     for way in ["first", "second"] {
-        let value = one[way]["value"].as_f64().unwrap();
-        assert!((value + 20.0).abs() < 3.0, "{found}");
+        assert!(
+            one[way]["value"].as_f64().unwrap() < -10.0,
+            "without TSO, a packet for each segment: {found}"
+        );
     }
     let values = ["first", "second", "apart"].map(|way| one[way]["value"].as_f64().unwrap());
     assert!((values[0] - values[1] - values[2]).abs() < 1e-6, "{found}");

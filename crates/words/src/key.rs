@@ -7,6 +7,7 @@ use crate::pacing::Pacing;
 use crate::percent::Percent;
 use crate::shape::Shape;
 use crate::suggest;
+use crate::traffic::Traffic;
 use crate::value::{Field, Value};
 use crate::workload::Workload;
 
@@ -29,9 +30,10 @@ pub struct Key {
     /// that differ in it may take turns in one flow. Not from or to `default`: what the kernel
     /// chooses cannot be given back.
     pub in_turns: &'static [Kind],
-    /// Why `alternate = "auto"` takes no turns in it with a kind of traffic, as a sentence; `None`:
-    /// turns are known to find what runs find (docs/studies.md, "Conditions that take turns").
-    pub doubt: fn(Kind) -> Option<&'static str>,
+    /// Why `alternate = "auto"` takes no turns in it where one of its values is that of this
+    /// traffic, as a sentence; `None`: turns are known to find what runs find (docs/studies.md,
+    /// "Conditions that take turns").
+    pub doubt: fn(&Traffic) -> Option<&'static str>,
     /// Whether it is a factor.
     pub is_factor: bool,
     /// The text before its value in a condition's name.
@@ -97,7 +99,7 @@ impl Key {
             .in_turns
             .iter()
             .copied()
-            .filter(|kind| !kind.is_rr() && (self.doubt)(*kind).is_none())
+            .filter(|kind| !kind.is_rr() && (self.doubt)(&Workload::new(*kind).traffic).is_none())
             .collect();
         let auto = if by_itself.is_empty() {
             "on request only".to_owned()

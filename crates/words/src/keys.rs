@@ -8,7 +8,8 @@ use crate::key::Key;
 use crate::kind::Kind;
 use crate::mode::{Direction, Reader, Sender};
 use crate::shape::{Shape, Words};
-use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS};
+use crate::traffic::{MAX_FLOWS, MAX_IN_FLIGHT, MAX_MESSAGE, MAX_RATE, MAX_THREADS, Traffic};
+use crate::turn::NOT_COMPARED;
 use crate::word::Word;
 
 const ALL: &[Kind] = &Kind::ALL;
@@ -25,6 +26,10 @@ const LASTING_TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr];
 const RECEIVED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 
 const NANOSECOND: Duration = Duration::from_nanos(1);
+
+fn pps_not_compared(traffic: &Traffic) -> Option<&'static str> {
+    (traffic.kind == Kind::Pps).then_some(NOT_COMPARED)
+}
 const MICROSECOND: Duration = Duration::from_micros(1);
 
 /// The defaults of a row.
@@ -128,11 +133,11 @@ pub const KEYS: &[Key] = &[
         }),
         alone: ALL,
         in_turns: ONE_WAY,
-        doubt: |kind| match kind {
-            Kind::UdpStream => {
+        doubt: |traffic| match (traffic.kind, traffic.sender) {
+            (Kind::UdpStream, _) => {
                 Some("a UDP sender may flood the receiver, and so disturb the turns of the others")
             }
-            Kind::Pps => Some("nobody has compared turns of these senders with runs"),
+            (Kind::Pps, _) | (_, Sender::IoUringZerocopy) => Some(NOT_COMPARED),
             _ => None,
         },
         default: "send",
@@ -153,8 +158,9 @@ pub const KEYS: &[Key] = &[
         alone: ALL,
         slug: "reader-",
         in_turns: STREAMS,
-        doubt: |kind| {
-            (kind == Kind::TcpStream).then_some("nobody has compared turns of these readers with runs")
+        doubt: |traffic| match (traffic.kind, traffic.reader) {
+            (Kind::UdpStream, Reader::Recv | Reader::Recvmmsg | Reader::Gro) => None,
+            _ => Some(NOT_COMPARED),
         },
         default: "recv",
         help: "How the receiving program reads data from the kernel",
@@ -310,6 +316,7 @@ pub const KEYS: &[Key] = &[
         // Six bits (RFC 2474, section 3).
         shape: Shape::Number(0, 63),
         in_turns: LASTING,
+        doubt: pps_not_compared,
         slug: "dscp",
         default: "0, the kernel's",
         help: "The differentiated services code point of all packets",
@@ -357,6 +364,7 @@ pub const KEYS: &[Key] = &[
         name: "checksum",
         kinds: UDP,
         in_turns: UDP,
+        doubt: pps_not_compared,
         slug: "checksum-",
         default: "on",
         help: "Whether UDP datagrams over IPv4 carry a checksum (off: `SO_NO_CHECK`)",

@@ -45,6 +45,9 @@ impl Workload {
     }
 }
 
+/// The doubt of whatever `netassay aa --alternate` was not tried on.
+pub(crate) const NOT_COMPARED: &str = "nobody has compared turns of it with runs";
+
 /// Why turns in one flow may not find what runs find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Doubt {
@@ -60,7 +63,8 @@ impl Workload {
     #[must_use]
     pub fn doubt(&self, other: &Self) -> Option<Doubt> {
         let mut differ = KEYS.iter().filter(|key| key.get(self) != key.get(other));
-        differ.find_map(|key| Some(Doubt { key: key.name, why: (key.doubt)(self.traffic.kind)? }))
+        let doubt = |key: &Key| (key.doubt)(&self.traffic).or_else(|| (key.doubt)(&other.traffic));
+        differ.find_map(|key| Some(Doubt { key: key.name, why: doubt(key)? }))
     }
 }
 
@@ -88,17 +92,16 @@ impl Tuning {
     /// The doubt about turns of machines with these settings; `None` as for [`Workload::doubt`].
     #[must_use]
     pub fn doubt(&self, other: &Self) -> Option<Doubt> {
-        let unknown = "nobody has compared turns of it with runs";
         let held = "what waits in a queue, or for a timer, is there after the turn";
         let names: BTreeSet<&String> = self.sysctl.keys().chain(other.sysctl.keys()).collect();
         let differs = |name: &&String| self.sysctl.get(*name) != other.sysctl.get(*name);
         let holds = names.into_iter().filter(differs).any(|name| outlasts_a_turn(name));
         [
             (TuningKey::Sysctl, held, holds),
-            (TuningKey::Governor, unknown, self.governor != other.governor),
-            (TuningKey::CpuLatency, unknown, self.cpu_latency != other.cpu_latency),
-            (TuningKey::Placement, unknown, self.placement != other.placement),
-            (TuningKey::IrqAffinity, unknown, self.irq_affinity != other.irq_affinity),
+            (TuningKey::Governor, NOT_COMPARED, self.governor != other.governor),
+            (TuningKey::CpuLatency, NOT_COMPARED, self.cpu_latency != other.cpu_latency),
+            (TuningKey::Placement, NOT_COMPARED, self.placement != other.placement),
+            (TuningKey::IrqAffinity, NOT_COMPARED, self.irq_affinity != other.irq_affinity),
         ]
         .into_iter()
         .find_map(|(key, why, is_so)| is_so.then_some(Doubt { key: key.word(), why }))
@@ -155,6 +158,34 @@ mod tests {
         assert!(!of(Kind::TcpRr, &[("dscp", "0")]).shares_flow_with(&of(Kind::UdpRr, &[("dscp", "0")])));
         let timed = Workload { ramp: std::time::Duration::ZERO, ..one.in_a_workload() };
         assert_ne!(one.in_a_workload().of_flow(), timed.of_flow());
+    }
+
+    /// Of a key, some values were compared with runs and others were not: one of these is a doubt,
+    /// whichever comes first.
+    #[test]
+    fn turns_of_values_that_were_not_compared_with_runs_are_doubted() {
+        let doubted = |kind, key, [one, other]: [&str; 2]| {
+            let [one, other] = [one, other].map(|value| of(kind, &[(key, value)]).in_a_workload());
+            let [doubt, reversed] = [one.doubt(&other), other.doubt(&one)];
+            assert_eq!(doubt, reversed, "{kind} {key}");
+            doubt.is_some_and(|doubt| doubt.key == key)
+        };
+        for (kind, key, values, expected) in [
+            (Kind::UdpStream, "reader", ["recv", "gro"], false),
+            (Kind::UdpStream, "reader", ["recv", "spin"], true),
+            (Kind::UdpStream, "reader", ["io_uring", "recvmmsg"], true),
+            (Kind::TcpStream, "reader", ["recv", "trunc"], true),
+            (Kind::TcpStream, "sender", ["send", "zerocopy"], false),
+            (Kind::TcpStream, "sender", ["send", "io_uring-zerocopy"], true),
+            (Kind::UdpStream, "sender", ["send", "sendmmsg"], true),
+            (Kind::UdpStream, "dscp", ["0", "8"], false),
+            (Kind::Pps, "dscp", ["0", "8"], true),
+            (Kind::UdpStream, "checksum", ["on", "off"], false),
+            (Kind::Pps, "checksum", ["on", "off"], true),
+            (Kind::TcpStream, "pacing", ["1Mbit", "500Mbit"], true),
+        ] {
+            assert_eq!(doubted(kind, key, values), expected, "{kind} {key} {values:?}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::link::links::check_name;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Target {
-    /// A sysctl of [`super::SYSCTLS`].
+    /// A sysctl of [`words::SYSCTLS`].
     Sysctl {
         /// The name.
         name: String,

@@ -29,10 +29,8 @@ fn auto_takes_turns_in_the_keys_that_were_compared_with_runs() {
         "udp_stream reader",
         "tcp_stream dscp",
         "udp_stream dscp",
-        "pps dscp",
         "tcp_stream nodelay",
         "udp_stream checksum",
-        "pps checksum",
     ];
     let mut found = Vec::new();
     // `loss` is that of a search, which is several flows.
