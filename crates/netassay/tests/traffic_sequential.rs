@@ -28,7 +28,7 @@ fn traffic_twins_are_measured_stored_and_judged_again() {
     if !can_measure(&bench, "traffic_twins_are_measured_stored_and_judged_again") {
         return;
     }
-    let flags = ["aa", "quick", "--experiments", "3", "--boots", "2", "--runs", "3", "--duration", "150ms"];
+    let flags = ["aa", "quick", "--experiments", "3", "--boots", "2", "--runs", "2", "--duration", "150ms"];
     let flags = [&flags[..], &["--set", "alternate=off"]].concat();
     let measured = bench.run(&[flags.as_slice(), &["--format", "json"]].concat());
     expect(&measured, 0);

@@ -120,22 +120,10 @@ fn udp_readers(all: bool) {
 }
 
 #[test]
-fn without_verify_each_way_is_counted_alike() {
-    unverified(|sender, reader, readers| sender % readers == reader);
-}
-
-#[test]
-#[ignore = "each sender to each reader: in the gate each has one"]
+#[ignore = "the gate counts what is not verified with a_udp_stream_adds_up"]
 fn without_verify_each_sender_and_each_reader_are_counted_alike() {
-    unverified(|_, _, _| true);
-}
-
-/// Streams of each sender to those readers that are chosen by both numbers, of so many readers.
-fn unverified(is_chosen: impl Fn(usize, usize, usize) -> bool) {
-    let all: Vec<Reader> = readers(true).collect();
-    for (place, sender) in senders(true).enumerate() {
-        let chosen = all.iter().enumerate().filter(|(number, _)| is_chosen(place, *number, all.len()));
-        for (_, &reader) in chosen {
+    for sender in senders(true) {
+        for reader in readers(true) {
             let plain = traffic(Kind::UdpStream);
             let (sent, received) = run(
                 &Spec { traffic: Traffic { sender, reader, ..plain }, ..spec(Kind::UdpStream, "127.0.0.1") },
@@ -294,6 +282,7 @@ fn a_stalled_receiver_does_not_hold_up_any_sender() {
 }
 
 #[test]
+#[ignore = "the gate proves this with an_idle_receiver_stops"]
 fn an_idle_receiver_of_any_kind_stops() {
     let idle = |kind: Kind, reader: Reader| {
         let (transmitter, mut receiver) =

@@ -119,10 +119,6 @@ fn what_a_machine_does_not_have_is_refused_with_its_name() {
             "[machine.receiver]\nirq_affinity = { data0 = [0] }\n",
             "the receiver (b): interface \"data0\" has no interrupts",
         ),
-        (
-            "[machine]\nsysctl.net.ipv4.ip_forward = 1\n",
-            "the transmitter (a): cannot change net.ipv4.ip_forward",
-        ),
     ] {
         let done = run(settings);
         expect(&done, 3);
