@@ -4,6 +4,9 @@
 
 mod common;
 
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use common::{Bench, expect, skip, stdout};
 use serde_json::Value;
 
@@ -55,16 +58,38 @@ fn the_rate_of_a_shaper_is_in_the_interval() {
     }
     let document = searched(&bench, &arguments);
     let (lower, upper) = (megabits(&document, "lower").unwrap(), megabits(&document, "upper").unwrap());
-    let edge = THROUGH / (1.0 - 0.001 - 0.002 / 0.4);
-    assert!(lower <= edge && upper > lower && upper >= THROUGH, "{edge}: {}", document["search"]);
+    let edge = THROUGH / (1.0 - 0.001);
+    assert!(lower <= edge && edge <= upper, "{edge}: {}", document["search"]);
     let found = document["metrics"]["found_rate"].clone();
     assert_eq!((found["unit"].as_str(), found["value"].as_f64()), (Some("Mbit/s"), Some(lower)));
     let packets = document["metrics"]["found_packets"]["value"].as_f64().unwrap();
     assert!((packets * 1452.0 * 8.0 / 1e6 / lower - 1.0).abs() < 1e-9);
-    // The run's own rate is that of the found one: a trial offers up to 0.5 % less than asked, and
-    // of that up to 0.6 % may be missing (0.1 % loss, 2 ms of 400 ms).
+    // The run's own rate is that of the found one, which is up to 2 ms of 400 ms less than came
+    // through.
     let throughput = document["metrics"]["throughput"]["value"].as_f64().unwrap();
     assert!((throughput / lower - 1.0).abs() < 0.011, "{throughput} at {lower}");
+}
+
+/// A stopped agent is as late as one whose machine has no time for it.
+#[test]
+#[ignore = "stops an agent for longer than it is waited for: 20 s"]
+fn an_agent_that_is_too_late_ends_no_search() {
+    let bench = Bench::new();
+    let search = ["load", "udp_stream", "--find-rate", "--loss", "10%", "--pacing", "5Mbit", "--wide"];
+    let mut command = bench.netassay_as_nobody(&[&search[..], &["--duration", "500ms"]].concat());
+    let searching = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    let pid = searching.id();
+    let agents = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    let agent = agents.split(' ').next().unwrap();
+    let signal = |name: &str| assert!(Command::new("kill").args([name, agent]).status().unwrap().success());
+    signal("-STOP");
+    std::thread::sleep(Duration::from_secs(16));
+    signal("-CONT");
+    let output = searching.wait_with_output().unwrap();
+    expect(&output, 0);
+    let page = stdout(&output);
+    assert!(page.contains(", 1 more failed and repeated (the ") && page.contains("answers again"), "{page}");
 }
 
 #[test]

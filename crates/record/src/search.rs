@@ -11,7 +11,8 @@ pub struct RateSearch {
     pub bound: f64,
     /// The confidence of the interval: 0.95.
     pub confidence: f64,
-    /// The rate that was shown to keep loss within the bound; `None` if none was.
+    /// The rate that was shown to keep loss within the bound: the least that its trials sustained,
+    /// which may be less than was asked for. `None` if none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lower: Option<f64>,
     /// The rate that was shown to exceed it; `None` if none was.
@@ -21,6 +22,9 @@ pub struct RateSearch {
     pub complete: bool,
     /// The trials, in their order.
     pub trials: Vec<RateTrial>,
+    /// Why trials failed that were made again: on a busy machine an agent is sometimes too late.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<String>,
 }
 
 /// One trial.

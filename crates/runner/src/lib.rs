@@ -49,5 +49,5 @@ pub use local_lab::LocalLab;
 pub use measure::{directions, metrics};
 pub use order::{order_of, switches_of};
 pub use probe::{Probed, probe};
-pub use rate::{Judged, TRIALS, carry_out, no_rate};
+pub use rate::{Judged, TRIALS, carry_out, no_rate, repeated};
 pub use validity::disturbances;

@@ -44,7 +44,8 @@ fn search(path: Path, seed: u64, goal: Goal) -> Answer {
         };
         let noise = 1.0 + 0.004 * (random.random::<f64>() - 0.5);
         let exceeded = random.random::<f64>() < path(offered);
-        search.tell(Trial { offered, forwarded: offered.min(EDGE) * noise, exceeded });
+        let forwarded = offered.min(EDGE) * noise;
+        search.tell(Trial { offered, forwarded, sustained: offered, exceeded });
     }
     search.answer()
 }
@@ -157,7 +158,8 @@ fn each_end_is_right_where_loss_is_not_monotonic() {
 #[test]
 fn a_sender_that_never_exceeds_is_the_limit() {
     let answer = search(|_| 0.0, 1, GOAL);
-    assert_eq!(answer, Answer { lower: Some(MOST), upper: None, complete: true, trials: 9 });
+    let lower_at = Some(Load::Most);
+    assert_eq!(answer, Answer { lower: Some(MOST), lower_at, upper: None, complete: true, trials: 9 });
     // A loss now and then does not hide it.
     let answers = searches(|_| 0.1);
     assert!(share(&answers, |answer| answer.lower.is_some() && answer.upper.is_none()) > 0.95);
@@ -180,11 +182,33 @@ fn a_load_that_cannot_be_offered_is_not_claimed() {
             Load::Most => MOST,
             Load::Of(load) => load.min(80.0),
         };
-        search.tell(Trial { offered, forwarded: offered.min(EDGE), exceeded: offered > EDGE });
+        let forwarded = offered.min(EDGE);
+        search.tell(Trial { offered, forwarded, sustained: offered, exceeded: offered > EDGE });
     }
     let answer = search.answer();
-    assert!(answer.lower.is_some_and(|lower| lower <= 80.0 / (1.0 - GOAL.width)), "{answer:?}");
+    assert!(answer.lower.is_some_and(|lower| lower <= 80.0), "{answer:?}");
     assert!(answer.upper.is_some_and(|upper| upper > EDGE), "{answer:?}");
+}
+
+/// Trials forgive what they cannot tell from noise, and say how much less they sustained.
+#[test]
+fn a_lower_end_is_what_its_trials_sustained() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    for forgiven in [0.0, 0.002, 0.01] {
+        let mut search = Search::new(GOAL);
+        while let Some(load) = search.next_load() {
+            let offered = if let Load::Of(load) = load { load } else { MOST };
+            let forwarded = offered.min(EDGE);
+            let sustained = forwarded * (1.0 - 0.0001 * random.random::<f64>());
+            let exceeded = forwarded < offered * (1.0 - forgiven);
+            search.tell(Trial { offered, forwarded, sustained, exceeded });
+        }
+        let answer = search.answer();
+        let (lower, upper) = (answer.lower.unwrap(), answer.upper.unwrap());
+        assert!(lower <= EDGE && lower > 0.99 * EDGE, "{answer:?}");
+        assert!(upper >= EDGE && upper < EDGE * (1.01 + forgiven), "{answer:?}");
+        assert!(answer.trials <= 22, "{answer:?}");
+    }
 }
 
 proptest! {
@@ -202,7 +226,8 @@ proptest! {
                 Load::Of(load) => load,
             };
             prop_assert!(asked.is_finite() && asked >= least * 0.999, "{asked}");
-            search.tell(Trial { offered: asked * offered, forwarded: asked * forwarded, exceeded: *exceeded });
+            let (offered, forwarded) = (asked * offered, asked * forwarded);
+            search.tell(Trial { offered, forwarded, sustained: offered.min(forwarded), exceeded: *exceeded });
             made += 1;
             prop_assert!(made <= trials);
         }

@@ -33,6 +33,12 @@ pub enum Error {
     /// The conversation with an agent failed.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// An agent did not answer in time, and answers again.
+    #[error("{source}, but answers again: the machine is busy")]
+    Late {
+        /// The error of the conversation.
+        source: CallError,
+    },
     /// A virtual machine could not be started, or is gone.
     #[error(transparent)]
     Guest(#[from] guest::Error),
@@ -197,6 +203,15 @@ impl Error {
         }
     }
 
+    /// [`Error::Late`] for the silence of an agent; any other error as it is.
+    pub(crate) fn or_late(self) -> Self {
+        match self {
+            Self::Call(source @ CallError::Silent { .. })
+            | Self::Unreachable { source: source @ CallError::Silent { .. }, .. } => Self::Late { source },
+            other => other,
+        }
+    }
+
     /// Whether its text says what to do; other errors are about what this machine supports.
     #[must_use]
     pub fn names_its_way_out(&self) -> bool {
@@ -221,7 +236,8 @@ impl Error {
     #[must_use]
     pub fn testbed_is_well(&self) -> bool {
         match self {
-            Self::OneInterface(_)
+            Self::Late { .. }
+            | Self::OneInterface(_)
             | Self::NoReceiver(_)
             | Self::NeedsDiscard
             | Self::NoAddress { .. }

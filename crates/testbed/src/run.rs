@@ -50,6 +50,9 @@ pub(crate) struct Flow<M> {
     pub(crate) others: Option<host::Others>,
 }
 
+/// How long an agent that was silent may take until it is idle. Its own window is over.
+const RECOVERY: Duration = Duration::from_secs(60);
+
 /// How long a waiting controller waits for one end before it checks the other and calls `tick`. Two
 /// wake-ups a second cost less than 0.01 % of a CPU.
 const GLANCE: Duration = Duration::from_millis(500);
@@ -65,14 +68,19 @@ impl Testbed {
         self.abandon_after(result)
     }
 
-    /// Closes the sockets of a run that failed, so that the next one can follow.
+    /// Closes the sockets of a run that failed, so that the next one can follow. An agent that was
+    /// silent answers this when it has time.
     pub(crate) fn abandon_after<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
-        if result.as_ref().is_err_and(Error::testbed_is_well) {
+        let error = match result {
+            Err(error) => error.or_late(),
+            made => return made,
+        };
+        if error.testbed_is_well() {
             for end in self.ends() {
-                end.agent.order(&Request::Abandon)?;
+                end.agent.order_within(&Request::Abandon, RECOVERY)?;
             }
         }
-        result
+        Err(error)
     }
 
     /// What the hosts lack for this traffic, in words, without repetition; empty if nothing.

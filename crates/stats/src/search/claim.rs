@@ -43,8 +43,9 @@ pub(super) struct Claim {
     stake: f64,
     /// Trials of all attempts.
     made: usize,
-    /// What the trials that speak for it offered: their sum, and how many they are.
-    offered: (f64, f64),
+    /// The load for which all trials speak that speak for it: the least that one sustained, or the
+    /// most that one offered.
+    spoken_for: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl Claim {
             attempts: 0,
             stake: 1.0,
             made: 0,
-            offered: (0.0, 0.0),
+            spoken_for: 0.0,
         }
     }
 
@@ -73,7 +74,8 @@ impl Claim {
         self.error /= 2.0;
         self.attempts += 1;
         (self.state, self.load) = (State::Open, load);
-        (self.stake, self.offered) = (1.0, (0.0, 0.0));
+        self.stake = 1.0;
+        self.spoken_for = if self.toward == Toward::Within { f64::INFINITY } else { 0.0 };
     }
 
     /// A further attempt at the same end, at a load farther in. This one stays shown if that fails;
@@ -108,8 +110,10 @@ impl Claim {
         };
         if speaks {
             self.stake *= 1.0 + BET;
-            self.offered.0 += trial.offered;
-            self.offered.1 += 1.0;
+            self.spoken_for = match self.toward {
+                Toward::Within => self.spoken_for.min(trial.sustained),
+                Toward::Exceeded => self.spoken_for.max(trial.offered),
+            };
         } else {
             self.stake *= 1.0 - BET;
         }
@@ -143,12 +147,18 @@ impl Claim {
         FARTHER.powi(self.attempts.saturating_sub(1))
     }
 
-    /// The load, if it was shown: of the most that can be offered, what its trials offered.
+    /// The load for which all its trials speak, if it was shown.
     pub(super) fn shown(&self) -> Option<f64> {
-        let (sum, count) = self.offered;
-        (self.state == State::Shown).then(|| match self.load {
-            Load::Of(load) => load,
-            Load::Most => sum / count,
+        (self.state == State::Shown).then(|| match (self.load, self.toward) {
+            (Load::Of(load), Toward::Within) => load.min(self.spoken_for),
+            (Load::Of(load), Toward::Exceeded) => load,
+            (Load::Most, _) => self.spoken_for,
         })
+    }
+
+    /// The load of its trials, if it was shown.
+    pub(super) fn tried(&self) -> Option<f64> {
+        let shown = self.shown()?;
+        Some(if let Load::Of(load) = self.load { load } else { shown })
     }
 }

@@ -25,6 +25,8 @@ pub use self::trial::{Goal, Load, Trial};
 pub struct Answer {
     /// A load that was shown to stay within the bound.
     pub lower: Option<f64>,
+    /// The load of the trials that showed it.
+    pub lower_at: Option<Load>,
     /// A load that was shown to exceed it.
     pub upper: Option<f64>,
     /// Whether it ended before its trials were used up.
@@ -135,7 +137,7 @@ impl Search {
         if self.lower.is_open() || self.upper.is_open() {
             return;
         }
-        let (Some(lower), Some(upper)) = (self.lower.shown(), self.upper.shown()) else { return };
+        let (Some(lower), Some(upper)) = (self.lower.tried(), self.upper.tried()) else { return };
         let left = self.goal.trials.saturating_sub(self.trials);
         // Rounding must not cost trials.
         let is_apart = upper > lower * (1.0 + APART * self.goal.width * 1.01);
@@ -217,6 +219,7 @@ impl Search {
         let is_open = self.bracket.next_load().is_some() || self.lower.is_open() || self.upper.is_open();
         Answer {
             lower: self.lower.shown(),
+            lower_at: self.lower.shown().map(|_| self.lower.load()),
             upper: self.upper.shown(),
             // Both ends are shown while there are attempts between them.
             complete: self.most.is_some() && !is_open,

@@ -29,6 +29,8 @@ pub struct Trial {
     pub offered: f64,
     /// What came through.
     pub forwarded: f64,
+    /// The load that it shows to stay within the bound if it did: what was offered, or less.
+    pub sustained: f64,
     /// Whether it exceeded the bound.
     pub exceeded: bool,
 }

@@ -39,6 +39,8 @@ pub(super) struct Curve {
     knee: Option<Knee>,
     /// How many windows something disturbed.
     disturbed: usize,
+    /// Why windows failed that were made again.
+    failures: Vec<String>,
 }
 
 /// What one window gave, or the medians of several: rates in 1/s, times in ns.
@@ -68,14 +70,15 @@ pub(super) fn check(asked: &Asked) -> Result<(), Failure> {
 /// drifts in time meets all alike. Beside another session every window is disturbed.
 pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Result<Curve, Failure> {
     testbed.settle(&runner::switches_of(&asked.condition))?;
-    let mut disturbed = 0;
+    let (mut disturbed, mut failures) = (0, Vec::new());
     let count = windows(asked.order.traffic.rate);
     let flow = asked.order.ramp + asked.order.window;
     let progress = Windows::begin(&format!("{count} windows"), count, flow);
     let mut at = |rate: u32| -> Result<Row, Failure> {
         let traffic = Traffic { rate: Some(rate), ..asked.order.traffic.clone() };
         let order = RunOrder { traffic, ..asked.order.clone() };
-        let judged = runner::carry_out(&order, &mut |order| testbed.run(order, &mut || {}))?;
+        let run = || runner::carry_out(&order, &mut |order| testbed.run(order, &mut || {}));
+        let judged = runner::repeated(&mut failures, run)?;
         progress.count_one();
         disturbed += usize::from(beside || !judged.disturbed.is_empty());
         let metrics = runner::metrics(&order.traffic, &judged.account);
@@ -113,6 +116,7 @@ pub(super) fn measure(asked: &Asked, testbed: &mut Testbed, beside: bool) -> Res
         points: (0..LOADS as usize).map(|load| medians(rows.iter().map(|row| row[load]).collect())).collect(),
         knee: knee(&rows),
         disturbed,
+        failures,
     })
 }
 
@@ -183,6 +187,9 @@ impl Curve {
                 counted(self.disturbed, "window")
             ));
         }
+        if let Some(why) = self.failures.last() {
+            say(format!("failed and made again: {}: {why}", counted(self.failures.len(), "window")));
+        }
         text
     }
 }
@@ -218,12 +225,14 @@ mod tests {
                 knee: knee(&vec![rows.clone(); 6]),
                 points: rows,
                 disturbed: 2,
+                failures: vec!["late".to_owned()],
             };
             curve.text(Layout { wide: true, ..Layout::PLAIN })
         };
         let bent = text([1e3, 1.2e3, 9e3]);
         assert!(bent.contains("knee: 200 requests/s, between 200 and 200 with 96.9 % confidence"), "{bent}");
         assert!(bent.contains("disturbed: 2 windows of 61"), "{bent}");
+        assert!(bent.contains("failed and made again: 1 window: late"), "{bent}");
         assert!(text([1e3, 1e3, 1e3]).contains("knee: none; up to the highest load"));
         assert!(text([1e3, 1e3, 0.0]).contains("knee: 200 requests/s"));
     }

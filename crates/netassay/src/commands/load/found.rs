@@ -21,10 +21,12 @@ impl Document {
             "no loss".to_owned()
         };
         let confidence = format!("{:.0} % confidence", search.confidence * 100.0);
+        let seconds = self.asked.order.window.as_secs_f64();
+        let within = format!("in windows of {seconds} s, where a growing queue counts as loss");
         let mut lines = Vec::new();
         match (search.lower, search.upper) {
             (Some(lower), Some(upper)) => lines.push(format!(
-                "{} of payload with {bound}; shown to stay within it, and {} to exceed it, with {confidence}",
+                "{} of payload with {bound} {within}; shown to stay within it, and {} to exceed it, with {confidence}",
                 megabits(lower),
                 megabits(upper)
             )),
@@ -37,7 +39,7 @@ impl Document {
                     }
                 };
                 lines.push(format!(
-                    "at least {} of payload with {bound}, with {confidence}; {why}",
+                    "at least {} of payload with {bound} {within}, with {confidence}; {why}",
                     megabits(lower)
                 ));
             }
@@ -47,11 +49,13 @@ impl Document {
             lines.push(on_the_link(lower, &self.asked.order.traffic, self.asked.order.family));
         }
         let repeated = search.trials.iter().filter(|trial| trial.disturbed).count();
-        let more =
+        let mut more =
             if repeated > 0 { format!(", {repeated} of them disturbed and repeated") } else { String::new() };
-        let seconds = self.asked.order.window.as_secs_f64();
+        if let Some(why) = search.failures.last() {
+            more.push_str(&format!(", {} more failed and repeated ({why})", search.failures.len()));
+        }
         // What `runner` hands on of a search.
-        let last = if search.lower.is_some() { "the last at that rate" } else { "the last" };
+        let last = if search.lower.is_some() { "the last that showed that rate" } else { "the last" };
         lines.push(format!(
             "{} of {seconds} s{more}; the lines below are of {last}, `limited by` is of the best of those with the most \
              that can be offered",

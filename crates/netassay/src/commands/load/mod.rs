@@ -67,7 +67,7 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
     let judged = runner::carry_out(&asked.order, &mut |order| {
         let account = testbed.run(order, &mut || {})?;
         trials.iter().for_each(Windows::count_one);
-        Ok::<_, testbed::Error>(account)
+        Ok(account)
     })?;
     let device = testbed.discard_device();
     Ok(Document::new(asked.clone(), effective, device, testbed.notes(), judged))
