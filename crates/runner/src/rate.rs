@@ -21,11 +21,11 @@ pub const TRIALS: u32 = 100;
 const REPEATS: u32 = 10;
 /// The datagrams that a trial sends at least: fewer say little of a loss.
 const LEAST: f64 = 100.0;
-/// How much traffic, in s of the window, a trial cannot tell from a queue that grows or from one
-/// that does not: what an end counts late at an edge, and the burst that a shaper had saved. So much
-/// may be missing, and so much of what came through does not count as sustained.
+/// How much traffic, in s of the window, a trial cannot see: what an end counts late at an edge,
+/// and the burst that a shaper had saved. So much may be missing, and so much of what came through
+/// does not count as sustained.
 const EDGES: f64 = 0.002;
-/// How often in a row a step may fail of which each try leaves a testbed that is well.
+/// How often a run is tried whose failures leave a testbed that is well.
 const TRIES: usize = 3;
 
 /// What a run came to, and what is to be said of it.
