@@ -9,7 +9,7 @@ use crate::error::StatsError;
 use crate::families;
 use crate::model::{Common, Estimate, Spread};
 use crate::observed::Observation;
-use crate::question::Question;
+use crate::question::{Margin, Question};
 
 /// One run: its whole, and the parts of it that were measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,16 +54,8 @@ pub struct Explained {
 /// As [`analyse`]; [`StatsError::NoBaseline`] for a pair one of whose conditions has no run.
 pub fn explain(pairs: &[Vec<Divided>], level: f64) -> Result<Vec<Explained>, StatsError> {
     let question = Question { level, ..Question::against(0) };
-    let first = |runs: &Vec<Divided>| -> Result<Explained, StatsError> {
-        let parts = runs.iter().map(|run| run.parts.len()).min().unwrap_or(0);
-        let part = |place: usize| compare(runs, &question, |run| run.parts[place]);
-        Ok(Explained {
-            whole: compare(runs, &question, |run| run.whole)?,
-            parts: (0..parts).map(part).collect::<Result<_, _>>()?,
-            unexplained: compare(runs, &question, |run| run.whole - run.parts.iter().sum::<f64>())?,
-        })
-    };
-    let mut explained = pairs.iter().map(first).collect::<Result<Vec<_>, _>>()?;
+    let alone = |runs: &Vec<Divided>| each(runs, |value| compare(runs, &question, value));
+    let mut explained = pairs.iter().map(alone).collect::<Result<Vec<_>, _>>()?;
     let spreads: Vec<Option<Vec<Spread>>> =
         explained.iter().zip(pairs).map(|(one, runs)| moderated(&one.parts, runs)).collect();
     for (one, spreads) in explained.iter_mut().zip(&spreads) {
@@ -85,6 +77,49 @@ pub fn explain(pairs: &[Vec<Divided>], level: f64) -> Result<Vec<Explained>, Sta
         }
     }
     Ok(explained)
+}
+
+/// Explains the differences of counts without noise, as [`crate::Analysis::by_resolution`] judges
+/// them: a difference of more than `resolution` % of the baseline's whole is real, a smaller one is
+/// equivalent. What does not repeat so well in the runs of one condition ([`apart`]) has no
+/// verdict.
+///
+/// # Errors
+/// As [`explain`].
+pub fn explain_counts(pairs: &[Vec<Divided>], resolution: f64) -> Result<Vec<Explained>, StatsError> {
+    let question = Question::against(0);
+    let of_pair = |runs: &Vec<Divided>| {
+        let whole = compare(runs, &question, |run| run.whole)?.baseline_mean.abs();
+        let within = resolution / 100.0 * whole;
+        each(runs, |value| {
+            let found = compare(runs, &question, value)?;
+            let is_unlike = [false, true]
+                .into_iter()
+                .any(|side| apart(runs.iter().filter(|run| run.of_condition == side).map(value)) > within);
+            Ok(found.by_resolution(resolution, (within, Margin::Absolute(within)), is_unlike))
+        })
+    };
+    pairs.iter().map(of_pair).collect()
+}
+
+/// How far the highest of some counts is from the lowest; 0 of none.
+pub fn apart(counts: impl Iterator<Item = f64>) -> f64 {
+    let ends = (f64::INFINITY, f64::NEG_INFINITY);
+    let (low, high) = counts.fold(ends, |(low, high), count| (low.min(count), high.max(count)));
+    (high - low).max(0.0)
+}
+
+/// The whole, its parts and what they leave, each compared by its value in a run.
+fn each(
+    runs: &[Divided],
+    compared: impl Fn(&dyn Fn(&Divided) -> f64) -> Result<Comparison, StatsError>,
+) -> Result<Explained, StatsError> {
+    let parts = runs.iter().map(|run| run.parts.len()).min().unwrap_or(0);
+    Ok(Explained {
+        whole: compared(&|run| run.whole)?,
+        parts: (0..parts).map(|place| compared(&|run| run.parts[place])).collect::<Result<_, _>>()?,
+        unexplained: compared(&|run| run.whole - run.parts.iter().sum::<f64>())?,
+    })
 }
 
 /// The variance of each part's difference, moderated by those of the others; `None` where parts
@@ -219,6 +254,30 @@ mod tests {
         assert_eq!(found.parts[0].verdict, Verdict::NoDifferenceProven);
         assert_eq!(found.parts[1].verdict, Verdict::Higher);
         assert_eq!(found.unexplained.difference, 0.0);
+    }
+
+    #[test]
+    fn counts_are_judged_by_whether_they_repeat() {
+        // 0.1 % of 1000 is 1. The last part and the unexplained rest vary with the boot.
+        let run = |boot: u32, of_condition: bool| {
+            let more = if of_condition { [0.9, 1.2, -50.0] } else { [0.0; 3] };
+            let noise = 1.1 * f64::from(boot % 2);
+            let parts = vec![100.0 + more[0], 200.0 + more[1], 400.0 + more[2], 300.0 + noise];
+            Divided { of_condition, boot, whole: 1000.0 + more[1] + more[2], parts, by_count: Vec::new() }
+        };
+        let runs = |boots: u32| -> Vec<Divided> {
+            (1..=boots).flat_map(|boot| [run(boot, false), run(boot, true)]).collect()
+        };
+        let found = explain_counts(&[runs(2)], 0.1).unwrap().remove(0);
+        let verdicts: Vec<Verdict> = found.parts.iter().map(|part| part.verdict).collect();
+        let (same, open) = (Verdict::Equivalent, Verdict::Inconclusive);
+        assert_eq!(verdicts, [same, Verdict::Higher, Verdict::Lower, open]);
+        assert_eq!((found.whole.verdict, found.unexplained.verdict), (Verdict::Lower, open));
+        assert!(found.parts.iter().all(|part| part.interval.is_none() && part.resolution == Some(0.1)));
+        // One boot is enough: what cannot be seen not to repeat does.
+        let found = explain_counts(&[runs(1)], 0.1).unwrap().remove(0);
+        assert_eq!(found.parts[3].verdict, same);
+        assert_eq!(explain_counts(&[vec![run(1, true)]], 0.1), Err(StatsError::NoBaseline(0)));
     }
 
     /// Three boots of five counted parts, of which a count stands for 2; `more` for the condition.

@@ -16,7 +16,8 @@ impl Analysis {
         self.error = ErrorTerm::Resolution;
         let judge = |one: Comparison| {
             let is_unlike = unlike.contains(&one.condition) || unlike.contains(&one.baseline);
-            judged(one, resolution, is_unlike)
+            let within = resolution / 100.0 * one.baseline_mean.abs();
+            one.by_resolution(resolution, (within, Margin::Percent(resolution)), is_unlike)
         };
         self.comparisons = self.comparisons.into_iter().map(judge).collect();
         for condition in &mut self.conditions {
@@ -26,31 +27,40 @@ impl Analysis {
     }
 }
 
-fn judged(one: Comparison, resolution: f64, is_unlike: bool) -> Comparison {
-    let difference = one.unadjusted.unwrap_or(one.difference);
-    let share = 100.0 * difference / one.baseline_mean.abs();
-    let verdict = match difference {
-        _ if is_unlike => Verdict::Inconclusive,
-        difference if difference == 0.0 || share.abs() <= resolution => Verdict::Equivalent,
-        difference if difference > 0.0 => Verdict::Higher,
-        _ => Verdict::Lower,
-    };
-    Comparison {
-        condition: one.condition,
-        baseline: one.baseline,
-        level: one.level,
-        mean: one.mean,
-        baseline_mean: one.baseline_mean,
-        difference,
-        relative: share.is_finite().then_some(share),
-        boots_apart: one.boots_apart,
-        boots: one.boots,
-        boots_left_out: one.boots_left_out,
-        margin: Some(Margin::Percent(resolution)),
-        gap: is_unlike.then_some(Gap::Unlike),
-        resolution: Some(resolution),
-        verdict,
-        ..Comparison::default()
+impl Comparison {
+    /// The same comparison, equivalent where the difference is at most `within`, which is
+    /// `resolution` in % and `margin`.
+    pub(crate) fn by_resolution(
+        self,
+        resolution: f64,
+        (within, margin): (f64, Margin),
+        is_unlike: bool,
+    ) -> Comparison {
+        let difference = self.unadjusted.unwrap_or(self.difference);
+        let share = 100.0 * difference / self.baseline_mean.abs();
+        let verdict = match difference {
+            _ if is_unlike => Verdict::Inconclusive,
+            difference if difference.abs() <= within => Verdict::Equivalent,
+            difference if difference > 0.0 => Verdict::Higher,
+            _ => Verdict::Lower,
+        };
+        Comparison {
+            condition: self.condition,
+            baseline: self.baseline,
+            level: self.level,
+            mean: self.mean,
+            baseline_mean: self.baseline_mean,
+            difference,
+            relative: share.is_finite().then_some(share),
+            boots_apart: self.boots_apart,
+            boots: self.boots,
+            boots_left_out: self.boots_left_out,
+            margin: Some(margin),
+            gap: is_unlike.then_some(Gap::Unlike),
+            resolution: Some(resolution),
+            verdict,
+            ..Comparison::default()
+        }
     }
 }
 
