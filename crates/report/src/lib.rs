@@ -48,6 +48,8 @@ pub use render::why::{Counter, Why};
 pub use words::colour::{Tone, sequences as colours};
 pub use words::layout::Layout;
 pub use words::names::apart;
-pub use words::number::{counted, duration, figure, instant, percent, plain, range, rounded};
-pub use words::phrases::{list as listed, metric_name, short_words as metric_words};
+pub use words::number::{
+    beyond_rounding, counted, duration, figure, instant, percent, plain, range, rounded,
+};
+pub use words::phrases::{list as listed, metric_name, short_words as metric_words, stages_by_end};
 pub use words::table::Table;

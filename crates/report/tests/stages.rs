@@ -77,6 +77,37 @@ fn the_stage_that_differs_is_named_first_and_what_is_unlike_is_told() {
     insta::assert_snapshot!("stages_wide", page.text(Layout::WIDE));
 }
 
+/// Instructions that are counted at one stage in a boot, and at its neighbour in another.
+#[test]
+fn stages_between_which_counts_move_are_joined() {
+    let moving = |boot: u32, condition: usize| {
+        let mut trace = trace(boot, condition, KernelPath::UdpTx);
+        let moved = 8.0 * f64::from(boot % 3);
+        trace.steps[0].cost += moved;
+        trace.steps[1].cost -= moved;
+        vec![trace]
+    };
+    let page = Stages::new(&stored(moving), 0.95).unwrap();
+    insta::assert_snapshot!("stages_joined", page.text(Layout::PLAIN));
+    let document = serde_json::to_value(&page).unwrap();
+    let pair = &document["pairs"][0];
+    assert_eq!(pair["stages"][0], json!(["sendto", "dev_queue_xmit"]), "{pair:#}");
+    assert_eq!(pair["parts"][0]["resolution"], 0.1, "{pair:#}");
+    // What varies by itself stays, and has no verdict.
+    let alone = |boot: u32, condition: usize| {
+        let mut trace = trace(boot, condition, KernelPath::UdpTx);
+        trace.steps[0].cost += 3.0 * f64::from(boot % 3);
+        vec![trace]
+    };
+    let document = serde_json::to_value(Stages::new(&stored(alone), 0.95).unwrap()).unwrap();
+    let pair = &document["pairs"][0];
+    assert_eq!(
+        (&pair["stages"][0], &pair["parts"][0]["gap"]),
+        (&json!(["sendto", "copy"]), &"unlike".into())
+    );
+    assert_eq!(pair["parts"][1]["verdict"], "higher", "{pair:#}");
+}
+
 /// Samples in which the second kernel adds up a checksum of its own, and copies less.
 fn profile(boot: u32, condition: usize) -> Profile {
     let wobble = u64::from((boot * 7 + condition as u32 * 3) % 5);

@@ -7,6 +7,7 @@ mod hardware;
 mod sysctls;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -160,6 +161,17 @@ impl Environment {
             sysctls: sysctls::read(files),
             load: LoadEnvironment::read(files),
         }
+    }
+}
+
+/// The kernel as a clause: its release, its build, and its command line.
+impl fmt::Display for KernelEnvironment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.release.as_deref().unwrap_or("of unknown release"))?;
+        if let Some(version) = &self.version {
+            write!(f, " ({version})")?;
+        }
+        self.command_line.as_ref().map_or(Ok(()), |line| write!(f, ", command line `{line}`"))
     }
 }
 

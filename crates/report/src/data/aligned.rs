@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use record::{PassedPlace, PathTrace};
 use serde::Serialize;
+use stats::parts::apart;
 
 /// What traces of a path have in common.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,11 +14,13 @@ pub(crate) struct Aligned {
     pub(crate) places: Vec<PassedPlace>,
     /// Whether packets wait for their reader from each of these to the next.
     pub(crate) waits: Vec<bool>,
+    /// The places that were removed because costs move across them, each with how much.
+    joined: Vec<(PassedPlace, f64)>,
 }
 
 /// A stage of the path that is not seen at one place in all traces: it is no boundary of a stage
 /// that is compared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Unmatched {
     /// The stage.
     pub(crate) stage: String,
@@ -25,6 +28,9 @@ pub(crate) struct Unmatched {
     pub(crate) seen_at: Vec<BTreeSet<String>>,
     /// The stages between which its cost is; `None` beyond the ends of what is compared.
     pub(crate) within: Option<(String, String)>,
+    /// How much moves across it from run to run, if it is seen at one place in all traces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) moved: Option<f64>,
 }
 
 impl Unmatched {
@@ -77,7 +83,8 @@ impl Aligned {
                 found.is_some()
             });
         }
-        let mut aligned = Self { waits: vec![false; places.len().saturating_sub(1)], places };
+        let waits = vec![false; places.len().saturating_sub(1)];
+        let mut aligned = Self { waits, places, joined: Vec::new() };
         for trace in traces {
             for (place, (_, waits)) in aligned.segments(trace).into_iter().enumerate() {
                 aligned.waits[place] |= waits;
@@ -89,6 +96,33 @@ impl Aligned {
     /// What each stage costs in a trace of those: the work in it, without a wait.
     pub(crate) fn costs(&self, trace: &PathTrace) -> Vec<f64> {
         self.segments(trace).into_iter().map(|(cost, _)| cost).collect()
+    }
+
+    /// Joins neighbouring stages whose costs do not repeat within `most` in each group of traces,
+    /// while their sum does, or does far better: what one of them has more in a run the other has
+    /// less.
+    pub(crate) fn join(&mut self, groups: &[Vec<&PathTrace>], most: f64) {
+        while let Some((place, moved)) = self.moving(groups, most) {
+            self.waits.remove(place);
+            self.joined.push((self.places.remove(place), moved));
+        }
+    }
+
+    /// The place across which most moves, and how much.
+    fn moving(&self, groups: &[Vec<&PathTrace>], most: f64) -> Option<(usize, f64)> {
+        let costs: Vec<Vec<Vec<f64>>> =
+            groups.iter().map(|traces| traces.iter().map(|trace| self.costs(trace)).collect()).collect();
+        let furthest = |of: &dyn Fn(&[f64]) -> f64| -> f64 {
+            costs.iter().map(|runs| apart(runs.iter().map(|run| of(run)))).fold(0.0, f64::max)
+        };
+        let works = |place: &usize| !self.waits[place - 1] && !self.waits[*place];
+        let moving = (1..self.waits.len()).filter(works).filter_map(|place| {
+            let alone = [place - 1, place].map(|stage| furthest(&|run| run[stage]));
+            let alone = alone[0].max(alone[1]);
+            let joined = furthest(&|run| run[place - 1] + run[place]);
+            (alone > most && joined <= most.max(alone / 2.0)).then_some((place, alone - joined))
+        });
+        moving.max_by(|one, other| one.1.total_cmp(&other.1))
     }
 
     /// The cost of each stage, and whether all of it is a wait.
@@ -119,10 +153,12 @@ impl Aligned {
                     let name = stage(place);
                     let known = found.iter().position(|one| one.stage == name).unwrap_or_else(|| {
                         let within = self.around(trace, at);
+                        let joined = self.joined.iter().find(|(joined, _)| is_same(joined, place));
                         found.push(Unmatched {
                             stage: name,
                             seen_at: vec![BTreeSet::new(); groups.len()],
                             within,
+                            moved: joined.map(|(_, moved)| *moved),
                         });
                         found.len() - 1
                     });
@@ -204,6 +240,37 @@ pub(crate) mod tests {
         let other = trace(&["a", "d"], &[45.0]);
         let aligned = Aligned::of(&[&one, &other]);
         assert_eq!((aligned.costs(&one), aligned.waits), (vec![40.0], vec![false]));
+    }
+
+    #[test]
+    fn stages_are_joined_where_costs_move_between_them() {
+        const STAGES: [&str; 5] = ["a", "b", "c", "d", "e"];
+        let joined = |runs: &[[f64; 4]]| {
+            let traces: Vec<PathTrace> = runs.iter().map(|costs| trace(&STAGES, costs)).collect();
+            let groups = vec![traces.iter().collect::<Vec<_>>()];
+            let mut aligned = Aligned::of(&groups[0]);
+            aligned.join(&groups, 1.0);
+            let kept: Vec<String> = aligned.places.iter().map(stage).collect();
+            let moved: Vec<(String, Option<f64>)> =
+                aligned.unmatched(&groups).into_iter().map(|one| (one.stage, one.moved)).collect();
+            (kept.concat(), moved)
+        };
+        let at = |stage: &str, moved: f64| (stage.to_owned(), Some(moved));
+        // All repeat; one moves; a chain moves; one varies by itself; across a wait nothing moves.
+        for (runs, kept, moved) in [
+            (vec![[10.0, 20.0, 30.0, 40.0], [10.9, 20.0, 29.5, 40.0]], "abcde", vec![]),
+            (vec![[10.0, 20.0, 30.0, 40.0], [10.0, 25.0, 25.5, 40.0]], "abde", vec![at("c", 4.5)]),
+            (
+                vec![[10.0, 20.0, 30.0, 40.0], [20.0, 14.0, 26.0, 40.0]],
+                "ade",
+                vec![at("b", 6.0), at("c", 4.0)],
+            ),
+            (vec![[10.0, 20.0, 30.0, 40.0], [10.0, 28.0, 30.0, 40.0]], "abcde", vec![]),
+            (vec![[10.0, 20.0, -30.0, 40.0], [10.0, 25.0, -30.0, 35.0]], "abcde", vec![]),
+            (vec![[10.0, 20.0, 30.0, 40.0]], "abcde", vec![]),
+        ] {
+            assert_eq!(joined(&runs), (kept.to_owned(), moved), "{runs:?}");
+        }
     }
 
     /// Traces that each skip some of six places.

@@ -2,12 +2,14 @@
 
 use record::PathTrace;
 use serde::Serialize;
-use stats::parts::{Divided, Explained, explain};
+use stats::StatsError;
+use stats::parts::{Divided, Explained, explain, explain_counts};
 use store::StoredStudy;
 use study::{Closure, KernelPath, Waiting};
 
 use crate::data::aligned::{Aligned, Unmatched, is_usable};
 use crate::data::error::Error;
+use crate::data::exact::RESOLUTION;
 use crate::data::target::own_targets;
 use crate::words::number::counted;
 
@@ -127,10 +129,14 @@ fn runs(
 /// [`Error::NothingTraced`]; what the statistics refuse.
 pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPair>, Error> {
     let mut pairs = Vec::new();
+    let judge = |divided: &[Vec<Divided>]| match stored.plan.exact {
+        true => explain_counts(divided, RESOLUTION),
+        false => explain(divided, confidence),
+    };
     for (baseline, conditions) in compared(stored) {
         for of in traced(stored) {
             let ready = |condition: usize| ready(stored, [baseline, condition], of);
-            let found = together(&conditions, ready, confidence)?;
+            let found = together(&conditions, ready, judge)?;
             pairs.extend(found.into_iter().map(|(explained, rest)| {
                 let boots = explained.whole.boots;
                 PathPair { path: of.0, reader: of.1, boots, explained, rest }
@@ -156,18 +162,18 @@ pub(crate) fn compared(stored: &StoredStudy) -> Vec<(usize, Vec<usize>)> {
     all
 }
 
-/// Explains the differences of conditions from their baseline as one family; those for which
-/// `ready` has nothing are left out.
+/// Explains the differences of conditions from their baseline together, as `judge` does; those for
+/// which `ready` has nothing are left out.
 ///
 /// # Errors
 /// What the statistics refuse.
 pub(crate) fn together<R>(
     conditions: &[usize],
     ready: impl Fn(usize) -> Option<(Vec<Divided>, R)>,
-    confidence: f64,
+    judge: impl Fn(&[Vec<Divided>]) -> Result<Vec<Explained>, StatsError>,
 ) -> Result<Vec<(Explained, R)>, Error> {
     let (divided, rest): (Vec<_>, Vec<_>) = conditions.iter().filter_map(|one| ready(*one)).unzip();
-    Ok(explain(&divided, confidence)?.into_iter().zip(rest).collect())
+    Ok(judge(&divided)?.into_iter().zip(rest).collect())
 }
 
 /// `None` if one of the two has no trace.
@@ -193,7 +199,11 @@ fn ready(
     let followed = if has_stages { closed } else { followed };
     let groups =
         followed.each_ref().map(|runs| runs.iter().map(|(_, trace)| *trace).collect::<Vec<&PathTrace>>());
-    let aligned = Aligned::of(&groups.concat());
+    let mut aligned = Aligned::of(&groups.concat());
+    if stored.plan.exact && has_stages {
+        let wholes: Vec<f64> = groups[0].iter().filter_map(|trace| trace.whole).collect();
+        aligned.join(&groups, RESOLUTION / 100.0 * stats::mean(&wholes));
+    }
     let places = (0..aligned.waits.len()).filter(|place| has_stages && !aligned.waits[*place]);
     let places: Vec<usize> = places.collect();
     let divided = |of_condition: bool, (boot, trace): &(u32, &PathTrace)| {

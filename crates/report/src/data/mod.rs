@@ -22,6 +22,7 @@ pub(crate) mod metric;
 pub(crate) mod missing;
 pub(crate) mod named;
 pub(crate) mod notes;
+pub(crate) mod origin;
 pub(crate) mod outcomes;
 pub(crate) mod pairs;
 pub(crate) mod pilot;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use record::Profile;
 use serde::Serialize;
-use stats::parts::{Divided, Explained};
+use stats::parts::{Divided, Explained, explain};
 use store::StoredStudy;
 use study::Waiting;
 
@@ -75,7 +75,7 @@ pub(crate) fn profile_pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec
     for (baseline, conditions) in compared(stored) {
         for reader in readers(stored) {
             let ready = |condition: usize| ready(stored, [baseline, condition], reader);
-            let found = together(&conditions, ready, confidence)?;
+            let found = together(&conditions, ready, |divided| explain(divided, confidence))?;
             pairs.extend(found.into_iter().map(|(explained, rest)| {
                 let boots = explained.whole.boots;
                 ProfilePair { reader, boots, explained, rest }

@@ -3,29 +3,31 @@
 use stats::parts::Explained;
 use stats::{Comparison, Verdict, signed};
 
-use crate::words::number::{counted, figure, percent, range};
+use crate::words::number::{beyond_rounding, counted, figure, percent, range};
 use crate::words::phrases::list;
 use crate::words::table::Table;
 
-/// A table whose rows begin with these columns.
-pub(crate) fn table(first: &[&str]) -> Table {
-    let heads = [first, &["baseline", "this", "diff.", "share %", "interval", "verdict"]].concat();
-    Table::new(&heads).optional(&[first.len(), first.len() + 1])
+/// A table of such parts.
+pub(crate) fn table(part: &str, whole: &Comparison) -> Table {
+    let heads = cells([part, "baseline", "this", "diff.", "share %", "interval", "verdict"], whole);
+    let verdict = heads.len() - 1;
+    Table::new(&heads).optional(&[1, 2, 4, verdict - 1]).whole(&[0, 3, verdict])
+}
+
+/// All cells but the interval of counts, which have none.
+fn cells<'c>(all: [&'c str; 7], whole: &Comparison) -> Vec<&'c str> {
+    let [part, baseline, this, difference, share, interval, verdict] = all;
+    let interval = whole.resolution.is_none().then_some(interval);
+    [part, baseline, this, difference, share].into_iter().chain(interval).chain([verdict]).collect()
 }
 
 /// A row: the difference of a part, and what it is of that of the whole.
-pub(crate) fn row(table: &mut Table, first: &[&str], one: &Comparison, whole: &Comparison) {
-    let shown = |value: f64| figure(beyond_rounding(value, whole));
-    let cells = [
-        shown(one.baseline_mean),
-        shown(one.mean),
-        signed(shown(one.difference)),
-        share(one, whole),
-        range(one.interval, |end| signed(shown(end))),
-        verdict(one).to_owned(),
-    ];
-    let cells = first.iter().copied().chain(cells.iter().map(String::as_str));
-    table.row(&cells.collect::<Vec<_>>());
+pub(crate) fn row(table: &mut Table, part: &str, one: &Comparison, whole: &Comparison) {
+    let shown = |value: f64| figure(beyond_rounding(value, whole.baseline_mean));
+    let [baseline, this] = [one.baseline_mean, one.mean].map(shown);
+    let (difference, share) = (signed(shown(one.difference)), share(one, whole));
+    let interval = range(one.interval, |end| signed(shown(end)));
+    table.row(&cells([part, &baseline, &this, &difference, &share, &interval, verdict(one)], whole));
 }
 
 /// The places of the parts, those first that explain most.
@@ -46,16 +48,18 @@ pub(crate) fn answer(
 ) -> String {
     let found = &explained.whole;
     let of_boots = format!("from {}, {}", counted(found.boots, "boot"), counted(runs, "run"));
-    let shown = |value: f64| signed(figure(beyond_rounding(value, found)));
+    let shown = |value: f64| signed(figure(beyond_rounding(value, found.baseline_mean)));
     let size = shown(found.difference);
     let changed = match found.verdict {
         Verdict::Higher | Verdict::Lower => format!("{whole} takes {size} {unit}"),
+        Verdict::Equivalent => format!("{whole} is equivalent ({size} {unit})"),
         Verdict::Inconclusive => {
             format!("{whole} takes {size} {unit}, {}", found.gap.map_or("without an interval", gap_words))
         }
         _ => format!("no difference of {whole} is proven ({size} {unit})"),
     };
-    let proven = ranked(explained).into_iter().filter(|place| explained.parts[*place].verdict.is_decided());
+    let differs = |place: &usize| matches!(explained.parts[*place].verdict, Verdict::Higher | Verdict::Lower);
+    let proven = ranked(explained).into_iter().filter(differs);
     let named: Vec<String> = proven
         .map(|place| format!("{} ({})", names[place], shown(explained.parts[place].difference)))
         .collect();
@@ -67,17 +71,12 @@ pub(crate) fn answer(
     format!("{changed}; {parts}; {of_boots}")
 }
 
-/// A figure, without what is only the rounding of numbers as large as the whole.
-fn beyond_rounding(value: f64, whole: &Comparison) -> f64 {
-    if value.abs() < 1e-9 * whole.baseline_mean.abs() { 0.0 } else { value }
-}
-
 /// What a difference is of that of the whole; a dash where there is none to be explained.
 fn share(one: &Comparison, whole: &Comparison) -> String {
     match whole.verdict {
-        Verdict::NoDifferenceProven => "-".to_owned(),
+        Verdict::NoDifferenceProven | Verdict::Equivalent => "-".to_owned(),
         _ if whole.difference == 0.0 => "-".to_owned(),
-        _ => percent(100.0 * beyond_rounding(one.difference, whole) / whole.difference),
+        _ => percent(100.0 * beyond_rounding(one.difference, whole.baseline_mean) / whole.difference),
     }
 }
 
@@ -116,8 +115,8 @@ mod tests {
             verdict: Verdict::NoDifferenceProven,
             ..Comparison::default()
         };
-        let mut table = table(&["stage"]);
-        row(&mut table, &["a"], &part, &whole);
+        let mut table = table("stage", &whole);
+        row(&mut table, "a", &part, &whole);
         let text = table.fit(Layout::WIDE);
         assert!(text.contains("0 to 0") && !text.contains("e-") && !text.contains("0.0000"), "{text}");
     }

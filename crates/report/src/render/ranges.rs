@@ -9,10 +9,11 @@ use study::{Condition, KernelPath, Waiting};
 use crate::data::aligned::{Aligned, Unmatched, is_usable};
 use crate::data::error::Error;
 use crate::data::explained::{Open, closes};
+use crate::data::origin::Origin;
 use crate::render::stages::unit;
 use crate::words::layout::Layout;
-use crate::words::number::{counted, figure};
-use crate::words::phrases::list;
+use crate::words::number::{beyond_rounding, counted, figure};
+use crate::words::phrases::{list, stages_by_end};
 use crate::words::table::Table;
 
 /// The ranges of all stages, by path and traffic.
@@ -44,6 +45,8 @@ struct Group {
     traffic: String,
     /// What was traced: a condition of a study in a file.
     sources: Vec<String>,
+    /// Of each of these its kernel and its version.
+    origins: Vec<Origin>,
     stages: Vec<Range>,
     whole: Range,
     unmatched: Vec<Unmatched>,
@@ -64,6 +67,7 @@ struct Range {
 /// A condition with its traces of one path, by boot.
 struct Source<'s> {
     name: String,
+    origin: Origin,
     of: (KernelPath, Waiting),
     traffic: String,
     boots: Vec<(u32, &'s PathTrace)>,
@@ -167,6 +171,7 @@ fn of_condition<'s>(file: &str, stored: &'s StoredStudy, condition: &Condition) 
                 Some(source) => source.boots.push((run.boot, trace)),
                 None => sources.push(Source {
                     name: format!("{file}: {}", condition.label),
+                    origin: Origin::of_condition(stored, condition.index),
                     of,
                     traffic: what.clone(),
                     boots: vec![(run.boot, trace)],
@@ -215,17 +220,22 @@ impl Group {
             reader: sources[0].of.1,
             traffic: sources[0].traffic.clone(),
             unmatched: aligned.unmatched(&groups),
-            sources: sources.into_iter().map(|source| source.name).collect(),
             stages,
             whole,
+            sources: sources.iter().map(|source| source.name.clone()).collect(),
+            origins: sources.into_iter().map(|source| source.origin).collect(),
         }
     }
 
     fn table(&self) -> Table {
-        let mut table = Table::new(&["from", "to", "least", "least in", "most", "most in"]);
-        for Range { from, to, least, least_in, most, most_in } in self.stages.iter().chain([&self.whole]) {
-            let [one, other] = [least_in, most_in].map(|source| (source + 1).to_string());
-            table.row(&[from, to, &figure(*least), &one, &figure(*most), &other]);
+        let mut table = Table::new(&["up to", "least", "least in", "most", "most in"]).whole(&[0, 1, 3]);
+        let stages = stages_by_end(self.stages.iter().map(|range| (range.from.as_str(), range.to.as_str())));
+        let names = stages.iter().chain([&self.whole.from]);
+        for (name, range) in names.zip(self.stages.iter().chain([&self.whole])) {
+            let [one, other] = [range.least_in, range.most_in].map(|source| (source + 1).to_string());
+            let [least, most] =
+                [range.least, range.most].map(|cost| figure(beyond_rounding(cost, self.whole.most)));
+            table.row(&[name, &least, &one, &most, &other]);
         }
         table
     }
@@ -233,6 +243,15 @@ impl Group {
     fn sentences(&self) -> Vec<String> {
         let numbered = (1..).zip(&self.sources);
         let mut said: Vec<String> = numbered.map(|(number, source)| format!("{number}: {source}")).collect();
+        let mut origins: Vec<(String, Vec<String>)> = Vec::new();
+        for (number, origin) in (1..).zip(&self.origins) {
+            let (origin, number) = (origin.to_string(), number.to_string());
+            match origins.iter_mut().find(|(known, _)| *known == origin) {
+                Some((_, numbers)) => numbers.push(number),
+                None => origins.push((origin, vec![number])),
+            }
+        }
+        said.extend(origins.into_iter().map(|(origin, numbers)| format!("{}: {origin}", list(&numbers))));
         said.push(
             "least and most: means of boots, each with the number of the source that has it".to_owned(),
         );

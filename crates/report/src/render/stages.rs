@@ -6,17 +6,19 @@ use store::StoredStudy;
 
 use crate::data::aligned::Unmatched;
 use crate::data::error::Error;
+use crate::data::exact::RESOLUTION;
 use crate::data::explained::{PathPair, pairs};
+use crate::data::origin::Origin;
 use crate::data::profiled::{ProfilePair, Stacks, profile_pairs, stacks};
 use crate::data::truth;
 use crate::render::explained::{self, answer, ranked, row};
 use crate::render::functions;
 use crate::words::layout::Layout;
-use crate::words::number::counted;
+use crate::words::number::{counted, figure};
 use crate::words::phrases::list;
 use crate::words::table::Table;
 
-/// What counts are. Unlike those of a whole run, those of a stage have a spread: batches differ.
+/// What counts are.
 const EXACT: &str = "exact mode: instructions counted in an emulated guest with one CPU, not time";
 
 /// The stages of a study's traced paths, under each two conditions that it compares.
@@ -29,6 +31,8 @@ pub struct Stages {
     unit: &'static str,
     /// Of all stages of a path together.
     confidence: f64,
+    #[serde(flatten)]
+    origin: Origin,
     pairs: Vec<PathPair>,
     /// By function, where runs were sampled.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -51,6 +55,7 @@ impl Stages {
             question: stored.plan.asked.question.clone(),
             unit: unit(stored.plan.exact),
             confidence,
+            origin: Origin::of(stored),
             pairs: pairs(stored, confidence)?,
             profiles: profile_pairs(stored, confidence)?,
             stacks: stacks(stored),
@@ -91,6 +96,12 @@ impl Stages {
         &self.stacks
     }
 
+    /// The kernels that were traced, and the version that did it, as a clause.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        self.origin.to_string()
+    }
+
     /// `ns`, or `instructions`.
     #[must_use]
     pub fn unit(&self) -> &'static str {
@@ -104,16 +115,16 @@ impl Stages {
     }
 
     fn table(&self, pair: &PathPair) -> Table {
-        let mut table = explained::table(&["from", "to"]);
         let whole = &pair.explained.whole;
+        let mut table = explained::table("stage", whole);
         for place in ranked(&pair.explained) {
             let (from, to) = &pair.rest.stages[place];
-            row(&mut table, &[from, to], &pair.explained.parts[place], whole);
+            row(&mut table, &format!("{from} to {to}"), &pair.explained.parts[place], whole);
         }
         if !pair.rest.stages.is_empty() {
-            row(&mut table, &["unexplained", ""], &pair.explained.unexplained, whole);
+            row(&mut table, "unexplained", &pair.explained.unexplained, whole);
         }
-        row(&mut table, &["whole", ""], whole, whole);
+        row(&mut table, "whole", whole, whole);
         table
     }
 
@@ -149,16 +160,27 @@ impl Stages {
     }
 
     fn method(&self) -> Vec<String> {
+        let intervals = format!(
+            "{} % intervals: boots are the replicates, compared inside a boot where it measured both",
+            confidence(self.confidence)
+        );
+        let counts = format!(
+            "more, less: a difference of more than {RESOLUTION} % of the baseline's whole is real, a smaller one is equivalent; inconclusive: counts of one condition are further apart than that"
+        );
+        let is_exact = self.unit == unit(true);
+        let stages = match is_exact {
+            true => counts,
+            false => format!("{intervals}; those of the stages of a path hold together (Holm)"),
+        };
         let mut said = vec![
-            format!(
-                "{} % intervals: boots are the replicates, compared inside a boot where it measured both; those of the stages of a path hold together (Holm). Costs are less those of probes.",
-                confidence(self.confidence)
-            ),
+            format!("{stages}. Costs are less those of probes."),
             "share: of the difference of the whole; unexplained: what the whole, measured with the fewest probes, has beside the stages.".to_owned(),
         ];
         if !self.profiles.is_empty() {
+            said.extend(is_exact.then(|| format!("{intervals}.")));
             said.push("functions: what each takes itself, by samples without probes; their intervals hold together (Holm), and rest on the spreads of all of them (Smyth).".to_owned());
         }
+        said.push(format!("{}.", self.origin()));
         said.extend(self.truth.map(|truth| format!("{truth}.")));
         said
     }
@@ -176,6 +198,12 @@ pub(crate) fn unmatched(one: &Unmatched, names: [&str; 2]) -> String {
         list(&names)
     };
     let (stage, cost) = (&one.stage, one.cost());
+    if let Some(moved) = one.moved {
+        let moved = figure(moved);
+        return format!(
+            "{stage} is no boundary: up to {moved} instructions move across it from run to run; {cost}"
+        );
+    }
     match [0, 1].map(|place| one.seen_at[place].is_empty()) {
         [false, true] => format!("{stage} is seen with {} only; {cost}", names[0]),
         [true, false] => format!("{stage} is seen with {} only; {cost}", names[1]),

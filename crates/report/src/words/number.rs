@@ -22,6 +22,13 @@ pub fn figure(value: f64) -> String {
     fixed(value, usize::try_from(decimals).unwrap_or(0))
 }
 
+/// A part of something as large as `whole`, or a difference of such parts: zero where only the
+/// rounding of numbers of that size is left.
+#[must_use]
+pub fn beyond_rounding(value: f64, whole: f64) -> f64 {
+    if value.abs() < 1e-9 * whole.abs() { 0.0 } else { value }
+}
+
 /// A value with three significant digits and no zeros at its end, from 1000 on in groups of three
 /// digits: `6.7`, `41,200`.
 #[must_use]

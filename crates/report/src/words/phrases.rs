@@ -59,6 +59,18 @@ pub(crate) fn is(key: &str) -> &'static str {
     if known(key).is_some_and(Metric::is_plural) { "are" } else { "is" }
 }
 
+/// The stages of a path in its order, each by where it ends, as it begins where the one above
+/// ends; where it does not, by both.
+#[must_use]
+pub fn stages_by_end<'s>(steps: impl IntoIterator<Item = (&'s str, &'s str)>) -> Vec<String> {
+    let mut before = None;
+    let name = |(from, to): (&'s str, &'s str)| match before.replace(to) == Some(from) {
+        true => to.to_owned(),
+        false => format!("{from} to {to}"),
+    };
+    steps.into_iter().map(name).collect()
+}
+
 /// `a, b and c`.
 #[must_use]
 pub fn list<S: AsRef<str>>(items: &[S]) -> String {

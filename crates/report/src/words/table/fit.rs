@@ -17,10 +17,13 @@ const LEAST_WORDS: usize = 30;
 
 impl Table {
     /// The table for a layout. Unless that is wide, no line is longer than the layout's: names are
-    /// shortened, columns left out, then the longest words cut in the middle; numbers never are.
-    /// What is not in the rows is told above and below them.
+    /// shortened, columns left out, then the longest words cut in the middle; numbers and whole
+    /// words never are. What is not in the rows is told above and below them.
     #[must_use]
     pub fn fit(&self, layout: Layout) -> String {
+        if !layout.wide && self.is_stacked(layout) {
+            return self.stacked(layout);
+        }
         let (columns, widths) = (self.columns(layout), self.widths());
         if layout.wide {
             return self.lines(&columns, &widths, layout.colour);
@@ -69,10 +72,42 @@ impl Table {
             columns.retain(|column| column != left_out);
         }
         while columns.len() > 1 && total(&columns, &least) > most {
-            let Some(last) = columns.iter().rposition(|column| Some(*column) != self.names) else { break };
+            let goes = |column: &usize| Some(*column) != self.names && !self.whole.contains(column);
+            let Some(last) = columns.iter().rposition(goes) else { break };
             columns.remove(last);
         }
         columns
+    }
+
+    /// Whether the columns that are not cut have no room beside each other.
+    fn is_stacked(&self, layout: Layout) -> bool {
+        let least = self.narrowest(Layout { width: usize::MAX, ..layout });
+        self.whole.len() > 1 && total(&self.whole, &least) > layout.columns() + GAP.len()
+    }
+
+    /// The first column as lines of its own, each above the rest of its row.
+    fn stacked(&self, layout: Layout) -> String {
+        let mut rest = self.clone();
+        let mut names: Vec<String> = Vec::new();
+        for line in rest.head.iter_mut().chain(&mut rest.rows) {
+            names.extend((!line.is_empty()).then(|| line.remove(0)));
+        }
+        let before = |columns: &[usize]| columns.iter().filter_map(|column| column.checked_sub(1)).collect();
+        rest.whole = before(&self.whole);
+        rest.optional = before(&self.optional);
+        rest.tones.clear();
+        for ((row, column), tone) in &self.tones {
+            rest.tones.extend(column.checked_sub(1).map(|column| ((*row, column), *tone)));
+        }
+        let rest = rest.fit(Layout { width: layout.columns() - GAP.len(), ..layout });
+        let mut text = String::new();
+        let mut names = names.iter();
+        for line in rest.lines() {
+            let name = names.next().filter(|name| !name.is_empty());
+            text.push_str(&name.map_or_else(String::new, |name| layout.hang(&format!("{name}\n"), 4)));
+            text.push_str(&format!("{GAP}{line}\n"));
+        }
+        text
     }
 
     /// How narrow each column can be with its names shortened.
@@ -87,6 +122,9 @@ impl Table {
         let cells = || self.rows.iter().filter_map(|row| row.get(column));
         let widest = cells().map(|cell| cell.width()).max().unwrap_or(0);
         let head = self.head.iter().filter_map(|line| line.get(column)).map(|cell| cell.width()).max();
+        if self.whole.contains(&column) {
+            return widest.max(head.unwrap_or(0));
+        }
         let narrowed = if Some(column) == self.names {
             widest.min(name)
         } else if cells().any(|cell| begins_with_number(cell)) {

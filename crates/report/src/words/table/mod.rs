@@ -25,6 +25,8 @@ pub struct Table {
     known: BTreeMap<usize, Name>,
     /// The columns that are left out where the width does not do, the first of these first.
     optional: Vec<usize>,
+    /// The columns whose words say nothing when they are cut, as names of functions.
+    whole: Vec<usize>,
 }
 
 const GAP: &str = "  ";
@@ -40,6 +42,7 @@ impl Table {
             names: None,
             known: BTreeMap::new(),
             optional: Vec::new(),
+            whole: Vec::new(),
         }
     }
 
@@ -55,6 +58,15 @@ impl Table {
     #[must_use]
     pub fn optional(mut self, columns: &[usize]) -> Self {
         columns.clone_into(&mut self.optional);
+        self
+    }
+
+    /// Says which columns are not cut, whatever else has to go: those whose words are names of
+    /// functions, or verdicts. Where they have no room beside each other, the first column, one of
+    /// them, is written above the others.
+    #[must_use]
+    pub fn whole(mut self, columns: &[usize]) -> Self {
+        columns.clone_into(&mut self.whole);
         self
     }
 
@@ -293,6 +305,32 @@ mod tests {
         table.row(&["a", "a reason that is far too long for a row of forty columns"]);
         let text = table.fit(Layout { width: 40, ..Layout::PLAIN });
         assert_eq!(text, "what  why\na     a reason that is …of forty columns\n");
+    }
+
+    #[test]
+    fn a_column_of_whole_words_stays_and_others_go() {
+        let mut table =
+            Table::new(&["stage", "baseline", "diff.", "verdict"]).optional(&[1]).whole(&[0, 2, 3]);
+        table.row(&["__skb_wait_for_more_packets to udp_recvmsg", "1234.5", "-12.5", "not proven"]);
+        table.row(&["whole", "1234567.5", "0", "more"]);
+        let at = |width| table.fit(Layout { width, ..Layout::PLAIN });
+        assert_eq!(at(90), table.render());
+        assert_eq!(
+            at(64),
+            format!(
+                "{:42}  diff.  verdict\n\
+                 __skb_wait_for_more_packets to udp_recvmsg  -12.5  not proven\n\
+                 {:42}      0  more\n\
+                 (--wide shows also: baseline)\n",
+                "stage", "whole"
+            )
+        );
+        assert_eq!(
+            at(40),
+            "stage\n   baseline  diff.  verdict\n\
+             __skb_wait_for_more_packets to\n    udp_recvmsg\n     1234.5  -12.5  not proven\n\
+             whole\n  1234567.5      0  more\n"
+        );
     }
 
     #[test]

@@ -1,0 +1,45 @@
+//! What was traced, and by which version: figures of a path are those of one kernel.
+
+use std::fmt;
+
+use serde::Serialize;
+use store::StoredStudy;
+
+/// The kernels of a study, and the version that measured it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Origin {
+    /// Those that were traced, with their command lines, each once.
+    kernels: Vec<String>,
+    /// The version of netassay that began the study.
+    measured_by: String,
+}
+
+impl Origin {
+    /// Of all boots of a study.
+    pub(crate) fn of(stored: &StoredStudy) -> Self {
+        Self::of_boots(stored, |_| true)
+    }
+
+    /// Of the boots in which a condition was measured.
+    pub(crate) fn of_condition(stored: &StoredStudy, condition: usize) -> Self {
+        let runs: Vec<_> = stored.measurements().filter(|run| run.condition == condition).collect();
+        Self::of_boots(stored, |boot| runs.iter().any(|run| (run.boot, run.part) == boot))
+    }
+
+    fn of_boots(stored: &StoredStudy, is_meant: impl Fn((u32, u32)) -> bool) -> Self {
+        let mut kernels: Vec<String> = Vec::new();
+        for boot in stored.boots.iter().filter(|boot| is_meant((boot.number, boot.part))) {
+            let kernel = boot.environment.transmitter.kernel.to_string();
+            if !kernels.contains(&kernel) {
+                kernels.push(kernel);
+            }
+        }
+        Self { kernels, measured_by: stored.row.version.clone() }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel {}; netassay {}", self.kernels.join(" and "), self.measured_by)
+    }
+}
