@@ -1,28 +1,40 @@
-//! The command that continues what this process began.
+//! The command of this process, and the one that continues what it began.
 
-use std::env;
+use std::{env, iter};
 
 use text::shell_word;
 
-/// This process's command line without `--resume`, as words for a shell.
+/// This process's command line, as words for a shell.
+pub(crate) fn command() -> String {
+    joined(given())
+}
+
+/// The same without `--resume`.
 pub(crate) fn again() -> String {
-    let given = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    written(given)
+    written(given())
+}
+
+fn given() -> impl Iterator<Item = String> {
+    env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned())
+}
+
+fn joined(given: impl Iterator<Item = String>) -> String {
+    iter::once("netassay".to_owned()).chain(given.map(|word| shell_word(&word))).collect::<Vec<_>>().join(" ")
 }
 
 fn written(given: impl Iterator<Item = String>) -> String {
     let mut given = given.peekable();
-    let mut command = "netassay".to_owned();
-    while let Some(word) = given.next() {
-        if word == "--resume" {
-            // A word behind it is the stored study's.
-            given.next_if(|next| !next.starts_with('-'));
-        } else if !word.starts_with("--resume=") {
-            command.push(' ');
-            command.push_str(&shell_word(&word));
+    joined(iter::from_fn(|| {
+        loop {
+            let word = given.next()?;
+            if word == "--resume" {
+                // A word behind it is the stored study's.
+                given.next_if(|next| !next.starts_with('-'));
+            } else if !word.starts_with("--resume=") {
+                return Some(word);
+            }
         }
-    }
-    command
+    }))
 }
 
 #[cfg(test)]

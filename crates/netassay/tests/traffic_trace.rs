@@ -86,7 +86,10 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     let rows = document["traces"][0]["rows"].as_array().unwrap();
     assert_eq!(rows.iter().filter(|row| row["waits"] == true).count(), 1, "{document:#}");
     let drawn = std::fs::read_to_string(&chart).unwrap();
-    for words in ["<svg", "tcp-rx: a TCP segment", "net_rx_action", "waits until it is taken", "cost, ns"] {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let origin = [release.trim(), "--message=7", env!("CARGO_PKG_VERSION")];
+    let words = ["<svg", "tcp-rx: a TCP segment", "net_rx_action", "waits until it is taken", "cost, ns"];
+    for words in words.into_iter().chain(origin) {
         assert!(drawn.contains(words), "{words}: {drawn}");
     }
     // What the stacks cost is what the stages cost, but for fractions of a ns.
@@ -104,6 +107,12 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     assert!((costs.sum::<f64>() - message).abs() < 0.3 * message, "{message} {stacks}");
     assert!(stacks.contains(";tcp_sendmsg;") && stacks.contains(";tcp_recvmsg;"), "{stacks}");
 
+    assert_eq!((&document["kernel"], &document["netassay"]), (&origin[0].into(), &origin[2].into()));
+    assert!(document["command"].as_str().unwrap().contains("tcp-rx --message=7"), "{document:#}");
+    let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&packets).unwrap()).unwrap();
+    let other = file["otherData"].to_string();
+    assert!(origin.iter().all(|word| other.contains(word)), "{other}");
+
     let arrived = document["traces"][0]["journeys"]["arrived"].as_f64().unwrap();
     packets_are_told_one_by_one(&std::fs::read_to_string(&packets).unwrap(), arrived / 20.0);
 
@@ -112,8 +121,9 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
     let text = stdout(&text);
     for words in [
         "sendto return",
-        "1 B, ns",
-        "1400 B, ns",
+        "1 B    1 B  1400 B  1400 B",
+        "kernel ",
+        ": `netassay trace udp-tx --batch=500 --rounds=1 --profile`",
         "1400 bytes: packets:",
         "%: the stages add up to that share",
         "a probe costs",

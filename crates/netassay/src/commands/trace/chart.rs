@@ -1,26 +1,26 @@
 //! A trace as a flow chart: the stages in the lanes of their layers, and what the ways between them
 //! cost.
 
+use std::collections::BTreeSet;
+
 use chart::{Arrow, Cost, Figure, Finite, Id, Interval, Lanes, Quantity, Stage};
 use trace::{Lane, Row};
 
-use super::document::Document;
+use super::document::{Document, Place};
 
 /// The chart; `None` where no packet was followed.
 pub(super) fn of(document: &Document) -> Option<Figure> {
     let (steps, first) = (document.steps(), document.traces.first()?);
-    // The stages that are passed, in the order of the path.
-    let passed: Vec<usize> = (0..first.account.stages.len())
-        .filter(|index| steps.iter().any(|(from, to)| from == index || to == index))
-        .collect();
-    let lane = |stage: usize| first.account.stages[stage].lane;
-    let is_passed = |one: &Lane| passed.iter().any(|stage| lane(*stage) == *one);
+    // The places that are passed, in the order of the path.
+    let passed: BTreeSet<Place<'_>> = steps.iter().flatten().copied().collect();
+    let lane = |place: &Place<'_>| first.account.stages[place.0].lane;
+    let is_passed = |one: &Lane| passed.iter().any(|place| lane(place) == *one);
     let lanes: Vec<Lane> = Lane::ALL.into_iter().filter(is_passed).collect();
-    let stages = passed.iter().map(|stage| Stage {
-        name: first.stage(*stage),
-        lane: lanes.iter().position(|one| *one == lane(*stage)).unwrap_or_default(),
+    let stages = passed.iter().map(|place| Stage {
+        name: document.name(*place),
+        lane: lanes.iter().position(|one| *one == lane(place)).unwrap_or_default(),
     });
-    let number = |stage: usize| passed.iter().position(|one| *one == stage);
+    let number = |place: Place<'_>| passed.iter().position(|one| *one == place);
     let alone = document.traces.len() == 1;
     let arrows = steps.iter().filter_map(|step| {
         let rows = document.traces.iter().filter_map(|traced| Some((traced, traced.row(*step)?)));
@@ -31,7 +31,7 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
             let share = traced.part(row).and_then(Finite::new);
             Some(Cost { name, value, share, spread: spread(row) })
         });
-        Some(Arrow { ends: [number(step.0)?, number(step.1)?], costs: costs.collect(), waits })
+        Some(Arrow { ends: [number(step[0])?, number(step[1])?], costs: costs.collect(), waits })
     });
     let quantity = Quantity::new("cost", document.unit(), report::figure);
     let names = lanes.iter().map(Lane::to_string).collect();
@@ -42,7 +42,11 @@ pub(super) fn of(document: &Document) -> Option<Figure> {
         .iter()
         .filter_map(|traced| Some(format!("; {}: {}", traced.size(), traced.breach(document.is_exact())?)));
     let open: String = open.collect();
-    let said = format!("{}; for a packet, less the cost of probes{open}", document.traffic());
+    let said = format!(
+        "{}; for a packet, less the cost of probes{open}; {}",
+        document.traffic(),
+        document.origin().join("; ")
+    );
     Some(Figure::new(Id::new("path"), &title, &said, plot)).filter(|_| !steps.is_empty())
 }
 

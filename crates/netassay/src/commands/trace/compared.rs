@@ -4,11 +4,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use report::{StageRanges, Stages};
+use serde::Serialize;
 use store::StudyId;
 use study::{Scenario, Study, bundled};
 
 use super::flame::{self, Flames};
 use super::options;
+use crate::again;
 use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace};
 use crate::commands::hosts;
 use crate::commands::run;
@@ -95,13 +97,33 @@ fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
     if let Some(path) = &flags.flame {
         Flames::of_study(&stages, &stored.row.name).write(path, &flame::form(path)?)?;
     }
-    output::show(&stages, &flags.output, flags.tables.wide, |stages, layout| {
-        let next = format!(
-            "Results: study {study} in {}; `netassay compare {study}` judges the runs before the traces, without probes\n",
-            named(db)
-        );
-        stages.text(layout) + &next
+    let next = format!(
+        "Results: study {study} in {}; `netassay compare {study}` judges the runs before the traces, without probes\n",
+        named(db)
+    );
+    let printed = Printed::new(stages);
+    output::show(&printed, &flags.output, flags.tables.wide, |printed, layout| {
+        printed.found.text(layout) + &printed.line() + &next
     })
+}
+
+/// What is printed, with the command and the version that do.
+#[derive(Serialize)]
+struct Printed<F> {
+    netassay: &'static str,
+    command: String,
+    #[serde(flatten)]
+    found: F,
+}
+
+impl<F> Printed<F> {
+    fn new(found: F) -> Self {
+        Self { netassay: env!("CARGO_PKG_VERSION"), command: again::command(), found }
+    }
+
+    fn line(&self) -> String {
+        format!("Printed by netassay {}: `{}`\n", self.netassay, self.command)
+    }
 }
 
 fn run_flags(flags: &Trace) -> RunFlags {
@@ -141,6 +163,8 @@ pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
         };
         studies.push((named(path).to_string(), stored.shown()));
     }
-    let ranges = StageRanges::new(&studies)?;
-    output::show(&ranges, &flags.output, flags.tables.wide, StageRanges::text)
+    let printed = Printed::new(StageRanges::new(&studies)?);
+    output::show(&printed, &flags.output, flags.tables.wide, |printed, layout| {
+        printed.found.text(layout) + &printed.line()
+    })
 }

@@ -2,33 +2,41 @@
 
 use std::collections::BTreeSet;
 
-use report::{Layout, Table, counted, figure};
+use report::{Layout, Table, beyond_rounding, counted, figure, listed, stages_by_end};
 use serde::Serialize;
 use study::Closure;
 use trace::{Account, At, Chosen, Cost, Journeys, Mean, Path, Phase, Row};
 
 use super::functions;
-use super::place::OnHost;
+use super::place::OnMachine;
+use crate::again;
 use crate::commands::load::Asked;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document {
     netassay: &'static str,
+    /// The command that traced.
+    command: String,
     pub(super) path: String,
     pub(super) about: String,
     scenario: study::Scenario,
     inside_guest: bool,
-    /// The machine, if it is not this one.
     #[serde(flatten)]
-    on: Option<OnHost>,
+    on: OnMachine,
     /// Times are instructions.
     exact: bool,
     family: study::Family,
     notes: Vec<String>,
     disturbed: Option<String>,
+    /// The stages, by their place in `stages`, for which another function stood with another size:
+    /// rows that begin or end there are not of the same code.
+    unlike: Vec<usize>,
     /// One for each size of the message.
     pub(super) traces: Vec<OfSize>,
 }
+
+/// A stage, as an index of [`Account::stages`], and the function or tracepoint that stood for it.
+pub(super) type Place<'d> = (usize, &'d str);
 
 /// The trace with one size of the message.
 #[derive(Debug, Serialize)]
@@ -87,8 +95,13 @@ impl OfSize {
         (!row.waits).then(|| row.corrected / self.sum().max(1e-9))
     }
 
+    /// What a row costs.
+    fn cost(&self, row: &Row) -> String {
+        figure(beyond_rounding(row.corrected, self.sum()))
+    }
+
     fn share(&self, row: &Row) -> String {
-        self.part(row).map_or_else(|| "waits".to_owned(), |part| figure(100.0 * part))
+        self.part(row).map_or_else(|| "waits".to_owned(), |part| figure(100.0 * beyond_rounding(part, 1.0)))
     }
 
     /// That the stages do not close, by how much, and the way out.
@@ -98,14 +111,24 @@ impl OfSize {
         Some(format!("does not close: {breach}; more --rounds know the cost of probes better{way_out}"))
     }
 
-    /// The row from one stage to another.
-    pub(super) fn row(&self, step: (usize, usize)) -> Option<&Row> {
-        self.rows.iter().find(|row| (row.from, row.to) == step)
+    /// The row from one place to another.
+    pub(super) fn row(&self, step: [Place<'_>; 2]) -> Option<&Row> {
+        self.rows.iter().find(|row| self.ends(row) == step)
     }
 
-    /// A stage, as it is named.
-    pub(super) fn stage(&self, index: usize) -> String {
-        self.account.stages.get(index).map(Chosen::name).unwrap_or_default()
+    /// Where a row begins and ends.
+    fn ends(&self, row: &Row) -> [Place<'_>; 2] {
+        [row.from, row.to].map(|stage| self.place(stage))
+    }
+
+    pub(super) fn place(&self, stage: usize) -> Place<'_> {
+        let seen = self.account.stages.get(stage).and_then(|stage| stage.seen.as_ref().ok());
+        (stage, seen.map_or("", |seen| seen.name.as_str()))
+    }
+
+    /// Whether packets passed the stage.
+    fn passes(&self, stage: usize) -> bool {
+        self.rows.iter().any(|row| row.from == stage || row.to == stage)
     }
 }
 
@@ -113,13 +136,14 @@ impl Document {
     pub(super) fn new(
         name: &str,
         path: &Path,
-        (asked, exact, on): (&Asked, bool, Option<OnHost>),
+        (asked, exact, on): (&Asked, bool, OnMachine),
         traces: Vec<OfSize>,
         notes: Vec<String>,
         disturbed: Option<String>,
     ) -> Self {
         Self {
             netassay: env!("CARGO_PKG_VERSION"),
+            command: again::command(),
             path: name.to_owned(),
             about: path.about.clone(),
             scenario: asked.scenario,
@@ -129,6 +153,7 @@ impl Document {
             family: asked.order.family,
             notes,
             disturbed,
+            unlike: unlike(&traces),
             traces,
         }
     }
@@ -161,8 +186,8 @@ impl Document {
 
     /// What was sent, and where.
     pub(super) fn traffic(&self) -> String {
-        let place = match &self.on {
-            Some(on) => format!(" on {on}"),
+        let place = match self.on.named() {
+            Some(named) => format!(" on {named}"),
             None if self.inside_guest => " inside a virtual machine".to_owned(),
             None => String::new(),
         };
@@ -176,11 +201,55 @@ impl Document {
         format!("{kind}, {}, {}, over {}{place}{apart}", sizes.join(" and "), self.family, self.scenario)
     }
 
-    /// From which stage to which packets went, in the order of the path.
-    pub(super) fn steps(&self) -> Vec<(usize, usize)> {
-        let rows = self.traces.iter().flat_map(|traced| &traced.rows);
-        let steps: BTreeSet<(usize, usize)> = rows.map(|row| (row.to, row.from)).collect();
-        steps.into_iter().map(|(to, from)| (from, to)).collect()
+    /// The kernel that was traced, and the command and the version that did it.
+    pub(super) fn origin(&self) -> [String; 2] {
+        [self.on.described.clone(), format!("netassay {}: `{}`", self.netassay, self.command)]
+    }
+
+    /// From which place to which packets went, in the order of the path.
+    pub(super) fn steps(&self) -> Vec<[Place<'_>; 2]> {
+        let of_sizes = self.traces.iter();
+        let mut steps: Vec<[Place<'_>; 2]> =
+            of_sizes.flat_map(|traced| traced.rows.iter().map(|row| traced.ends(row))).collect();
+        steps.sort_by_key(|[from, to]| (*to, *from));
+        steps.dedup();
+        steps
+    }
+
+    /// A place, as it is named: as its stage; by its function where another one stood for that with
+    /// another size.
+    pub(super) fn name(&self, (stage, function): Place<'_>) -> String {
+        let stages = self.traces.first().map_or(&[][..], |traced| &traced.account.stages);
+        let Some(chosen) = stages.get(stage) else { return String::new() };
+        match self.unlike.contains(&stage) {
+            true => Chosen { label: function.to_owned(), ..chosen.clone() }.name(),
+            false => chosen.name(),
+        }
+    }
+
+    /// Which functions stood for stages that are not called as these.
+    fn seen(&self) -> Vec<String> {
+        let Some(first) = self.traces.first() else { return Vec::new() };
+        let (mut named, mut said): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        for (stage, chosen) in first.account.stages.iter().enumerate() {
+            let Some(traced) = self.traces.iter().find(|traced| traced.passes(stage)) else { continue };
+            if self.unlike.contains(&stage) {
+                let at = |traced: &OfSize| format!("at {} with {}", traced.place(stage).1, traced.size());
+                let seen = self.traces.iter().filter(|traced| traced.passes(stage)).map(at);
+                said.push(format!(
+                    "{} is seen {}: unlike places are not compared",
+                    chosen.name(),
+                    listed(&seen.collect::<Vec<_>>())
+                ));
+            } else if traced.place(stage).1 != chosen.label {
+                let seen = format!("{} at {}", chosen.label, traced.place(stage).1);
+                named.extend((!named.contains(&seen)).then_some(seen));
+            }
+        }
+        if !named.is_empty() {
+            said.insert(0, format!("seen: {}, others at places of their names", named.join(", ")));
+        }
+        said
     }
 
     /// Whether instructions were counted.
@@ -194,9 +263,12 @@ impl Document {
 
     fn table(&self) -> Table {
         let unit = if self.exact { "instr." } else { "ns" };
+        let steps = self.steps();
+        let names: Vec<[String; 2]> = steps.iter().map(|step| step.map(|place| self.name(place))).collect();
+        let stages = stages_by_end(names.iter().map(|[from, to]| (from.as_str(), to.as_str())));
         match self.traces.as_slice() {
-            [one] => alone(one, unit),
-            several => beside_each_other(several, &self.steps(), unit),
+            [one] => alone(one, &stages, unit),
+            several => beside_each_other(several, steps.into_iter().zip(stages), unit),
         }
     }
 
@@ -213,6 +285,7 @@ impl Document {
             let waits = "waits: the packet lies in its socket until a reader takes it; in neither the shares nor the sum";
             said.push(waits.to_owned());
         }
+        said.extend(self.seen());
         for traced in &self.traces {
             let of = if alone { String::new() } else { format!("{}: ", traced.size()) };
             said.extend(traced.sentences(self.exact).into_iter().map(|sentence| format!("{of}{sentence}")));
@@ -223,6 +296,7 @@ impl Document {
                 said.push(sentence);
             }
         }
+        said.extend(self.origin());
         said.extend(self.disturbed.iter().map(|cause| format!("disturbed: {cause}")));
         said.extend(self.notes.iter().map(|note| format!("note: {note}")));
         said
@@ -234,15 +308,24 @@ fn unit(exact: bool) -> &'static str {
     if exact { "instructions" } else { "ns" }
 }
 
-/// The table of one trace.
-fn alone(traced: &OfSize, unit: &str) -> Table {
-    let mut table = Table::new(&["from", "to", unit, "share %", "p50", "p99", "aside"]);
-    for row in &traced.rows {
+/// The stages for which another function stood with another size of the message.
+fn unlike(traces: &[OfSize]) -> Vec<usize> {
+    let stages = traces.first().map_or(0, |traced| traced.account.stages.len());
+    let functions = |stage: usize| {
+        let passed = traces.iter().filter(move |traced| traced.passes(stage));
+        passed.map(|traced| traced.place(stage)).collect::<BTreeSet<_>>()
+    };
+    (0..stages).filter(|stage| functions(*stage).len() > 1).collect()
+}
+
+/// The table of one trace, whose rows are called so.
+fn alone(traced: &OfSize, stages: &[String], unit: &str) -> Table {
+    let mut table = Table::new(&["up to", unit, "share %", "p50", "p99", "aside"]).whole(&[0, 1]);
+    for (stage, row) in stages.iter().zip(&traced.rows) {
         let [p50, _, p99] = row.quantiles;
         let cells = [
-            traced.stage(row.from),
-            traced.stage(row.to),
-            figure(row.corrected),
+            stage.clone(),
+            traced.cost(row),
             traced.share(row),
             figure(p50 as f64),
             figure(p99 as f64),
@@ -254,18 +337,26 @@ fn alone(traced: &OfSize, unit: &str) -> Table {
 }
 
 /// The table of several sizes of one path.
-fn beside_each_other(traces: &[OfSize], steps: &[(usize, usize)], unit: &str) -> Table {
-    let mut heads = vec!["from".to_owned(), "to".to_owned()];
+fn beside_each_other<'d>(
+    traces: &[OfSize],
+    steps: impl Iterator<Item = ([Place<'d>; 2], String)>,
+    unit: &str,
+) -> Table {
+    let (mut sizes, mut units) = (vec!["up to".to_owned()], vec![""]);
     for traced in traces {
-        heads.extend([unit, "%"].map(|what| format!("{} B, {what}", traced.asked.message)));
+        sizes.extend(vec![format!("{} B", traced.asked.message); 2]);
+        units.extend([unit, "%"]);
     }
-    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
-    for step in steps {
-        let stage = |index: usize| traces.first().map(|traced| traced.stage(index)).unwrap_or_default();
-        let mut cells = vec![stage(step.0), stage(step.1)];
+    let (costs, shares): (Vec<usize>, Vec<usize>) = (1..sizes.len()).partition(|column| column % 2 == 1);
+    let mut table = Table::new(&sizes.iter().map(String::as_str).collect::<Vec<_>>())
+        .under(&units)
+        .optional(&shares)
+        .whole(&[&[0], &costs[..]].concat());
+    for (step, stage) in steps {
+        let mut cells = vec![stage];
         for traced in traces {
-            let row = traced.row(*step);
-            let shown = row.map(|row| [figure(row.corrected), traced.share(row)]);
+            let row = traced.row(step);
+            let shown = row.map(|row| [traced.cost(row), traced.share(row)]);
             cells.extend(shown.unwrap_or_else(|| ["-", "-"].map(str::to_owned)));
         }
         table.row(&cells.iter().map(String::as_str).collect::<Vec<_>>());
@@ -356,4 +447,105 @@ fn means(kind: Cost) -> String {
     };
     let listed = if kind.listed { ", packet in a list" } else { "" };
     format!("{means}{whose}{listed}")
+}
+
+#[cfg(test)]
+mod tests {
+    use trace::{Lane, Reading, Round, Seen, Segment, Way};
+
+    use super::*;
+
+    /// A trace of stages, each with the function that stood for it and what it takes from there.
+    fn traced(message: u32, stages: &[(&str, &str, u64)]) -> OfSize {
+        let stage = |(point, (label, function, _)): (u8, &(&str, &str, u64))| Chosen {
+            label: (*label).to_owned(),
+            lane: Lane::Protocol,
+            at: At::Entry,
+            optional: false,
+            phase: Phase::Out,
+            seen: Ok(Seen { point, name: (*function).to_owned(), mean: Mean::Trampoline, packet: None }),
+        };
+        let segment = |(point, (_, _, takes)): (u8, &(&str, &str, u64))| Segment {
+            point,
+            count: 1,
+            sum: *takes,
+            ..Segment::default()
+        };
+        let segments: Vec<Segment> = (1..).zip(stages).map(segment).take(stages.len() - 1).collect();
+        let whole = Segment { count: 1, sum: segments.iter().map(|one| one.sum).sum(), ..Segment::default() };
+        let reading = Reading { ways: vec![Way { whole, segments }], ..Reading::default() };
+        let account = Account {
+            batch: 1,
+            stages: (0..).zip(stages).map(stage).collect(),
+            avoiding: None,
+            untraced: Vec::new(),
+            ends: Vec::new(),
+            one_more: Vec::new(),
+            all: vec![Round { reading, ..Round::default() }],
+            sampled: None,
+            profile: None,
+        };
+        let asked = load::Traffic { message, ..load::Traffic::new(load::Kind::TcpRr) };
+        OfSize::new(asked, account, true)
+    }
+
+    fn document(traces: Vec<OfSize>) -> Document {
+        Document {
+            netassay: "0.1.0",
+            command: "netassay trace tcp-rx --exact".to_owned(),
+            path: "tcp-rx".to_owned(),
+            about: "a TCP segment".to_owned(),
+            scenario: study::Scenario::Veth,
+            inside_guest: true,
+            on: OnMachine::described("kernel 6.1.0, command line `quiet`"),
+            exact: true,
+            family: study::Family::Ipv4,
+            notes: Vec::new(),
+            disturbed: None,
+            unlike: unlike(&traces),
+            traces,
+        }
+    }
+
+    #[test]
+    fn stages_for_which_another_function_stood_are_not_beside_each_other() {
+        let small = [
+            ("tcp_rcv_established", "tcp_rcv_established", 90),
+            ("tcp_data_queue", "tcp_queue_rcv", 1600),
+            ("copy", "skb_copy_datagram_iter", 0),
+        ];
+        let large = [(small[0].0, small[0].1, 1540), ("tcp_data_queue", "tcp_data_queue", 150), small[2]];
+        let found = document(vec![traced(1, &small), traced(1400, &large)]);
+        insta::assert_snapshot!("unlike_functions", found.text(Layout::PLAIN));
+        assert_eq!(serde_json::to_value(&found).unwrap()["unlike"], serde_json::json!([1]));
+        // By the same functions they are.
+        let same = document(vec![traced(1, &small), traced(1400, &small)]);
+        let text = same.text(Layout::PLAIN);
+        assert!(!text.contains("unlike") && same.unlike.is_empty(), "{text}");
+        assert!(
+            text.contains("seen: tcp_data_queue at tcp_queue_rcv, copy at skb_copy_datagram_iter"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn no_name_is_cut_at_any_width() {
+        let stages = [
+            ("sk_data_ready", "sock_def_readable", 100),
+            ("wait_for_packet", "__skb_wait_for_more_packets", 2000),
+            ("__skb_recv_datagram", "__skb_recv_udp", 4000),
+            ("skb_free_datagram", "__skb_free_datagram_locked", 0),
+        ];
+        for traces in [vec![traced(1, &stages)], vec![traced(1, &stages), traced(1400, &stages)]] {
+            let found = document(traces);
+            for width in [40, 60, 80, 120] {
+                let text = found.table().fit(Layout { width, ..Layout::PLAIN });
+                assert!(
+                    !text.contains('…') && text.lines().all(|line| line.chars().count() <= width),
+                    "{text}"
+                );
+                assert!(text.contains("__skb_recv_datagram") && text.contains("4000"), "{text}");
+            }
+        }
+    }
 }

@@ -6,6 +6,7 @@ use chart::{Burning, Figure, Flame, Id, Panel, Quantity};
 use report::Stages;
 
 use super::document::Document;
+use crate::again;
 use crate::commands::figure;
 use crate::failure::{Failure, say};
 use crate::output;
@@ -54,7 +55,12 @@ impl Flames {
         };
         Self {
             title: format!("{}: functions", document.path),
-            said: format!("{}; CPU for a message {}, without probes", document.traffic(), document.whose()),
+            said: format!(
+                "{}; CPU for a message {}, without probes; {}",
+                document.traffic(),
+                document.whose(),
+                document.origin().join("; ")
+            ),
             unit: document.unit(),
             graphs: document.traces.iter().filter_map(graph).collect(),
         }
@@ -73,7 +79,11 @@ impl Flames {
         };
         Self {
             title: format!("{name}: functions"),
-            said: "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width".to_owned(),
+            said: format!(
+                "CPU for a message at both ends, without probes; a function that is called under the first condition only has no width; {}; drawn by `{}`",
+                stages.origin(),
+                again::command()
+            ),
             unit: stages.unit(),
             graphs: stages.stacks().iter().map(graph).collect(),
         }

@@ -1,7 +1,7 @@
 //! The functions that take the CPU for a message, below the stages that its packets pass.
 
 use host::perf::{Cost, Profile};
-use report::{Table, counted, figure};
+use report::{Table, beyond_rounding, counted, figure};
 
 /// So many are shown, and the rest together.
 const SHOWN: usize = 15;
@@ -29,7 +29,7 @@ fn table(sampled: &[Sampled<'_>], unit: &str) -> Table {
         let of = if sampled.len() == 1 { String::new() } else { format!("{} B, ", one.message) };
         heads.extend([unit, "±", "%"][..columns].iter().map(|what| format!("{of}{what}")));
     }
-    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>()).whole(&[0, 1]);
     let names = dearest(sampled);
     let (shown, rest) = names.split_at(names.len().min(SHOWN));
     for name in shown {
@@ -46,6 +46,7 @@ fn table(sampled: &[Sampled<'_>], unit: &str) -> Table {
     for one in sampled {
         let costs = one.costs.iter().filter(|cost| shown.contains(&cost.name.as_str()));
         let rest = (one.profile.message - costs.map(|cost| cost.cost).sum::<f64>()).max(0.0);
+        let rest = beyond_rounding(rest, one.profile.message);
         let share = figure(100.0 * rest / one.profile.message.max(1e-9));
         cells.extend([figure(rest), String::new(), share].into_iter().take(columns));
     }

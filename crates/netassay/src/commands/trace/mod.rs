@@ -104,8 +104,8 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     }
     let mut notes: Vec<String> = testbed.notes().iter().map(ToString::to_string).collect();
     let on = place::on(&mut testbed, hosts.as_ref())?;
-    if let (Some(on), false, false) = (&on, functions, flags.tracepoints) {
-        notes.push(on.is_this_kernel());
+    if !functions && !flags.tracepoints {
+        notes.extend(on.is_this_kernel());
     }
     let disturbed = session.disturbance().map(|cause| cause.to_string());
     let document = Document::new(name, &path, (asked, flags.exact, on), traces, notes, disturbed);

@@ -35,12 +35,15 @@ pub(super) fn of(document: &Document, every: u32) -> Result<Written, Failure> {
         .zip(1..)
         .flat_map(|(traced, process)| of_size(document, traced, process))
         .collect();
+    let [kernel, command] = document.origin();
     let file = json!({
         "traceEvents": events,
         "displayTimeUnit": "ns",
         "otherData": {
             "path": document.path,
             "traffic": document.traffic(),
+            "traced": kernel,
+            "by": command,
             "clock": clock,
             "sampled": format!("one packet in {every}, each from its first stage on; {missed} more had no room"),
         },
@@ -81,8 +84,12 @@ fn named(what: &str, process: u64, track: u64, name: &str) -> Value {
 /// compared one below the other; `came` tells when it came.
 fn of_packet(document: &Document, traced: &OfSize, packet: &Stamped, came: u64) -> Vec<Value> {
     let unit = document.unit();
-    let stage =
-        |point: u8| traced.account.at(point).map_or_else(|| format!("point {point}"), |at| traced.stage(at));
+    let stage = |point: u8| {
+        traced
+            .account
+            .at(point)
+            .map_or_else(|| format!("point {point}"), |at| document.name(traced.place(at)))
+    };
     let slices: Vec<_> = packet.slices().collect();
     let (takes, aside) = slices.iter().fold((0, 0), |sum, one| (sum.0 + one.takes, sum.1 + one.aside));
     let own = |takes: u64, aside: u64| json!({ unit: takes - aside, "aside": aside });

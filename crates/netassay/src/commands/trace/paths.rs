@@ -5,7 +5,7 @@ use serde::Serialize;
 use study::{Kind as Traffic, Scenario};
 use trace::{At, Bundled, Found, Kind, PATHS, Resolved, Survey};
 
-use super::place::{self, OnHost};
+use super::place::{self, OnMachine};
 use crate::cli::Trace;
 use crate::commands::load::Asked;
 use crate::doctor::{Rung, rungs};
@@ -20,7 +20,7 @@ struct List {
     inside_guest: bool,
     /// The machine, if it is not this one.
     #[serde(flatten)]
-    on: Option<OnHost>,
+    on: Option<OnMachine>,
     /// The kinds of probe that it allows, best first.
     probes: Vec<Rung>,
     paths: Vec<Listed>,
@@ -72,13 +72,17 @@ pub(super) fn list(names: &[String], flags: &Trace) -> Result<(), Failure> {
 }
 
 /// Boots the kernel, or reaches the machine, and asks it.
-fn elsewhere(asked: &Asked, flags: &Trace, wanted: &[&Bundled]) -> Result<(Survey, Option<OnHost>), Failure> {
+fn elsewhere(
+    asked: &Asked,
+    flags: &Trace,
+    wanted: &[&Bundled],
+) -> Result<(Survey, Option<OnMachine>), Failure> {
     let interrupt = signals::interrupt()?;
     let hosts = place::hosts(asked, flags, &interrupt)?;
     let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
     let texts = wanted.iter().map(|bundled| bundled.text.to_owned()).collect();
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
-    Ok((testbed.survey(texts, functions)?, place::on(&mut testbed, hosts.as_ref())?))
+    Ok((testbed.survey(texts, functions)?, Some(place::on(&mut testbed, hosts.as_ref())?)))
 }
 
 pub(super) fn find(name: &str) -> Result<&'static Bundled, Failure> {
@@ -90,8 +94,8 @@ pub(super) fn find(name: &str) -> Result<&'static Bundled, Failure> {
 
 impl List {
     fn text(&self, layout: Layout) -> String {
-        let whose = match &self.on {
-            Some(on) => on.to_string(),
+        let whose = match self.on.as_ref().and_then(OnMachine::named) {
+            Some(named) => named,
             None if self.inside_guest => "the virtual machine's kernel".to_owned(),
             None => "this kernel".to_owned(),
         };

@@ -1,7 +1,5 @@
 //! Where paths are traced: on this machine, in a virtual machine, or on a machine of the user's.
 
-use std::fmt;
-
 use agent::Interrupt;
 use serde::Serialize;
 use study::Scenario;
@@ -16,12 +14,19 @@ use crate::failure::Failure;
 const INSIDE: &str = "inside";
 const SCENARIO: &str = "scenario";
 
-/// A machine of the user's.
-#[derive(Debug, Serialize)]
-pub(super) struct OnHost {
-    host: String,
+/// The machine that is traced.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct OnMachine {
+    /// Its name, if it is one of the user's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
     /// The release of its kernel.
     kernel: Option<String>,
+    kernel_version: Option<String>,
+    kernel_command_line: Option<String>,
+    /// All that as a clause.
+    #[serde(skip)]
+    pub(super) described: String,
 }
 
 /// The options of the traffic and its testbed; instructions are counted inside a virtual machine,
@@ -118,23 +123,33 @@ pub(super) fn testbed(
     Ok(Testbed::build(&Options { exact, hosts: hosts.cloned(), ..options }, interrupt)?)
 }
 
-/// The machine of a testbed that is traced; `None`: this one, or a virtual one.
-pub(super) fn on(testbed: &mut Testbed, hosts: Option<&Hosts>) -> Result<Option<OnHost>, Failure> {
-    let Some(hosts) = hosts else { return Ok(None) };
-    let kernel = testbed.environment()?.transmitter.kernel.release;
-    Ok(Some(OnHost { host: hosts.places.transmitter.to_string(), kernel }))
+/// The machine of a testbed that is traced.
+pub(super) fn on(testbed: &mut Testbed, hosts: Option<&Hosts>) -> Result<OnMachine, Failure> {
+    let kernel = testbed.environment()?.transmitter.kernel;
+    Ok(OnMachine {
+        host: hosts.map(|hosts| hosts.places.transmitter.to_string()),
+        described: format!("kernel {kernel}"),
+        kernel: kernel.release,
+        kernel_version: kernel.version,
+        kernel_command_line: kernel.command_line,
+    })
 }
 
-impl OnHost {
-    /// Why no function is probed.
-    pub(super) fn is_this_kernel(&self) -> String {
-        format!("{} runs this machine's own kernel: none of its functions is probed", self.host)
+impl OnMachine {
+    #[cfg(test)]
+    pub(super) fn described(described: &str) -> Self {
+        Self { described: described.to_owned(), ..Self::default() }
     }
-}
 
-impl fmt::Display for OnHost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.host)?;
-        self.kernel.as_ref().map_or(Ok(()), |kernel| write!(f, " (kernel {kernel})"))
+    /// Why no function of a machine of the user's is probed.
+    pub(super) fn is_this_kernel(&self) -> Option<String> {
+        let host = self.host.as_ref()?;
+        Some(format!("{host} runs this machine's own kernel: none of its functions is probed"))
+    }
+
+    /// A machine of the user's, with its kernel.
+    pub(super) fn named(&self) -> Option<String> {
+        let host = self.host.as_ref()?;
+        Some(self.kernel.as_ref().map_or(host.clone(), |kernel| format!("{host} (kernel {kernel})")))
     }
 }
