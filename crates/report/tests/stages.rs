@@ -77,6 +77,41 @@ fn the_stage_that_differs_is_named_first_and_what_is_unlike_is_told() {
     insta::assert_snapshot!("stages_wide", page.text(Layout::WIDE));
 }
 
+/// The stages of udp-tx in two boots of `path-checksum`, recorded with Debian's 6.1.0-56, with the
+/// offload and without: ticks of the timer are in some of them.
+const RECORDED: [[[f64; 14]; 2]; 2] = [
+    [
+        [186.0, 210.0, 470.5, 302.5, 913.5, 841.0, 0.0, 107.0, 87.0, 363.0, 362.0, 80.5, 317.0, 527.52],
+        [186.0, 210.0, 470.5, 302.5, 913.5, 842.0, 0.0, 107.0, 87.0, 363.0, 362.0, 80.5, 317.0, 529.81],
+    ],
+    [
+        [186.0, 210.0, 470.5, 296.5, 913.5, 1230.51, 0.0, 109.0, 87.0, 363.01, 329.0, 82.01, 313.0, 525.01],
+        [186.0, 210.0, 470.5, 296.5, 913.5, 1232.28, 0.0, 109.0, 87.0, 366.21, 329.0, 80.5, 313.0, 524.63],
+    ],
+];
+
+#[test]
+fn recorded_counts_of_two_boots_are_equal_or_differ() {
+    let recorded = |boot: u32, condition: usize| {
+        let own = RECORDED[condition][(boot as usize - 1) / 2 % 2];
+        let place = |stage: usize| {
+            let label = format!("stage {stage}");
+            PassedPlace { seen_at: label.clone(), label, returns: false }
+        };
+        let step = |cost: f64| PathStep { cost, outside: 0.0, waits: false };
+        let places = (0..15).map(place).collect();
+        let (steps, whole) = (own.map(step).to_vec(), Some(own.iter().sum()));
+        vec![PathTrace { places, steps, whole, ..trace(boot, condition, KernelPath::UdpTx) }]
+    };
+    let document = serde_json::to_value(Stages::new(&stored(recorded), 0.95).unwrap()).unwrap();
+    let pair = &document["pairs"][0];
+    let verdicts = pair["parts"].as_array().unwrap().iter().map(|part| part["verdict"].as_str().unwrap());
+    let differ: Vec<(usize, &str)> =
+        verdicts.enumerate().filter(|(_, verdict)| *verdict != "equivalent").collect();
+    assert_eq!(differ, [(3, "lower"), (5, "higher"), (10, "lower")], "{pair:#}");
+    assert_eq!(pair["whole"]["verdict"], "higher", "{pair:#}");
+}
+
 /// Instructions that are counted at one stage in a boot, and at its neighbour in another.
 #[test]
 fn stages_between_which_counts_move_are_joined() {
