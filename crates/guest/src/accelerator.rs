@@ -30,7 +30,7 @@ const MOST: Duration = Duration::from_secs(30);
 /// How often QEMU's process is checked.
 const GLANCE: Duration = Duration::from_millis(20);
 /// The first words of a kernel.
-const FIRST_LINE: &str = "Linux version";
+pub(crate) const FIRST_LINE: &str = "Linux version";
 
 /// The outcome of a trial of KVM; `Err`: why it cannot be used, in words.
 pub type Trial = Result<(), String>;

@@ -31,6 +31,8 @@ pub(crate) struct Text {
     lines: VecDeque<String>,
     pending: Vec<u8>,
     sign: Option<Sign>,
+    /// All bytes so far.
+    count: u64,
     /// Whether the end of a panic was printed.
     told: bool,
     closed: bool,
@@ -99,6 +101,11 @@ impl Console {
         line.map_or_else(|| "it printed nothing".to_owned(), |line| line.trim().to_owned())
     }
 
+    /// How much was printed, in bytes.
+    pub(crate) fn count(&self) -> u64 {
+        self.shared.lock().count
+    }
+
     /// The last lines, indented, for an error.
     pub(crate) fn tail(&self) -> String {
         self.shared.lock().tail()
@@ -114,6 +121,7 @@ impl Shared {
 
 impl Text {
     pub(crate) fn take(&mut self, piece: &[u8]) {
+        self.count += piece.len() as u64;
         for &byte in piece {
             if byte == b'\n' || self.pending.len() >= LINE_BYTES {
                 self.end_line();
@@ -161,8 +169,7 @@ impl Text {
     }
 }
 
-const EMPTY: &str =
-    "  its console is empty: the kernel did not come to its first line, as with a damaged image";
+const EMPTY: &str = "  its console is empty: the kernel did not come to its first line, as with a damaged image (build or fetch it again)";
 
 /// A line, safe to keep and to print. A serial console ends lines in a carriage return too.
 fn plain(line: &[u8]) -> String {

@@ -56,12 +56,24 @@ pub enum Error {
         console: String,
     },
     /// The guest's boot came to a stop.
-    #[error("the {name} did not boot within {} s: {hang}\n{console}", .waited.as_secs())]
+    #[error("the {name} did not boot within {} s: {hang}{}\n{console}", .waited.as_secs(), if *.packed { STILL_PACKED } else { "" })]
     Hung {
         /// The guest.
         name: String,
         /// How long was waited, by the clock.
         waited: Duration,
+        /// What its virtual CPUs did meanwhile.
+        hang: Hang,
+        /// Whether it did not come as far as its kernel.
+        packed: bool,
+        /// The console's last lines.
+        console: String,
+    },
+    /// The guest's work came to a stop.
+    #[error("the {name} makes no progress: {hang}\n{console}")]
+    Stuck {
+        /// The guest.
+        name: String,
         /// What its virtual CPUs did meanwhile.
         hang: Hang,
         /// The console's last lines.
@@ -173,10 +185,13 @@ impl Error {
     }
 }
 
+/// The cause of a boot that hangs before the kernel's first line.
+const STILL_PACKED: &str = "; the kernel's image did not get past its decompression";
+
 /// What of a first failure the second does not tell.
 fn earlier(first: &Error, second: &Error) -> String {
-    // Times differ, but are not the cause.
-    let plain = |error: &Error| error.reason().replace(|c: char| c.is_ascii_digit(), "");
+    // Times and addresses differ, but are not the cause.
+    let plain = |error: &Error| error.reason().replace(|c: char| c.is_ascii_hexdigit(), "");
     if plain(first) == plain(second) {
         "it was booted twice, and failed for the same reason both times".to_owned()
     } else {
@@ -204,6 +219,26 @@ mod tests {
             other.starts_with("the guest's kernel panicked: no init\n  | x\n")
                 && other.ends_with("the first time the guest's kernel panicked: out of memory\n  | x"),
             "{other}"
+        );
+    }
+
+    #[test]
+    fn a_boot_that_hangs_names_how_and_addresses_make_no_other_reason() {
+        let hung = |at, packed| {
+            let (name, waited) = ("guest".to_owned(), Duration::from_secs(3));
+            Error::Hung { name, waited, hang: Hang::Halted(at), packed, console: "  | x".to_owned() }
+        };
+        let second = Box::new(hung(0x9f1c, true));
+        let twice = Error::Twice { first: Box::new(hung(0x100, true)), second };
+        assert_eq!(
+            twice.to_string(),
+            "the guest did not boot within 3 s: its CPU halted at 0x9f1c, and no interrupt can wake it; the kernel's image did not get \
+             past its decompression\n  | x\nit was booted twice, and failed for the same reason both times"
+        );
+        assert!(
+            hung(!0, false)
+                .to_string()
+                .contains("halted at 0xffffffffffffffff, and no interrupt can wake it\n")
         );
     }
 

@@ -11,14 +11,15 @@ use agent::message::Booted;
 use host::named;
 use words::{Accelerated, Nic};
 
-use crate::accelerator;
+use crate::accelerator::{self, FIRST_LINE};
 use crate::console::Console;
 use crate::error::Error;
 use crate::initramfs::{self, Initramfs, LARGEST_IMAGE};
 use crate::life::Sign;
 use crate::memory::date;
+use crate::monitor::Monitor;
 use crate::order::Order;
-use crate::patience::Patience;
+use crate::patience::{Look, Patience};
 use crate::place::{Place, in_memory, spawn};
 use crate::qemu::{self, Parts};
 use crate::sandbox;
@@ -32,8 +33,9 @@ const PATIENCE_EMULATED: Duration = Duration::from_secs(90);
 const PATIENCE_KVM: Duration = Duration::from_secs(45);
 /// How often a wait checks for the user's interrupt.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How often it checks the virtual CPUs.
+/// How often it checks the virtual CPUs; of a guest that works, rarely, since QEMU does it beside.
 const LOOK: Duration = Duration::from_secs(1);
+const LOOK_AT_WORK: Duration = Duration::from_secs(10);
 /// How long QEMU may take to exit after it closed its console.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
@@ -44,6 +46,9 @@ pub struct Guest {
     name: String,
     process: Child,
     console: Console,
+    monitor: Monitor,
+    /// With its work, and when to look at it again.
+    patience: (Patience, Duration),
     ports: Vec<Option<(OwnedFd, OwnedFd)>>,
     /// What runs the guest's instructions.
     pub accelerated: Accelerated,
@@ -55,6 +60,7 @@ pub struct Guest {
     /// Modules that were wanted, but that the kernel neither has built in nor brings as files.
     pub absent_modules: Vec<String>,
     pin: Vec<u32>,
+    exact: bool,
     started: Instant,
 }
 
@@ -109,6 +115,8 @@ impl Guest {
             theirs.push(their.into());
         }
         let ports: Vec<RawFd> = theirs.iter().map(|fd| fd.as_raw_fd()).collect();
+        let (our, monitor) = UnixStream::pair().map_err(failed("make its monitor"))?;
+        let our_monitor = Monitor::new(our).map_err(failed("make its monitor"))?;
         let parts = Parts {
             kvm,
             firmware: firmware.as_deref(),
@@ -117,18 +125,22 @@ impl Guest {
             tap: place.tap.as_ref().map(Tap::fd),
             initramfs: initramfs.as_raw_fd(),
             ports: &ports,
+            monitor: monitor.as_raw_fd(),
         };
         let arguments = qemu::arguments(order, &parts);
         let (reader, writer) = io::pipe().map_err(failed("make its console"))?;
         let console = Console::read(reader).map_err(failed("read its console"))?;
-        let kept: Vec<RawFd> =
-            ports.iter().copied().chain([kernel.as_raw_fd(), initramfs.as_raw_fd()]).collect();
+        let files = [kernel.as_raw_fd(), initramfs.as_raw_fd(), monitor.as_raw_fd()];
+        let kept: Vec<RawFd> = ports.iter().copied().chain(files).collect();
         let started = Instant::now();
         let process = spawn(&qemu, &arguments, &place, &kept, writer).map_err(failed("start the program"))?;
         Ok(Self {
             name: order.name.clone(),
             process,
             console,
+            monitor: our_monitor,
+            patience: (Patience::of_work(Duration::ZERO, order.exact), Duration::ZERO),
+            exact: order.exact,
             ports: ours,
             accelerated,
             kvm_recalled,
@@ -153,10 +165,11 @@ impl Guest {
     /// [`Error::Panicked`], [`Error::Init`], [`Error::Exited`], [`Error::Reset`], [`Error::Hung`]
     /// with the console's last lines; [`Error::Interrupted`].
     pub fn await_life(&mut self, interrupt: &Interrupt) -> Result<Duration, Error> {
-        let mut patience = Patience::new(match self.accelerated {
+        let most = match self.accelerated {
             Accelerated::Kvm => PATIENCE_KVM,
             Accelerated::Emulation { .. } => PATIENCE_EMULATED,
-        });
+        };
+        let mut patience = Patience::of_boot(most, self.exact);
         let mut next_look = LOOK;
         loop {
             match self.console.sign_within(GLANCE) {
@@ -178,10 +191,11 @@ impl Guest {
                 continue;
             }
             next_look = now + LOOK;
-            let work = self.threads().ok().and_then(|threads| threads.work());
-            if let Some(hang) = patience.look(now, work) {
+            let look = self.look();
+            if let Some(hang) = patience.look(look) {
                 let (name, console) = (self.name.clone(), self.console.tail());
-                return Err(Error::Hung { name, waited: now, hang, console });
+                let packed = patience.is_before_kernel() && !self.console.says(FIRST_LINE);
+                return Err(Error::Hung { name, waited: now, hang, packed, console });
             }
         }
         let life = self.started.elapsed();
@@ -223,6 +237,30 @@ impl Guest {
             matches!(self.console.sign_within(Duration::ZERO), Some(Sign::Panicked(_) | Sign::Cannot(_)));
         let gone = self.console.closed_within(Duration::ZERO) || !matches!(self.process.try_wait(), Ok(None));
         (dying || gone).then(|| self.end())
+    }
+
+    /// Its agents begin to work, or have told of their work: from now on they have time.
+    pub fn works(&mut self) {
+        let now = self.started.elapsed();
+        self.patience = (Patience::of_work(now, self.exact), now + LOOK_AT_WORK);
+    }
+
+    /// Why no more is to come of the work of its agents; `None` while it goes on. To be asked again
+    /// and again.
+    pub fn stuck(&mut self) -> Option<Error> {
+        if self.started.elapsed() < self.patience.1 {
+            return None;
+        }
+        let look = self.look();
+        self.patience.1 = look.now + LOOK_AT_WORK;
+        let hang = self.patience.0.look(look)?;
+        Some(Error::Stuck { name: self.name.clone(), hang, console: self.console.tail() })
+    }
+
+    fn look(&mut self) -> Look {
+        let work = self.threads().ok().and_then(|threads| threads.work());
+        let (said, cpu) = (self.console.count(), self.monitor.look());
+        Look { now: self.started.elapsed(), work, said, cpu }
     }
 
     /// The console's last lines.

@@ -29,6 +29,7 @@ mod lodge;
 mod memory;
 mod modinfo;
 mod modules;
+mod monitor;
 mod order;
 mod patience;
 mod payload;

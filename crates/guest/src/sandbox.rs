@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// priorities and CPUs.
 pub(crate) const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
-/// How long QEMU may take to print its version.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long QEMU may take to print its version; on a busy machine, too.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Whether this QEMU was built with a sandbox. Asked once in a process.
 pub(crate) fn has_sandbox(qemu: &Path) -> bool {
