@@ -310,7 +310,7 @@ impl Bounded for Answer {
                 most("applied", account.applied.len(), FEW)?;
                 texts("softirq_absent", account.softirq_absent.iter())
             }
-            Self::Traced(account) => traced(account),
+            Self::Traced(account) | Self::TracedRound(account) => traced(account),
             Self::Surveyed(survey) => surveyed(survey),
             Self::Finished(finished) => outcome(finished),
             Self::Booted(guest) => booted(guest),

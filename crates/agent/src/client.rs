@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use host::ProcessThreads;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -19,6 +20,9 @@ use crate::interrupt::Interrupt;
 use crate::keeper::{Input, Keeper};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
+
+/// How long a busy machine may keep an agent from its CPUs, beyond the time for its answer.
+const BUSY: Duration = Duration::from_secs(60);
 
 /// A conversation with one agent over two pipes.
 #[derive(Debug)]
@@ -37,6 +41,9 @@ pub struct Client {
     open: BTreeSet<u64>,
     /// How long a sign of life may stay without an answer, where signs are given.
     answers_within: Option<Duration>,
+    /// The agent's process on this machine, and its threads when the last request was sent.
+    process: Option<u32>,
+    threads: Option<ProcessThreads>,
 }
 
 impl Client {
@@ -64,7 +71,15 @@ impl Client {
             asked: (NO_REQUEST, Deadline::of(Instant::now(), Duration::ZERO)),
             open: BTreeSet::new(),
             answers_within: None,
+            process: None,
+            threads: None,
         }
+    }
+
+    /// The agent, or its guest, is this process on this machine: the time in which its threads wait
+    /// for a CPU is not that of its answers, up to a minute of it.
+    pub fn runs_as(&mut self, process: u32) {
+        self.process = Some(process);
     }
 
     /// Ends the conversation: the agent sees the end of its input, undoes what it changed, and
@@ -150,7 +165,9 @@ impl Client {
     /// # Errors
     /// As [`Client::send`].
     pub fn send_message(&mut self, message: &impl Serialize, patience: Duration) -> Result<(), CallError> {
-        let asked = Asked { id: self.asked.0 + 1, within: patience };
+        self.threads = self.process.and_then(|process| ProcessThreads::read(process).ok());
+        let busy = self.threads.as_ref().map_or(Duration::ZERO, |_| BUSY);
+        let asked = Asked { id: self.asked.0 + 1, within: patience + busy };
         let line = asked.line(message).map_err(|error| self.pipe(error.into()))?;
         let begun = Instant::now();
         self.asked = (asked.id, Deadline::of(begun, patience));
@@ -188,9 +205,9 @@ impl Client {
         self.receive_until(Some(Instant::now() + time))
     }
 
-    fn receive_until(&mut self, limit: Option<Instant>) -> Result<Option<Answer>, CallError> {
-        let last = self.asked.1.of_controller();
-        let limit = limit.map_or(last, |limit| limit.min(last));
+    fn receive_until(&mut self, wanted: Option<Instant>) -> Result<Option<Answer>, CallError> {
+        let mut last = self.asked.1.of_controller();
+        let mut limit = wanted.map_or(last, |wanted| wanted.min(last));
         let mut late = false;
         loop {
             while let Some(line) = self.lines.next_line().map_err(|source| self.garbled(source))? {
@@ -202,8 +219,15 @@ impl Client {
                 }
             }
             // An agent that sends bytes but never a line counts as silent.
+            if late && limit < last {
+                return Ok(None);
+            }
             if late {
-                return if limit < last { Ok(None) } else { Err(self.silent()) };
+                last = self.asked.1.of_controller() + self.starved();
+                limit = wanted.map_or(last, |wanted| wanted.min(last));
+                if Instant::now() >= last {
+                    return Err(self.silent());
+                }
             }
             let until = self.lost_at().map_or(limit, |lost| lost.min(limit));
             let since = Instant::now();
@@ -217,6 +241,14 @@ impl Client {
             }
             late = Instant::now() >= limit;
         }
+    }
+
+    /// How long the threads of the agent have waited for a CPU since the last request.
+    fn starved(&self) -> Duration {
+        let now = self.process.and_then(|process| ProcessThreads::read(process).ok());
+        let since = self.threads.as_ref().zip(now).map(|(before, now)| now.since(before));
+        let waiting = since.map_or(0, |since| since.sum(|_| true).waiting_ns);
+        Duration::from_nanos(waiting).min(BUSY)
     }
 
     /// When a sign of life will have waited too long for its answer. `None`: none are given.
@@ -256,7 +288,12 @@ impl Client {
                 Err(CallError::Refused { host: self.host.clone(), why: text::reason(&why), broken })
             }
             Ok(_) if id == NO_REQUEST => Err(wrong()),
-            Ok(answer) => Ok(Some(answer)),
+            Ok(answer) => {
+                if matches!(answer, Answer::TracedRound(_)) {
+                    self.open.insert(id);
+                }
+                Ok(Some(answer))
+            }
             Err(source) => Err(self.garbled(source)),
         }
     }

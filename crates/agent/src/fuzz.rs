@@ -26,6 +26,6 @@ impl Conversation {
     /// What the agent answers within this time.
     pub fn ask(&mut self, request: Request, within: Duration) -> Answer {
         let deadline = Deadline::of(Instant::now(), within);
-        self.0.answer(request, deadline).unwrap_or_else(Refusal::into_answer)
+        self.0.answer(request, deadline, &|_| Ok(())).unwrap_or_else(Refusal::into_answer)
     }
 }

@@ -1,7 +1,7 @@
 //! The messages of the protocol: requests of the controller, and answers of the agent.
 //!
 //! One request, one answer, in order, each with the request's id; a request has a time for its
-//! answer ([`crate::Asked`]). A request that fails is answered by [`Answer::Failed`] and leaves the
+//! answer ([`crate::Asked`]). Only a trace tells its rounds before its answer. A request that fails is answered by [`Answer::Failed`] and leaves the
 //! agent ready for the next one. An empty line is no request, and has no answer: it says that the
 //! controller lives ([`crate::Client::keep_alive`]).
 
@@ -17,7 +17,7 @@ pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched}
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 16;
+pub const PROTOCOL: u32 = 17;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -418,7 +418,9 @@ pub enum Answer {
     Exact(Box<load::exact::Account>),
     /// To the order of a guest ([`crate::Relay`]): it runs, and its agent answers from now on.
     Booted(Box<Booted>),
-    /// To [`Request::Trace`].
+    /// To [`Request::Trace`], before its answer: a finished round.
+    TracedRound(Box<trace::Account>),
+    /// To [`Request::Trace`]: all rounds.
     Traced(Box<trace::Account>),
     /// To [`Request::Survey`].
     Surveyed(Box<trace::Survey>),

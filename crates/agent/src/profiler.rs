@@ -1,12 +1,10 @@
 //! The functions in which the work of a trace spends its time, by samples without probes.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use host::perf::{Profile, Sampler, Samples, Symbols, softirq_threads};
 use load::exact::Repeat;
 
-use crate::envelope::Deadline;
 use crate::refusal::Refusal;
 
 /// Samples of a profile: the share of a function that takes a tenth is known to half a hundredth.
@@ -45,7 +43,6 @@ impl Profiler {
         &self,
         work: &mut dyn Repeat,
         [lasts, on_cpu]: [f64; 2],
-        deadline: Deadline,
     ) -> Result<Profile, Refusal> {
         // Where each end waits for the other, both CPUs have samples of it in turn.
         let takes = if on_cpu > 0.0 { on_cpu } else { lasts };
@@ -54,7 +51,6 @@ impl Profiler {
         let mut samples = Samples::default();
         let mut means = None;
         for part in 0..PARTS {
-            deadline.allows(Instant::now())?;
             let mut sampler = self.sampler(longer(part, takes.min(self.period as f64)))?;
             sampler.start().map_err(said)?;
             work.repeat(turns.max(1)).map_err(said)?;

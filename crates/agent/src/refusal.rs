@@ -3,9 +3,13 @@
 use std::fmt::Display;
 
 use crate::message::Answer;
+use crate::serve_error::ServeError;
 
 /// An answer, or why there is none.
 pub(crate) type Reply = Result<Answer, Refusal>;
+
+/// Writes a part of the answer, before the answer.
+pub(crate) type Tell<'t> = &'t dyn Fn(&Answer) -> Result<(), ServeError>;
 
 /// The answer of a request without content.
 pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {

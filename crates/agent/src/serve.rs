@@ -81,11 +81,12 @@ fn answer(session: &mut Session, line: &Line) -> Result<(), ServeError> {
         Ok(opened) => opened,
         Err(error) => return refuse(error.to_string()),
     };
+    let tell = |answer: &Answer| reply(id, answer, deadline.of_controller());
     let answer = match decode::<Request>(request) {
-        Ok(request) => session.answer(request, deadline).unwrap_or_else(Refusal::into_answer),
+        Ok(request) => session.answer(request, deadline, &tell).unwrap_or_else(Refusal::into_answer),
         Err(error) => Refusal::from(error.to_string()).into_answer(),
     };
-    reply(id, &answer, deadline.of_controller())
+    tell(&answer)
 }
 
 /// The capabilities that an agent keeps in its namespaces, if it had them.

@@ -11,7 +11,7 @@ use crate::exact::exact;
 use crate::interfaces::{Interfaces, ONE_QUEUE, check_one_queue};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
-use crate::refusal::{Refusal, Reply, done};
+use crate::refusal::{Refusal, Reply, Tell, done};
 use crate::trace::{survey, trace};
 use crate::traffic::Traffic;
 use crate::turns::Schedule;
@@ -54,7 +54,7 @@ impl Session {
 
     /// Does what is asked. A request whose time is over is given up before anything is done for it;
     /// one that only waits, or repeats its work, also later. Others have an end of their own.
-    pub(crate) fn answer(&mut self, request: Request, deadline: Deadline) -> Reply {
+    pub(crate) fn answer(&mut self, request: Request, deadline: Deadline, tell: Tell<'_>) -> Reply {
         deadline.allows(Instant::now())?;
         match request {
             Request::Hello { protocol } => self.hello(protocol),
@@ -158,7 +158,7 @@ impl Session {
             }
             Request::Trace { spec, receiver, wanted } => {
                 let connected = self.traffic.take();
-                trace(&mut self.interfaces.links, &spec, (receiver, connected), &wanted, deadline)
+                trace(&mut self.interfaces.links, &spec, (receiver, connected), &wanted, tell)
             }
             Request::Survey { paths, functions } => survey(&paths, functions),
             Request::Finish => {

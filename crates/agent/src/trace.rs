@@ -1,7 +1,6 @@
 //! A trace: fixed work of one thread, watched by programs in the kernel.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use ::trace::{
     Account, Between, Candidates, Chosen, Cost, Kernel, Ladder, Offered, Path, Phase, Probe, Round, Sampled,
@@ -11,12 +10,11 @@ use host::{Links, ProcessTimes};
 use load::Spec;
 use load::exact::{Repeat, lend};
 
-use crate::envelope::Deadline;
 use crate::exact::OtherEnd;
 use crate::message::{Answer, ExactReceiver, Traced};
 use crate::neighbours::Neighbours;
 use crate::profiler::Profiler;
-use crate::refusal::{Refusal, Reply};
+use crate::refusal::{Refusal, Reply, Tell};
 use crate::traffic::Traffic;
 
 /// The numbers of `sendto`, by which `send` sends too, and of `recvfrom` (x86-64).
@@ -35,21 +33,21 @@ const SAMPLED: u32 = 200;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
 
-/// Traces the work of a workload. Meanwhile the agent reads and writes nothing.
+/// Traces the work of a workload. Meanwhile the agent reads nothing, and writes each finished round.
 /// `connected`: the workload that was open, for a receiver on another machine.
 pub(crate) fn trace(
     links: &mut Links,
     spec: &Spec,
     (receiver, connected): (ExactReceiver, Option<Traffic>),
     wanted: &Traced,
-    deadline: Deadline,
+    tell: Tell<'_>,
 ) -> Reply {
     let path = Path::parse("the path", &wanted.path).map_err(|error| Refusal::from(error.to_string()))?;
     if let Some(obstacle) = Ladder::read().obstacle() {
         return Err(format!("this kernel cannot be traced from here: {obstacle}").into());
     }
     let kernel = Kernel::running().map_err(|error| Refusal::from(error.to_string()))?;
-    let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), deadline };
+    let work = Watched { kernel, path, wanted, ipv6: spec.local.is_ipv6(), tell };
     let Some(OtherEnd { receiver, links: there, nobody }) = OtherEnd::of(receiver)? else {
         let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
         // Another machine's neighbours are its own, and so may this one's be.
@@ -86,7 +84,7 @@ struct Watched<'w> {
     path: Path,
     wanted: &'w Traced,
     ipv6: bool,
-    deadline: Deadline,
+    tell: Tell<'w>,
 }
 
 impl Watched<'_> {
@@ -138,7 +136,7 @@ impl Watched<'_> {
                 kinds.entry(kind).or_insert(probe);
             }
         }
-        let mut account = Account {
+        let none = Account {
             batch: turns * messages,
             avoiding,
             stages,
@@ -166,8 +164,9 @@ impl Watched<'_> {
             .chain((0..one_more.len()).map(Batch::OneMore))
             .chain([Batch::All])
             .collect();
+        let mut account = none.clone();
         for _ in 0..self.wanted.rounds {
-            self.deadline.allows(Instant::now())?;
+            let mut finished = none.clone();
             batches.reverse();
             for batch in &batches {
                 match *batch {
@@ -175,28 +174,28 @@ impl Watched<'_> {
                         tracer.detach();
                         repeat(work, RUN_UP)?;
                         let before = ProcessTimes::read();
-                        account.untraced.push(repeat(work, turns)?);
+                        finished.untraced.push(repeat(work, turns)?);
                         on_cpu.push(taken(&before));
                     }
-                    Batch::Ends => account.ends.push(usual(traced(&mut tracer, &ends, work, turns)?).0),
+                    Batch::Ends => finished.ends.push(usual(traced(&mut tracer, &ends, work, turns)?).0),
                     Batch::OneMore(kind) => {
                         let (round, _) = usual(traced(&mut tracer, &one_more[kind], work, turns)?);
-                        account.one_more[kind].1.push(round);
+                        finished.one_more[kind].1.push(round);
                     }
                     Batch::All => {
                         let (round, packets) = usual(traced(&mut tracer, &probes, work, turns)?);
-                        account.all.push(round);
-                        if let Some(sampled) = &mut account.sampled {
-                            sampled.add(packets);
-                        }
+                        finished.all.push(round);
+                        finished.sampled = finished.sampled.take().map(|_| packets);
                     }
                 }
             }
+            (self.tell)(&Answer::TracedRound(Box::new(finished.clone()))).map_err(said)?;
+            account.add(finished);
         }
         tracer.detach();
         if let (Some(profiler), Some([lasts, _])) = (&mut profiler, account.a_message()) {
             let on_cpu = account.of_a_message(on_cpu).unwrap_or_default();
-            account.profile = Some(profiler.profile(work, [lasts, on_cpu], self.deadline)?);
+            account.profile = Some(profiler.profile(work, [lasts, on_cpu])?);
         }
         Ok(account)
     }

@@ -9,7 +9,7 @@ use study::{Plan, PlannedRun};
 use crate::campaign::{Campaign, Error};
 use crate::event::{Event, Invalid};
 use crate::flows::turns_of;
-use crate::lab::{Bench, Readings};
+use crate::lab::{Bench, Readings, Untraced};
 use crate::order::{order_of, switches_of};
 use crate::pending::key_of;
 use crate::session::Session;
@@ -64,9 +64,16 @@ impl Campaign<'_> {
                     let metrics = std::mem::take(&mut readings.metrics);
                     // Under --keep-disturbed, and for warm-ups, it is reported nowhere else.
                     readings.detail.disturb(disturbed.clone());
-                    let outcome = self.judge(run, metrics, &readings);
+                    let outcome = match &readings.untraced {
+                        Some(Untraced { why, .. }) => Outcome::Failed(why.clone()),
+                        None => self.judge(run, metrics, &readings),
+                    };
                     (readings, outcome)
                 };
+                let mut untraced = made.iter().filter_map(|readings| readings.untraced.as_ref());
+                if let Some(lost) = untraced.find(|untraced| !untraced.testbed_is_well) {
+                    end = Try::TestbedLost(lost.why.clone());
+                }
                 flow.iter().zip(made).map(judged).collect()
             }
             Ok(Err(drift)) => {
@@ -223,7 +230,13 @@ impl Campaign<'_> {
             // Behind the window, which probes would disturb. A warm-up is not looked at.
             if let Some(tracing) = plan.tracing.as_ref().filter(|_| !run.warmup) {
                 let order = order_of(&plan.conditions[run.condition]);
-                readings.detail.set_traces(bench.trace(&order, tracing, &mut tick)?);
+                let mut traces = Vec::new();
+                let traced = bench.trace(&order, tracing, &mut traces, &mut tick);
+                readings.detail.set_traces(traces);
+                match traced {
+                    Err(error) if error.is_interrupt() => return Err(error),
+                    traced => readings.untraced = traced.err().map(|error| untraced(&error)),
+                }
             }
         }
         Ok(Ok(made))
@@ -285,6 +298,12 @@ fn account_of((readings, _): &(Readings, Outcome)) -> Option<&RunAccount> {
         Detail::Measured(account) => Some(account),
         Detail::Nothing | Detail::Exact(_) | Detail::Drifted(_) => None,
     }
+}
+
+/// The run is tried again with its trace.
+fn untraced(error: &testbed::Error) -> Untraced {
+    let why = format!("its trace ended early (its figures and finished rounds are kept): {error}");
+    Untraced { why: text::reason(&why), testbed_is_well: error.testbed_is_well() }
 }
 
 fn drifted(drift: &Drift) -> String {

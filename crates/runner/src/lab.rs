@@ -90,7 +90,8 @@ pub trait Bench {
         let why = "this testbed is switched between runs only".to_owned();
         Err(testbed::Error::NotInTurns { side: Side::Transmitter, why })
     }
-    /// Traces what a study traces of this traffic, with the switches as they are.
+    /// Traces what a study traces of this traffic, with the switches as they are. `traces`: what is
+    /// finished, also where a trace fails.
     ///
     /// # Errors
     /// When a path cannot be traced, or a host is gone.
@@ -98,9 +99,10 @@ pub trait Bench {
         &mut self,
         _order: &RunOrder,
         _tracing: &Tracing,
+        _traces: &mut Vec<PathTrace>,
         _tick: &mut dyn FnMut(),
-    ) -> Result<Vec<PathTrace>, testbed::Error> {
-        Ok(Vec::new())
+    ) -> Result<(), testbed::Error> {
+        Ok(())
     }
     /// How the settings of its machines differ from what the study set there.
     fn differences(&mut self) -> Vec<Disturbance> {
@@ -127,4 +129,15 @@ pub struct Readings {
     pub series: BySide<Option<Series>>,
     /// What is kept besides: both sides' whole accounts without these.
     pub detail: Detail,
+    /// Why the traces behind it are not whole, if they are not.
+    pub untraced: Option<Untraced>,
+}
+
+/// Why a trace ended early.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Untraced {
+    /// In words.
+    pub why: String,
+    /// Whether the next run can follow on this testbed.
+    pub testbed_is_well: bool,
 }

@@ -43,7 +43,7 @@ pub use arrival::nothing_arrived;
 pub use campaign::{Campaign, Ending, Error, Summary};
 pub use congestion_control::unpaced;
 pub use event::{Event, Invalid};
-pub use lab::{Bench, Lab, Readings};
+pub use lab::{Bench, Lab, Readings, Untraced};
 pub use limit::limit;
 pub use local_lab::LocalLab;
 pub use measure::{directions, metrics};

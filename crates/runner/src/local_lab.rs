@@ -144,14 +144,14 @@ impl Bench for Testbed {
         &mut self,
         order: &RunOrder,
         tracing: &Tracing,
+        traces: &mut Vec<PathTrace>,
         tick: &mut dyn FnMut(),
-    ) -> Result<Vec<PathTrace>, testbed::Error> {
-        let mut traces = Vec::new();
+    ) -> Result<(), testbed::Error> {
         for (path, reader) in tracing.of(order.traffic.kind) {
-            traces.push(self.trace_path(order, tracing, (path, reader))?);
+            self.trace_path(order, tracing, (path, reader), traces)?;
             tick();
         }
-        Ok(traces)
+        Ok(())
     }
 
     fn run(
@@ -205,5 +205,5 @@ fn readings(order: &RunOrder, judged: Judged) -> Readings {
     };
     let limited_by = Some(limit);
     let detail = Detail::Measured(Box::new(account));
-    Readings { metrics, limited_by, disturbed, nothing, series, detail }
+    Readings { metrics, limited_by, disturbed, nothing, series, detail, untraced: None }
 }

@@ -2,19 +2,14 @@
 //! instructions, and traces. A trace between two machines is of the transmitter's kernel; the
 //! receiver answers.
 
-use std::time::Duration;
-
 use agent::message::{Answer, ExactReceiver, Request, Traced};
 use load::exact::Account;
 
 use crate::error::Error;
+use crate::launched::ANY_TIME;
 use crate::path::discard::nobody;
 use crate::run::{RunOrder, open, spec};
 use crate::testbed::Testbed;
-
-/// How long the work may take: a few hundred million instructions take an emulator on a busy
-/// machine half a minute.
-const WORK: Duration = Duration::from_secs(300);
 
 impl Testbed {
     /// Does the work of a workload, message after message, and counts the cost of one. Ignores
@@ -32,13 +27,18 @@ impl Testbed {
     }
 
     /// Does the same work while programs in the kernel stamp its packets. Ignores what
-    /// [`Testbed::exact`] ignores.
+    /// [`Testbed::exact`] ignores. `finished`: the rounds so far, also of a trace that fails.
     ///
     /// # Errors
     /// As [`Testbed::exact`]; a kernel that cannot be traced; between two machines messages that
     /// are not answered. After an error with [`Error::testbed_is_well`] the next run can follow.
-    pub fn trace(&mut self, order: &RunOrder, wanted: Traced) -> Result<trace::Account, Error> {
-        let result = self.traced(order, wanted);
+    pub fn trace(
+        &mut self,
+        order: &RunOrder,
+        wanted: Traced,
+        finished: &mut Option<trace::Account>,
+    ) -> Result<trace::Account, Error> {
+        let result = self.traced(order, wanted, finished);
         let is_well = result.as_ref().err().is_none_or(Error::testbed_is_well);
         if self.of_two_kernels && is_well {
             for end in self.ends() {
@@ -48,20 +48,38 @@ impl Testbed {
         result
     }
 
-    fn traced(&mut self, order: &RunOrder, wanted: Traced) -> Result<trace::Account, Error> {
+    fn traced(
+        &mut self,
+        order: &RunOrder,
+        wanted: Traced,
+        finished: &mut Option<trace::Account>,
+    ) -> Result<trace::Account, Error> {
         let receiver = match &mut self.receiver {
             Some(receiver) if self.of_two_kernels => {
                 open(&mut self.transmitter, Some(receiver), order)?;
-                receiver.agent.order(&Request::Stay { for_ms: 2 * WORK.as_millis() as u32 })?;
+                receiver.agent.order(&Request::Stay { for_ms: ANY_TIME.as_millis() as u32 })?;
                 receiver.agent.order(&Request::Start)?;
                 ExactReceiver::Apart
             }
             _ => self.exact_receiver(order)?,
         };
+        let rounds = wanted.rounds as usize;
         let request = Request::Trace { spec: spec(&self.transmitter, order)?, receiver, wanted };
-        match self.long(&request)? {
-            Answer::Traced(account) => Ok(*account),
-            other => Err(self.transmitter.agent.client.unexpected(&other).into()),
+        let agent = &mut self.transmitter.agent;
+        agent.begin(&request)?;
+        loop {
+            match agent.go_on()? {
+                Answer::TracedRound(round)
+                    if finished.as_ref().is_none_or(|finished| finished.all.len() < rounds) =>
+                {
+                    match finished {
+                        Some(finished) => finished.add(*round),
+                        None => *finished = Some(*round),
+                    }
+                }
+                Answer::Traced(account) => return Ok(*account),
+                other => return Err(agent.client.unexpected(&other).into()),
+            }
         }
     }
 
@@ -108,10 +126,8 @@ impl Testbed {
     }
 
     fn long(&mut self, request: &Request) -> Result<Answer, Error> {
-        self.transmitter.agent.work = WORK;
-        let answer = self.transmitter.agent.call(request);
-        self.transmitter.agent.work = Duration::ZERO;
-        answer
+        self.transmitter.agent.begin(request)?;
+        self.transmitter.agent.go_on()
     }
 
     /// Whether instructions are counted instead of time.

@@ -21,9 +21,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The same in a guest: an emulated one is some 20 times slower, and shares the machine's CPUs.
 const PATIENCE_WITH_A_GUEST: Duration = Duration::from_secs(60);
 
-/// How long a guest on another machine may take to boot. That machine knows better when one hangs;
-/// this bounds how long it is believed.
-const BOOT: Duration = Duration::from_secs(600);
+/// How long other agents may take for a piece of long work, until they tell of it.
+const WORK: Duration = Duration::from_secs(300);
+
+/// No work takes longer: as much as an agent accepts.
+pub(crate) const ANY_TIME: Duration = Duration::from_secs(7 * 86_400);
+
+/// Between two looks at a guest that works.
+const GLANCE: Duration = Duration::from_secs(1);
 
 /// Between two signs of life for an agent on a machine of the user's: some 100 bytes each way over
 /// ssh.
@@ -187,8 +192,12 @@ impl Launched {
         (pid, life): (u32, Life),
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let client = Client::new(name, to, from, interrupt.clone());
+        let mut client = Client::new(name, to, from, interrupt.clone());
         let is_guest = matches!(life, Life::Guest(_));
+        client.runs_as(match &life {
+            Life::Process(process, _) => process.id(),
+            Life::Guest(guest) => guest.borrow().pid(),
+        });
         let mut launched = Self {
             name: name.to_owned(),
             client,
@@ -240,9 +249,10 @@ impl Launched {
         }
     }
 
-    /// (of a lodging) Orders the guest; [`Launched::booted`] waits for it.
+    /// (of a lodging) Orders the guest; [`Launched::booted`] waits for it as long as its machine
+    /// gives signs of life: that machine knows when a guest hangs.
     pub(crate) fn boot(&mut self, order: &Order) -> Result<(), Error> {
-        self.client.send_message(order, BOOT).map_err(|error| self.explain(error))
+        self.client.send_message(order, ANY_TIME).map_err(|error| self.explain(error))
     }
 
     /// Waits for the guest, whose agent answers from then on.
@@ -272,6 +282,43 @@ impl Launched {
 
     pub(crate) fn call(&mut self, request: &Request) -> Result<Answer, Error> {
         self.client.call(request, self.patience()).map_err(|error| self.explain(error))
+    }
+
+    /// Sends a request whose work may take any time; [`Launched::go_on`] waits for it.
+    pub(crate) fn begin(&mut self, request: &Request) -> Result<(), Error> {
+        self.client.send(request, ANY_TIME).map_err(|error| self.explain(error))?;
+        self.works();
+        Ok(())
+    }
+
+    /// The next answer to that request. A guest has time as long as it makes progress.
+    pub(crate) fn go_on(&mut self) -> Result<Answer, Error> {
+        let until = Instant::now() + WORK + self.patience;
+        loop {
+            let answer = self.client.receive_within(GLANCE).map_err(|error| self.explain(error))?;
+            if let Some(answer) = answer {
+                self.works();
+                return Ok(answer);
+            }
+            match &self.life {
+                Life::Guest(guest) => {
+                    if let Some(stuck) = guest.borrow_mut().stuck() {
+                        return Err(stuck.into());
+                    }
+                }
+                Life::Process(..) if Instant::now() < until => {}
+                Life::Process(..) => {
+                    let patience = WORK + self.patience;
+                    return Err(CallError::Silent { host: self.name.clone(), patience }.into());
+                }
+            }
+        }
+    }
+
+    fn works(&self) {
+        if let Life::Guest(guest) = &self.life {
+            guest.borrow_mut().works();
+        }
     }
 
     /// Adds the exit status to an agent's end, and the console's last lines to a guest's silence.

@@ -10,7 +10,8 @@ use crate::run::RunOrder;
 use crate::testbed::Testbed;
 
 impl Testbed {
-    /// Traces one path of a study.
+    /// Traces one path of a study, and adds it to `traces`: of a trace that fails its finished
+    /// rounds, if there are any.
     ///
     /// # Errors
     /// As [`Testbed::trace`].
@@ -19,7 +20,8 @@ impl Testbed {
         order: &RunOrder,
         tracing: &Tracing,
         (path, reader): (KernelPath, Waiting),
-    ) -> Result<PathTrace, Error> {
+        traces: &mut Vec<PathTrace>,
+    ) -> Result<(), Error> {
         let bundled = PATHS.iter().find(|bundled| bundled.name == path.word());
         let wanted = Traced {
             path: bundled.map(|bundled| bundled.text.to_owned()).unwrap_or_default(),
@@ -34,7 +36,13 @@ impl Testbed {
                 0
             },
         };
-        Ok(kept(&self.trace(order, wanted)?, path, reader))
+        let mut finished = None;
+        let (account, result) = match self.trace(order, wanted, &mut finished) {
+            Ok(account) => (Some(account), Ok(())),
+            Err(error) => (finished, Err(error)),
+        };
+        traces.extend(account.map(|account| kept(&account, path, reader)));
+        result
     }
 }
 

@@ -74,6 +74,19 @@ pub struct Row {
 const ALIKE: f64 = 0.001;
 
 impl Account {
+    /// Adds the rounds that the same trace made later.
+    pub fn add(&mut self, later: Self) {
+        self.untraced.extend(later.untraced);
+        self.ends.extend(later.ends);
+        for ((_, rounds), (_, more)) in self.one_more.iter_mut().zip(later.one_more) {
+            rounds.extend(more);
+        }
+        self.all.extend(later.all);
+        if let (Some(sampled), Some(more)) = (&mut self.sampled, later.sampled) {
+            sampled.add(more);
+        }
+    }
+
     /// What a probe of this kind adds to what lies around it, in ns for a packet: the way of a
     /// usual packet between the points before and behind it with the probe, less the same way
     /// without it. What differs elsewhere on the way, such as how long a machine idled before, is
@@ -396,6 +409,24 @@ mod tests {
         let account = Account { ends, one_more: more, ..account() };
         assert_eq!(account.cost(kind(Mean::Trampoline)), Some(7.0));
         assert_eq!(account.closure().map(Closure::share), Some(1.0));
+    }
+
+    #[test]
+    fn rounds_that_come_one_by_one_are_those_of_the_whole() {
+        let whole = account();
+        let part = |untraced: &[u64], once: bool, all: usize| {
+            let some = |rounds: &Vec<Round>| if once { rounds.clone() } else { Vec::new() };
+            Account {
+                untraced: untraced.to_vec(),
+                ends: some(&whole.ends),
+                one_more: whole.one_more.iter().map(|(kind, rounds)| (*kind, some(rounds))).collect(),
+                all: whole.all[..all].to_vec(),
+                ..whole.clone()
+            }
+        };
+        let mut sum = part(&[500], false, 1);
+        sum.add(part(&[700, 600], true, 2));
+        assert_eq!(sum, whole);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::kmod::{ModuleInitFlags, finit_module};
@@ -140,22 +140,16 @@ pub(super) fn reap() -> Option<(i32, i32)> {
 }
 
 /// Waits until the other end of a port is connected: until then reads give an end of file.
-pub(super) fn await_connection(port: &impl AsFd, patience: Duration) -> io::Result<()> {
-    let deadline = Instant::now() + patience;
-    loop {
+pub(super) fn await_connection(port: &impl AsFd, step: Duration, steps: u32) -> io::Result<()> {
+    for _ in 0..steps {
         let mut watched = [PollFd::new(port.as_fd(), PollFlags::POLLOUT)];
         poll(&mut watched, PollTimeout::ZERO)?;
         if watched[0].revents().is_some_and(|events| !events.contains(PollFlags::POLLHUP)) {
             return Ok(());
         }
-        if Instant::now() > deadline {
-            return Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                "the controller is not connected to its port",
-            ));
-        }
-        std::thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(step);
     }
+    Err(io::Error::new(io::ErrorKind::TimedOut, "the controller is not connected to its port"))
 }
 
 /// Makes a descriptor this process's standard input and output.

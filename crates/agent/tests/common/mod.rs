@@ -120,6 +120,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         Answer::Watched(Box::new(watched)),
         Answer::Exact(Box::new(account)),
         Answer::Traced(Box::new(traced())),
+        Answer::TracedRound(Box::new(traced())),
         Answer::Surveyed(Box::new(surveyed())),
         Answer::Finished(Box::new(Finished { outcome: outcome(), counters: host::Counters::default() })),
         Answer::Booted(Box::new(Booted {

@@ -105,7 +105,11 @@ impl World {
 
     /// What the transmitter answers.
     pub(crate) fn answer(&mut self, request: &Request) -> Result<Answer, CallError> {
-        self.clients[0].call(request, PATIENCE)
+        let mut answer = self.clients[0].call(request, PATIENCE)?;
+        while matches!(answer, Answer::TracedRound(_)) {
+            answer = self.clients[0].receive()?;
+        }
+        Ok(answer)
     }
 }
 

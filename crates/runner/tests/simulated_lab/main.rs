@@ -12,7 +12,7 @@ mod world;
 
 use netassay_runner::{Ending, Error, Event};
 use record::{Detail, Drift, Drifted, Setting};
-use simulator::{Fault, looking_study, sending_study};
+use simulator::{Fault, looking_study, sending_study, traced_study};
 use store::{NewStudy, RunStatus, StoredStudy, StudyStatus};
 use world::World;
 
@@ -72,6 +72,20 @@ fn a_lost_testbed_costs_no_run() {
     let parts: Vec<(u32, u32)> = stored.boots.iter().map(|boot| (boot.number, boot.part)).collect();
     assert_eq!(parts, [(1, 1), (1, 2), (2, 1)]);
     assert!(world.events.iter().any(|event| matches!(event, Event::BootLost { boot: 1, retried: true, .. })));
+}
+
+#[test]
+fn a_run_whose_trace_ends_early_keeps_what_was_finished_and_is_made_again() {
+    let mut world = World::new();
+    world.study = traced_study();
+    world.lab.faults.insert(5, Fault::LostInTrace);
+    let summary = world.session(None).unwrap();
+    assert_eq!((summary.ending, summary.recorded, summary.failed), (Ending::Complete, RECORDED, 1));
+    let stored = world.store.load(summary.study).unwrap();
+    let failed = stored.runs.iter().find(|run| run.status == RunStatus::Failed).unwrap();
+    assert!(failed.reason.as_deref().unwrap().starts_with("its trace ended early"), "{:?}", failed.reason);
+    assert!(matches!(failed.detail, Detail::Measured(_)), "{:?}", failed.detail);
+    assert_eq!(failed.detail.traces().len(), 1);
 }
 
 #[test]

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use agent::{CallError, Interrupt};
 use netassay_runner::{Bench, Lab, Readings};
-use record::{Cause, CountedTurn, Detail, Disturbance, Environment, Note, Response, Slice, Turns, sample};
-use study::{BootKind, BootState, Condition, Effective, Settled, Study, TuningKey, Turn};
+use record::{
+    Cause, CountedTurn, Detail, Disturbance, Environment, Note, PathTrace, Response, Slice, Turns, sample,
+};
+use study::{BootKind, BootState, Condition, Effective, Settled, Study, Tracing, TuningKey, Turn};
 use testbed::{Boot, RunOrder, Switches, TurnsOrder};
 
 /// The same study over up to 6 boots, with looks after 2, 4 and 6.
@@ -40,6 +42,15 @@ pub(crate) fn study() -> Study {
         seed = 7
     "#;
     Study::parse("simulated.toml", text).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// The same study with a path that is traced.
+pub(crate) fn traced_study() -> Study {
+    let text = study()
+        .source_text()
+        .replace("[factors]", "[trace]\n        paths = [\"tcp-tx\"]\n        [factors]");
+    let text = text.replace("scenario = \"veth\"", "scenario = \"veth\"\n        inside = \"guest\"");
+    Study::parse("traced.toml", &text).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
 /// The same study with conditions that take turns.
@@ -94,6 +105,8 @@ pub(crate) enum Fault {
     DisturbedToNothing,
     /// Both in the first condition of a flow.
     DisturbedToNothingInOne,
+    /// An agent dies in the trace behind the run.
+    LostInTrace,
     /// The user presses Ctrl-C.
     Interrupt,
 }
@@ -276,6 +289,28 @@ impl Bench for SimulatedBench {
         tick();
         let mut made = self.flow(&[condition.index])?;
         Ok(made.remove(0))
+    }
+
+    fn trace(
+        &mut self,
+        _order: &RunOrder,
+        tracing: &Tracing,
+        traces: &mut Vec<PathTrace>,
+        _tick: &mut dyn FnMut(),
+    ) -> Result<(), testbed::Error> {
+        traces.push(PathTrace {
+            path: tracing.paths[0],
+            reader: tracing.readers[0],
+            places: Vec::new(),
+            steps: Vec::new(),
+            whole: None,
+            packets: 7,
+            profile: None,
+        });
+        match self.faults.get(&(self.runs.get() - 1)) {
+            Some(Fault::LostInTrace) => Err(gone()),
+            _ => Ok(()),
+        }
     }
 
     fn take_turns(

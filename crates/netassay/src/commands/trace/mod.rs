@@ -15,7 +15,9 @@ mod planned;
 use std::process::ExitCode;
 
 use agent::message::Traced;
+use report::counted;
 use study::{CongestionControl, Kind, Tracing};
+use testbed::RunOrder;
 use trace::{MOST_BYTES, Path};
 
 use crate::cli::{Said, Trace, TraceAction};
@@ -42,7 +44,7 @@ pub(crate) fn trace(flags: &Trace) -> Result<ExitCode, Failure> {
     match (&flags.paths, &flags.path) {
         (Some(names), _) => paths::list(names, flags).map(done),
         (None, Some(name)) if compared::is_meant(name) => compared::trace(name, flags),
-        (None, Some(path)) => measure(path, flags).map(done),
+        (None, Some(path)) => measure(path, flags),
         (None, None) => Err(Failure::Usage("name a path, or list them with --paths".to_owned())),
     }
 }
@@ -51,7 +53,7 @@ fn done((): ()) -> ExitCode {
     ExitCode::from(exit::OK)
 }
 
-fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
+fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     let (text, path) = read(name)?;
     if let Some(what) = options::of_studies(flags) {
         return Err(Failure::Usage(format!(
@@ -80,7 +82,7 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let (batch, rounds) = (flags.batch.unwrap_or(batch), flags.rounds.unwrap_or(rounds));
     if flags.campaign.dry_run {
         let planned = Planned::of(name, &path, &all, flags, [batch, rounds])?;
-        return output::show(&planned, &flags.output, flags.tables.wide, Planned::text);
+        return output::show(&planned, &flags.output, flags.tables.wide, Planned::text).map(done);
     }
     let interrupt = signals::interrupt()?;
     let session = turn::begin(&flags.turn, &interrupt)?;
@@ -92,42 +94,83 @@ fn measure(name: &str, flags: &Trace) -> Result<(), Failure> {
     let every = if flags.packets.is_some() { flags.every } else { 0 };
     let profile = if flags.profile || flame.is_some() { host::perf::frequency(flags.exact) } else { 0 };
     let wanted = Traced { path: text, functions, batch, rounds, asleep: flags.asleep, every, profile };
-    let mut traces = Vec::new();
-    for asked in &all {
-        let mut order = asked.order.clone();
-        if asked.leaves_congestion_control_open() {
-            let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
+    let on = place::on(&mut testbed, hosts.as_ref())?;
+    let mut orders: Vec<RunOrder> = all.iter().map(|asked| asked.order.clone()).collect();
+    if asked.leaves_congestion_control_open() {
+        let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;
+        for order in &mut orders {
             order.traffic.congestion_control = CongestionControl::Named(chosen.to_owned());
         }
-        let account = testbed.trace(&order, wanted.clone())?;
-        traces.push(OfSize::new(order.traffic, account, flags.exact));
+    }
+    let mut traces = Vec::new();
+    let mut ended = None;
+    for order in &orders {
+        let mut finished = None;
+        let (account, failure) = match testbed.trace(order, wanted.clone(), &mut finished) {
+            Ok(account) => (Some(account), None),
+            Err(error) => (finished, Some(Failure::from(error))),
+        };
+        traces.extend(account.map(|account| OfSize::new(order.traffic.clone(), account, flags.exact)));
+        ended = failure;
+        if let Some(failure) = ended.take_if(|_| traces.is_empty()) {
+            return Err(failure);
+        }
+        if ended.is_some() {
+            break;
+        }
     }
     let mut notes: Vec<String> = testbed.notes().iter().map(ToString::to_string).collect();
-    let on = place::on(&mut testbed, hosts.as_ref())?;
+    if ended.is_some() {
+        notes.push(finished_rounds(&orders, &traces, rounds));
+    }
     if !functions && !flags.tracepoints {
         notes.extend(on.is_this_kernel());
     }
+    }
     let disturbed = session.disturbance().map(|cause| cause.to_string());
     let document = Document::new(name, &path, (asked, flags.exact, on), traces, notes, disturbed);
+    let written = write(&document, flags, chart, flame);
+    output::show(&document, &flags.output, flags.tables.wide, Document::text)?;
+    written?;
+    Ok(ended.map_or_else(|| done(()), Failure::report))
+}
+
+/// What was finished of a trace that ended early.
+fn finished_rounds(orders: &[RunOrder], traces: &[OfSize], rounds: u32) -> String {
+    let of_size = |(number, order): (usize, &RunOrder)| {
+        let finished = traces.get(number).map_or(0, |traced| traced.account.all.len());
+        format!("{finished} of {rounds} with {}", counted(order.traffic.message as usize, "byte"))
+    };
+    let of_sizes: Vec<String> = orders.iter().enumerate().map(of_size).collect();
+    format!("the trace ended early; finished rounds: {}", of_sizes.join(", "))
+}
+
+/// Writes the files that were asked for.
+fn write(
+    document: &Document,
+    flags: &Trace,
+    chart: Option<(&std::path::Path, figure::Write)>,
+    flame: Option<(&std::path::Path, flame::Form)>,
+) -> Result<(), Failure> {
     if let Some((path, write)) = chart {
-        let drawn = chart::of(&document)
+        let drawn = chart::of(document)
             .ok_or_else(|| Failure::Nothing("no packet was followed: there is no chart".to_owned()))?;
         output::replace(path, &write(&drawn))?;
         say(&format!("wrote the chart to {}", output::named(path)));
     }
     if let Some((path, form)) = flame {
-        Flames::of_path(&document).write(path, &form)?;
+        Flames::of_path(document).write(path, &form)?;
     }
     if let Some(path) = &flags.folded {
-        output::replace(path, &folded::of(&document))?;
+        output::replace(path, &folded::of(document))?;
         say(&format!("wrote the stacks to {}", output::named(path)));
     }
     if let Some(path) = &flags.packets {
-        let written = packets::of(&document, flags.every)?;
+        let written = packets::of(document, flags.every)?;
         output::replace(path, &written.json)?;
         say(&format!("wrote {} to {}", written.said, output::named(path)));
     }
-    output::show(&document, &flags.output, flags.tables.wide, Document::text)
+    Ok(())
 }
 
 /// The options for each size of the message: the one that was said, or 1 and 1400 bytes. Answers
