@@ -121,7 +121,7 @@ fn mean(
     if values.iter().all(|(of, ..)| *of != condition) {
         return Ok(None);
     }
-    // The other conditions of the study tell its spread too.
+    // The other conditions of the study tell the effects of the boots that they share.
     let observations: Vec<Observation> = values
         .iter()
         .map(|(condition, boot, value)| Observation { condition: *condition, boot: *boot, value: *value })

@@ -16,15 +16,19 @@ pub(crate) fn sentences(subject: &Subject, analysis: &Analysis) -> Vec<String> {
             .chain(subject.copies.map(|copies| exact::way(copies).to_owned()))
             .collect();
     }
-    let mut sentences = vec![if is_of_several_states(analysis) {
+    let mut error = if is_of_several_states(analysis) {
         format!("{SEVERAL_STATES}; {BETWEEN_STATES}")
     } else if analysis.error == ErrorTerm::OwnBoots {
         analysis.error.as_sentence().to_owned()
     } else {
         format!("{}; {}", design(analysis.design), analysis.error.as_sentence())
-    }];
-    sentences.extend(subject.how.map(|how| format!("a boot is: {}", how.sentence())));
+    };
     let count = analysis.comparisons.len();
+    if count > 1 && subject.question.correction == Correction::Family {
+        error.push_str(MODERATED);
+    }
+    let mut sentences = vec![error];
+    sentences.extend(subject.how.map(|how| format!("a boot is: {}", how.sentence())));
     if count > 1 {
         sentences.push(together(subject, analysis));
     }
@@ -68,7 +72,10 @@ fn is_of_several_states(analysis: &Analysis) -> bool {
 }
 
 /// What the intervals rest on inside a state and between two, without a full stop.
-const BETWEEN_STATES: &str = "inside a state intervals rest on how differently boots treat each condition (condition x boot), moderated by the others (Smyth), and between states on the spread between the boots of each too (Satterthwaite)";
+const BETWEEN_STATES: &str = "inside a state intervals rest on how differently boots treat each condition (condition x boot), and between states on the spread between the boots of each too (Satterthwaite)";
+
+/// What the spreads of comparisons that hold together are, after the error.
+const MODERATED: &str = ", each spread moderated by the others (Smyth)";
 
 fn design(design: Design) -> &'static str {
     match design {

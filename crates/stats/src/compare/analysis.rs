@@ -8,7 +8,7 @@ use super::judgement::judge;
 use super::spending::{At, Spending};
 use super::{ratio, robust, wild};
 use crate::error::StatsError;
-use crate::model::{Components, ErrorTerm, Estimate, Fit};
+use crate::model::{Borrowing, Components, ErrorTerm, Estimate, Fit};
 use crate::observed::{Cells, Observation};
 use crate::question::{Against, Design, Question, ValueRange};
 
@@ -67,8 +67,8 @@ pub struct ConditionEstimate {
 ///
 /// The runs of a condition in a boot become one cell. Where conditions share boots (crossed),
 /// differences are taken inside the boots; where each has its own (nested), the spread between
-/// boots is their error. Each condition has its own spread, moderated by those of the others. The
-/// boot counts, not the run.
+/// boots is their error. Each condition has its own spread; where several comparisons hold
+/// together, it is moderated by those of the others. The boot counts, not the run.
 ///
 /// # Errors
 /// [`StatsError`] for a value that is not finite, an invalid question, or an unmeasured baseline.
@@ -77,7 +77,8 @@ pub fn analyse(observations: &[Observation], question: &Question) -> Result<Anal
 }
 
 /// As [`analyse`], but only of the conditions in `takes_part`. The other conditions contribute to
-/// the error (more degrees of freedom), and are neither compared nor listed.
+/// the effects of the boots that they share, and to the degrees of freedom of several comparisons.
+/// They are neither compared nor listed.
 ///
 /// # Errors
 /// As [`analyse`].
@@ -163,7 +164,7 @@ fn by_itself(
     alpha: impl Fn(&Estimate, usize) -> Option<f64>,
 ) -> ConditionEstimate {
     let cells = fit.cells(condition);
-    let estimate = fit.contrast(&[(condition, 1.0)]);
+    let estimate = fit.contrast(&[(condition, 1.0)], Borrowing::None);
     let interval = estimate.and_then(|estimate| estimate.interval(alpha(&estimate, cells.len())?));
     let mean = fit.mean(condition).unwrap_or(f64::NAN);
     ConditionEstimate {
@@ -208,14 +209,12 @@ mod tests {
             .map(|(condition, boot)| run(condition, boot))
             .collect();
         let question = Question::against(0);
-        let among = analyse_among(&all, &question, |condition| condition < 2).unwrap();
-        let alone: Vec<Observation> = all.iter().filter(|run| run.condition < 2).copied().collect();
+        let among = analyse_among(&all, &question, |condition| condition < 3).unwrap();
+        let alone: Vec<Observation> = all.iter().filter(|run| run.condition < 3).copied().collect();
         let alone = analyse(&alone, &question).unwrap();
         let whole = analyse(&all, &question).unwrap();
-        assert_eq!((among.conditions.len(), among.comparisons.len()), (2, 1));
-        // Two boots tell the error of two conditions; four conditions tell more, whose spreads
-        // weigh.
-        assert!(alone.comparisons[0].df < 2.1 && among.comparisons[0].df > 3.0);
+        assert_eq!((among.conditions.len(), among.comparisons.len()), (3, 2));
+        assert!(alone.comparisons[0].df < among.comparisons[0].df);
         assert_eq!(among.comparisons[0].standard_error, whole.comparisons[0].standard_error);
         assert!(among.comparisons[0].p < whole.comparisons[0].p);
         assert!((among.comparisons[0].difference - alone.comparisons[0].difference).abs() < 1e-9);

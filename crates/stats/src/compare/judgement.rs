@@ -9,7 +9,7 @@ use super::family::Family;
 use super::spending::{At, Spending};
 use super::verdict::Verdict;
 use crate::distribution::student;
-use crate::model::{ErrorTerm, Estimate, Fieller, Fit, Pairs, Quantiles};
+use crate::model::{Borrowing, ErrorTerm, Estimate, Fieller, Fit, Pairs, Quantiles};
 use crate::observed::Cells;
 use crate::question::{Against, Correction, Design, Look, Margin, Question};
 use crate::sequential::Shifted;
@@ -47,9 +47,12 @@ pub(crate) fn judge(fit: &Fit, asked: &Asked<'_>) -> Vec<Comparison> {
     let question = &asked.question;
     let conditions: Vec<usize> =
         fit.conditions().iter().copied().filter(|condition| (asked.takes_part)(*condition)).collect();
-    let pairs: Vec<Pair> = pairs(&conditions, question.against)
-        .map(|(one, other)| Pair::of(fit, question, one, other))
-        .collect();
+    let pairs: Vec<(usize, usize)> = pairs(&conditions, question.against).collect();
+    let borrowing = match question.correction {
+        Correction::Family if pairs.len() > 1 => Borrowing::Moderated,
+        Correction::Family | Correction::None => Borrowing::None,
+    };
+    let pairs: Vec<Pair> = pairs.into_iter().map(|pair| Pair::of(fit, question, pair, borrowing)).collect();
     let sure: Vec<&Pair> = pairs.iter().filter(|pair| pair.difference.is_some()).collect();
     let family = match (question.correction, question.against) {
         (Correction::None, _) => Family::Alone,
@@ -61,6 +64,7 @@ pub(crate) fn judge(fit: &Fit, asked: &Asked<'_>) -> Vec<Comparison> {
     };
     let mut judge = Judge {
         fit,
+        borrowing,
         asked,
         family,
         baselines: BTreeMap::new(),
@@ -91,7 +95,12 @@ struct Pair {
 }
 
 impl Pair {
-    fn of(fit: &Fit, question: &Question, condition: usize, baseline: usize) -> Pair {
+    fn of(
+        fit: &Fit,
+        question: &Question,
+        (condition, baseline): (usize, usize),
+        borrowing: Borrowing,
+    ) -> Pair {
         let (one, other) = (fit.cells(condition).len(), fit.cells(baseline).len());
         let common = fit.boots_in_common(condition, baseline);
         let boots_apart = fit.are_apart(condition, baseline);
@@ -99,7 +108,7 @@ impl Pair {
             Design::Crossed if !boots_apart => (common, one + other - 2 * common),
             _ => (one.min(other), 0),
         };
-        let difference = fit.contrast(&terms((condition, baseline)));
+        let difference = fit.contrast(&terms((condition, baseline)), borrowing);
         let gap = match (fit.design, difference) {
             (Design::Nested, _) if boots < 2 => Some(Gap::OneBoot),
             (Design::Crossed, _) if boots_apart && boots < 2 => Some(Gap::OneBoot),
@@ -141,6 +150,7 @@ fn terms((condition, baseline): (usize, usize)) -> [(usize, f64); 2] {
 
 struct Judge<'a> {
     fit: &'a Fit,
+    borrowing: Borrowing,
     asked: &'a Asked<'a>,
     family: Family,
     /// The error rate of each comparison, by the family's.
@@ -252,13 +262,13 @@ impl Judge<'_> {
     }
 
     fn relative_interval(&mut self, pair: &Pair, difference: Estimate, critical: f64) -> Option<(f64, f64)> {
-        let ((condition, baseline), fit) = (pair.plain.pair(), self.fit);
+        let ((condition, baseline), fit, borrowing) = (pair.plain.pair(), self.fit, self.borrowing);
         let (low, high) = if fit.error == ErrorTerm::Paired && fit.model.layout.is_complete() {
             Pairs::of(fit.cells(condition), fit.cells(baseline)).relative_interval(critical)?
         } else {
             let baseline_mean = self.baseline(pair)?;
             let error = |r: f64| {
-                let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)])?;
+                let estimate = fit.contrast(&[(condition, 1.0), (baseline, -1.0 - r)], borrowing)?;
                 estimate.is_sure().then_some((estimate.se, estimate.df))
             };
             let quantiles = &self.quantiles;
@@ -278,8 +288,9 @@ impl Judge<'_> {
 
     /// The estimate of a baseline by itself, if it is sure.
     fn baseline(&mut self, pair: &Pair) -> Option<Estimate> {
-        let (baseline, fit) = (pair.plain.baseline, self.fit);
-        let mean = self.baselines.entry(baseline).or_insert_with(|| fit.contrast(&[(baseline, 1.0)]));
+        let (baseline, fit, borrowing) = (pair.plain.baseline, self.fit, self.borrowing);
+        let of_mean = || fit.contrast(&[(baseline, 1.0)], borrowing);
+        let mean = self.baselines.entry(baseline).or_insert_with(of_mean);
         mean.filter(Estimate::is_sure)
     }
 

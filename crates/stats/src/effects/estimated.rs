@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::EffectsError;
 use crate::distribution::student;
 use crate::error::StatsError;
-use crate::model::{Estimate, Fieller, Fit, Quantiles};
+use crate::model::{Borrowing, Estimate, Fieller, Fit, Quantiles};
 use crate::observed::{Cells, Observation};
 use crate::question::Design;
 
@@ -64,6 +64,11 @@ impl Estimator {
         Ok(Estimator { fit: Fit::of_all_alike(&cells, design), level })
     }
 
+    /// Each effect has its level by itself.
+    fn contrast(&self, terms: &[(usize, f64)]) -> Option<Estimate> {
+        self.fit.contrast(terms, Borrowing::None)
+    }
+
     pub(super) fn is_measured(&self, condition: usize) -> bool {
         self.fit.conditions().binary_search(&condition).is_ok()
     }
@@ -78,10 +83,10 @@ impl Estimator {
     ) -> Result<Estimated, EffectsError> {
         let terms: Vec<(usize, f64)> =
             terms.iter().copied().filter(|(_, coefficient)| *coefficient != 0.0).collect();
-        let estimate = self.fit.contrast(&terms).ok_or_else(|| EffectsError::Unconnected(what()))?;
+        let estimate = self.contrast(&terms).ok_or_else(|| EffectsError::Unconnected(what()))?;
         let interval = estimate.interval(1.0 - self.level);
         let p = student::two_sided(estimate.t(), estimate.df);
-        let base_value = self.fit.contrast(base).map_or(0.0, |base| base.value);
+        let base_value = self.contrast(base).map_or(0.0, |base| base.value);
         let relative_interval = interval.and_then(|_| self.relative_interval(&terms, base, estimate));
         let has_percentage = (relative_interval.is_some() || interval.is_none()) && base_value != 0.0;
         Ok(Estimated {
@@ -102,11 +107,11 @@ impl Estimator {
         base: &[(usize, f64)],
         difference: Estimate,
     ) -> Option<(f64, f64)> {
-        let (fit, quantiles) = (&self.fit, Quantiles::default());
-        let baseline = fit.contrast(base)?;
+        let quantiles = Quantiles::default();
+        let baseline = self.contrast(base)?;
         let critical = student::upper_quantile((1.0 - self.level) / 2.0, difference.df)?;
         let error = |r: f64| {
-            let estimate = fit.contrast(&sum(terms, base, -r)).filter(Estimate::is_sure)?;
+            let estimate = self.contrast(&sum(terms, base, -r)).filter(Estimate::is_sure)?;
             Some((estimate.se, estimate.df))
         };
         Fieller { difference, baseline, error: &error, critical, quantiles: &quantiles }.interval()

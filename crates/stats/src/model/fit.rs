@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::additive::Additive;
+use super::additive::{Additive, Borrowing};
 use super::estimate::{Estimate, ROUNDING};
 use super::layout::Layout;
 use crate::observed::{Cell, Cells};
@@ -12,10 +12,9 @@ use crate::question::{Design, Question};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorTerm {
-    /// Nested: the spread of each condition's own boots, moderated by those of the others.
+    /// Nested: the spread of each condition's own boots.
     Boots,
-    /// Crossed: how differently boots affect each condition (condition x boot), moderated by the
-    /// others.
+    /// Crossed: how differently boots affect each condition (condition x boot).
     Interaction,
     /// Crossed, two conditions: the differences inside each boot, a paired t-test. Unequal numbers
     /// of runs only make it cautious: at error rates up to 8.3 % its error is largest when all
@@ -32,11 +31,9 @@ impl ErrorTerm {
     /// The error term in a sentence, without a full stop.
     pub fn as_sentence(self) -> &'static str {
         match self {
-            ErrorTerm::Boots => {
-                "intervals rest on the spread between each condition's own boots, moderated by the spread of the others (Smyth)"
-            }
+            ErrorTerm::Boots => "intervals rest on the spread between each condition's own boots",
             ErrorTerm::Interaction => {
-                "intervals rest on how differently boots treat each condition (condition x boot), moderated by the others (Smyth)"
+                "intervals rest on how differently boots treat each condition (condition x boot)"
             }
             ErrorTerm::Paired => {
                 "intervals rest on the differences inside each boot of the two conditions (paired Student's t)"
@@ -122,8 +119,8 @@ impl Fit {
     /// The linear combination of condition means with these coefficients, each condition once.
     /// `None` if a condition was not measured. With an unknown error (fewer than two boots) it is
     /// not [sure](Estimate::is_sure).
-    pub(crate) fn contrast(&self, terms: &[(usize, f64)]) -> Option<Estimate> {
-        Some(self.model.estimate(&self.rows(terms)?, self.rounding(terms)))
+    pub(crate) fn contrast(&self, terms: &[(usize, f64)], borrowing: Borrowing) -> Option<Estimate> {
+        Some(self.model.estimate(&self.rows(terms)?, borrowing, self.rounding(terms)))
     }
 
     /// The part of a combination's variance from one of its conditions. `None` if a condition was

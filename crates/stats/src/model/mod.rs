@@ -22,6 +22,7 @@ mod rows;
 mod spread;
 mod weights;
 
+pub(crate) use additive::Borrowing;
 pub(crate) use cholesky::Factor;
 pub use components::{Component, Components};
 pub(crate) use crossed::Pairs;

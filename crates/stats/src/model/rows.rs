@@ -1,4 +1,4 @@
-//! The spread of each condition's cells: their residuals, moderated by those of the others.
+//! The spread of each condition's cells: their residuals.
 
 use super::layout::Layout;
 use super::least_squares::{effects, equations};
@@ -22,9 +22,9 @@ pub(super) struct Row {
     pub(super) cells: f64,
 }
 
-/// Each row's variance from its residuals, moderated by those of the others. `left` are the
+/// Each row's variance from its residuals, and what the variances have in common. `left` are the
 /// residuals with equal weights.
-pub(super) fn rows(layout: &Layout, left: Vec<f64>, baseline: Option<usize>) -> Vec<Row> {
+pub(super) fn rows(layout: &Layout, left: Vec<f64>) -> (Vec<Row>, Option<Common>) {
     let first = Sums::of(layout, &left, &Weights::equal(layout));
     let mut rows = first.rows(layout);
     // Two conditions alone in their boots have the same residuals except for the sign: they
@@ -41,13 +41,8 @@ pub(super) fn rows(layout: &Layout, left: Vec<f64>, baseline: Option<usize>) -> 
     let each = rows.iter().zip(&layout.parts).filter(|(_, part)| !are_one[**part]).map(|(row, _)| row.spread);
     let whole = are_one.iter().enumerate().filter(|(_, is_one)| **is_one);
     let whole = whole.map(|(part, _)| first.of_part(layout, part));
-    if let Some(common) = Common::of(each.chain(whole)) {
-        for (place, row) in rows.iter_mut().enumerate() {
-            let moderated = common.moderate(row.spread);
-            row.spread = if baseline == Some(place) { row.spread.beside(moderated) } else { moderated };
-        }
-    }
-    rows
+    let common = Common::of(each.chain(whole));
+    (rows, common)
 }
 
 /// The sums of all rows.

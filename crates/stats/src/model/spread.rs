@@ -5,7 +5,10 @@
 //! one. The more alike they are, the more degrees of freedom the common one is worth, by the spread
 //! of their logarithms. Smyth's estimate is made for thousands of variances; of a few it is too
 //! large in half of all cases, so here the upper limit of that spread is used. Where the conditions
-//! are few or differ, little is borrowed, and the test is nearly Welch's.
+//! are few or differ, little is borrowed.
+//!
+//! Only intervals that hold together are moderated: the noisiest condition errs more often than the
+//! others, which the family's level makes up for.
 
 use crate::distribution::chi_squared;
 use crate::distribution::polygamma::{digamma, inverse_trigamma, trigamma};

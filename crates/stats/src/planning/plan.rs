@@ -57,14 +57,20 @@ pub struct Cost {
 impl Plan {
     /// The degrees of freedom of a difference with `boots` boots (of each condition if nested, of
     /// all together if crossed), as they typically are where the conditions spread alike: those of
-    /// two moderated variances, which are correlated where conditions share boots. Of two
-    /// conditions they are exact: 2 (boots - 1) nested, boots - 1 crossed.
+    /// two variances, which are correlated where conditions share boots, and moderated where
+    /// several comparisons hold together. Of two conditions they are exact: 2 (boots - 1) nested,
+    /// boots - 1 crossed.
     pub fn df(&self, boots: u32) -> f64 {
         let correlation = match self.design {
             Design::Nested => 0.0,
             Design::Crossed => (self.conditions as f64 - 1.0).powi(-2),
         };
-        2.0 * Common::typical_df(self.conditions, f64::from(boots) - 1.0) / (1.0 + correlation)
+        let own = f64::from(boots) - 1.0;
+        let of_one = match self.family {
+            Family::Alone => own,
+            Family::Baseline | Family::AllPairs => Common::typical_df(self.conditions, own),
+        };
+        2.0 * of_one / (1.0 + correlation)
     }
 
     /// The standard error of a difference between two conditions.

@@ -41,8 +41,7 @@ pub enum Method {
     /// Crossed designs only: boots as blocks, and the spread between runs as the error (an additive
     /// model).
     Additive,
-    /// [`analyse`](crate::analyse) itself: each condition's own spread, moderated by those of the
-    /// others.
+    /// [`analyse`](crate::analyse) itself: each condition's own spread.
     Netassay,
 }
 
@@ -90,7 +89,7 @@ impl Method {
             Method::BootMeans => ("boot-means", "t on boot means"),
             Method::PooledBootMeans => ("pooled-boot-means", "t on boot means, MSB pooled"),
             Method::Additive => ("additive", "additive model, error of the runs"),
-            Method::Netassay => ("netassay", "netassay: own spreads, moderated"),
+            Method::Netassay => ("netassay", "netassay: own spreads"),
         }
     }
 
@@ -221,7 +220,7 @@ impl Decider<'_> {
                 values.iter().map(move |value| Observation { condition: cell / boots, boot, value: *value })
             })
             .collect();
-        // The first two are compared; the others only contribute to the spread.
+        // The first two are compared; the others only contribute to the effects of boots.
         let question = Question {
             design: Some(design),
             level: 1.0 - ALPHA,

@@ -4,7 +4,7 @@ use netassay_stats::effects::{Layout, factorial};
 use netassay_stats::{Design, Observation, Question, analyse};
 use serde::Deserialize;
 
-use crate::close;
+use crate::{alone, close};
 
 #[derive(Deserialize)]
 struct Fixture {
@@ -19,6 +19,8 @@ struct Case {
     /// The means of the boots of each condition.
     table: Vec<Vec<Option<f64>>>,
     pairs: Vec<Expected>,
+    /// The same, each with its level by itself.
+    alone: Vec<Expected>,
     /// The second half of the conditions against the first.
     effect: Option<Expected>,
 }
@@ -51,12 +53,14 @@ fn errors_and_degrees_of_freedom_are_those_of_the_formulas() {
     assert_eq!(fixture.script, "moderated.py");
     for case in fixture.cases {
         let (runs, name) = (case.observations(), &case.name);
-        let analysis = analyse(&runs, &Question::against(0)).unwrap();
-        assert_eq!(analysis.design == Design::Crossed, case.crossed, "{name}");
-        for (got, expected) in analysis.comparisons.iter().zip(&case.pairs) {
-            close(name, got.difference, expected.value, 1e-9);
-            close(name, got.standard_error.unwrap(), expected.se, 1e-8 * expected.se);
-            close(name, got.df, expected.df, 1e-7 * expected.df);
+        for (question, pairs) in [(Question::against(0), &case.pairs), (alone(0), &case.alone)] {
+            let analysis = analyse(&runs, &question).unwrap();
+            assert_eq!(analysis.design == Design::Crossed, case.crossed, "{name}");
+            for (got, expected) in analysis.comparisons.iter().zip(pairs) {
+                close(name, got.difference, expected.value, 1e-9);
+                close(name, got.standard_error.unwrap(), expected.se, 1e-8 * expected.se);
+                close(name, got.df, expected.df, 1e-7 * expected.df);
+            }
         }
         let Some(expected) = case.effect else { continue };
         let half = case.table.len() / 2;
