@@ -66,7 +66,7 @@ mod tests {
         assert_eq!((one.relative, one.relative_interval), (None, None));
         let ratio = one.ratio.unwrap();
         // By hand, on the logarithms: means 7.16814 and 9.64349, standard errors 0.27860 and
-        // 0.05440. Welch's degrees of freedom are 2.1523, so that t(2 (1 + 3 * 0.07615^3)) = 4.2971.
+        // 0.05440. Welch's degrees of freedom are 2.1523: t(2 (1 + 3 * 0.07615^3)) = 4.2971.
         let close = |one: f64, other: f64| (one - other).abs() < 5e-3;
         assert!(close(ratio.value, 11.886), "{ratio:?}");
         assert!(close(ratio.interval.0, 3.510) && close(ratio.interval.1, 40.252), "{ratio:?}");
