@@ -126,7 +126,6 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     if !functions && !flags.tracepoints {
         notes.extend(on.is_this_kernel());
     }
-    }
     let disturbed = session.disturbance().map(|cause| cause.to_string());
     let document = Document::new(name, &path, (asked, flags.exact, on), traces, notes, disturbed);
     let written = write(&document, flags, chart, flame);
