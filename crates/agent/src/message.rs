@@ -1,9 +1,10 @@
 //! The messages of the protocol: requests of the controller, and answers of the agent.
 //!
 //! One request, one answer, in order, each with the request's id; a request has a time for its
-//! answer ([`crate::Asked`]). Only a trace tells its rounds before its answer. A request that fails is answered by [`Answer::Failed`] and leaves the
-//! agent ready for the next one. An empty line is no request, and has no answer: it says that the
-//! controller lives ([`crate::Client::keep_alive`]).
+//! answer ([`crate::Asked`]). Only a trace tells its rounds before its answer. A request that fails
+//! is answered by [`Answer::Failed`] and leaves the agent ready for the next one. An empty line is
+//! no request, and has no answer: it says that the controller lives
+//! ([`crate::Client::keep_alive`]).
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};

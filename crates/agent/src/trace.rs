@@ -33,8 +33,8 @@ const SAMPLED: u32 = 200;
 
 const NOT_CONNECTED: &str = "no workload is open: connect to the other machine first";
 
-/// Traces the work of a workload. Meanwhile the agent reads nothing, and writes each finished round.
-/// `connected`: the workload that was open, for a receiver on another machine.
+/// Traces the work of a workload. Meanwhile the agent reads nothing, and writes each finished
+/// round. `connected`: the workload that was open, for a receiver on another machine.
 pub(crate) fn trace(
     links: &mut Links,
     spec: &Spec,

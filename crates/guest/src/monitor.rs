@@ -1,5 +1,5 @@
-//! QEMU's monitor, asked where the guest's first CPU is: what tells a guest that works from one that
-//! spins, and is seen before its kernel prints anything.
+//! QEMU's monitor, asked where the guest's first CPU is: what tells a guest that works from one
+//! that spins, and is seen before its kernel prints anything.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;

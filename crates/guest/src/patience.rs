@@ -17,7 +17,8 @@ const TICKS: u32 = 20;
 /// How much of their time the virtual CPUs may take while the first one stands, with the same
 /// registers, before the kernel has printed anything. Nothing is waited for there.
 const STANDS: Duration = Duration::from_secs(5);
-/// The same of a kernel that runs: one that measures a timer waits in a loop, up to 6 s if emulated.
+/// The same of a kernel that runs: one that measures a timer waits in a loop, up to 6 s if
+/// emulated.
 const STANDS_LATER: Duration = Duration::from_secs(30);
 /// How often it must be seen there.
 const LOOKS: u32 = 3;
@@ -180,8 +181,8 @@ mod tests {
     /// The second of a hang, and which.
     type Found = Option<(u64, Hang)>;
 
-    /// Looks each second at a guest whose virtual CPU runs and waits this many milliseconds in each;
-    /// returns the second of the hang. `at`: what the CPU is at, and what was heard by then.
+    /// Looks each second at a guest whose virtual CPU runs and waits this many milliseconds in
+    /// each; returns the second of the hang. `at`: what the CPU is at, and what was heard by then.
     fn hangs_at(
         mut patience: Patience,
         [ran, waited]: [u64; 2],
