@@ -11,4 +11,4 @@ case $? in
 6) exit 125 ;; # this kernel does not boot
 *) exit 128 ;; # the machine's fault: the bisection stops
 esac
-exec netassay gate --baseline good --fail-if 'instructions_packet > +0.5%' --bisect
+exec netassay gate --baseline good --fail-if 'kernel_instructions_packet > +0.5%' --bisect

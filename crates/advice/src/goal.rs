@@ -23,7 +23,7 @@ impl Goal {
             Self::Throughput | Self::Latency if exact => Vec::new(),
             Self::Throughput => vec![kind.primary_metric().key.to_owned()],
             Self::Latency => vec!["latency_p99".to_owned()],
-            Self::Cpu if exact => vec![kind.exact_metric().key.to_owned()],
+            Self::Cpu if exact => vec![kind.main_metric(true).key.to_owned()],
             Self::Cpu => match side(&effect.factors) {
                 Some(side) => vec![of_side(side)],
                 None => Side::BOTH.map(of_side).to_vec(),

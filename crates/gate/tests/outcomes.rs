@@ -30,7 +30,8 @@ fn changed(id: i64, factors: [f64; 2]) -> StoredStudy {
 fn counts(id: i64, value: impl Fn(u32) -> f64) -> StoredStudy {
     let exact =
         study("exact = true\n[[workload]]\nkind = \"udp_stream\"\nduration = \"50ms\"\nramp = \"20ms\"\n");
-    stored(id, &exact, (5, 3), &["instructions_packet"], |_, boot, _| value(boot))
+    let keys = ["instructions_packet", "kernel_instructions_packet"];
+    stored(id, &exact, (5, 3), &keys, |_, boot, _| value(boot))
 }
 
 #[test]
@@ -115,6 +116,15 @@ fn counts_are_judged_by_their_resolution() {
     }
     let near = judged(&before, &counts(2, |_| 10_055.0), &request(&["instructions_packet > +0.5%"]));
     assert_eq!(near.checks[0].open, Some(Open::WithinResolution));
+    let mut other = counts(2, |_| 10_000.0);
+    other.boots.iter_mut().for_each(|boot| boot.environment.transmitter.netassay = "0.2.0".to_owned());
+    for (bound, is_said) in
+        [("instructions_packet > +0.5%", true), ("kernel_instructions_packet > +0.5%", false)]
+    {
+        let gate = judged(&before, &other, &request(&[bound]));
+        assert_eq!(gate.differences[0].what, "netassay (transmitter)");
+        assert_eq!(gate.notes[0].starts_with("different builds of netassay"), is_said, "{:?}", gate.notes);
+    }
     // Counts that do not repeat show nothing.
     let odd = counts(2, |boot| 10_000.0 + 30.0 * f64::from(boot));
     let gate = judged(&before, &odd, &request(&["instructions_packet > +0.5%"]));

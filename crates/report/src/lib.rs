@@ -14,7 +14,7 @@ pub use data::decided::is_decided;
 pub use data::differences::Difference;
 pub use data::error::Error;
 pub use data::limits::LimitView;
-pub use data::metric::{primary_metrics, resolve_metric, unit_of};
+pub use data::metric::{main_metrics, resolve_metric, unit_of};
 pub use data::named::Named;
 pub use data::pairs::metrics_to_compare;
 pub use data::pilot::{Nearness, Spread};

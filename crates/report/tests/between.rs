@@ -228,6 +228,34 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
 }
 
 #[test]
+fn counts_are_judged_by_the_kernels_part_and_other_builds_are_named() {
+    let counted = |id, metric: &str, build: &str| {
+        let mut plan = made_up::plan();
+        plan.exact = true;
+        plan.comparisons.iter_mut().for_each(|one| one.metric = metric.to_owned());
+        let mut study = outline(id, plan, |_, _, _| 1000.0);
+        let both = &mut study.environments[0];
+        both.transmitter.netassay = format!("0.1.0, build {build}");
+        both.receiver.as_mut().unwrap().netassay = both.transmitter.netassay.clone();
+        study
+    };
+    let (whole, kernel) = ("instructions_byte", "kernel_instructions_byte");
+    // Earlier versions compared the whole.
+    for (before, after, judged) in [(whole, whole, whole), (whole, kernel, kernel), (kernel, kernel, kernel)]
+    {
+        for build in ["a", "b"] {
+            let found = between(&counted(1, before, "a"), &counted(2, after, build)).unwrap();
+            let found = json(&found);
+            assert_eq!(found["comparisons"][0]["metric"], judged);
+            assert_eq!(found["differences"][0]["what"] == "netassay", build == "b");
+            let note = "different builds of netassay made the traffic (0.1.0, build a; 0.1.0, build b): instructions_byte \
+                        includes the work of its own loops, kernel_instructions_byte does not";
+            assert_eq!(found["notes"][0] == note, judged == whole && build == "b", "{found}");
+        }
+    }
+}
+
+#[test]
 fn a_longer_window_and_another_kernel_of_the_guests_are_compared_and_named() {
     let inside = |kernel: &'static str, seconds: u64| {
         plan(move |one| {

@@ -189,14 +189,18 @@ fn counts_change_where_they_differ_by_more_than_their_resolution() {
     for (place, entry) in entries.iter_mut().enumerate() {
         entry.outline.plan.exact = true;
         let count = if place < 5 { 12_000.0 } else { 12_030.0 } + place as f64 / 10.0;
-        let values = (1..=3).map(|boot| (0, boot, count)).collect();
-        entry.outline.values = [("kernel_instructions_byte".to_owned(), values)].into();
+        let values: Vec<_> = (1..=3).map(|boot| (0, boot, count)).collect();
+        entry.outline.values = ["kernel_instructions_byte", "instructions_byte"]
+            .map(|key| (key.to_owned(), values.clone()))
+            .into();
+        entry.outline.environments[0].transmitter.netassay = format!("0.1.{place}");
     }
-    let request = ComparisonRequest {
-        metric: Some("kernel_instructions_byte".to_owned()),
-        ..ComparisonRequest::default()
-    };
-    let found = History::new(&entries, HistoryOrder::Version, &[], &request).unwrap().unwrap();
+    let [found, whole] = ["kernel_instructions_byte", "instructions_byte"].map(|metric| {
+        let request = ComparisonRequest { metric: Some(metric.to_owned()), ..ComparisonRequest::default() };
+        History::new(&entries, HistoryOrder::Version, &[], &request).unwrap().unwrap()
+    });
+    let notes = [&found, &whole].map(|found| text(found, Layout::PLAIN).matches("different builds").count());
+    assert_eq!(notes, [0, 1]);
     let json = json(&found);
     let changes = json["series"][0]["changes"].as_array().unwrap();
     assert_eq!(changes.len(), 1);

@@ -147,7 +147,7 @@ impl Campaign<'_> {
                 session.needs.note(run.condition, matches!(new.outcome, Outcome::Ok(_)));
             }
             let kind = session.plan.conditions[run.condition].workload.traffic.kind;
-            let primary = if session.plan.exact { kind.exact_metric() } else { kind.primary_metric() }.key;
+            let primary = kind.main_metric(session.plan.exact).key;
             let primary = new.outcome.metrics().iter().find(|(key, _)| key == primary).cloned();
             let (mut failed, mut invalid) = (None, None);
             match new.outcome {

@@ -123,6 +123,18 @@ impl Metric {
         is_of_host || matches!(self.group, Group::Latency | Group::Messages)
     }
 
+    /// Whether the work of the programs that make the traffic, netassay's own loops, is part of it,
+    /// and not the kernel's alone.
+    #[must_use]
+    pub fn includes_programs(&self) -> bool {
+        match self.group {
+            Group::Instructions => !self.own.starts_with("kernel_") && !self.own.starts_with("softirq_"),
+            Group::Cpu => matches!(self.part, "" | "user" | "idle"),
+            Group::ServiceDemand => true,
+            _ => false,
+        }
+    }
+
     /// The least possible value and the largest, if there is one: a share is at most 100 %, a
     /// packet carries a segment at least, and nothing is negative.
     #[must_use]
@@ -394,6 +406,23 @@ mod tests {
         );
         assert!(yields.contains(&"transmitter.service_demand_packet"));
         assert!(!yields.contains(&"transmitter.service_demand_byte"));
+    }
+
+    #[test]
+    fn the_kernels_part_is_without_programs() {
+        for (key, includes) in [
+            ("instructions_packet", true),
+            ("user_instructions_byte", true),
+            ("kernel_instructions_packet", false),
+            ("softirq_instructions_call", false),
+            ("receiver.cpu", true),
+            ("cpu_user", true),
+            ("cpu_softirq", false),
+            ("service_demand_byte", true),
+            ("latency_p99", false),
+        ] {
+            assert_eq!(find(key).unwrap().includes_programs(), includes, "{key}");
+        }
     }
 
     #[test]

@@ -133,8 +133,9 @@ fn counts_depend_on_other_switches_above_their_resolution() {
     let (study, mut plan) = study(&factorial(&[TSO, GRO], 1));
     plan.exact = true;
     let none = crate::made::Noise { boot: 0.0, cell: 0.0, run: 0.0 };
-    let stored =
-        measured(&study, &plan, none, 4, &|one| vec![("instructions_byte", 3.0 - like_veth(one) / 1000.0)]);
+    let stored = measured(&study, &plan, none, 4, &|one| {
+        vec![("kernel_instructions_byte", 3.0 - like_veth(one) / 1000.0)]
+    });
     let advice = advice(&stored, &[Goal::Cpu]);
     let gro = of(said(&advice, Goal::Cpu), GRO);
     assert_eq!((&gro.standing, gro.depends_on[0].factor.as_str()), (&Standing::Depends, TSO));

@@ -125,7 +125,7 @@ fn counts_are_judged_by_their_resolution() {
     plan.exact = true;
     let none = Noise { boot: 0.0, cell: 0.0, run: 0.0 };
     let stored = measured(&study, &plan, none, 4, &|one| {
-        vec![("instructions_byte", 10.0 - 2.0 * on(one, TSO) + 0.000_1 * on(one, GRO))]
+        vec![("kernel_instructions_byte", 10.0 - 2.0 * on(one, TSO) + 0.000_1 * on(one, GRO))]
     });
     let advice = advice(&stored, &[Goal::Throughput, Goal::Cpu]);
     let cpu = said(&advice, Goal::Cpu);
@@ -143,8 +143,9 @@ fn counts_that_do_not_repeat_prove_nothing() {
     let (study, mut plan) = study(&factorial(&[TSO, GRO], 2));
     plan.exact = true;
     let noisy = Noise { boot: 0.01, cell: 0.01, run: 0.0 };
-    let stored =
-        measured(&study, &plan, noisy, 4, &|one| vec![("instructions_byte", 10.0 - 2.0 * on(one, TSO))]);
+    let stored = measured(&study, &plan, noisy, 4, &|one| {
+        vec![("kernel_instructions_byte", 10.0 - 2.0 * on(one, TSO))]
+    });
     for one in said(&advice(&stored, &[Goal::Cpu]), Goal::Cpu) {
         assert!(matches!(&one.standing, Standing::Unknown(why) if why.contains("do not repeat")), "{one:?}");
     }

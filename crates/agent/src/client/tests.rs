@@ -275,7 +275,7 @@ fn an_agents_words_arrive_without_control_characters_and_bounded() {
     let Ok(Answer::Environment(environment)) = answer(&Answer::Environment(Box::new(environment))) else {
         panic!()
     };
-    assert_eq!(environment.netassay, plain);
+    assert!(environment.netassay.starts_with(plain), "{}", environment.netassay);
     assert_eq!(environment.sysctls.get(plain).map(String::as_str), Some(plain));
     let Ok(Answer::Told { what }) = answer(&Answer::Told { what: vec![hostile.into()] }) else { panic!() };
     assert_eq!(what, [plain]);

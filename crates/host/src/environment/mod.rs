@@ -1,5 +1,6 @@
 //! The description of a host: everything that may explain different results.
 
+mod build;
 mod cpu;
 mod disturbances;
 mod firewall;
@@ -31,7 +32,7 @@ use crate::link::programs::Programs;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
-    /// The version of netassay.
+    /// The version of netassay, and which build of it.
     pub netassay: String,
     /// The kernel.
     pub kernel: KernelEnvironment,
@@ -153,7 +154,7 @@ impl Environment {
     /// The part that does not depend on the interfaces.
     fn of_machine(files: &Files, version: &str) -> Self {
         Self {
-            netassay: version.to_owned(),
+            netassay: build::read(files, version),
             kernel: KernelEnvironment::read(files),
             cpu: CpuEnvironment::read(files),
             machine: MachineEnvironment::read(files),

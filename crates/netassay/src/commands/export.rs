@@ -54,7 +54,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
             vec![(directory.clone(), key.to_owned())]
         }
         None => {
-            let own = report::primary_metrics(stored);
+            let own = report::main_metrics(stored);
             own.into_iter().map(|metric| (directory.clone(), metric)).collect()
         }
     };

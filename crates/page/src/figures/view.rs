@@ -80,7 +80,7 @@ impl<'a> View<'a> {
 
     /// The metric by which a workload is judged first.
     pub(super) fn primary(&self, kind: Kind) -> &'static str {
-        if self.stored.plan.exact { kind.exact_metric().key } else { kind.primary_metric().key }
+        kind.main_metric(self.stored.plan.exact).key
     }
 
     /// The means of these conditions, in their order, with the confidence of the intervals; those

@@ -108,6 +108,7 @@ impl Cases {
                 return Err(Error::not_comparable(baseline, study, why));
             }
             let mut measured = pairs(baseline, study, &matched, &request)?;
+            add_notes(&mut notes, measured.iter().map(|(_, subject)| subject));
             for (before, after) in both {
                 let place = measured.iter().position(|(pair, _)| *pair == (before, after));
                 let condition = &study.plan.conditions[after];
@@ -167,11 +168,7 @@ impl Cases {
                 }
                 let condition = &stored.plan.conditions[*index];
                 let measured = subject(stored, (*baseline, *index), metric)?;
-                for note in measured.iter().flat_map(|subject| &subject.notes) {
-                    if !notes.contains(note) {
-                        notes.push(note.clone());
-                    }
-                }
+                add_notes(&mut notes, measured.iter());
                 all.push(Case::new(condition, stored.label(*baseline), metric, measured));
             }
             let study = stored.row.id.0;
@@ -233,6 +230,15 @@ impl Case {
         let own = analysis.conditions.iter().find(|one| one.condition == comparison.condition);
         let runs = own.map_or(1.0, |own| own.runs as f64 / own.boots.max(1) as f64);
         Ok(Some(CaseAnswer { comparison, spread: analysis.components, design: analysis.design, runs }))
+    }
+}
+
+/// Adds what is said of these subjects, each once.
+fn add_notes<'s>(notes: &mut Vec<String>, subjects: impl Iterator<Item = &'s Subject>) {
+    for note in subjects.flat_map(|subject| &subject.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use record::Environment;
 use serde::Serialize;
 use store::Outline;
+use study::metric::Metric;
 use study::{BootKind, Plan};
 
 use crate::data::leaves::{each, leaves};
@@ -59,6 +61,31 @@ type Values = BTreeMap<String, BTreeSet<String>>;
 pub(crate) fn of_boots(baseline: &Plan, study: &Plan) -> Option<Difference> {
     let [before, after] = [baseline, study].map(|plan| plan.how_of_boots().map(BootKind::sentence));
     (before != after).then(|| Difference::new("each boot".to_owned(), before, after))
+}
+
+/// So many builds are named.
+const TOLD: usize = 3;
+
+/// Why a metric may differ though the machines do not: another build of netassay made the traffic.
+/// `None` if one build did, or its work is no part of the metric.
+pub(crate) fn of_builds<'e>(
+    environments: impl IntoIterator<Item = &'e Environment>,
+    metric: &Metric,
+) -> Option<String> {
+    let hosts = environments.into_iter().flat_map(|both| both.receiver.iter().chain([&both.transmitter]));
+    let builds: BTreeSet<&str> = hosts.map(|host| host.netassay.as_str()).collect();
+    let named: Vec<&str> = builds.iter().copied().take(TOLD).collect();
+    let more = builds.len() - named.len();
+    let more = if more > 0 { format!("; {more} more") } else { String::new() };
+    let kernel = study::metric::find(&format!("kernel_{}", metric.key));
+    let remedy = kernel.map_or_else(String::new, |kernel| format!(", {} does not", kernel.key));
+    (builds.len() > 1 && metric.includes_programs()).then(|| {
+        format!(
+            "different builds of netassay made the traffic ({}{more}): {} includes the work of its own loops{remedy}",
+            named.join("; "),
+            metric.key
+        )
+    })
 }
 
 /// The differences between the environments of two studies, the weightiest first.

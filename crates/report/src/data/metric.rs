@@ -35,10 +35,10 @@ pub(crate) fn range_of(metric: &Metric) -> ValueRange {
     ValueRange { least: Some(least), most }
 }
 
-/// The primary metrics of a stored study's workloads, each once.
+/// The main metrics of a stored study's workloads, each once.
 #[must_use]
-pub fn primary_metrics(stored: &StoredStudy) -> Vec<String> {
+pub fn main_metrics(stored: &StoredStudy) -> Vec<String> {
     let kinds = stored.plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
-    let keys: BTreeSet<&str> = kinds.map(|kind| kind.primary_metric().key).collect();
+    let keys: BTreeSet<&str> = kinds.map(|kind| kind.main_metric(stored.plan.exact).key).collect();
     keys.into_iter().map(str::to_owned).collect()
 }

@@ -8,6 +8,7 @@ use store::Outline;
 use study::metric::Metric;
 use study::{Name, Plan, Quality};
 
+use crate::data::differences::of_builds;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::matched::Matched;
@@ -21,17 +22,24 @@ use crate::data::truth;
 pub(crate) type Pair = ((usize, usize), Subject);
 
 /// The metrics that a comparison with another study takes of a plan: the one asked for, or those
-/// that the study compares in.
+/// that the study compares in; of counts also the main one.
 ///
 /// # Errors
 /// [`Error::UnknownMetric`].
 pub fn metrics_to_compare(plan: &Plan, request: &ComparisonRequest) -> Result<Vec<String>, Error> {
     let asked = request.metric.as_deref().map(known).transpose()?;
-    let keys: BTreeSet<&str> = (0..plan.conditions.len())
+    let conditions = 0..plan.conditions.len();
+    let main = conditions.clone().filter(|_| asked.is_none() && plan.exact);
+    let keys: BTreeSet<&str> = conditions
         .flat_map(|condition| metrics(plan, condition, asked))
         .map(|(metric, _)| metric.key)
+        .chain(main.map(|condition| main_of(plan, condition).key))
         .collect();
     Ok(keys.into_iter().map(str::to_owned).collect())
+}
+
+fn main_of(plan: &Plan, condition: usize) -> &'static Metric {
+    plan.conditions[condition].workload.traffic.kind.main_metric(plan.exact)
 }
 
 /// The metrics that a condition is judged by, each with the margin that the study states.
@@ -54,8 +62,7 @@ pub(crate) fn metrics(
             let own = found.into_iter().find(|(own, _)| own.key == metric.key);
             vec![own.unwrap_or((metric, None))]
         }
-        None if found.is_empty() && plan.exact => vec![(traffic.kind.exact_metric(), None)],
-        None if found.is_empty() => vec![(traffic.kind.primary_metric(), None)],
+        None if found.is_empty() => vec![(main_of(plan, condition), None)],
         None => found,
     }
 }
@@ -79,15 +86,23 @@ pub(crate) fn pairs(
         let why = format!("study {} {one}, study {} {other}", baseline.row.id, study.row.id);
         return Err(Error::not_comparable(baseline, study, why));
     }
-    let mut shared = Vec::new();
-    for conditions @ (before, after) in &matched.pairs {
-        let theirs = metrics(&baseline.plan, *before, asked);
-        for (metric, margin) in metrics(&study.plan, *after, asked) {
-            let same = theirs.iter().find(|(their, _)| their.key == metric.key);
-            if let Some((_, their)) = same {
-                shared.push((*conditions, metric, margin.filter(|margin| Some(*margin) == *their)));
+    let shared_of = |asked: &dyn Fn(usize) -> Option<&'static Metric>| {
+        let mut shared = Vec::new();
+        for conditions @ (before, after) in &matched.pairs {
+            let theirs = metrics(&baseline.plan, *before, asked(*after));
+            for (metric, margin) in metrics(&study.plan, *after, asked(*after)) {
+                let same = theirs.iter().find(|(their, _)| their.key == metric.key);
+                if let Some((_, their)) = same {
+                    shared.push((*conditions, metric, margin.filter(|margin| Some(*margin) == *their)));
+                }
             }
         }
+        shared
+    };
+    let mut shared = shared_of(&|_| asked);
+    if shared.is_empty() && asked.is_none() && study.plan.exact {
+        // Studies of earlier versions are judged by all instructions, those of programs included.
+        shared = shared_of(&|condition| Some(main_of(&study.plan, condition)));
     }
     if shared.is_empty() {
         let of = |outline: &Outline| metrics_to_compare(&outline.plan, request).map(|all| all.join(", "));
@@ -173,7 +188,9 @@ fn subject(
     let condition = &studies[1].plan.conditions[conditions.1];
     let subject =
         Subject::new(&condition.workload.name, (metric.key, metric.unit), labels, observations, question);
+    let environments = studies.iter().flat_map(|study| &study.environments);
     Some(Subject {
+        notes: of_builds(environments, metric).into_iter().collect(),
         boots: BootNames::Named(boots),
         quality: Some(Quality::of(metric)),
         truth: truth::of(&studies[1].plan, &studies[1].environments),

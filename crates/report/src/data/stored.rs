@@ -4,6 +4,7 @@ use stats::{Against, Margin, Observation, Question};
 use store::StoredStudy;
 use study::{Condition, Name, Plan, Quality};
 
+use crate::data::differences::of_builds;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::limits;
@@ -28,6 +29,7 @@ pub(crate) fn subjects(
     let labels: Vec<Name> = stored.plan.conditions.iter().map(|condition| condition.label.clone()).collect();
     let truth = truth(stored);
     let carried = carried(stored);
+    let environments = || stored.boots.iter().map(|boot| &boot.environment);
     let subject = |target: &Target| {
         // All conditions of the workload, compared or not, show how boots affect conditions.
         let conditions = &stored.plan.conditions;
@@ -63,7 +65,7 @@ pub(crate) fn subjects(
         let is_counted = stored.plan.exact && exact::is_count(target.metric);
         Ok(Subject {
             compared: Some(compared),
-            notes: cannot_differ.into_iter().collect(),
+            notes: cannot_differ.into_iter().chain(of_builds(environments(), target.metric)).collect(),
             without: without(&stored.plan),
             quality: Some(Quality::of(target.metric)),
             truth,

@@ -104,8 +104,8 @@ pub(crate) fn own_targets(plan: &Plan) -> Vec<Target> {
 /// The metric in which the study compares; in exact mode a count, whatever the file says.
 fn metric_of(plan: &Plan, comparison: &study::Comparison) -> &'static Metric {
     let kind = plan.conditions[comparison.baseline].workload.traffic.kind;
-    let metric = study::metric::find(&comparison.metric).unwrap_or_else(|| kind.primary_metric());
-    if plan.exact && !exact::is_count(metric) { kind.exact_metric() } else { metric }
+    let metric = study::metric::find(&comparison.metric).filter(|one| !plan.exact || exact::is_count(one));
+    metric.unwrap_or_else(|| kind.main_metric(plan.exact))
 }
 
 /// Compares the same conditions with another of them.

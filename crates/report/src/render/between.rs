@@ -99,6 +99,8 @@ impl BetweenStudies {
         let unmeasured = matched.pairs.iter().filter(|pair| !conditions.contains(pair));
         let unmeasured: Vec<usize> = unmeasured.map(|(_, condition)| *condition).collect();
         let differences = matched::differences(baseline, study, Some(&matched));
+        let of_metrics = comparisons.iter().flat_map(|group| group.notes.clone());
+        let notes = of_metrics.chain([baseline, study].into_iter().flat_map(notes)).collect();
         Ok(Self {
             baseline: Named::of(&baseline.row),
             study: Named::of(&study.row),
@@ -109,7 +111,7 @@ impl BetweenStudies {
             only_in_baseline: label(baseline, &matched.only_baseline),
             only_in_study: label(study, &matched.only_study),
             not_measured: label(study, &unmeasured),
-            notes: [baseline, study].into_iter().flat_map(notes).collect(),
+            notes,
         })
     }
 

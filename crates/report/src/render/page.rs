@@ -156,8 +156,7 @@ impl Results {
         let id = self.study;
         let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
         let counts = self.conditions.first().map(|one| exact::counted_unit(one.kind));
-        let counts =
-            counts.filter(|_| self.stored.plan.exact).map(|per| format!("kernel_instructions_{per}"));
+        let counts = counts.filter(|_| self.stored.plan.exact).map(|per| format!("instructions_{per}"));
         let other = if self.conditions.iter().any(|condition| condition.kind.is_rr()) {
             "latency_p99"
         } else if self.conditions.iter().any(|condition| condition.kind.is_received()) {

@@ -52,7 +52,7 @@ impl Results {
         let plan = &self.stored.plan;
         for condition in plan.conditions.iter().filter(|_| !self.has_measurements()) {
             let kind = condition.workload.traffic.kind;
-            let metric = if plan.exact { kind.exact_metric() } else { kind.primary_metric() };
+            let metric = kind.main_metric(plan.exact);
             let own = self.stored.runs.iter().filter(|run| run.condition == condition.index);
             let values: Vec<f64> =
                 own.filter(disturbed).filter_map(|run| run.metrics.get(metric.key)).copied().collect();
@@ -78,7 +78,7 @@ impl Results {
             .optional(&[STARTED]);
         for run in &self.stored().runs {
             let Some(condition) = self.stored.plan.conditions.get(run.condition) else { continue };
-            let metric = condition.workload.traffic.kind.primary_metric();
+            let metric = condition.workload.traffic.kind.main_metric(self.stored.plan.exact);
             let boot = boot(run);
             let (result, unit) = match (run.status, run.metrics.get(metric.key)) {
                 (RunStatus::Failed, _) => ("failed".to_owned(), ""),

@@ -2,7 +2,6 @@
 
 use study::Kind;
 
-use crate::data::exact;
 use crate::data::truth;
 use crate::render::column::{columns, counted as columns_of_counts};
 use crate::render::exhibit::Exhibit;
@@ -93,8 +92,7 @@ impl Results {
 
     /// A table of conditions without a comparison, in the main metric of their traffic.
     fn uncompared<'a>(&'a self, workload: &'a str, kind: Kind, conditions: &[&'a Condition]) -> Summary<'a> {
-        let counts = || study::metric::find(&format!("instructions_{}", exact::counted_unit(kind)));
-        let primary = if self.stored.plan.exact { counts() } else { None }.unwrap_or(kind.primary_metric());
+        let primary = kind.main_metric(self.stored.plan.exact);
         let mut summary = Summary::new(workload, primary.key, primary.unit, None);
         for own in conditions {
             let value = own.means.get(primary.key).copied();

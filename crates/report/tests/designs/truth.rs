@@ -163,19 +163,26 @@ fn exact_mode_judges_by_its_resolution_and_says_what_it_does_not_see() {
     insta::assert_snapshot!("exact_compare", compared(&stored));
     // What does not repeat to the resolution has no verdict, and that is said before all else.
     let baseline = stored.runs.iter().position(|run| run.condition == 0 && !run.warmup).unwrap();
-    stored.runs[baseline].metrics.insert("instructions_byte".to_owned(), 4.5);
+    stored.runs[baseline].metrics.insert("kernel_instructions_byte".to_owned(), 4.5);
     for text in [page(&stored), compared(&stored)] {
         let first = text.lines().nth(1).unwrap();
         assert!(
-            first.starts_with("No verdict: instructions per byte of tso=on gro=on do not repeat"),
+            first.starts_with("No verdict: kernel instructions per byte of tso=on gro=on do not repeat"),
             "{text}"
         );
-        assert!(first.contains("4.000 in boot 1, 4.500 in boot 1, 12.5 % apart"), "{text}");
+        assert!(first.contains("3.000 in boot 1, 4.500 in boot 1, 50.0 % apart"), "{text}");
     }
     let json = serde_json::to_value(Results::new(&stored).unwrap()).unwrap();
     for row in json["comparisons"][0]["rows"].as_array().unwrap() {
         assert_eq!(row["verdict"], "inconclusive", "{row}");
     }
+    // The whole, where it is asked for, has the loops of the program in it.
+    stored.boots[0].environment.receiver.as_mut().unwrap().netassay = "0.2.0".to_owned();
+    let whole =
+        ComparisonRequest { metric: Some("instructions_byte".to_owned()), ..ComparisonRequest::default() };
+    let text = Comparisons::new(&stored, &whole).unwrap().text(Layout::PLAIN);
+    assert!(text.contains("different builds of netassay made the traffic (0.1.0; 0.2.0)"), "{text}");
+    assert!(!compared(&stored).contains("different builds"));
 }
 
 #[test]
@@ -207,7 +214,7 @@ fn an_answer_that_depends_on_how_copies_are_counted_says_so_with_both() {
             ("words", _) => 10_000.0,
             _ => 12_000.0,
         };
-        vec![("instructions_packet", count)]
+        vec![("kernel_instructions_packet", count)]
     });
     let text = page(&stored);
     for said in [

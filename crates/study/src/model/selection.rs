@@ -33,7 +33,8 @@ impl Selection {
 /// A comparison as the file asks for it. `Request::default()` is that of a file without any.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Request {
-    /// The metric; if absent, the workload's main one, in exact mode its instructions.
+    /// The metric; if absent, the workload's main one, in exact mode the kernel's
+    /// instructions.
     pub(crate) metric: Option<&'static Metric>,
     /// The condition compared with; the first one if absent.
     pub(crate) baseline: Option<Selection>,

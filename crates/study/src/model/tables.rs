@@ -365,7 +365,7 @@ pub(crate) const COMPARISON: Table = Table {
         may(
             "metric",
             Part::Metric,
-            "The metric. Default: the workload's main one. A bare metric of a side (`cpu`) is the transmitter's.",
+            "The metric. Default: the workload's main one, in exact mode the kernel's instructions. A bare metric of a side (`cpu`) is the transmitter's.",
         ),
         may("only", Part::Levels, "The conditions that take part. Default: all."),
     ],

@@ -49,8 +49,7 @@ pub(crate) fn resolve(
     let mut found = false;
     for (workload, copies) in worlds(planned) {
         let kind = workload.traffic.kind;
-        let primary = || if exact { kind.exact_metric() } else { kind.primary_metric() };
-        let metric = request.metric.unwrap_or_else(primary);
+        let metric = request.metric.unwrap_or_else(|| kind.main_metric(exact));
         let members: Vec<&(Cell, &Condition)> = planned
             .iter()
             .filter(|(cell, condition)| {

@@ -6,6 +6,8 @@ mod member;
 mod series;
 mod text;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use stats::Correction;
 use study::metric::Metric;
@@ -13,6 +15,7 @@ use study::metric::Metric;
 use self::member::{Member, notes};
 pub use self::series::Series;
 use crate::data::chosen::HistoryOrder;
+use crate::data::differences::of_builds;
 use crate::data::error::Error;
 use crate::data::exact;
 use crate::data::metric::known;
@@ -95,12 +98,16 @@ impl History {
                 before.map_or_else(Vec::new, |one| differences(one, &entry.outline)),
             ));
         }
+        let environments = || members.entries.iter().flat_map(|(entry, _)| &entry.outline.environments);
+        let builds: BTreeSet<String> =
+            pairs.iter().filter_map(|(_, metric)| of_builds(environments(), metric)).collect();
+        let notes = members.entries.iter().flat_map(|(entry, _)| notes(entry));
         Ok(Some(Self {
             name: newest.row.name.clone(),
             order,
             confidence: request.confidence,
             method: method(&series, request, is_counted),
-            notes: members.entries.iter().flat_map(|(entry, _)| notes(entry)).collect(),
+            notes: builds.into_iter().chain(notes).collect(),
             studies,
             left_out: members.left_out,
             series,

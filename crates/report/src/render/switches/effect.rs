@@ -153,10 +153,10 @@ pub struct Held {
 }
 
 /// The metrics of advice: the rate, the tail of the latency, and CPU time per unit of work on each
-/// side, of guests also the host's; in exact mode the instructions per unit of work.
+/// side, of guests also the host's; in exact mode the kernel's instructions per unit of work.
 pub(in crate::render) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
     if exact {
-        return vec![kind.exact_metric()];
+        return vec![kind.main_metric(true)];
     }
     let per = exact::unit_of_work(kind);
     let mut keys = vec![kind.primary_metric().key.to_owned()];
