@@ -48,22 +48,22 @@ impl Profiler {
         let takes = if on_cpu > 0.0 { on_cpu } else { lasts };
         let turn = (takes * f64::from(work.messages())).max(1.0);
         let turns = (SAMPLES / f64::from(PARTS) * self.period as f64 / turn).ceil() as u32;
-        let mut samples = Samples::default();
+        let mut parts: Vec<Samples> = Vec::new();
         let mut means = None;
         for part in 0..PARTS {
             let mut sampler = self.sampler(longer(part, takes.min(self.period as f64)))?;
             sampler.start().map_err(said)?;
             work.repeat(turns.max(1)).map_err(said)?;
-            samples.add(sampler.stop().map_err(said)?);
+            parts.push(sampler.stop().map_err(said)?);
             means = Some(sampler.means());
         }
         let whose = (&self.threads, &softirq_threads());
         let means = means.map(|means| (means, self.period));
-        let profile = means.map(|means| Profile::of(&samples, &self.symbols, means, whose, on_cpu));
+        let profile = means.map(|means| Profile::of(&parts, &self.symbols, means, whose, on_cpu));
         profile.filter(|profile| profile.samples > 0).ok_or_else(|| {
             format!(
                 "no sample met the work, {} others: the kernel's timer does not tick",
-                samples.taken.len()
+                parts.iter().map(|part| part.taken.len()).sum::<usize>()
             )
             .into()
         })

@@ -192,7 +192,7 @@ fn traced() -> trace::Account {
             samples: 3,
             elsewhere: 1,
             lost: 2,
-            functions: vec![host::perf::Own { name: "f".to_owned(), samples: 3 }],
+            functions: vec![host::perf::Own { name: "f".to_owned(), samples: 3, error: Some(1.5) }],
             stacks: vec![host::perf::Stack { frames: vec![0], samples: 3 }],
         }),
     }

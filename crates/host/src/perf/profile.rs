@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 
 use serde::{Deserialize, Serialize};
 
@@ -49,13 +51,17 @@ pub enum Means {
 }
 
 /// A function.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Own {
     /// Its name; what the compiler copied into it is a part of it.
     pub name: String,
     /// The samples in which it ran itself, not a function that it called.
     pub samples: u64,
+    /// The standard error of that number, by the parts in which the samples were taken; `None` of
+    /// one part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
 }
 
 /// A stack.
@@ -77,69 +83,79 @@ pub struct Cost {
     pub share: f64,
     /// Its cost for a message.
     pub cost: f64,
-    /// The standard error of that cost, of the number of samples.
+    /// The standard error of that cost, by the parts in which the samples were taken; of one part,
+    /// or stored before it was kept, by their number.
     pub error: f64,
 }
 
 /// What stands for a function outside of the kernel, and for one without a name.
 const USER: &str = "[user]";
+/// The kernel's way out of a system call. It runs with interrupts off, so that the timer meets it
+/// at the first instruction of user space.
+const RETURN: &str = "[return to user]";
 const UNKNOWN: &str = "[unknown]";
 /// The root of what a thread of the kernel does for soft interrupts.
 const SOFTIRQ: &str = "[ksoftirqd]";
 
 impl Profile {
-    /// Sums up samples, one each `period`, of threads of the work, which take the CPU for `message`
-    /// long a message, and of threads for soft interrupts.
+    /// Sums up samples, one each `period`, taken in some parts, of threads of the work, which take
+    /// the CPU for `message` long a message, and of threads for soft interrupts.
     #[must_use]
     pub fn of(
-        samples: &Samples,
+        parts: &[Samples],
         symbols: &Symbols,
         (means, period): (Means, u64),
         (threads, softirqs): (&BTreeSet<u32>, &BTreeSet<u32>),
         message: f64,
     ) -> Self {
-        let mut of_work = HashMap::<(bool, &Sample), u64>::new();
-        let mut elsewhere = 0;
-        for sample in &samples.taken {
-            let is_softirq = softirqs.contains(&sample.thread);
-            match is_softirq || threads.contains(&sample.thread) {
-                true => *of_work.entry((is_softirq, sample)).or_default() += 1,
-                false => elsewhere += 1,
+        let mut stacks = BTreeMap::<Vec<&str>, u64>::new();
+        // Of each function the samples in each part.
+        let mut own = BTreeMap::<&str, Vec<u64>>::new();
+        let mut all = vec![0; parts.len()];
+        let (mut elsewhere, mut in_softirqs) = (0, 0);
+        for (part, samples) in parts.iter().enumerate() {
+            for sample in &samples.taken {
+                let is_softirq = softirqs.contains(&sample.thread);
+                if !is_softirq && !threads.contains(&sample.thread) {
+                    elsewhere += 1;
+                    continue;
+                }
+                let stack = named(sample, symbols, is_softirq);
+                for (place, name) in stack.iter().enumerate() {
+                    let counts = own.entry(*name).or_insert_with(|| vec![0; parts.len()]);
+                    counts[part] += u64::from(place + 1 == stack.len());
+                }
+                *stacks.entry(stack).or_default() += 1;
+                all[part] += 1;
+                in_softirqs += u64::from(is_softirq);
             }
         }
-        let mut stacks = BTreeMap::<Vec<&str>, u64>::new();
-        for ((is_softirq, sample), count) in &of_work {
-            *stacks.entry(named(sample, symbols, *is_softirq)).or_default() += count;
-        }
-        let all: u64 = stacks.values().sum();
-        let in_softirqs: u64 =
-            of_work.iter().filter(|((is_softirq, _), _)| *is_softirq).map(|(_, count)| count).sum();
+        let samples: u64 = all.iter().sum();
+        let functions = own.into_iter().map(|(name, counts)| Own {
+            name: name.to_owned(),
+            samples: counts.iter().sum(),
+            error: error_of_count(&counts, &all),
+        });
         let empty = Self {
             means,
             period,
-            message: message * all as f64 / (all - in_softirqs).max(1) as f64,
-            samples: all,
+            message: message * samples as f64 / (samples - in_softirqs).max(1) as f64,
+            samples,
             elsewhere,
-            lost: samples.lost,
-            functions: Vec::new(),
+            lost: parts.iter().fold(0, |lost, part| part.lost.saturating_add(lost)),
+            functions: functions.collect(),
             stacks: Vec::new(),
         };
         empty.filled(stacks)
     }
 
     fn filled(mut self, stacks: BTreeMap<Vec<&str>, u64>) -> Self {
-        let mut own = BTreeMap::<&str, u64>::new();
-        for (stack, count) in &stacks {
-            for (place, name) in stack.iter().enumerate() {
-                *own.entry(name).or_default() += if place + 1 == stack.len() { *count } else { 0 };
-            }
-        }
-        let mut functions: Vec<(&str, u64)> = own.into_iter().collect();
-        functions.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        functions.truncate(MOST_FUNCTIONS);
+        self.functions.sort_by_key(|own| std::cmp::Reverse(own.samples));
+        self.functions.truncate(MOST_FUNCTIONS);
         let place = |index: usize| u16::try_from(index).unwrap_or(u16::MAX);
+        let names = self.functions.iter().enumerate();
         let numbers: HashMap<&str, u16> =
-            functions.iter().enumerate().map(|(index, (name, _))| (*name, place(index))).collect();
+            names.map(|(index, own)| (own.name.as_str(), place(index))).collect();
         let mut kept: Vec<Stack> = stacks
             .iter()
             .filter_map(|(stack, samples)| {
@@ -149,8 +165,6 @@ impl Profile {
             .collect();
         kept.sort_by_key(|stack| std::cmp::Reverse(stack.samples));
         kept.truncate(MOST_STACKS);
-        self.functions =
-            functions.into_iter().map(|(name, samples)| Own { name: name.to_owned(), samples }).collect();
         self.stacks = kept;
         self
     }
@@ -161,7 +175,8 @@ impl Profile {
         let all = self.samples.max(1) as f64;
         let cost = |own: &Own| {
             let share = own.samples as f64 / all;
-            let error = self.message * (share * (1.0 - share) / all).max(0.0).sqrt();
+            let error = own.error.unwrap_or_else(|| (all * share * (1.0 - share)).max(0.0).sqrt());
+            let error = self.message * error / all;
             Cost { name: own.name.clone(), share, cost: self.message * share, error }
         };
         self.functions.iter().filter(|own| own.samples > 0).map(cost).collect()
@@ -211,9 +226,31 @@ impl Profile {
             && self.functions.len() <= MOST_FUNCTIONS
             && self.stacks.len() <= MOST_STACKS
             && self.stacks.iter().all(stack)
+            && self.functions.iter().all(|own| own.error.is_none_or(|error| error >= 0.0))
             && fits(self.functions.iter().map(|own| own.samples).collect())
             && fits(self.stacks.iter().map(|stack| stack.samples).collect())
     }
+}
+
+/// The standard error of the sum of these counts, out of `all` samples of each part. Samples of one
+/// part depend on each other, because messages take the same time each; those of two parts, whose
+/// periods differ, do not (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, section 3.12: the
+/// variance of a proportion by clusters of unlike sizes).
+fn error_of_count(counts: &[u64], all: &[u64]) -> Option<f64> {
+    let parts = counts.len() as f64;
+    let share = counts.iter().sum::<u64>() as f64 / all.iter().sum::<u64>().max(1) as f64;
+    let apart = |(count, all): (&u64, &u64)| (*count as f64 - share * *all as f64).powi(2);
+    let apart: f64 = counts.iter().zip(all).map(apart).sum();
+    (parts > 1.0).then(|| (apart * parts / (parts - 1.0)).sqrt())
+}
+
+/// Whether the instruction before this address of this process is a system call.
+fn is_behind_call(address: u64) -> bool {
+    const CALL: [u8; 2] = [0x0f, 0x05];
+    let mut code = [0; CALL.len()];
+    let begin = address.saturating_sub(CALL.len() as u64);
+    let read = File::open("/proc/self/mem").and_then(|memory| memory.read_exact_at(&mut code, begin));
+    read.is_ok() && code == CALL
 }
 
 /// The functions of a sample, the outermost first.
@@ -224,7 +261,7 @@ fn named<'s>(sample: &Sample, symbols: &'s Symbols, is_softirq: bool) -> Vec<&'s
     let innermost = sample.stack.iter().take(MOST_FRAMES).enumerate().map(address);
     let mut names: Vec<&str> = innermost.map(|address| symbols.at(address).unwrap_or(UNKNOWN)).collect();
     if names.is_empty() {
-        names.push(USER);
+        names.push(if sample.user.is_some_and(is_behind_call) { RETURN } else { USER });
     }
     names.extend(is_softirq.then_some(SOFTIRQ));
     names.reverse();
@@ -259,13 +296,16 @@ mod tests {
     fn sample(thread: u32, functions: &[u64]) -> Sample {
         // Where it is, or where it returns to: behind the last instruction of the caller.
         let address = |(place, number): (usize, &u64)| BEGIN + 16 * number + if place == 0 { 0 } else { 16 };
-        Sample { thread, stack: functions.iter().enumerate().map(address).collect() }
+        Sample { thread, stack: functions.iter().enumerate().map(address).collect(), user: None }
     }
 
     fn profile(taken: Vec<Sample>) -> Profile {
-        let samples = Samples { taken, lost: 2 };
+        of_parts(&[Samples { taken, lost: 2 }])
+    }
+
+    fn of_parts(parts: &[Samples]) -> Profile {
         let threads = (&BTreeSet::from([1]), &BTreeSet::from([2]));
-        Profile::of(&samples, &symbols(64), (Means::Cpus, 1000), threads, MESSAGE)
+        Profile::of(parts, &symbols(64), (Means::Cpus, 1000), threads, MESSAGE)
     }
 
     #[test]
@@ -290,6 +330,68 @@ mod tests {
         assert!((costs[0].error - 600.0 * (0.6 * 0.4 / 5.0f64).sqrt()).abs() < 1e-9);
         assert!(costs.iter().all(|cost| cost.name != "f1"), "{costs:?}");
         assert!((costs.iter().map(|cost| cost.cost).sum::<f64>() - 600.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_way_out_of_a_system_call_is_the_kernels() {
+        let code: [u8; 3] = [0x0f, 0x05, 0xc3];
+        let at =
+            |place: u64| Sample { thread: 1, stack: Vec::new(), user: Some(code.as_ptr() as u64 + place) };
+        let found = profile(vec![at(2), at(2), at(3), Sample { user: Some(1), ..at(0) }]);
+        let own: Vec<(&str, u64)> =
+            found.functions.iter().map(|own| (own.name.as_str(), own.samples)).collect();
+        assert_eq!(own, [(RETURN, 2), (USER, 2)]);
+    }
+
+    /// Numbers from 0 to 1, the same each time (Steele et al., OOPSLA 2014: SplitMix64).
+    fn draw(state: &mut u64) -> f64 {
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) as f64 / u64::MAX as f64
+    }
+
+    /// Profiles of functions with known shares, whose samples come in bunches of so many on average
+    /// inside each part: the costs lie around the true ones as far as the standard errors say.
+    #[test]
+    fn errors_are_as_large_as_costs_are_off() {
+        const SHARES: [f64; 4] = [0.035, 0.1, 0.265, 0.6];
+        const PROFILES: u32 = 600;
+        let mut state = 1;
+        // How much too small errors by the number of samples alone are.
+        for (again, too_small) in [(0.0, 1.0), (1.0 / 3.0, 1.4), (0.8, 2.7)] {
+            let [mut apart, mut said, mut by_number, mut within] = [0.0; 4];
+            for _ in 0..PROFILES {
+                let mut part = |size: u64| {
+                    let mut function = 0;
+                    let next = |place: u64| {
+                        if place == 0 || draw(&mut state) >= again {
+                            let drawn = draw(&mut state);
+                            let sums = (1..SHARES.len()).map(|one| SHARES[..one].iter().sum::<f64>());
+                            function = sums.filter(|sum| *sum < drawn).count() as u64;
+                        }
+                        sample(1, &[function])
+                    };
+                    Samples { taken: (0..size).map(next).collect(), lost: 0 }
+                };
+                // Parts are of unlike sizes.
+                let parts: Vec<Samples> = (0..64).map(|number| part(20 + number % 7)).collect();
+                for cost in of_parts(&parts).costs() {
+                    let share = SHARES[cost.name[1..].parse::<usize>().unwrap()];
+                    let (off, all) = ((cost.share - share).abs(), 64.0 * 23.0);
+                    apart += off.powi(2) / (share * (1.0 - share) / all);
+                    said += (cost.error / MESSAGE).powi(2) / (share * (1.0 - share) / all);
+                    by_number += 1.0;
+                    within += f64::from(u8::from(off * MESSAGE <= 1.96 * cost.error));
+                }
+            }
+            let ratio = (apart / said).sqrt();
+            let within = within / by_number;
+            assert!((0.93..=1.07).contains(&ratio), "in bunches {again}: {ratio}");
+            assert!((0.92..=0.97).contains(&within), "in bunches {again}: {within}");
+            let alone = (apart / by_number).sqrt();
+            assert!((alone / too_small - 1.0).abs() < 0.1, "in bunches {again}: {alone}");
+        }
     }
 
     #[test]

@@ -8,6 +8,8 @@ pub struct Sample {
     /// The addresses in the kernel, the one that ran first, then those to which functions return.
     /// None in user space.
     pub stack: Vec<u64>,
+    /// The address in user space, where the thread ran there.
+    pub user: Option<u64>,
 }
 
 /// Samples in the order in which they were taken.
@@ -67,9 +69,10 @@ impl Sample {
         if stack.is_empty() {
             stack.extend(Some(address).filter(is_kernel));
         }
+        let user = Some(address).filter(|_| stack.is_empty());
         // Process and thread, of 32 bits each in the machine's order.
         let [_, _, _, _, thread @ ..] = of.to_ne_bytes();
-        Self { thread: u32::from_ne_bytes(thread), stack }
+        Self { thread: u32::from_ne_bytes(thread), stack, user }
     }
 }
 
@@ -97,8 +100,9 @@ mod tests {
         let inside = record(SAMPLE, &[KERNEL + 5, thread(9), 3, CONTEXT_KERNEL, KERNEL + 5, KERNEL + 1]);
         let outside = record(SAMPLE, &[0x400_000, thread(9), 0]);
         let samples = Samples::parse(&[inside, record(LOST, &[1, 40]), outside].concat());
-        let expected = [vec![KERNEL + 5, KERNEL + 1], vec![]].map(|stack| Sample { thread: 9, stack });
-        assert_eq!(samples, Samples { taken: expected.into(), lost: 40 });
+        let inside = Sample { thread: 9, stack: vec![KERNEL + 5, KERNEL + 1], user: None };
+        let outside = Sample { thread: 9, stack: Vec::new(), user: Some(0x400_000) };
+        assert_eq!(samples, Samples { taken: vec![inside, outside], lost: 40 });
     }
 
     proptest! {

@@ -215,7 +215,7 @@ mod tests {
             Err(error) => panic!("{error}"),
         };
         let threads = (&[own].into(), &BTreeSet::new());
-        let profile = Profile::of(&samples, &symbols, (sampler.means(), 250_689), threads, 1.0);
+        let profile = Profile::of(&[samples], &symbols, (sampler.means(), 250_689), threads, 1.0);
         // However busy the machine is: of this thread's samples. It fills memory with zeros.
         let inside = |name: &str| -> u64 { profile.stacks_with(name).map(|stack| stack.samples).sum() };
         assert!(inside("ksys_read") * 2 > profile.samples, "{profile:?}");

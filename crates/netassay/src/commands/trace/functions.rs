@@ -72,7 +72,8 @@ fn dearest<'d>(sampled: &[Sampled<'d>]) -> Vec<&'d str> {
 fn sentences(sampled: &[Sampled<'_>], unit: &str, whose: &str) -> Vec<String> {
     let mut said = vec![format!(
         "{unit} of CPU for a message {whose}, without probes, in the function itself and what the compiler copied into it; \
-         ±: standard error by the number of samples"
+         ±: standard error, by how far the parts of the profile differ; [return to user]: the kernel's way out of system \
+         calls, which interrupts meet behind it"
     )];
     for one in sampled {
         let of = if sampled.len() == 1 {
