@@ -30,7 +30,8 @@ in_two_sizes! { 400, 2000, "2,000 experiments, of which the gate makes 400":
 }
 
 in_two_sizes! { 400, 100_000, "100,000 experiments, of which the gate makes 400":
-    the_noisiest_condition_keeps_five_percent_by_itself
+    the_noisiest_condition_keeps_five_percent_by_itself_nested
+    the_noisiest_condition_keeps_five_percent_by_itself_crossed
 }
 
 in_two_sizes! { 100, 300, "300 experiments, of which the gate makes 100":
@@ -300,52 +301,48 @@ fn a_family_of_eight_errs_as_one(experiments: usize) {
     }
 }
 
+fn the_noisiest_condition_keeps_five_percent_by_itself_nested(experiments: usize) {
+    the_noisiest_condition_keeps_five_percent(false, experiments);
+}
+
+fn the_noisiest_condition_keeps_five_percent_by_itself_crossed(experiments: usize) {
+    the_noisiest_condition_keeps_five_percent(true, experiments);
+}
+
 /// The noisiest of several conditions beside each other one, and its mean: nothing makes up for a
 /// larger error rate there, as a family does.
-fn the_noisiest_condition_keeps_five_percent_by_itself(experiments: usize) {
-    let cases: [(&[f64], u32); 6] = [
-        (&[1.5, 0.5, 3.0, 1.5], 3),
-        (&[1.5, 0.5, 3.0, 1.5], 5),
-        (&[1.0; 4], 3),
-        (&[3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], 3),
-        (&[1.0, 1.0, 10.0], 4),
-        (&[2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], 8),
-    ];
+fn the_noisiest_condition_keeps_five_percent(is_crossed: bool, experiments: usize) {
+    let cases: [(&[f64], u32); 3] =
+        [(&[3.0, 1.5, 0.5, 1.5], 3), (&[3.0, 1.5, 0.5, 1.5], 5), (&[3.0, 1.0, 1.0, 1.0, 1.0, 1.0], 3)];
     for (case, (sds, boots)) in cases.into_iter().enumerate() {
-        for is_crossed in [false, true] {
-            let mut random = ChaCha8Rng::seed_from_u64(90 + case as u64);
-            let noisiest = (0..sds.len()).max_by(|one, other| sds[*one].total_cmp(&sds[*other])).unwrap();
-            let question = Question { correction: Correction::None, ..Question::against(noisiest) };
-            let mut wrong = vec![0; sds.len()];
-            for _ in 0..experiments {
-                let common: Vec<f64> = (0..boots).map(|_| 3.0 * normal(&mut random)).collect();
-                let mut runs = Vec::new();
-                for (condition, sd) in sds.iter().enumerate() {
-                    for (number, common) in (0..boots).zip(&common) {
-                        let (boot, common) = match is_crossed {
-                            true => (number, *common),
-                            false => (condition as u32 * boots + number, 0.0),
-                        };
-                        runs.push(Observation {
-                            condition,
-                            boot,
-                            value: 100.0 + common + sd * normal(&mut random),
-                        });
-                    }
+        let mut random = ChaCha8Rng::seed_from_u64(90 + case as u64);
+        let question = Question { correction: Correction::None, ..Question::against(0) };
+        let mut wrong = vec![0; sds.len()];
+        for _ in 0..experiments {
+            let common: Vec<f64> = (0..boots).map(|_| 3.0 * normal(&mut random)).collect();
+            let mut runs = Vec::new();
+            for (condition, sd) in sds.iter().enumerate() {
+                for (number, common) in (0..boots).zip(&common) {
+                    let (boot, common) = match is_crossed {
+                        true => (number, *common),
+                        false => (condition as u32 * boots + number, 0.0),
+                    };
+                    let value = 100.0 + common + sd * normal(&mut random);
+                    runs.push(Observation { condition, boot, value });
                 }
-                let analysis = analyse(&runs, &question).unwrap();
-                for one in &analysis.comparisons {
-                    wrong[one.condition] += usize::from(!holds(one.interval, 0.0));
-                }
-                wrong[noisiest] += usize::from(!holds(analysis.conditions[noisiest].interval, 100.0));
             }
-            // Of 100,000 experiments fewer than 5.75 %: with few boots the rate is up to 5.4 %.
-            let most = *expected(0.055, experiments).end();
-            assert!(
-                wrong.iter().all(|count| *count <= most),
-                "{wrong:?} of {experiments}: {sds:?}, {boots} boots"
-            );
+            let analysis = analyse(&runs, &question).unwrap();
+            wrong[0] += usize::from(!holds(analysis.conditions[0].interval, 100.0));
+            for one in &analysis.comparisons {
+                wrong[one.condition] += usize::from(!holds(one.interval, 0.0));
+            }
         }
+        // With three boots the true rate is up to 5.6 %; of 100,000 experiments at most 5.74 %.
+        let most = *expected(0.055, experiments).end();
+        assert!(
+            wrong.iter().all(|count| *count <= most),
+            "{wrong:?} of {experiments}: {sds:?}, {boots} boots"
+        );
     }
 }
 
