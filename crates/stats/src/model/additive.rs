@@ -199,6 +199,8 @@ struct Satterthwaite {
     variance: f64,
     /// The sum of each part's square over its degrees of freedom.
     spread: f64,
+    /// The sum of the parts, and of each one over its degrees of freedom.
+    parts: (f64, f64),
     least_df: Option<f64>,
     is_unknown: bool,
 }
@@ -236,6 +238,8 @@ impl Satterthwaite {
 
     fn add(&mut self, part: f64, df: f64) {
         self.spread += part * part / df;
+        self.parts.0 += part;
+        self.parts.1 += part / df;
         self.is_unknown |= df == 0.0;
         self.least_df = Some(self.least_df.map_or(df, |least| least.min(df)));
     }
@@ -244,13 +248,18 @@ impl Satterthwaite {
     ///
     /// With few degrees of freedom Satterthwaite's are too many where one part is most of the
     /// variance (two means of three values err in up to 5.9 % instead of 5), and too few where two
-    /// are alike. So they grow later from those of one part to those of two, and then faster.
+    /// are alike. So they grow later from those of one part to those of two, and then faster. Those
+    /// of one part are the mean of all by their size, so that a part of next to nothing counts for
+    /// nothing.
     fn variance_and_df(&self) -> Option<(f64, f64)> {
         let least = self.least_df.filter(|_| !self.is_unknown)?;
-        let df = if self.spread > 0.0 { self.variance * self.variance / self.spread } else { least };
-        let more = df / least - 1.0;
+        if self.spread <= 0.0 {
+            return Some((self.variance, least.max(1.0)));
+        }
+        let one = self.parts.0 / self.parts.1;
+        let more = self.variance * self.variance / self.spread / one - 1.0;
         let more = if (0.0..1.0).contains(&more) { (3.0 * more.powi(3)).min(1.0) } else { more };
-        Some((self.variance, (least * (1.0 + more)).max(1.0)))
+        Some((self.variance, (one * (1.0 + more)).max(1.0)))
     }
 }
 
