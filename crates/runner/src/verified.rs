@@ -71,12 +71,17 @@ fn per_second(count: u64, side: &SideAccount) -> f64 {
     count as f64 * 1e9 / side.window.elapsed_ns.max(1) as f64
 }
 
+/// How much earlier, in s, a turn may end at its sender than at its receiver: on an idle machine
+/// 1 % of eight turns of 80 ms arrived beyond what was sent, in one flow of eight.
+const EDGES: f64 = 0.002;
+
 /// What other conditions sent of all that arrived in its turns: bytes of a TCP stream, whose
 /// numbers tell when they were sent, and datagrams that are more than were sent.
 fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     let turns = account.turns.as_ref()?;
     let share = if traffic.kind == Kind::UdpStream {
-        ways(traffic, account).filter_map(|(from, to)| too_many(from, to?)).fold(0.0, f64::max)
+        let edges = turns.turns.len() as f64 * EDGES;
+        ways(traffic, account).filter_map(|(from, to)| too_many(from, to?, edges)).fold(0.0, f64::max)
     } else {
         let after_others = turns.turns.iter().filter(|turn| turn.after != turns.own);
         let arrived: u64 = after_others.map(|turn: &CountedTurn| turn.work).fold(0, u64::saturating_add);
@@ -91,11 +96,13 @@ fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     })
 }
 
-/// The share of the datagrams that arrived beyond those sent. One may be under way at each end of
-/// the time that is counted.
-fn too_many(from: &SideAccount, to: &SideAccount) -> Option<f64> {
-    let [sent, arrived] = [from.window.load.sent.messages, to.window.load.received.messages];
-    Some(arrived.checked_sub(sent.saturating_add(2))? as f64 / arrived.max(1) as f64)
+/// The share of the datagrams that arrived beyond those sent, and beyond what `edges`, in s, let in
+/// and one datagram under way at each end of the time that is counted.
+fn too_many(from: &SideAccount, to: &SideAccount, edges: f64) -> Option<f64> {
+    let [sent, arrived] =
+        [from.window.load.sent.messages, to.window.load.received.messages].map(|count| count as f64);
+    let let_in = per_second(from.window.load.sent.messages, from) * edges;
+    Some((arrived - sent - let_in - 2.0) / arrived).filter(|share| *share > 0.0)
 }
 
 #[cfg(test)]
@@ -198,7 +205,7 @@ mod tests {
             let flow = [("fast", &fast, &accounts[0]), ("slow", &slow, &accounts[1])];
             let found = unverified(flow.into_iter());
             assert_eq!(found.is_none(), verified, "{arrived}: {found:?}");
-            assert!(found.is_none_or(|why| why.starts_with("slow: 12.5 % of what arrived")));
+            assert!(found.is_none_or(|why| why.starts_with("slow: 12.2 % of what arrived")));
         }
     }
 
