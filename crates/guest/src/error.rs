@@ -62,7 +62,7 @@ pub enum Error {
         name: String,
         /// How long was waited, by the clock.
         waited: Duration,
-        /// What its virtual CPUs did meanwhile.
+        /// The state of its virtual CPUs.
         hang: Hang,
         /// Whether it did not come as far as its kernel.
         packed: bool,
@@ -74,7 +74,7 @@ pub enum Error {
     Stuck {
         /// The guest.
         name: String,
-        /// What its virtual CPUs did meanwhile.
+        /// The state of its virtual CPUs.
         hang: Hang,
         /// The console's last lines.
         console: String,

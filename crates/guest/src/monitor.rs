@@ -19,7 +19,7 @@ pub(crate) struct Monitor {
     asked: bool,
 }
 
-/// What a CPU did at one time.
+/// The state of a CPU at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cpu {
     /// Its general registers, as QEMU prints them.
@@ -37,7 +37,7 @@ impl Monitor {
         Ok(Self { stream, heard: Vec::new(), asked: false })
     }
 
-    /// What the CPU did when it was last asked, if the answer has come; and asks again.
+    /// The state of the CPU as of the last question, if the answer has come; and asks again.
     pub(crate) fn look(&mut self) -> Option<Cpu> {
         let mut piece = [0; 4096];
         while let Ok(count @ 1..) = self.stream.read(&mut piece) {

@@ -10,15 +10,15 @@ use crate::threads::Work;
 /// How long the virtual CPUs of a booting guest may be idle. They never are, except while init
 /// waits for a device (10 s).
 const IDLE: Duration = Duration::from_secs(15);
-/// The same of a guest that works: it may wait for another one.
+/// How long the virtual CPUs of a guest at work may be idle: it may wait for another guest.
 const IDLE_AT_WORK: Duration = Duration::from_secs(60);
 /// An idle guest may use a CPU for one part in this many: its timers tick.
 const TICKS: u32 = 20;
 /// How much of their time the virtual CPUs may take while the first one stands, with the same
 /// registers, before the kernel has printed anything. Nothing is waited for there.
 const STANDS: Duration = Duration::from_secs(5);
-/// The same of a kernel that runs: one that measures a timer waits in a loop, up to 6 s if
-/// emulated.
+/// How much once the kernel has printed something: a kernel that measures a timer waits in a loop,
+/// up to 6 s if emulated.
 const STANDS_LATER: Duration = Duration::from_secs(30);
 /// How often it must be seen there.
 const LOOKS: u32 = 3;
@@ -26,7 +26,7 @@ const LOOKS: u32 = 3;
 /// an emulated one 1 to 3 s.
 const SILENT: Duration = Duration::from_secs(20);
 
-/// What decides whether to wait on.
+/// The record of a guest by which it is waited for, or given up.
 #[derive(Debug)]
 pub(crate) struct Patience {
     /// How long a boot may take, without waits of the virtual CPUs for a CPU.
@@ -39,7 +39,7 @@ pub(crate) struct Patience {
     active: Duration,
     looked: Duration,
     wanted: Duration,
-    /// What was heard of it, in bytes.
+    /// The length of its output so far, in bytes.
     said: u64,
     /// Where the first CPU was when it last moved, how much time they had taken then, and how often
     /// it has been there since.
@@ -53,7 +53,7 @@ pub(crate) struct Look {
     pub(crate) now: Duration,
     /// The work of the virtual CPUs; `None`: they do not exist yet.
     pub(crate) work: Option<Work>,
-    /// What was heard of it, in bytes.
+    /// The length of its output so far, in bytes.
     pub(crate) said: u64,
     /// Its first CPU, if QEMU has answered.
     pub(crate) cpu: Option<Cpu>,

@@ -9,7 +9,7 @@ pub(crate) fn command() -> String {
     joined(given())
 }
 
-/// The same without `--resume`.
+/// This command line without `--resume`.
 pub(crate) fn again() -> String {
     written(given())
 }

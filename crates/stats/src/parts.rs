@@ -81,7 +81,7 @@ pub fn explain(pairs: &[Vec<Divided>], level: f64) -> Result<Vec<Explained>, Sta
 
 /// Explains the differences of counts without noise, as [`crate::Analysis::by_resolution`] judges
 /// them: a difference of more than `resolution` % of the baseline's whole is real, a smaller one is
-/// equivalent. What does not repeat so well in the runs of one condition ([`apart`]) has no
+/// equivalent. What does not repeat so well in the runs of one condition ([`range`]) has no
 /// verdict.
 ///
 /// # Errors
@@ -95,7 +95,7 @@ pub fn explain_counts(pairs: &[Vec<Divided>], resolution: f64) -> Result<Vec<Exp
             let found = compare(runs, &question, value)?;
             let is_unlike = [false, true]
                 .into_iter()
-                .any(|side| apart(runs.iter().filter(|run| run.of_condition == side).map(value)) > within);
+                .any(|side| range(runs.iter().filter(|run| run.of_condition == side).map(value)) > within);
             Ok(found.by_resolution(resolution, (within, Margin::Absolute(within)), is_unlike))
         })
     };
@@ -103,7 +103,7 @@ pub fn explain_counts(pairs: &[Vec<Divided>], resolution: f64) -> Result<Vec<Exp
 }
 
 /// How far the highest of some counts is from the lowest; 0 of none.
-pub fn apart(counts: impl Iterator<Item = f64>) -> f64 {
+pub fn range(counts: impl Iterator<Item = f64>) -> f64 {
     let ends = (f64::INFINITY, f64::NEG_INFINITY);
     let (low, high) = counts.fold(ends, |(low, high), count| (low.min(count), high.max(count)));
     (high - low).max(0.0)

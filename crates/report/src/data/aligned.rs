@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use record::{PassedPlace, PathTrace};
 use serde::Serialize;
-use stats::parts::apart;
+use stats::parts::range;
 
 /// What traces of a path have in common.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +113,7 @@ impl Aligned {
         let costs: Vec<Vec<Vec<f64>>> =
             groups.iter().map(|traces| traces.iter().map(|trace| self.costs(trace)).collect()).collect();
         let furthest = |of: &dyn Fn(&[f64]) -> f64| -> f64 {
-            costs.iter().map(|runs| apart(runs.iter().map(|run| of(run)))).fold(0.0, f64::max)
+            costs.iter().map(|runs| range(runs.iter().map(|run| of(run)))).fold(0.0, f64::max)
         };
         let works = |place: &usize| !self.waits[place - 1] && !self.waits[*place];
         let moving = (1..self.waits.len()).filter(works).filter_map(|place| {

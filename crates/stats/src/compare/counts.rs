@@ -45,21 +45,12 @@ impl Comparison {
             _ => Verdict::Lower,
         };
         Comparison {
-            condition: self.condition,
-            baseline: self.baseline,
-            level: self.level,
-            mean: self.mean,
-            baseline_mean: self.baseline_mean,
-            difference,
             relative: share.is_finite().then_some(share),
-            boots_apart: self.boots_apart,
-            boots: self.boots,
-            boots_left_out: self.boots_left_out,
             margin: Some(margin),
             gap: is_unlike.then_some(Gap::Unlike),
             resolution: Some(resolution),
             verdict,
-            ..Comparison::default()
+            ..self.without_answer(Gap::Unlike)
         }
     }
 }
