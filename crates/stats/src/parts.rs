@@ -27,6 +27,13 @@ pub struct Divided {
     pub by_count: Vec<f64>,
 }
 
+impl Divided {
+    /// The part of the whole that is in none of its parts.
+    fn unexplained(&self) -> f64 {
+        self.whole - self.parts.iter().sum::<f64>()
+    }
+}
+
 /// The difference of a whole and of its parts. All differences are in the unit of the values:
 /// those of the parts and `unexplained` add up to that of the whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -79,27 +86,39 @@ pub fn explain(pairs: &[Vec<Divided>], level: f64) -> Result<Vec<Explained>, Sta
     Ok(explained)
 }
 
-/// Explains the differences of counts without noise, as [`crate::Analysis::by_resolution`] judges
+/// Explains the differences of counts that hardly vary, as [`crate::Analysis::by_resolution`] judges
 /// them: a difference of more than `resolution` % of the baseline's whole is real, a smaller one is
-/// equivalent. What does not repeat so well in the runs of one condition ([`range`]) has no
-/// verdict.
+/// equivalent. Counts that vary by more than that between the runs of one condition ([`range`])
+/// differ where their interval excludes zero too, as [`explain`] has it, and are inconclusive
+/// otherwise.
 ///
 /// # Errors
 /// As [`explain`].
-pub fn explain_counts(pairs: &[Vec<Divided>], resolution: f64) -> Result<Vec<Explained>, StatsError> {
-    let question = Question::against(0);
-    let of_pair = |runs: &Vec<Divided>| {
-        let whole = compare(runs, &question, |run| run.whole)?.baseline_mean.abs();
-        let within = resolution / 100.0 * whole;
-        each(runs, |value| {
-            let found = compare(runs, &question, value)?;
-            let is_unlike = [false, true]
+pub fn explain_counts(
+    pairs: &[Vec<Divided>],
+    resolution: f64,
+    level: f64,
+) -> Result<Vec<Explained>, StatsError> {
+    let mut explained = explain(pairs, level)?;
+    for (one, runs) in explained.iter_mut().zip(pairs) {
+        let within = resolution / 100.0 * one.whole.baseline_mean.abs();
+        let judge = |found: &mut Comparison, value: &dyn Fn(&Divided) -> f64| {
+            let varies = [false, true]
                 .into_iter()
                 .any(|side| range(runs.iter().filter(|run| run.of_condition == side).map(value)) > within);
-            Ok(found.by_resolution(resolution, (within, Margin::Absolute(within)), is_unlike))
-        })
-    };
-    pairs.iter().map(of_pair).collect()
+            let differs = matches!(found.verdict, Verdict::Higher | Verdict::Lower);
+            if !(varies && differs && found.difference.abs() > within) {
+                let margin = (within, Margin::Absolute(within));
+                *found = std::mem::take(found).by_resolution(resolution, margin, varies);
+            }
+        };
+        judge(&mut one.whole, &|run| run.whole);
+        for (place, part) in one.parts.iter_mut().enumerate() {
+            judge(part, &|run| run.parts[place]);
+        }
+        judge(&mut one.unexplained, &Divided::unexplained);
+    }
+    Ok(explained)
 }
 
 /// How far the highest of some counts is from the lowest; 0 of none.
@@ -118,7 +137,7 @@ fn each(
     Ok(Explained {
         whole: compared(&|run| run.whole)?,
         parts: (0..parts).map(|place| compared(&|run| run.parts[place])).collect::<Result<_, _>>()?,
-        unexplained: compared(&|run| run.whole - run.parts.iter().sum::<f64>())?,
+        unexplained: compared(&Divided::unexplained)?,
     })
 }
 
@@ -268,16 +287,34 @@ mod tests {
         let runs = |boots: u32| -> Vec<Divided> {
             (1..=boots).flat_map(|boot| [run(boot, false), run(boot, true)]).collect()
         };
-        let found = explain_counts(&[runs(2)], 0.1).unwrap().remove(0);
+        let judged = |runs: &[Vec<Divided>]| explain_counts(runs, 0.1, 0.95);
+        let found = judged(&[runs(2)]).unwrap().remove(0);
         let verdicts: Vec<Verdict> = found.parts.iter().map(|part| part.verdict).collect();
         let (same, open) = (Verdict::Equivalent, Verdict::Inconclusive);
         assert_eq!(verdicts, [same, Verdict::Higher, Verdict::Lower, open]);
         assert_eq!((found.whole.verdict, found.unexplained.verdict), (Verdict::Lower, open));
         assert!(found.parts.iter().all(|part| part.interval.is_none() && part.resolution == Some(0.1)));
         // One boot is enough: what cannot be seen not to repeat does.
-        let found = explain_counts(&[runs(1)], 0.1).unwrap().remove(0);
+        let found = judged(&[runs(1)]).unwrap().remove(0);
         assert_eq!(found.parts[3].verdict, same);
-        assert_eq!(explain_counts(&[vec![run(1, true)]], 0.1), Err(StatsError::NoBaseline(0)));
+        assert_eq!(judged(&[vec![run(1, true)]]), Err(StatsError::NoBaseline(0)));
+    }
+
+    #[test]
+    fn counts_that_vary_differ_where_their_interval_says_so() {
+        // Each part varies by more than 0.1 % of 1000 from boot to boot.
+        let run = |boot: u32, of_condition: bool| {
+            let noise = f64::from((3 * boot + u32::from(of_condition)) % 4);
+            let more = if of_condition { 40.0 } else { 0.0 };
+            let parts = vec![200.0 + noise, 700.0 + more - noise];
+            Divided { of_condition, boot, whole: 1000.0 + more + noise, parts, by_count: Vec::new() }
+        };
+        let runs = (1..=4).flat_map(|boot| [run(boot, false), run(boot, true)]).collect();
+        let found = explain_counts(&[runs], 0.1, 0.95).unwrap().remove(0);
+        let judged = |one: &Comparison| (one.verdict, one.interval.is_some(), one.resolution.is_some());
+        assert_eq!(judged(&found.whole), (Verdict::Higher, true, false));
+        assert_eq!(judged(&found.parts[1]), (Verdict::Higher, true, false));
+        assert_eq!(judged(&found.parts[0]), (Verdict::Inconclusive, false, true));
     }
 
     /// Three boots of five counted parts, of which a count stands for 2; `more` for the condition.

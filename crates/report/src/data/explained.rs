@@ -130,7 +130,7 @@ fn runs(
 pub(crate) fn pairs(stored: &StoredStudy, confidence: f64) -> Result<Vec<PathPair>, Error> {
     let mut pairs = Vec::new();
     let judge = |divided: &[Vec<Divided>]| match stored.plan.exact {
-        true => explain_counts(divided, RESOLUTION),
+        true => explain_counts(divided, RESOLUTION, confidence),
         false => explain(divided, confidence),
     };
     for (baseline, conditions) in compared(stored) {

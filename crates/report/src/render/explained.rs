@@ -8,26 +8,29 @@ use crate::words::phrases::list;
 use crate::words::table::Table;
 
 /// A table of such parts.
-pub(crate) fn table(part: &str, whole: &Comparison) -> Table {
-    let heads = cells([part, "baseline", "this", "diff.", "share %", "interval", "verdict"], whole);
+pub(crate) fn table(part: &str, explained: &Explained) -> Table {
+    let heads = cells([part, "baseline", "this", "diff.", "share %", "interval", "verdict"], explained);
     let verdict = heads.len() - 1;
     Table::new(&heads).optional(&[1, 2, 4, verdict - 1]).whole(&[0, 3, verdict])
 }
 
-/// All cells but the interval of counts, which have none.
-fn cells<'c>(all: [&'c str; 7], whole: &Comparison) -> Vec<&'c str> {
+/// All cells, without the interval where all are judged as counts that repeat.
+fn cells<'c>(all: [&'c str; 7], explained: &Explained) -> Vec<&'c str> {
     let [part, baseline, this, difference, share, interval, verdict] = all;
-    let interval = whole.resolution.is_none().then_some(interval);
+    let Explained { whole, parts, unexplained } = explained;
+    let judged_by_interval = [whole, unexplained].into_iter().chain(parts).any(|one| one.resolution.is_none());
+    let interval = judged_by_interval.then_some(interval);
     [part, baseline, this, difference, share].into_iter().chain(interval).chain([verdict]).collect()
 }
 
 /// A row: the difference of a part, and what it is of that of the whole.
-pub(crate) fn row(table: &mut Table, part: &str, one: &Comparison, whole: &Comparison) {
+pub(crate) fn row(table: &mut Table, part: &str, one: &Comparison, explained: &Explained) {
+    let whole = &explained.whole;
     let shown = |value: f64| figure(beyond_rounding(value, whole.baseline_mean));
     let [baseline, this] = [one.baseline_mean, one.mean].map(shown);
     let (difference, share) = (signed(shown(one.difference)), share(one, whole));
     let interval = range(one.interval, |end| signed(shown(end)));
-    table.row(&cells([part, &baseline, &this, &difference, &share, &interval, verdict(one)], whole));
+    table.row(&cells([part, &baseline, &this, &difference, &share, &interval, verdict(one)], explained));
 }
 
 /// The places of the parts, those first that explain most.
@@ -115,8 +118,9 @@ mod tests {
             verdict: Verdict::NoDifferenceProven,
             ..Comparison::default()
         };
-        let mut table = table("stage", &whole);
-        row(&mut table, "a", &part, &whole);
+        let explained = Explained { whole, parts: vec![part], unexplained: Comparison::default() };
+        let mut table = table("stage", &explained);
+        row(&mut table, "a", &explained.parts[0], &explained);
         let text = table.fit(Layout::WIDE);
         assert!(text.contains("0 to 0") && !text.contains("e-") && !text.contains("0.0000"), "{text}");
     }

@@ -22,8 +22,8 @@ pub(crate) fn head(pair: &ProfilePair, unit: &str) -> String {
 
 pub(crate) fn table(pair: &ProfilePair) -> Table {
     let whole = &pair.explained.whole;
-    let mut table = explained::table("function", whole);
-    let mut row = |name: &str, one: &Comparison| explained::row(&mut table, name, one, whole);
+    let mut table = explained::table("function", &pair.explained);
+    let mut row = |name: &str, one: &Comparison| explained::row(&mut table, name, one, &pair.explained);
     let ranked = ranked(&pair.explained);
     for place in ranked.iter().take(SHOWN) {
         row(&pair.rest.functions[*place], &pair.explained.parts[*place]);

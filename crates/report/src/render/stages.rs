@@ -115,16 +115,16 @@ impl Stages {
     }
 
     fn table(&self, pair: &PathPair) -> Table {
-        let whole = &pair.explained.whole;
-        let mut table = explained::table("stage", whole);
-        for place in ranked(&pair.explained) {
+        let explained = &pair.explained;
+        let mut table = explained::table("stage", explained);
+        for place in ranked(explained) {
             let (from, to) = &pair.rest.stages[place];
-            row(&mut table, &format!("{from} to {to}"), &pair.explained.parts[place], whole);
+            row(&mut table, &format!("{from} to {to}"), &explained.parts[place], explained);
         }
         if !pair.rest.stages.is_empty() {
-            row(&mut table, "unexplained", &pair.explained.unexplained, whole);
+            row(&mut table, "unexplained", &explained.unexplained, explained);
         }
-        row(&mut table, "whole", whole, whole);
+        row(&mut table, "whole", &explained.whole, explained);
         table
     }
 
@@ -165,7 +165,8 @@ impl Stages {
             confidence(self.confidence)
         );
         let counts = format!(
-            "more, less: a difference of more than {RESOLUTION} % of the baseline's whole is real, a smaller one is equivalent; inconclusive: counts of one condition are further apart than that"
+            "more, less: a difference of more than {RESOLUTION} % of the baseline's whole is real, a smaller one is equivalent. Counts of one condition that are further apart than that are judged by a {} % interval, and inconclusive where it includes 0",
+            confidence(self.confidence)
         );
         let is_exact = self.unit == unit(true);
         let stages = match is_exact {

@@ -71,7 +71,7 @@ fn a_checksum_without_offload_is_paid_where_it_is_computed_and_where_it_is_check
         // Without the offload each end takes more, and its stages explain it.
         let whole = pair["whole"]["difference"].as_f64().unwrap();
         assert!(whole > 200.0, "{pair:#}");
-        assert_eq!((&pair["whole"]["verdict"], &pair["whole"]["interval"]), (&"higher".into(), &Value::Null));
+        assert_eq!(pair["whole"]["verdict"], "higher", "{pair:#}");
         let parts: f64 =
             pair["parts"].as_array().unwrap().iter().map(|part| part["difference"].as_f64().unwrap()).sum();
         let unexplained = pair["unexplained"]["difference"].as_f64().unwrap();
