@@ -86,11 +86,11 @@ pub fn explain(pairs: &[Vec<Divided>], level: f64) -> Result<Vec<Explained>, Sta
     Ok(explained)
 }
 
-/// Explains the differences of counts that hardly vary, as [`crate::Analysis::by_resolution`] judges
-/// them: a difference of more than `resolution` % of the baseline's whole is real, a smaller one is
-/// equivalent. Counts that vary by more than that between the runs of one condition ([`range`])
-/// differ where their interval excludes zero too, as [`explain`] has it, and are inconclusive
-/// otherwise.
+/// Explains the differences of counts that hardly vary, as [`crate::Analysis::by_resolution`]
+/// judges them: a difference of more than `resolution` % of the baseline's whole is real, a smaller
+/// one is equivalent. Counts that vary by more than that between the runs of one condition
+/// ([`range`]) differ where their interval excludes zero too, as [`explain`] has it, and are
+/// inconclusive otherwise.
 ///
 /// # Errors
 /// As [`explain`].

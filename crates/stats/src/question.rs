@@ -103,7 +103,12 @@ impl ValueRange {
         ((baseline - least).max(0.0), (most - baseline).max(0.0))
     }
 
-    fn ends(self) -> (f64, f64) {
+    /// Its part from 0 on.
+    pub(crate) fn and_non_negative(self) -> ValueRange {
+        ValueRange { least: Some(self.least.map_or(0.0, |least| least.max(0.0))), ..self }
+    }
+
+    pub(crate) fn ends(self) -> (f64, f64) {
         (self.least.unwrap_or(f64::NEG_INFINITY), self.most.unwrap_or(f64::INFINITY))
     }
 }

@@ -18,7 +18,8 @@ pub(crate) fn table(part: &str, explained: &Explained) -> Table {
 fn cells<'c>(all: [&'c str; 7], explained: &Explained) -> Vec<&'c str> {
     let [part, baseline, this, difference, share, interval, verdict] = all;
     let Explained { whole, parts, unexplained } = explained;
-    let judged_by_interval = [whole, unexplained].into_iter().chain(parts).any(|one| one.resolution.is_none());
+    let judged_by_interval =
+        [whole, unexplained].into_iter().chain(parts).any(|one| one.resolution.is_none());
     let interval = judged_by_interval.then_some(interval);
     [part, baseline, this, difference, share].into_iter().chain(interval).chain([verdict]).collect()
 }

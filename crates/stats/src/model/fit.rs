@@ -6,7 +6,7 @@ use super::additive::{Additive, Borrowing};
 use super::estimate::{Estimate, ROUNDING};
 use super::layout::Layout;
 use crate::observed::{Cell, Cells};
-use crate::question::{Design, Question};
+use crate::question::{Design, Question, ValueRange};
 
 /// The error term of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,27 +55,30 @@ pub(crate) struct Fit {
     pub(crate) design: Design,
     pub(crate) error: ErrorTerm,
     pub(crate) model: Additive,
-    /// No mean is below this: 0 where no value is.
-    least: f64,
+    /// The means are between these, as all values are.
+    ends: (f64, f64),
     cells: Cells,
 }
 
 impl Fit {
     /// Fits `cells` for the comparisons of `question`.
     pub(crate) fn of(cells: &Cells, question: &Question) -> Fit {
-        Fit::with(cells, question.design, question.baseline())
+        Fit::with(cells, question.design, question.baseline(), question.range)
     }
 
     /// Fits `cells` for this `design` (`None`: detected), without a baseline.
     pub(crate) fn of_all_alike(cells: &Cells, design: Option<Design>) -> Fit {
-        Fit::with(cells, design, None)
+        Fit::with(cells, design, None, ValueRange::ANY)
     }
 
-    fn with(cells: &Cells, design: Option<Design>, baseline: Option<usize>) -> Fit {
+    fn with(cells: &Cells, design: Option<Design>, baseline: Option<usize>, range: ValueRange) -> Fit {
         let design = design.unwrap_or_else(|| Layout::recognised(cells));
         let is_non_negative = cells.iter().all(|cell| cell.mean >= 0.0);
-        let least = if is_non_negative { 0.0 } else { f64::NEG_INFINITY };
-        let fit = |design, error, model| Fit { design, error, model, least, cells: cells.clone() };
+        let natural = if is_non_negative { range.and_non_negative() } else { range };
+        let ends = cells
+            .iter()
+            .fold(natural.ends(), |(least, most), cell| (least.min(cell.mean), most.max(cell.mean)));
+        let fit = |design, error, model| Fit { design, error, model, ends, cells: cells.clone() };
         let model = Additive::of(Layout::of(cells, design), baseline);
         // Where boots lack conditions, a condition's mean over all boots includes the boots' common
         // effects on the others; where boots multiply instead of add, that can be far off.
@@ -113,7 +116,8 @@ impl Fit {
 
     /// A condition's mean; `None` if it was not measured.
     pub(crate) fn mean(&self, condition: usize) -> Option<f64> {
-        Some(self.model.mean(self.model.layout.row(condition)?).max(self.least))
+        let (least, most) = self.ends;
+        Some(self.model.mean(self.model.layout.row(condition)?).clamp(least, most))
     }
 
     /// The linear combination of condition means with these coefficients, each condition once.
