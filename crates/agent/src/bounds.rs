@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::bounded::{Bounded, Excess};
 use crate::init::Settings;
 use crate::launch::Launch;
-use crate::message::{Answer, Booted, ExactReceiver, Request, Undone};
+use crate::message::{Answer, Booted, ExactReceiver, Probed, Request, Undone};
 use crate::series;
 use crate::traffic::MOST_FLOWS;
 use host::journal::{Change, Difference, Now};
@@ -43,6 +43,8 @@ const MOST_SAMPLED: u32 = 100_000;
 /// Bytes of a setting of the machine: the longest that a kernel gives
 /// (`net.ipv4.ip_local_reserved_ports` with every second port) has 190,000.
 pub(crate) const VALUE: usize = 192 << 10;
+/// The longest wait for packets that try a path, in ms.
+const PROBE_MS: u16 = 5_000;
 /// A VXLAN's network identifier has 24 bits (RFC 7348, section 5).
 pub(crate) const VXLAN_ID: u32 = (1 << 24) - 1;
 
@@ -129,7 +131,18 @@ impl Bounded for Request {
             Self::CreateBridge { name: one } => name("name", one),
             Self::CreateTap { name: one, bridge } => names("name", [one, bridge].into_iter()),
             Self::AddPort { bridge, interface } => names("name", [bridge, interface].into_iter()),
-            Self::Locate { interface, towards: _, connection: _ } => names("interface", interface.iter()),
+            Self::Locate { interface, beside, towards: _, connection: _ } => {
+                names("interface", interface.iter())?;
+                addresses(beside)
+            }
+            Self::OpenProbe { interface, local: _, ports: _, listens: _ } => name("interface", interface),
+            Self::SendProbe { to: _, mtu } => most("mtu", *mtu, MTU),
+            Self::ReadProbe { within_ms } => most("within_ms", *within_ms, PROBE_MS),
+            Self::PairFacts { interface, peers, own } => {
+                name("interface", interface)?;
+                most("peers", peers.len(), FEW)?;
+                most("own", own.len(), FEW)
+            }
             Self::FindInterface { address } => most("address", address.len(), TEXT),
             Self::Configure { interface, addresses: given } => {
                 name("interface", interface)?;
@@ -300,6 +313,20 @@ impl Bounded for Answer {
                 name("interface", &located.interface)?;
                 addresses(&located.addresses)?;
                 cpus(&located.near)
+            }
+            Self::PairFacts(host::PairFacts { namespace: _, master, routed, taken }) => {
+                names("master", master.iter().map(|master| &master.name))?;
+                texts("kind", master.iter().filter_map(|master| master.kind.as_ref()))?;
+                most("routed", routed.len(), FEW)?;
+                most("taken", taken.len(), FEW)?;
+                names("taken", taken.iter().map(|(_, interface)| interface))
+            }
+            Self::Probed(probed) => {
+                let Probed { arrived: _, neighbour, firewall } = &**probed;
+                texts("neighbour", neighbour.iter())?;
+                let tables = firewall.iter().flat_map(|firewall| &firewall.tables);
+                most("tables", tables.clone().count(), FEW)?;
+                texts("tables", tables)
             }
             Self::Card(host::Card { bus, device, driver }) => {
                 texts("card", [bus, device, driver].into_iter())

@@ -28,6 +28,7 @@ mod machine;
 pub mod message;
 mod neighbours;
 mod output;
+mod probe;
 mod profiler;
 mod refusal;
 mod relay;

@@ -18,7 +18,7 @@ pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched}
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 17;
+pub const PROTOCOL: u32 = 18;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,11 +85,45 @@ pub enum Request {
     Locate {
         /// The interface, if the user named one.
         interface: Option<String>,
+        /// The addresses of the other machine's interface with their prefix lengths, if it is known.
+        beside: Vec<(IpAddr, u8)>,
         /// An address of the other machine.
         towards: Option<IpAddr>,
         /// The addresses of the controller's connection, if it has any: the controller's, and this
         /// machine's.
         connection: Option<(IpAddr, IpAddr)>,
+    },
+    /// Tell what the interface for traffic has to do with the other machine's.
+    PairFacts {
+        /// The interface.
+        interface: String,
+        /// Addresses of the other machine's interface.
+        peers: Vec<IpAddr>,
+        /// Addresses that this interface is to get.
+        own: Vec<IpAddr>,
+    },
+    /// Open sockets by which a few packets try the path to the other machine.
+    OpenProbe {
+        /// The interface that they are bound to.
+        interface: String,
+        /// Its address.
+        local: IpAddr,
+        /// Their ports, of UDP and of TCP; `None`: any.
+        ports: [Option<u16>; 2],
+        /// Whether this end waits for the other one's connection.
+        listens: bool,
+    },
+    /// Send a small packet and a full one of each protocol to the other end's sockets.
+    SendProbe {
+        /// The other end's socket of UDP, and that of TCP, as it answered [`Request::OpenProbe`].
+        to: [SocketAddr; 2],
+        /// The MTU of this end.
+        mtu: u32,
+    },
+    /// Tell what has arrived of the other end's packets.
+    ReadProbe {
+        /// How long to wait for them, in ms.
+        within_ms: u16,
     },
     /// Tell the card of an interface whose driver can be taken down and up. Nothing is changed.
     Card {
@@ -387,7 +421,7 @@ pub enum Answer {
         /// The result of each undo, the last change first.
         changes: Vec<Undone>,
     },
-    /// To [`Request::Listen`] and [`Request::Connect`]: the sockets opened.
+    /// To [`Request::Listen`], [`Request::Connect`] and [`Request::OpenProbe`]: the sockets opened.
     Sockets {
         /// Local addresses, in the order of the flows.
         addresses: Vec<SocketAddr>,
@@ -406,6 +440,10 @@ pub enum Answer {
     },
     /// To [`Request::Locate`].
     Located(host::Located),
+    /// To [`Request::PairFacts`].
+    PairFacts(host::PairFacts),
+    /// To [`Request::ReadProbe`].
+    Probed(Box<Probed>),
     /// To [`Request::Card`].
     Card(host::Card),
     /// To [`Request::FindInterface`].
@@ -435,6 +473,18 @@ pub enum Answer {
         #[serde(default)]
         broken: bool,
     },
+}
+
+/// What became of the packets of [`Request::SendProbe`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Probed {
+    /// What arrived here.
+    pub arrived: load::Arrived,
+    /// The link-layer address of the other end, if it is in this network and answered.
+    pub neighbour: Option<String>,
+    /// What looks at each packet here. Read only if something has not arrived.
+    pub firewall: Option<host::Firewall>,
 }
 
 /// A guest that runs, as its host sees it.

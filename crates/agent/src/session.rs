@@ -11,6 +11,7 @@ use crate::exact::exact;
 use crate::interfaces::{Interfaces, ONE_QUEUE, check_one_queue};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
+use crate::probe::Prober;
 use crate::refusal::{Refusal, Reply, Tell, done};
 use crate::trace::{survey, trace};
 use crate::traffic::Traffic;
@@ -22,6 +23,7 @@ use words::{DeviceSetting, Settled, Tuning};
 pub(crate) struct Session {
     /// Declared first: at the end its threads end before anything is undone.
     traffic: Option<Traffic>,
+    probe: Option<Prober>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
     about: About,
@@ -49,7 +51,7 @@ impl Session {
     pub(crate) fn open(launch: Launch, about: About) -> Result<Self, host::Error> {
         let interfaces = Interfaces::open(&launch)?;
         let cpus = if launch.cpus.is_empty() { host::affinity::online_cpus() } else { launch.cpus };
-        Ok(Self { interfaces, cpus, about, originals: BTreeMap::new(), traffic: None })
+        Ok(Self { interfaces, cpus, about, originals: BTreeMap::new(), traffic: None, probe: None })
     }
 
     /// Does what is asked. A request whose time is over is given up before anything is done for it;
@@ -88,8 +90,22 @@ impl Session {
                 done(self.interfaces.links.set_up(&name))
             }
             Request::AddPort { bridge, interface } => done(self.interfaces.add_port(&bridge, &interface)),
-            Request::Locate { interface, towards, connection } => {
-                Ok(Answer::Located(host::Located::find(interface.as_deref(), towards, connection)?))
+            Request::Locate { interface, beside, towards, connection } => {
+                let located = host::Located::find(interface.as_deref(), &beside, towards, connection)?;
+                Ok(Answer::Located(located))
+            }
+            Request::PairFacts { interface, peers, own } => {
+                Ok(Answer::PairFacts(host::PairFacts::read(&interface, &peers, &own)?))
+            }
+            Request::OpenProbe { interface, local, ports, listens } => {
+                // What holds the port of this one is closed first.
+                self.probe = None;
+                self.probe.insert(Prober::open(interface, local, ports, listens)?).addresses()
+            }
+            Request::SendProbe { to, mtu } => self.probe.as_mut().ok_or(NO_PROBE)?.send(to, mtu),
+            Request::ReadProbe { within_ms } => {
+                let within = Duration::from_millis(within_ms.into());
+                self.probe.as_mut().ok_or(NO_PROBE)?.read(&mut self.interfaces.links, within)
             }
             Request::Card { interface } => Ok(Answer::Card(self.interfaces.card(&interface)?)),
             Request::Reload { interface } => done(self.interfaces.reload(&interface)),
@@ -112,13 +128,13 @@ impl Session {
                 Ok(Answer::Told { what })
             }
             Request::Listen { spec, interface, underlay } => {
-                self.traffic = None;
+                (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
                 let traffic = Traffic::listen(&mut self.interfaces.links, &spec, interface, underlay)?;
                 Ok(Answer::Sockets { addresses: self.traffic.insert(traffic).addresses() })
             }
             Request::Connect { spec, endpoints, interface, underlay } => {
-                self.traffic = None;
+                (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
                 let traffic =
                     Traffic::connect(&mut self.interfaces.links, &spec, &endpoints, interface, underlay)?;
@@ -349,5 +365,7 @@ fn impairment_of(traffic: &load::Traffic) -> Impairment {
 }
 
 const NO_EXACT: &str = "exact mode makes entries of the kernel's tables permanent, so it runs in a guest, and not on a machine that must be as before";
+
+const NO_PROBE: &str = "no sockets are open by which the path could be tried";
 
 const NO_TRAFFIC: &str = "no workload is open: listen or connect first (one is closed 10 s after its window if nothing asks for its account)";

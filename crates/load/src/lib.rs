@@ -31,6 +31,7 @@ mod lacking;
 mod lane;
 mod message;
 mod note;
+mod probe;
 mod socket;
 mod spec;
 mod sys;
@@ -43,6 +44,7 @@ pub use lacking::lacking;
 pub use lane::{Counts, HistogramError, Latency, LatencyBucket, LatencyHistogram, Phase, Sample, Zerocopy};
 pub use message::Sequence;
 pub use note::Note;
+pub use probe::{Arrived, Probe};
 pub use socket::{Applied, Buffers, Switches, TcpApplied, TcpInfo};
 pub use spec::Spec;
 pub use words::{

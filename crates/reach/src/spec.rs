@@ -10,16 +10,16 @@ use crate::launcher::Launcher;
 /// A host and its interface, as given on the command line or in a file of hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostSpec {
-    /// How a command is run there.
-    pub launcher: Launcher,
-    /// The interface that carries the traffic; `None`: the one that routes to the other host.
+    /// How a command is run there; `None`: it is this machine (`:ens1f0`).
+    pub launcher: Option<Launcher>,
+    /// The interface that carries the traffic; `None`: the one that leads to the other host.
     pub interface: Option<String>,
 }
 
 /// Why a text is not a host.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error(
-    "{why}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets)"
+    "{why}: write USER@HOST:INTERFACE, for example root@a:ens1f0 (USER@ and :INTERFACE can be left out; an IPv6 address stands in brackets; :ens1f0 alone is an interface of this machine)"
 )]
 pub struct SpecError {
     why: String,
@@ -55,22 +55,34 @@ impl FromStr for HostSpec {
         };
         let destination = user.map_or_else(|| host.to_owned(), |user| format!("{user}@{host}"));
         check_destination(&destination).map_err(wrong)?;
-        if host.is_empty() || user == Some("") {
+        let is_here = text.starts_with(':');
+        if (host.is_empty() && !is_here) || user == Some("") {
             return Err(wrong(format!("{text:?} names no host")));
         }
         if let Some(interface) = interface {
             check_interface(interface).map_err(wrong)?;
         }
         Ok(Self {
-            launcher: Launcher::Ssh { destination, config: None },
+            launcher: (!is_here).then_some(Launcher::Ssh { destination, config: None }),
             interface: interface.map(str::to_owned),
         })
     }
 }
 
+impl HostSpec {
+    /// Whether it is this machine.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        self.launcher.is_none()
+    }
+}
+
 impl fmt::Display for HostSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.launcher)?;
+        match &self.launcher {
+            Some(launcher) => write!(f, "{launcher}")?,
+            None => f.write_str("this machine")?,
+        }
         self.interface.as_ref().map_or(Ok(()), |interface| write!(f, " ({interface})"))
     }
 }
@@ -105,7 +117,10 @@ mod tests {
 
     fn read(text: &str) -> Result<(String, Option<String>), String> {
         let spec: HostSpec = text.parse().map_err(|error: SpecError| error.to_string())?;
-        let Launcher::Ssh { destination, .. } = spec.launcher else { panic!("not ssh") };
+        let destination = match spec.launcher {
+            Some(Launcher::Ssh { destination, .. }) => destination,
+            other => format!("{other:?}"),
+        };
         Ok((destination, spec.interface))
     }
 
@@ -116,12 +131,13 @@ mod tests {
         assert_eq!(read("a.example").unwrap(), ("a.example".into(), None));
         assert_eq!(read("root@[2001:db8::1]:eth0.7").unwrap(), ("root@2001:db8::1".into(), some("eth0.7")));
         assert_eq!(read("[fe80::1%mgmt]").unwrap(), ("fe80::1%mgmt".into(), None));
+        assert_eq!(read(":data0").unwrap(), ("None".into(), some("data0")));
     }
 
     #[test]
     fn what_ssh_or_a_shell_could_take_for_something_else_is_refused() {
         for text in
-            ["-oProxyCommand=x", "root@-x", "-x@a", "a b", "a;b", "a$(b)", "a'b", "", "@a", "root@", ":eth0"]
+            ["-oProxyCommand=x", "root@-x", "-x@a", "a b", "a;b", "a$(b)", "a'b", "", "@a", "root@", ":"]
         {
             let error = read(text).unwrap_err();
             assert!(error.contains("USER@HOST:INTERFACE"), "{text}: {error}");

@@ -58,6 +58,14 @@ pub trait Bench {
     /// # Errors
     /// When a host or its interface is gone, or a value is out of range.
     fn settle(&mut self, switches: &Switches) -> Result<Effective, testbed::Error>;
+    /// Refuses machines between which packets of this traffic do not arrive, with these switches
+    /// set.
+    ///
+    /// # Errors
+    /// What keeps them from arriving, or when a host is gone.
+    fn check_path(&mut self, _order: &RunOrder, _effective: &Effective) -> Result<(), testbed::Error> {
+        Ok(())
+    }
     /// What its hosts lack for this traffic, each thing in words; empty if they have everything.
     ///
     /// # Errors

@@ -128,6 +128,10 @@ impl Bench for Testbed {
         Testbed::settle(self, switches)
     }
 
+    fn check_path(&mut self, order: &RunOrder, effective: &Effective) -> Result<(), testbed::Error> {
+        Testbed::check_path(self, order, effective)
+    }
+
     fn lacking(
         &mut self,
         traffic: &load::Traffic,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use record::Note;
 use study::{Condition, Costs, Effective, Family, Plan, State};
-use testbed::{RunOrder, Switches};
+use testbed::Switches;
 
 use crate::congestion_control::unpaced;
 use crate::designed::{Shown, reads};
@@ -79,6 +79,8 @@ fn try_conditions(
     // Conditions differ in much that needs nothing of the kernel, so each kind of traffic and each
     // set of switches is tried once.
     let mut known: Vec<(load::Traffic, Family, Vec<String>)> = Vec::new();
+    // Packets may cross the path with one MTU, and not with another.
+    let mut paths = Vec::new();
     let mut settled: HashMap<Switches, Effective> = HashMap::new();
     let mut settle = |condition: &Condition, bench: &mut dyn Bench| {
         let switches = switches_of(condition);
@@ -91,7 +93,8 @@ fn try_conditions(
     };
     for index in conditions {
         let condition = &plan.conditions[index];
-        let RunOrder { traffic, family, .. } = order_of(condition);
+        let order = order_of(condition);
+        let (traffic, family) = (order.traffic.clone(), order.family);
         let place = known.iter().position(|known| (&known.0, known.1) == (&traffic, family));
         let place = match place {
             Some(place) => place,
@@ -107,6 +110,11 @@ fn try_conditions(
             continue;
         }
         let own = settle(condition, bench)?;
+        let path = (family, order.traffic.kind.is_udp(), order.traffic.port, own.transmitter.mtu);
+        if !paths.contains(&path) {
+            bench.check_path(&order, &own)?;
+            paths.push(path);
+        }
         let extremes = match &plan.design {
             None => [own.clone(), own.clone()],
             Some(design) => [

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use agent::CallError;
 use thiserror::Error as ThisError;
 
+use crate::fault::Fault;
+
 /// Why a testbed could not be built or used.
 #[derive(Debug, ThisError)]
 pub enum Error {
@@ -68,6 +70,9 @@ pub enum Error {
         /// The interface.
         interface: String,
     },
+    /// Nothing would be measured between the two machines.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Pair(Vec<Fault>),
     /// A machine cannot boot a guest.
     #[error("{host} cannot boot a guest: {why}")]
     NoGuest {
@@ -221,6 +226,7 @@ impl Error {
                 | Self::NoHosts(_)
                 | Self::CarriesTheConnection { .. }
                 | Self::NoAddress { .. }
+                | Self::Pair(_)
                 | Self::NoGuest { .. }
                 | Self::BridgeCutsOff { .. }
                 | Self::NoRestart { .. }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use agent::message::{Answer, Request};
 use agent::{CallError, Interrupt, Isolation};
-use host::Located;
 use host::journal::Change;
+use host::{InterfaceEnvironment, Located, PairFacts, same_network};
 use record::NamedMachine;
-use study::{BootState, BySide, Family, Placement, Scenario, Side};
+use study::{BySide, Family, Placement, Scenario, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
@@ -37,6 +37,16 @@ pub struct Found {
     pub located: Located,
     /// The machine, with that interface.
     pub environment: host::Environment,
+    /// What it has to do with the other machine.
+    pub(crate) facts: PairFacts,
+}
+
+impl Found {
+    /// The interface, described.
+    #[must_use]
+    pub fn about(&self) -> Option<&InterfaceEnvironment> {
+        self.environment.interfaces.get(&self.located.interface)?.as_ref()
+    }
 }
 
 impl Hosts {
@@ -47,45 +57,27 @@ impl Hosts {
     /// interface carries the controller's connection and the user has not named it.
     pub fn locate(&mut self, program: &path::Path, interrupt: &Interrupt) -> Result<BySide<Found>, Error> {
         let mut machines = machines(self, program, interrupt)?;
+        let there = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
+        let both = |addresses: Addresses| vec![addresses.ipv4, addresses.ipv6];
         let found = BySide::try_of(|side| {
             let Machine { agent, located, .. } = &mut machines[side];
-            let interfaces = vec![located.interface.clone()];
-            match agent.call(&Request::Environment { interfaces })? {
-                Answer::Environment(about) => Ok(Found { located: located.clone(), environment: *about }),
-                other => Err(Error::from(agent.client.unexpected(&other))),
+            let interface = located.interface.clone();
+            let environment =
+                match agent.call(&Request::Environment { interfaces: vec![interface.clone()] })? {
+                    Answer::Environment(about) => *about,
+                    other => return Err(Error::from(agent.client.unexpected(&other))),
+                };
+            let own = [TRAFFIC, UNDERLAY].into_iter().flat_map(|own| [own.transmitter, own.receiver]);
+            let own = if self.own_addresses { own.flat_map(both).collect() } else { Vec::new() };
+            match agent.call(&Request::PairFacts { interface, peers: both(there[side.other()]), own })? {
+                Answer::PairFacts(facts) => Ok(Found { located: located.clone(), environment, facts }),
+                other => Err(agent.client.unexpected(&other).into()),
             }
         })?;
         for (side, place) in self.places.each_mut() {
             place.interface = Some(found[side].located.interface.clone());
         }
         Ok(found)
-    }
-
-    /// Refuses conditions whose packets cross the machines' network in a family of which one of
-    /// them has no address.
-    ///
-    /// # Errors
-    /// [`Error::NoAddress`].
-    pub fn check_addresses<'a>(
-        &self,
-        found: &BySide<Found>,
-        conditions: impl IntoIterator<Item = (&'a BootState, Family)>,
-    ) -> Result<(), Error> {
-        if self.own_addresses {
-            return Ok(());
-        }
-        let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
-        for (state, family) in conditions {
-            let crosses = match state.scenario {
-                Scenario::Ssh => family,
-                scenario if scenario.has_tunnel() => state.underlay_family,
-                _ => continue,
-            };
-            for (side, addresses) in there.each_ref() {
-                reachable(addresses.of(crosses), crosses, side)?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -157,20 +149,31 @@ pub(crate) fn machines(
     // Both start in parallel.
     let mut agents = BySide::try_of(launch)?;
     agents.each_mut().into_iter().try_for_each(|(_, agent)| agent.greet())?;
-    agents.try_map(|side, mut agent| {
+    // An interface that is named tells which one the other machine reaches it by.
+    let is_named = |side: Side| hosts.places[side].interface.is_some();
+    let first = if is_named(Side::Receiver) { Side::Receiver } else { Side::Transmitter };
+    let (mut located, mut beside) = (BySide::default(), Vec::new());
+    for side in [first, first.other()] {
         // Where this machine is the other end, its own address is where the connection comes from.
         let places = [&hosts.places[side.other()], &hosts.places[side]].map(HostPlace::connection);
         let towards = places[0].map(|other| other.host).or(places[1].map(|own| own.controller));
-        let located = locate(&mut agent, &hosts.places[side], towards)?;
-        Ok(Machine { agent, located })
-    })
+        let one = locate(&mut agents[side], &hosts.places[side], beside, towards)?;
+        beside = one.addresses.clone();
+        located[side] = Some(one);
+    }
+    Ok(agents.map(|side, agent| Machine { agent, located: located[side].take().expect("both are located") }))
 }
 
 /// The interface for the traffic. One that carries the controller's connection must be named.
-fn locate(agent: &mut Launched, place: &HostPlace, towards: Option<IpAddr>) -> Result<Located, Error> {
+fn locate(
+    agent: &mut Launched,
+    place: &HostPlace,
+    beside: Vec<(IpAddr, u8)>,
+    towards: Option<IpAddr>,
+) -> Result<Located, Error> {
     let interface = place.interface.clone();
     let connection = place.connection().map(|own| (own.controller, own.host));
-    let located = match agent.call(&Request::Locate { interface, towards, connection })? {
+    let located = match agent.call(&Request::Locate { interface, beside, towards, connection })? {
         Answer::Located(located) => located,
         other => return Err(agent.client.unexpected(&other).into()),
     };
@@ -204,14 +207,14 @@ pub(crate) fn prepare(
 
 /// The addresses that two machines have, those in one network before others. An unspecified address
 /// stands for none.
-fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
+pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
     let of = |family: Family| {
         let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
         let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
         let both =
             all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
         let first = all.transmitter.first().zip(all.receiver.first()).map(|(one, other)| (*one, *other));
-        let chosen = both.clone().find(|(one, other)| same_network(one, other)).or(first);
+        let chosen = both.clone().find(|(one, other)| same_network(**one, **other)).or(first);
         let none = Addresses::NONE.of(family);
         chosen.map_or(BySide { transmitter: none, receiver: none }, |(one, other)| BySide {
             transmitter: one.0,
@@ -220,21 +223,6 @@ fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
     };
     let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
     BySide::of(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
-}
-
-fn same_network((one, prefix): &(IpAddr, u8), (other, with): &(IpAddr, u8)) -> bool {
-    let network =
-        |bits: u128, width: u8| bits.checked_shr(u32::from(width.saturating_sub(*prefix))).unwrap_or(0);
-    prefix == with
-        && match (one, other) {
-            (IpAddr::V4(one), IpAddr::V4(other)) => {
-                network(one.to_bits().into(), 32) == network(other.to_bits().into(), 32)
-            }
-            (IpAddr::V6(one), IpAddr::V6(other)) => {
-                network(one.to_bits(), 128) == network(other.to_bits(), 128)
-            }
-            _ => false,
-        }
 }
 
 /// The address, if there is one.

@@ -1,13 +1,15 @@
 //! What looks at each packet in this network namespace, beside the network stack itself.
 
 use netlink_sys::protocols::NETLINK_NETFILTER;
+use serde::{Deserialize, Serialize};
 
 use crate::kernel::files::Files;
 use crate::kernel::netlink::Netlink;
 use crate::kernel::raw::Raw;
 
 /// Filters and the tracking of connections, as far as this process may see them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Firewall {
     /// The rules of nftables, those of `iptables-nft` included. `None`: unknown.
     pub rules: Option<usize>,
@@ -28,6 +30,18 @@ impl Firewall {
     #[must_use]
     pub fn read() -> Self {
         Self::read_from(&Files::system(), rules)
+    }
+
+    /// What looks at each packet, in words; `None` if nothing is known to.
+    #[must_use]
+    pub fn filters(&self) -> Option<String> {
+        let rules = self.rules.filter(|rules| *rules > 0);
+        let rules =
+            rules.map(|rules| format!("{rules} rule{} of nftables", if rules == 1 { "" } else { "s" }));
+        let tables = Some(self.tables.join(", ")).filter(|names| !names.is_empty());
+        let tables = tables.map(|names| format!("tables of iptables ({names})"));
+        let all: Vec<String> = [rules, tables].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| all.join(", "))
     }
 
     fn read_from(files: &Files, rules: impl Fn() -> Option<usize>) -> Self {

@@ -165,7 +165,7 @@ fn counters(all: Stats64) -> LinkCounters {
     }
 }
 
-fn hardware_address(value: &[u8]) -> String {
+pub(crate) fn hardware_address(value: &[u8]) -> String {
     value.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":")
 }
 

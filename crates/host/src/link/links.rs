@@ -69,7 +69,16 @@ impl Links {
         &mut self,
         name: &str,
     ) -> Result<(Link, Option<String>), Error> {
-        self.look_up(named(name)?, name, permanent_address)
+        self.find_and(name, permanent_address)
+    }
+
+    /// The interface called `name`, and what `more` reads in its message.
+    pub(crate) fn find_and<T>(
+        &mut self,
+        name: &str,
+        more: impl FnOnce(&[u8]) -> T,
+    ) -> Result<(Link, T), Error> {
+        self.look_up(named(name)?, name, more)
     }
 
     /// The interface with this index, as before. `name` is for error messages.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::sys::socket::SockaddrStorage;
 use serde::{Deserialize, Serialize};
-use words::parse_cpu_list;
+use words::{Family, parse_cpu_list};
 
 use crate::error::Error;
 use crate::kernel::files::Files;
@@ -28,21 +28,26 @@ pub struct Located {
 }
 
 impl Located {
-    /// The interface of this name; without a name the one that packets to `towards` leave by.
+    /// The interface of this name; without a name one that shares a network with the other end's
+    /// addresses (`beside`), or the one that packets to it, or to `towards`, leave by.
     /// `connection`: the controller's address, and that of this machine.
     ///
     /// # Errors
     /// No such interface, or no route.
     pub fn find(
         interface: Option<&str>,
+        beside: &[(IpAddr, u8)],
         towards: Option<IpAddr>,
         connection: Option<(IpAddr, IpAddr)>,
     ) -> Result<Self, Error> {
         let all = addresses()?;
-        let name = match (interface, towards) {
-            (Some(name), _) => name.to_owned(),
-            (None, Some(towards)) => towards_by(&all, towards)?,
-            (None, None) => {
+        let carries = |name: &str| connection.is_some_and(|ends| carries(&all, name, ends));
+        let towards = beside.first().map(|(address, _)| *address).or(towards);
+        let name = match (interface, sharing(&all, beside, carries), towards) {
+            (Some(name), ..) => name.to_owned(),
+            (None, Some(shares), _) => shares.to_owned(),
+            (None, None, Some(towards)) => towards_by(&all, towards)?,
+            (None, None, None) => {
                 return Err(Error::from(
                     "the address of the other machine is not known, so neither is the interface that leads there: name it, as in root@a:ens1f0".to_owned(),
                 ));
@@ -53,9 +58,45 @@ impl Located {
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
         let near = near(&Files::system(), &name);
-        let carries = connection.is_some_and(|ends| carries(&all, &name, ends));
+        let carries = carries(&name);
         Ok(Self { interface: name, mtu, addresses, near, carries })
     }
+
+    /// The addresses of a family.
+    pub fn addresses_of(&self, family: Family) -> impl Iterator<Item = (IpAddr, u8)> {
+        let is_of = move |(address, _): &(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
+        self.addresses.iter().copied().filter(is_of)
+    }
+}
+
+/// Whether two addresses with the lengths of their prefixes are in one network.
+#[must_use]
+pub fn same_network((one, prefix): (IpAddr, u8), (other, with): (IpAddr, u8)) -> bool {
+    let network =
+        |bits: u128, width: u8| bits.checked_shr(u32::from(width.saturating_sub(prefix))).unwrap_or(0);
+    prefix == with
+        && match (one, other) {
+            (IpAddr::V4(one), IpAddr::V4(other)) => {
+                network(one.to_bits().into(), 32) == network(other.to_bits().into(), 32)
+            }
+            (IpAddr::V6(one), IpAddr::V6(other)) => {
+                network(one.to_bits(), 128) == network(other.to_bits(), 128)
+            }
+            _ => false,
+        }
+}
+
+/// The interface that shares a network with one of these addresses; one that carries the
+/// controller's connection only if no other does.
+fn sharing<'a>(
+    all: &'a [Address],
+    beside: &[(IpAddr, u8)],
+    carries: impl Fn(&str) -> bool,
+) -> Option<&'a str> {
+    let shares = |one: &&Address| {
+        !is_of_link(one.address) && beside.iter().any(|other| same_network((one.address, one.prefix), *other))
+    };
+    all.iter().filter(shares).map(|one| one.interface.as_str()).min_by_key(|name| carries(name))
 }
 
 /// The CPUs near a device, or near the one that it hangs on, as virtio's do.
@@ -66,13 +107,13 @@ fn near(files: &Files, interface: &str) -> Vec<u32> {
 }
 
 /// One address of one interface.
-struct Address {
-    interface: String,
-    address: IpAddr,
+pub(crate) struct Address {
+    pub(crate) interface: String,
+    pub(crate) address: IpAddr,
     prefix: u8,
 }
 
-fn addresses() -> Result<Vec<Address>, Error> {
+pub(crate) fn addresses() -> Result<Vec<Address>, Error> {
     let all =
         getifaddrs().map_err(|errno| Error::failed("cannot list the addresses of interfaces", errno, ""))?;
     Ok(all.filter_map(|one| Address::of(&one)).collect())
@@ -139,20 +180,48 @@ mod tests {
     #[test]
     fn the_interface_that_leads_to_an_address_is_found() {
         let towards = Some("127.0.0.1".parse().unwrap());
-        let found = Located::find(None, towards, None).unwrap();
+        let found = Located::find(None, &[], towards, None).unwrap();
         assert_eq!(found.interface, "lo");
         assert!(found.addresses.contains(&("127.0.0.1".parse().unwrap(), 8)), "{found:?}");
-        assert_eq!(Located::find(Some("lo"), None, None).unwrap(), found);
+        assert_eq!(Located::find(Some("lo"), &[], None, None).unwrap(), found);
+        let beside = ["127.0.0.9".parse().unwrap()].map(|address| (address, 8));
+        assert_eq!(Located::find(None, &beside, None, None).unwrap(), found);
+    }
+
+    fn one(interface: &str, address: &str, prefix: u8) -> Address {
+        Address { interface: interface.to_owned(), address: address.parse().unwrap(), prefix }
+    }
+
+    #[test]
+    fn an_interface_that_shares_a_network_with_the_other_end_is_chosen() {
+        let all = [
+            one("mgmt", "10.0.0.1", 24),
+            one("data", "fe80::1", 64),
+            one("old", "10.1.0.1", 24),
+            one("data", "10.2.0.1", 24),
+            one("data", "2001:db8::1", 64),
+        ];
+        let beside = |list: &[(&str, u8)]| {
+            let list: Vec<_> = list.iter().map(|(one, prefix)| (one.parse().unwrap(), *prefix)).collect();
+            sharing(&all, &list, |name| name == "mgmt").map(str::to_owned)
+        };
+        for (other, chosen) in [
+            (&[("10.2.0.2", 24)][..], Some("data")),
+            (&[("2001:db8::2", 64)], Some("data")),
+            // One that carries the connection comes last.
+            (&[("10.0.0.2", 24), ("10.2.0.2", 24)], Some("data")),
+            (&[("10.0.0.2", 24)], Some("mgmt")),
+            (&[("10.2.0.2", 16)], None),
+            (&[("fe80::2", 64)], None),
+            (&[], None),
+        ] {
+            assert_eq!(beside(other).as_deref(), chosen, "{other:?}");
+        }
     }
 
     #[test]
     fn an_interface_carries_a_connection_by_its_address_or_by_its_route() {
-        let one = |interface: &str, address: &str| Address {
-            interface: interface.to_owned(),
-            address: address.parse().unwrap(),
-            prefix: 64,
-        };
-        let all = [one("mgmt", "fe80::1"), one("data", "fe80::2"), one("data", "127.0.0.1")];
+        let all = [one("mgmt", "fe80::1", 64), one("data", "fe80::2", 64), one("data", "127.0.0.1", 8)];
         let over = |interface: &str, controller: &str, host: &str| {
             carries(&all, interface, (controller.parse().unwrap(), host.parse().unwrap()))
         };
@@ -178,9 +247,9 @@ mod tests {
 
     #[test]
     fn an_interface_that_is_not_there_is_named() {
-        let error = Located::find(Some("nowhere9"), None, None).unwrap_err().to_string();
+        let error = Located::find(Some("nowhere9"), &[], None, None).unwrap_err().to_string();
         assert!(error.contains("nowhere9"), "{error}");
-        assert!(Located::find(Some("../x"), None, None).is_err());
-        assert!(Located::find(None, None, None).unwrap_err().to_string().contains("name it"));
+        assert!(Located::find(Some("../x"), &[], None, None).is_err());
+        assert!(Located::find(None, &[], None, None).unwrap_err().to_string().contains("name it"));
     }
 }

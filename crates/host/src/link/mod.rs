@@ -19,6 +19,7 @@ pub(crate) mod limit;
 pub(crate) mod links;
 pub(crate) mod located;
 pub(crate) mod neighbours;
+pub(crate) mod pair;
 pub(crate) mod programs;
 pub(crate) mod queue;
 pub mod steering;

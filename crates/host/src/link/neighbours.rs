@@ -9,6 +9,7 @@ use netlink_packet_route::neighbour::{
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use crate::error::Error;
+use crate::link::interface::hardware_address;
 use crate::link::links::Links;
 
 impl Links {
@@ -30,6 +31,20 @@ impl Links {
             kept += 1;
         }
         Ok(kept)
+    }
+
+    /// The link-layer address that was found for an address on the interface called `name`, such as
+    /// `02:00:5e:00:53:01`.
+    ///
+    /// # Errors
+    /// No such interface, or the kernel's error.
+    pub fn neighbour(&mut self, name: &str, address: IpAddr) -> Result<Option<String>, Error> {
+        let index = self.find(name)?.index;
+        let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
+        let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(resolved);
+        let all = self.dump(request, read, name, || "list the neighbours".to_owned())?;
+        let found = all.into_iter().flatten().find(|(at, of, _)| (*at, *of) == (index, address));
+        Ok(found.map(|(.., link_address)| hardware_address(&link_address)))
     }
 
     /// Makes the kernel's tables of neighbours large, for good: it enlarges one by its entries, and
@@ -84,6 +99,11 @@ pub(crate) fn found(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)>
     if !matches!(message.header.state, Reachable | Stale | Delay | Probe) {
         return None;
     }
+    resolved(message)
+}
+
+/// The same of a neighbour that has a link-layer address.
+fn resolved(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)> {
     let (mut address, mut link_address) = (None, None);
     for attribute in message.attributes {
         match attribute {

@@ -9,8 +9,8 @@ use reach::HostSpec;
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct HostFlags {
-    /// The machine that sends (docs/hosts.md): root@a:ens1f0; without it this machine, if
-    /// --receiver is given
+    /// The machine that sends (docs/hosts.md): root@a:ens1f0, or an interface of this machine:
+    /// :ens1f0; without it this machine, if --receiver is given
     #[arg(long, value_name = "[USER@]HOST[:INTERFACE]")]
     pub(crate) transmitter: Option<HostSpec>,
     /// The machine that receives; without it this machine, if --transmitter is given
@@ -76,6 +76,15 @@ pub(crate) fn lease(text: &str) -> Result<Duration, String> {
 }
 
 impl HostFlags {
+    /// These options for the one machine of `--host`.
+    pub(crate) fn one(&self, host: Option<&HostSpec>) -> OneHost {
+        OneHost {
+            host: host.cloned(),
+            ssh_config: self.ssh_config.clone(),
+            agent_binary: self.agent_binary.clone(),
+        }
+    }
+
     /// Whether a machine is named.
     pub(crate) fn names_any(&self) -> bool {
         self.transmitter.is_some() || self.receiver.is_some() || self.hosts.is_some()

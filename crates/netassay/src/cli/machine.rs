@@ -1,9 +1,10 @@
 //! The command line of this machine: `doctor`, `restore`.
 
 use clap::Args;
+use reach::HostSpec;
 
 use super::common::Formatted;
-use super::hosts::OneHost;
+use super::hosts::{HostFlags, OneHost};
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
@@ -12,10 +13,13 @@ pub(crate) struct Doctor {
     pub(crate) json: bool,
     /// Also look at this interface, which is to carry traffic, for a second; of another machine:
     /// --host USER@HOST:INTERFACE
-    #[arg(long, value_name = "INTERFACE")]
+    #[arg(long, value_name = "INTERFACE", conflicts_with_all = ["transmitter", "receiver", "hosts"])]
     pub(crate) interface: Option<String>,
-    #[command(flatten)]
-    pub(crate) on: OneHost,
+    /// Look at this machine, over ssh
+    #[arg(long, value_name = "[USER@]HOST[:INTERFACE]", conflicts_with_all = ["transmitter", "receiver", "hosts", "addresses", "lease", "keep_agent"])]
+    pub(crate) host: Option<HostSpec>,
+    #[command(flatten, next_help_heading = "Two machines, which are checked as a pair")]
+    pub(crate) hosts: HostFlags,
     #[command(flatten)]
     pub(crate) output: Formatted,
 }

@@ -85,11 +85,7 @@ pub(crate) struct Trace {
 impl Trace {
     /// The machine of `--host`.
     pub(crate) fn on(&self) -> OneHost {
-        OneHost {
-            host: self.host.clone(),
-            ssh_config: self.hosts.ssh_config.clone(),
-            agent_binary: self.hosts.agent_binary.clone(),
-        }
+        self.hosts.one(self.host.as_ref())
     }
 
     /// Whether it is traced on a machine of the user's.

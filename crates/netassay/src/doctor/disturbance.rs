@@ -74,24 +74,17 @@ pub(super) fn findings() -> Vec<Finding> {
 /// What looks at each packet between machines; network namespaces of netassay's own have none of
 /// it.
 fn filters(found: &Firewall) -> Vec<Finding> {
-    let Firewall { rules, tables, tracked } = found;
-    let firewall = match (rules, tables.as_slice()) {
-        (None, []) => warn("firewall", "its rules can be seen by root only", "sudo netassay doctor"),
-        (Some(0), []) => ok("firewall", "no rules"),
-        (rules, tables) => {
-            let rules = rules.filter(|rules| *rules > 0);
-            let rules =
-                rules.map(|rules| format!("{rules} rule{} of nftables", if rules == 1 { "" } else { "s" }));
-            let tables = Some(tables.join(", ")).filter(|names| !names.is_empty());
-            let tables = tables.map(|names| format!("tables of iptables ({names})"));
-            let what = [rules, tables].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let firewall = match (found.filters(), found.rules) {
+        (Some(what), _) => {
             let fix = "nft list ruleset, iptables-save: let the traffic's interface through first, or measure without them; \
                 namespaces of netassay's own have none";
             warn("firewall", format!("{what}: each packet between machines costs more, or is dropped"), fix)
         }
+        (None, None) => warn("firewall", "its rules can be seen by root only", "sudo netassay doctor"),
+        (None, Some(_)) => ok("firewall", "no rules"),
     };
-    let conntrack = match tracked {
-        Some(count) if *count > 0 => warn(
+    let conntrack = match found.tracked {
+        Some(count) if count > 0 => warn(
             "conntrack",
             format!("tracks {count} connections: each packet of TCP and UDP costs a look-up"),
             "a rule with `notrack` for the traffic's interface, or remove the rules that need it",

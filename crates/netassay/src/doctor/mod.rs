@@ -5,6 +5,7 @@ mod feature;
 mod finding;
 mod guest;
 mod interface;
+mod pair;
 mod privilege;
 mod profile;
 mod scenario;
@@ -13,10 +14,13 @@ mod tracing;
 use agent::Interrupt;
 use report::Layout;
 use serde::Serialize;
+use study::BySide;
+use testbed::{Checked, Found};
 use trace::Ladder;
 
 use crate::failure::Failure;
 use finding::{Finding, Status};
+use pair::Property;
 pub(crate) use tracing::{Rung, rungs};
 
 /// All findings, in display order.
@@ -24,7 +28,11 @@ pub(crate) use tracing::{Rung, rungs};
 pub(crate) struct Examination {
     findings: Vec<Finding>,
     /// The kinds of probe that tracing has, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     probes: Vec<Rung>,
+    /// Two machines side by side.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sides: Vec<Property>,
 }
 
 impl Examination {
@@ -41,17 +49,27 @@ impl Examination {
         findings.extend(profile::findings());
         findings.extend(disturbance::findings());
         findings.extend(on.map(interface::findings).unwrap_or_default());
-        Ok(Self { findings, probes: rungs(&ladder) })
+        Ok(Self { findings, probes: rungs(&ladder), sides: Vec::new() })
     }
 
-    /// Whether a scenario works.
+    /// What was found on two machines, and how they fit together.
+    pub(crate) fn of_pair(checks: Vec<Checked>, found: &BySide<Found>) -> Self {
+        let findings = checks.into_iter().flat_map(pair::findings).collect();
+        Self { findings, probes: Vec::new(), sides: pair::side_by_side(found) }
+    }
+
+    /// Whether a scenario works, or two machines are a pair.
     pub(crate) fn can_measure(&self) -> bool {
-        self.findings.iter().any(|finding| finding.area == scenario::AREA && finding.status != Status::Fail)
+        let decides = |finding: &&Finding| [scenario::AREA, pair::AREA].contains(&finding.area);
+        let mut deciding = self.findings.iter().filter(decides);
+        let fails = |finding: &Finding| finding.status == Status::Fail;
+        if self.sides.is_empty() { deciding.any(|one| !fails(one)) } else { !deciding.any(fails) }
     }
 
     pub(crate) fn text(&self, layout: Layout) -> String {
         let areas = self.findings.chunk_by(|one, other| one.area == other.area);
         let text: String = areas.map(|area| format!("{}\n{}", area[0].area, listed(area, layout))).collect();
+        let text = text + &pair::table(&self.sides, layout);
         let count = |status| self.findings.iter().filter(|finding| finding.status == status).count();
         format!(
             "{text}\n{} ok, {} warn, {} fail\n",
@@ -82,14 +100,16 @@ mod tests {
 
     fn examination(status: Status) -> Examination {
         let finding = Finding::warn(scenario::AREA, "veth", "tried", "mend it");
-        Examination { findings: vec![Finding { status, ..finding }], probes: Vec::new() }
+        let findings = vec![Finding { status, ..finding }];
+        Examination { findings, probes: Vec::new(), sides: Vec::new() }
     }
 
     #[test]
     fn a_scenario_that_works_is_enough_to_measure() {
         assert!(examination(Status::Warn).can_measure());
         assert!(!examination(Status::Fail).can_measure());
-        assert!(!Examination { findings: Vec::new(), probes: Vec::new() }.can_measure());
+        let nothing = || Examination { findings: Vec::new(), probes: Vec::new(), sides: Vec::new() };
+        assert!(!nothing().can_measure());
     }
 
     #[test]

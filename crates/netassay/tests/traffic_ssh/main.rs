@@ -12,6 +12,7 @@ mod guests;
 mod kernel;
 #[path = "../common/machines.rs"]
 mod machines;
+mod pair;
 mod settings;
 mod tracing;
 mod trouble;
@@ -298,7 +299,7 @@ fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
     let said = refused(["a", "b"], &[]);
     assert!(said.contains("mgmt, carries this connection too"), "{said}");
     // An address of one link carries a connection, too.
-    let said = refused(["a-link", "b:data0"], &[]);
+    let said = refused(["a-link", "b"], &[]);
     assert!(
         said.contains("a-link: mgmt, carries") || said.contains("mgmt, carries this connection"),
         "{said}"

@@ -108,7 +108,7 @@ fn a_machine_that_a_change_cuts_off_is_back_after_its_lease() {
     world.machines.reach_a_by_ipv6();
     let before = world.states();
     // Nothing is changed there unless the interface is named.
-    let more = ["--set", "mtu=1000", "--set", "duration=20s", "--lease", "4s"];
+    let more = ["--set", "mtu=1000", "--set", "duration=20s", "--lease", "4s", "--addresses", "own"];
     let controller = Watched::start(world.netassay(["a6:mgmt", "b:data0"], &more));
     let a = &world.machines.a;
     let ssh = || {

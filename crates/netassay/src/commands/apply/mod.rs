@@ -134,8 +134,8 @@ fn named(studies: &[StoredStudy]) -> String {
 
 fn undo(on: &OneHost) -> String {
     match &on.host {
-        None => "netassay restore".to_owned(),
-        Some(HostSpec { launcher, .. }) => format!("netassay restore --host {launcher}"),
+        None | Some(HostSpec { launcher: None, .. }) => "netassay restore".to_owned(),
+        Some(HostSpec { launcher: Some(launcher), .. }) => format!("netassay restore --host {launcher}"),
     }
 }
 

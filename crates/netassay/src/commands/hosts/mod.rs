@@ -13,9 +13,10 @@ use agent::Interrupt;
 use host::Card;
 use reach::{Binary, Launcher, Ran, Reached, Stay};
 use study::{Assignment, BootKind, BySide, Condition, Scenario, Side, Study, format_duration};
-use testbed::{Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
+use testbed::{Checked, Found, HostPlace, Hosts, Intended, Needs, Restarter, SideSettings};
 
 use crate::cli::{AddressesOf, HostFlags, OneHost};
+use crate::doctor::Examination;
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here::PROGRAM;
@@ -65,12 +66,12 @@ pub(crate) fn reach(
         .places
         .each_ref()
         .into_iter()
-        .filter_map(|(_, place)| Some(&place.as_ref()?.launcher))
+        .filter_map(|(_, place)| place.as_ref()?.launcher.as_ref())
         .collect();
     let stay = Stay { keep: flags.keep_agent, lease: wanted.lease };
     let mut reached = Reached::connect_all(&launchers, &binary, stay, interrupt)?.into_iter();
     let places = wanted.places.map(|_, spec| HostPlace {
-        by: spec.as_ref().and_then(|_| reached.next()),
+        by: spec.as_ref().filter(|spec| !spec.is_here()).and_then(|_| reached.next()),
         interface: spec.and_then(|spec| spec.interface),
         lease: wanted.lease,
     });
@@ -105,13 +106,9 @@ const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
     /// Refuses a study that restarts its machines, or the drivers of their interfaces, if these
-    /// cannot be restarted; and one of addresses that the machines do not have.
+    /// cannot be restarted; and machines between which nothing would be measured.
     pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
-        if let Some(found) = &self.found {
-            let conditions = study.plan().conditions;
-            let states = conditions.iter().map(|condition| (&condition.boot, condition.family));
-            self.hosts.check_addresses(found, states)?;
-        }
+        self.check_pair(&study.plan().conditions, interrupt)?;
         match (study.protocol().how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
@@ -128,6 +125,17 @@ impl ReachedHosts {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses machines between which nothing would be measured in these conditions.
+    pub(crate) fn check_pair(&self, conditions: &[Condition], interrupt: &Interrupt) -> Result<(), Failure> {
+        let Some(found) = &self.found else { return Ok(()) };
+        let mut needs = Needs::default();
+        for condition in conditions {
+            needs.add(&condition.boot, &runner::order_of(condition), &runner::switches_of(condition));
+        }
+        let checks = self.hosts.check_pair(found, &needs, PROGRAM.as_ref(), interrupt)?;
+        Ok(Checked::refuse(checks)?)
     }
 
     /// The machines, and what they need after a restart. `within`: how long that may take.
@@ -163,8 +171,7 @@ impl ReachedHosts {
         let conditions = &study.plan().conditions;
         let mut text = String::new();
         for (side, place) in self.hosts.places.each_ref() {
-            let Found { located, environment } = &found[side];
-            let Some(Some(now)) = environment.interfaces.get(&located.interface) else { continue };
+            let (Found { located, .. }, Some(now)) = (&found[side], found[side].about()) else { continue };
             let mut all: Vec<Intended> = Vec::new();
             for scenario in study.scenarios() {
                 let of_it = |condition: &&Condition| condition.boot.scenario == scenario;
@@ -207,8 +214,9 @@ fn kernels_of(study: &Study) -> BTreeSet<String> {
 
 /// Reaches one machine; `None`: none is named.
 pub(crate) fn reach_one(on: &OneHost, interrupt: &Interrupt) -> Result<Option<Reached>, Failure> {
-    let Some(host) = &on.host else { return Ok(None) };
-    let mut launcher = host.launcher.clone();
+    let Some(mut launcher) = on.host.as_ref().and_then(|host| host.launcher.clone()) else {
+        return Ok(None);
+    };
     if let Launcher::Ssh { config, .. } = &mut launcher {
         config.clone_from(&on.ssh_config);
     }
@@ -230,6 +238,16 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
     let place = HostPlace { lease: reached.lease, by: Some(Arc::new(reached)), interface: None };
     say(&in_namespaces(&place));
     Ok(Some(Hosts { places: BySide::of(|_| place.clone()), own_addresses: false }))
+}
+
+/// Reaches two machines, and compares them as a pair. Nothing is changed.
+pub(crate) fn examine(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examination, Failure> {
+    let reached = reach(flags, &[Scenario::Ssh], false, interrupt)?;
+    let Some(ReachedHosts { hosts, found: Some(found), .. }) = &reached else {
+        return Err(Failure::Usage("name two machines: --transmitter and --receiver".to_owned()));
+    };
+    let checks = hosts.check_pair(found, &Needs::of(found), PROGRAM.as_ref(), interrupt)?;
+    Ok(Examination::of_pair(checks, found))
 }
 
 /// Runs a command of netassay's on another machine, and prints what it says there. `None`: no

@@ -25,7 +25,7 @@ struct HostsFile {
     receiver: Option<HostEntry>,
 }
 
-/// One host of the file: by ssh, or by a command of words.
+/// One host of the file: by ssh, or by a command of words; this machine by its interface alone.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HostEntry {
@@ -62,9 +62,15 @@ impl Wanted {
             return Ok(None);
         }
         for (_, place) in places.each_mut() {
-            if let Some(HostSpec { launcher: Launcher::Ssh { config, .. }, .. }) = place {
+            if let Some(HostSpec { launcher: Some(Launcher::Ssh { config, .. }), .. }) = place {
                 config.clone_from(&flags.ssh_config);
             }
+        }
+        if places.each_ref().into_iter().all(|(_, place)| place.as_ref().is_none_or(HostSpec::is_here)) {
+            return Err(Failure::Usage(
+                "both ends are this machine: name the other one too, as in --receiver root@b:ens1f0"
+                    .to_owned(),
+            ));
         }
         let addresses = flags.addresses.or(file.addresses).unwrap_or(AddressesOf::There);
         let in_file = file.lease.as_deref().map(lease).transpose();
@@ -92,11 +98,12 @@ impl HostEntry {
         let mut spec = match (&self.ssh, &self.launch) {
             (Some(ssh), None) => ssh.parse::<HostSpec>().map_err(|error| wrong(error.to_string()))?,
             (None, Some(words)) if !words.is_empty() => {
-                HostSpec { launcher: Launcher::Words(words.clone()), interface: None }
+                HostSpec { launcher: Some(Launcher::Words(words.clone())), interface: None }
             }
+            (None, None) if self.interface.is_some() => HostSpec { launcher: None, interface: None },
             _ => {
                 return Err(wrong(
-                    "a host has either `ssh = \"USER@HOST\"` or `launch = [\"COMMAND\", …]`".to_owned(),
+                    "a host has either `ssh = \"USER@HOST\"` or `launch = [\"COMMAND\", …]`; this machine has `interface` alone".to_owned(),
                 ));
             }
         };
@@ -141,13 +148,15 @@ mod tests {
         assert_eq!(wanted.lease, Duration::from_secs(5));
         let transmitter = wanted.places.transmitter.unwrap();
         let config = Some("/etc/other".into());
-        assert_eq!(transmitter.launcher, Launcher::Ssh { destination: "root@a".into(), config });
+        assert_eq!(transmitter.launcher, Some(Launcher::Ssh { destination: "root@a".into(), config }));
         let receiver = wanted.places.receiver.unwrap();
         assert_eq!(
-            (receiver.launcher.to_string().as_str(), receiver.interface.as_deref()),
+            (receiver.launcher.unwrap().to_string().as_str(), receiver.interface.as_deref()),
             ("docker exec -i c1", Some("eth1"))
         );
         assert!(file("").unwrap().is_none());
+        let wanted = file("[transmitter]\ninterface = \"eth0\"\n[receiver]\nssh = \"b\"\n").unwrap().unwrap();
+        assert!(wanted.places.transmitter.unwrap().is_here());
     }
 
     #[test]
@@ -156,6 +165,7 @@ mod tests {
             ("[transmitter]\n", "a host has either"),
             ("[transmitter]\nssh = \"a\"\nlaunch = [\"x\"]\n", "a host has either"),
             ("[receiver]\nlaunch = []\n", "a host has either"),
+            ("[receiver]\ninterface = \"eth0\"\n", "both ends are this machine"),
             ("[receiver]\nssh = \"-oProxyCommand=x\"\n", "begins with \"-\""),
             ("[sender]\nssh = \"a\"\n", "unknown field"),
             ("addresses = \"mine\"\n", "unknown variant"),

@@ -31,6 +31,9 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
     let reached = hosts::reach(&flags.hosts, &[asked.scenario], asked.inside_guest, &interrupt)?;
+    if let Some(reached) = &reached {
+        reached.check_pair(std::slice::from_ref(&asked.condition), &interrupt)?;
+    }
     let mut options = asked.options(hosts::rootless(flags.rootless, reached.as_ref()), &interrupt)?;
     options.hosts = reached.map(|reached| reached.hosts);
     if !options.cpus.controller.is_empty() {
@@ -61,6 +64,7 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
         )));
     }
     let effective = testbed.settle(&runner::switches_of(&asked.condition))?;
+    testbed.check_path(&asked.order, &effective)?;
     let flow = asked.order.ramp + asked.order.window;
     let begin = || Windows::begin(&format!("at most {TRIALS} trials"), TRIALS, flow);
     let trials = asked.order.traffic.find_rate.then(begin);

@@ -108,6 +108,9 @@ pub(super) fn hosts(asked: &Asked, flags: &Trace, interrupt: &Interrupt) -> Resu
         return hosts::namespaces_on(&flags.on(), interrupt);
     }
     let reached = hosts::reach(&flags.hosts, &[asked.scenario], asked.inside_guest, interrupt)?;
+    if let Some(reached) = &reached {
+        reached.check_pair(std::slice::from_ref(&asked.condition), interrupt)?;
+    }
     Ok(reached.map(|reached| reached.hosts))
 }
 

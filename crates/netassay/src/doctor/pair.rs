@@ -1,0 +1,82 @@
+//! Two machines as a pair: what was checked, and both side by side.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use host::{Hardware, InterfaceEnvironment};
+use report::{Layout, Table};
+use serde::Serialize;
+use study::BySide;
+use testbed::{Checked, Fault, Found};
+
+use super::finding::Finding;
+
+pub(super) const AREA: &str = "pair";
+
+/// A property of both machines.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Property {
+    property: String,
+    transmitter: String,
+    receiver: String,
+}
+
+pub(super) fn findings(Checked { name, outcome }: Checked) -> Vec<Finding> {
+    match outcome {
+        Ok(what) => vec![Finding::ok(AREA, name, what)],
+        Err(faults) => faults
+            .into_iter()
+            .map(|Fault { host, interface, cause, remedy }| {
+                Finding::fail(AREA, &name, format!("{host}, interface {interface}: {cause}"), remedy)
+            })
+            .collect(),
+    }
+}
+
+/// What both machines are, and every setting of their interfaces in which they differ.
+pub(super) fn side_by_side(found: &BySide<Found>) -> Vec<Property> {
+    let about = found.each_ref().map(|_, one| one.about());
+    let hardware = |of: fn(&Hardware) -> Option<String>| about.map(|_, about| of(&about?.hardware));
+    let fixed = [
+        ("kernel", found.each_ref().map(|_, one| one.environment.kernel.release.clone())),
+        ("interface", found.each_ref().map(|_, one| Some(one.located.interface.clone()))),
+        ("driver", about.map(|_, about| about?.driver.clone().or_else(|| about?.link.kind.clone()))),
+        ("firmware", hardware(|hardware| hardware.firmware.clone())),
+        ("Mbit/s", hardware(|hardware| hardware.speed.map(|speed| speed.to_string()))),
+        ("MTU", found.each_ref().map(|_, one| Some(one.located.mtu.to_string()))),
+    ];
+    let fixed = fixed.into_iter().map(|(property, both)| Property::of(property, both));
+    let settings = about.map(|_, about| about.map(settings).unwrap_or_default());
+    let names: BTreeSet<&String> = settings.transmitter.keys().chain(settings.receiver.keys()).collect();
+    let of_name =
+        |name: &&String| Property::of(name, settings.each_ref().map(|_, all| all.get(*name).cloned()));
+    let differ = names.iter().map(of_name).filter(|one| one.transmitter != one.receiver);
+    fixed.chain(differ).collect()
+}
+
+/// Each feature and each setting of the device.
+fn settings(about: &InterfaceEnvironment) -> BTreeMap<String, String> {
+    let features = about.features.iter().flatten();
+    let features =
+        features.map(|(name, state)| (name.clone(), if state.active { "on" } else { "off" }.to_owned()));
+    let device = about.device.iter().map(|(setting, value)| (setting.to_string(), setting.text(value.now)));
+    features.chain(device).collect()
+}
+
+impl Property {
+    fn of(property: &str, both: BySide<Option<String>>) -> Self {
+        let BySide { transmitter, receiver } = both.map(|_, one| one.unwrap_or_else(|| "-".to_owned()));
+        Self { property: property.to_owned(), transmitter, receiver }
+    }
+}
+
+/// Both machines side by side; empty without them.
+pub(super) fn table(sides: &[Property], layout: Layout) -> String {
+    if sides.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&["both machines", "transmitter", "receiver"]);
+    for Property { property, transmitter, receiver } in sides {
+        table.row(&[property, transmitter, receiver]);
+    }
+    format!("\n{}", table.fit(layout))
+}
