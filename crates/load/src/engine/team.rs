@@ -24,9 +24,9 @@ use crate::sys;
 
 /// After the stop, how long receivers may receive queued data, and senders' queues may empty.
 const DRAIN: Duration = Duration::from_millis(1500);
-/// How long threads may take to leave their loops at a switch. A sender may wait in its call for the
-/// retransmission of a segment: after 0.2, 0.6, 1.4 or 3 s on Linux, whose timer doubles. Its socket
-/// gives up a call after 5 s ([`stall`](crate::socket::stall)).
+/// How long threads may take to leave their loops at a switch. A sender may wait in its call for a
+/// retransmission: Linux's timer doubles, to 0.2, 0.6, 1.4, 3 s in all. Its socket gives up a call
+/// after 5 s ([`stall`](crate::socket::stall)).
 const LEAVE: Duration = Duration::from_secs(4);
 /// How long threads may take to end after an abort.
 const JOIN: Duration = Duration::from_secs(3);
