@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::bounded::{Bounded, Excess};
 use crate::init::Settings;
 use crate::launch::Launch;
-use crate::message::{Answer, Booted, ExactReceiver, Probed, Request, Undone};
+use crate::message::{Answer, Booted, ExactReceiver, Request, Undone};
 use crate::series;
 use crate::traffic::MOST_FLOWS;
 use host::journal::{Change, Difference, Now};
@@ -135,13 +135,14 @@ impl Bounded for Request {
                 names("interface", interface.iter())?;
                 addresses(beside)
             }
-            Self::OpenProbe { interface, local: _, ports: _, listens: _ } => name("interface", interface),
-            Self::SendProbe { to: _, mtu } => most("mtu", *mtu, MTU),
-            Self::ReadProbe { within_ms } => most("within_ms", *within_ms, PROBE_MS),
-            Self::PairFacts { interface, peers, own } => {
+            Self::PairFacts { interface, addresses } => {
                 name("interface", interface)?;
-                most("peers", peers.len(), FEW)?;
-                most("own", own.len(), FEW)
+                most("addresses", addresses.len(), FEW)
+            }
+            Self::OpenProbe { interface, local: _, ports: _, listens: _ } => name("interface", interface),
+            Self::ExchangeProbes { to: _, full, within_ms } => {
+                full.iter().try_for_each(|bytes| most("full", *bytes, MTU))?;
+                most("within_ms", *within_ms, PROBE_MS)
             }
             Self::FindInterface { address } => most("address", address.len(), TEXT),
             Self::Configure { interface, addresses: given } => {
@@ -314,20 +315,8 @@ impl Bounded for Answer {
                 addresses(&located.addresses)?;
                 cpus(&located.near)
             }
-            Self::PairFacts(host::PairFacts { namespace: _, master, routed, taken }) => {
-                names("master", master.iter().map(|master| &master.name))?;
-                texts("kind", master.iter().filter_map(|master| master.kind.as_ref()))?;
-                most("routed", routed.len(), FEW)?;
-                most("taken", taken.len(), FEW)?;
-                names("taken", taken.iter().map(|(_, interface)| interface))
-            }
-            Self::Probed(probed) => {
-                let Probed { arrived: _, neighbour, firewall } = &**probed;
-                texts("neighbour", neighbour.iter())?;
-                let tables = firewall.iter().flat_map(|firewall| &firewall.tables);
-                most("tables", tables.clone().count(), FEW)?;
-                texts("tables", tables)
-            }
+            Self::PairFacts(facts) => pair_facts(facts),
+            Self::Arrived(load::Arrived { packets: _, unsent: _ }) => Ok(()),
             Self::Card(host::Card { bus, device, driver }) => {
                 texts("card", [bus, device, driver].into_iter())
             }
@@ -343,6 +332,19 @@ impl Bounded for Answer {
             Self::Booted(guest) => booted(guest),
         }
     }
+}
+
+fn pair_facts(facts: &host::PairFacts) -> Checked {
+    let host::PairFacts { boot_id, namespace: _, link, master, taken, neighbours, firewall } = facts;
+    let links = || [Some(link), master.as_ref()].into_iter().flatten();
+    names("name", links().map(|link| &link.name))?;
+    let words = links().flat_map(|link| link.kind.iter().chain(&link.address));
+    texts("link", words.chain(boot_id).chain(neighbours.iter().map(|(_, link_address)| link_address)))?;
+    names("taken", taken.iter().map(|(_, interface, _)| interface))?;
+    texts("tables", firewall.tables.iter())?;
+    [taken.len(), neighbours.len(), firewall.tables.len()]
+        .into_iter()
+        .try_for_each(|count| most("facts", count, FEW))
 }
 
 fn booted(guest: &Booted) -> Checked {

@@ -28,7 +28,6 @@ mod machine;
 pub mod message;
 mod neighbours;
 mod output;
-mod probe;
 mod profiler;
 mod refusal;
 mod relay;

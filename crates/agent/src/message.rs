@@ -93,16 +93,14 @@ pub enum Request {
         /// machine's.
         connection: Option<(IpAddr, IpAddr)>,
     },
-    /// Tell what the interface for traffic has to do with the other machine's.
+    /// Tell the facts of an interface that explain why packets to another machine do not arrive.
     PairFacts {
         /// The interface.
         interface: String,
-        /// Addresses of the other machine's interface.
-        peers: Vec<IpAddr>,
-        /// Addresses that this interface is to get.
-        own: Vec<IpAddr>,
+        /// The addresses whose users and neighbours are asked for.
+        addresses: Vec<IpAddr>,
     },
-    /// Open sockets by which a few packets try the path to the other machine.
+    /// Open sockets by which a few packets try the path to another machine.
     OpenProbe {
         /// The interface that they are bound to.
         interface: String,
@@ -113,16 +111,14 @@ pub enum Request {
         /// Whether this end waits for the other one's connection.
         listens: bool,
     },
-    /// Send a small packet and a full one of each protocol to the other end's sockets.
-    SendProbe {
+    /// Send a small packet and a full one of each protocol to the other end's sockets, and tell
+    /// which of its packets have arrived.
+    ExchangeProbes {
         /// The other end's socket of UDP, and that of TCP, as it answered [`Request::OpenProbe`].
         to: [SocketAddr; 2],
-        /// The MTU of this end.
-        mtu: u32,
-    },
-    /// Tell what has arrived of the other end's packets.
-    ReadProbe {
-        /// How long to wait for them, in ms.
+        /// The bytes of a full packet of each protocol.
+        full: [u32; 2],
+        /// How long to wait for the other end's packets, in ms.
         within_ms: u16,
     },
     /// Tell the card of an interface whose driver can be taken down and up. Nothing is changed.
@@ -441,9 +437,9 @@ pub enum Answer {
     /// To [`Request::Locate`].
     Located(host::Located),
     /// To [`Request::PairFacts`].
-    PairFacts(host::PairFacts),
-    /// To [`Request::ReadProbe`].
-    Probed(Box<Probed>),
+    PairFacts(Box<host::PairFacts>),
+    /// To [`Request::ExchangeProbes`].
+    Arrived(load::Arrived),
     /// To [`Request::Card`].
     Card(host::Card),
     /// To [`Request::FindInterface`].
@@ -473,18 +469,6 @@ pub enum Answer {
         #[serde(default)]
         broken: bool,
     },
-}
-
-/// What became of the packets of [`Request::SendProbe`].
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Probed {
-    /// What arrived here.
-    pub arrived: load::Arrived,
-    /// The link-layer address of the other end, if it is in this network and answered.
-    pub neighbour: Option<String>,
-    /// What looks at each packet here. Read only if something has not arrived.
-    pub firewall: Option<host::Firewall>,
 }
 
 /// A guest that runs, as its host sees it.

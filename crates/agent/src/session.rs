@@ -11,7 +11,6 @@ use crate::exact::exact;
 use crate::interfaces::{Interfaces, ONE_QUEUE, check_one_queue};
 use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
-use crate::probe::Prober;
 use crate::refusal::{Refusal, Reply, Tell, done};
 use crate::trace::{survey, trace};
 use crate::traffic::Traffic;
@@ -23,7 +22,7 @@ use words::{DeviceSetting, Settled, Tuning};
 pub(crate) struct Session {
     /// Declared first: at the end its threads end before anything is undone.
     traffic: Option<Traffic>,
-    probe: Option<Prober>,
+    probe: Option<load::Probe>,
     interfaces: Interfaces,
     cpus: Vec<u32>,
     about: About,
@@ -94,18 +93,20 @@ impl Session {
                 let located = host::Located::find(interface.as_deref(), &beside, towards, connection)?;
                 Ok(Answer::Located(located))
             }
-            Request::PairFacts { interface, peers, own } => {
-                Ok(Answer::PairFacts(host::PairFacts::read(&interface, &peers, &own)?))
+            Request::PairFacts { interface, addresses } => {
+                Ok(Answer::PairFacts(Box::new(host::PairFacts::read(&interface, &addresses)?)))
             }
             Request::OpenProbe { interface, local, ports, listens } => {
-                // What holds the port of this one is closed first.
+                // An earlier one may hold the port.
                 self.probe = None;
-                self.probe.insert(Prober::open(interface, local, ports, listens)?).addresses()
+                let (probe, addresses) =
+                    load::Probe::open(local, &interface, ports, listens).map_err(Refusal::passing)?;
+                self.probe = Some(probe);
+                Ok(Answer::Sockets { addresses })
             }
-            Request::SendProbe { to, mtu } => self.probe.as_mut().ok_or(NO_PROBE)?.send(to, mtu),
-            Request::ReadProbe { within_ms } => {
-                let within = Duration::from_millis(within_ms.into());
-                self.probe.as_mut().ok_or(NO_PROBE)?.read(&mut self.interfaces.links, within)
+            Request::ExchangeProbes { to, full, within_ms } => {
+                let probe = self.probe.as_mut().ok_or(NO_PROBE)?;
+                Ok(Answer::Arrived(probe.exchange(to, full, Duration::from_millis(within_ms.into()))))
             }
             Request::Card { interface } => Ok(Answer::Card(self.interfaces.card(&interface)?)),
             Request::Reload { interface } => done(self.interfaces.reload(&interface)),

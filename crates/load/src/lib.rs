@@ -44,7 +44,7 @@ pub use lacking::lacking;
 pub use lane::{Counts, HistogramError, Latency, LatencyBucket, LatencyHistogram, Phase, Sample, Zerocopy};
 pub use message::Sequence;
 pub use note::Note;
-pub use probe::{Arrived, Probe};
+pub use probe::{Arrived, Probe, TCP, UDP};
 pub use socket::{Applied, Buffers, Switches, TcpApplied, TcpInfo};
 pub use spec::Spec;
 pub use words::{

@@ -8,25 +8,23 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
+use words::{Family, Traffic};
 
 use crate::error::{Context as _, Result};
-use crate::socket::{bind, keep_to, local_address};
+use crate::socket::{bind, keep_to};
 use crate::sys;
-
-/// How long a connection may take: what crosses a network between two machines takes far less.
-const CONNECT: Duration = Duration::from_millis(400);
-
-/// How long an established connection may take to be seen at the other end too.
-const ACCEPT: Duration = Duration::from_millis(100);
 
 /// Between two looks at the sockets.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How often a datagram is sent: one may be lost on a path that is well.
-const COPIES: usize = 3;
-
-/// The largest datagram of UDP, without its headers.
+/// The largest payload that is sent or received at once.
 const LARGEST: usize = 65_507;
+
+/// The place of UDP in each list of two here.
+pub const UDP: usize = 0;
+
+/// The place of TCP.
+pub const TCP: usize = 1;
 
 /// One end's sockets: one of UDP, and one of TCP that listens or connects.
 #[derive(Debug)]
@@ -34,136 +32,117 @@ pub struct Probe {
     udp: Socket,
     listener: Option<Socket>,
     stream: Option<Socket>,
+    /// Whether the stream has been given its packets.
+    has_sent: bool,
     arrived: Arrived,
 }
 
-/// What arrived at one end.
+/// The packets that arrived at one end, and why it could not send.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrived {
-    /// By UDP: a small packet, and one as large as the sender's MTU that must not be fragmented.
-    pub udp: [bool; 2],
-    /// The same by TCP.
-    pub tcp: [bool; 2],
-    /// Whether the kernel forbade this end to send.
-    pub forbidden: bool,
-}
-
-impl Arrived {
-    /// Whether everything arrived.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        [self.udp, self.tcp].as_flattened().iter().all(|arrived| *arrived)
-    }
+    /// Of each protocol: a small packet, and a full one.
+    pub packets: [[bool; 2]; 2],
+    /// Of each protocol: the kernel's error where a rule forbids to send, or no route leads there.
+    pub unsent: [Option<i32>; 2],
 }
 
 impl Probe {
-    /// Opens them at an address of an interface; at these ports of UDP and of TCP, or at any. The
-    /// end that `listens` waits for the other one's connection.
+    /// Opens them at an address of an interface, at these ports of each protocol, or at any; and
+    /// returns their addresses. The end that `listens` waits for the other one's connection.
     ///
     /// # Errors
     /// A port that is in use, or no such address or interface.
-    pub fn open(local: IpAddr, interface: &str, ports: [Option<u16>; 2], listens: bool) -> Result<Self> {
+    pub fn open(
+        local: IpAddr,
+        interface: &str,
+        ports: [Option<u16>; 2],
+        listens: bool,
+    ) -> Result<(Self, Vec<SocketAddr>)> {
+        const WHAT: &str = "a socket that tries the path";
+        let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
         let open = |kind: Type, protocol: Protocol, port: Option<u16>| {
-            let what = "a socket that tries the path";
-            let domain = if local.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
-            let socket = Socket::new(domain, kind, Some(protocol)).or_setup("socket", what)?;
-            keep_to(&socket, Some(interface), what)?;
-            bind(&socket, SocketAddr::new(local, port.unwrap_or(0)), what)?;
-            Ok::<_, crate::Error>(socket)
+            let socket = Socket::new(domain, kind, Some(protocol)).or_setup("socket", WHAT)?;
+            keep_to(&socket, Some(interface), WHAT)?;
+            if protocol == Protocol::TCP {
+                socket.set_reuse_address(true).or_setup("setsockopt SO_REUSEADDR", WHAT)?;
+                socket.set_tcp_nodelay(true).or_setup("setsockopt TCP_NODELAY", WHAT)?;
+                // It leaves nothing behind when it ends.
+                socket.set_linger(Some(Duration::ZERO)).or_setup("setsockopt SO_LINGER", WHAT)?;
+            }
+            socket.set_nonblocking(true).or_setup("fcntl O_NONBLOCK", WHAT)?;
+            let address = bind(&socket, SocketAddr::new(local, port.unwrap_or(0)), WHAT)?;
+            Ok::<_, crate::Error>((socket, address))
         };
-        let udp = open(Type::DGRAM, Protocol::UDP, ports[0])?;
-        let tcp = open(Type::STREAM, Protocol::TCP, ports[1])?;
-        // Whole, whatever the kernel remembers of the path: that may be of another time.
-        let (level, name) = match local {
-            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER),
-            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER),
-        };
-        sys::set_option(udp.as_raw_fd(), level, name, libc::IP_PMTUDISC_PROBE)
-            .or_setup("setsockopt IP_MTU_DISCOVER", "a socket that tries the path")?;
+        let (udp, of_udp) = open(Type::DGRAM, Protocol::UDP, ports[UDP])?;
+        let (tcp, of_tcp) = open(Type::STREAM, Protocol::TCP, ports[TCP])?;
         if listens {
-            tcp.listen(1).or_setup("listen", "a socket that tries the path")?;
+            tcp.listen(1).or_setup("listen", WHAT)?;
         }
         let (listener, stream) = if listens { (Some(tcp), None) } else { (None, Some(tcp)) };
-        Ok(Self { udp, listener, stream, arrived: Arrived::default() })
+        let probe = Self { udp, listener, stream, has_sent: false, arrived: Arrived::default() };
+        Ok((probe, vec![of_udp, of_tcp]))
     }
 
-    /// Those of UDP and of TCP.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn addresses(&self) -> Result<Vec<SocketAddr>> {
-        let tcp = self.listener.iter().chain(&self.stream);
-        std::iter::once(&self.udp).chain(tcp).map(local_address).collect()
-    }
-
-    /// Sends to the other end's sockets. The end that listens sends second.
-    pub fn send(&mut self, udp: SocketAddr, tcp: SocketAddr, mtu: u32) {
-        let headers = if udp.is_ipv4() { 28 } else { 48 };
-        let full = vec![0; (mtu as usize).saturating_sub(headers).clamp(2, LARGEST)];
-        let mut sent = vec![self.udp.connect(&udp.into()), self.udp.set_nonblocking(true)];
-        for _ in 0..COPIES {
-            sent.extend([&full[..1], &full[..]].map(|packet| self.udp.send(packet).map(drop)));
-        }
-        if let Some(listener) = &self.listener {
-            let until = sys::now() + u64::try_from(ACCEPT.as_nanos()).unwrap_or(u64::MAX);
-            if sys::wait_for(listener.as_raw_fd(), libc::POLLIN, until) {
-                self.stream = listener.accept().ok().map(|(stream, _)| stream);
-            }
-        } else if let Some(stream) = &self.stream {
-            let connected = stream.connect_timeout(&tcp.into(), CONNECT);
-            let failed = connected.is_err();
-            sent.push(connected);
-            if failed {
-                self.stream = None;
-            }
-        }
-        if let Some(stream) = &self.stream {
-            sent.push(give(stream, mtu));
-        }
-        self.arrived.forbidden = sent.iter().any(is_forbidden);
-    }
-
-    /// What has arrived, as soon as it is everything; at the latest after this time.
-    #[must_use]
-    pub fn arrived(&mut self, within: Duration) -> Arrived {
+    /// Sends to the other end's socket of each protocol a small packet and a full one, of so many
+    /// bytes, and returns the packets that have arrived from there until now: as soon as all have,
+    /// at the latest after this time. Packets of UDP are sent again by each call.
+    pub fn exchange(&mut self, to: [SocketAddr; 2], full: [u32; 2], within: Duration) -> Arrived {
         let deadline = Instant::now() + within;
+        let family = if to[UDP].is_ipv4() { Family::Ipv4 } else { Family::Ipv6 };
+        let payloads = [Traffic::largest_segment(full[UDP], family), full[TCP]];
+        let [datagram, segment] = payloads.map(|bytes| vec![0; (bytes as usize).clamp(2, LARGEST)]);
         let mut room = vec![0; LARGEST];
+        self.note(UDP, self.udp.connect(&to[UDP].into()));
+        for packet in [&datagram[..1], &datagram[..]] {
+            self.note(UDP, self.udp.send(packet).map(drop));
+        }
+        if let (None, false, Some(stream)) = (&self.listener, self.has_sent, &self.stream) {
+            let tried = stream.connect(&to[TCP].into());
+            self.note(TCP, tried);
+        }
         loop {
-            let Self { udp, stream, arrived, .. } = self;
-            note(udp, &mut arrived.udp, &mut room);
-            if let Some(stream) = stream {
-                note(stream, &mut arrived.tcp, &mut room);
-            }
-            if arrived.is_whole() || Instant::now() >= deadline {
-                return arrived.clone();
+            receive(&self.udp, &mut self.arrived.packets[UDP], &mut room);
+            self.exchange_stream(&segment, &mut room);
+            let is_whole = self.arrived.packets.as_flattened().iter().all(|arrived| *arrived);
+            if is_whole || Instant::now() >= deadline {
+                return self.arrived.clone();
             }
             thread::sleep(PAUSE);
         }
     }
+
+    fn exchange_stream(&mut self, segment: &[u8], room: &mut [u8]) {
+        if let (Some(listener), None) = (&self.listener, &self.stream) {
+            self.stream = listener.accept().ok().map(|(stream, _)| stream);
+        }
+        let Some(stream) = &self.stream else { return };
+        let give = |bytes: &[u8]| stream.send_with_flags(bytes, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL);
+        if !self.has_sent && give(&segment[..1]).is_ok() {
+            self.has_sent = true;
+            // A part of it fills a packet, too.
+            let _ = give(segment);
+        }
+        receive(stream, &mut self.arrived.packets[TCP], room);
+    }
+
+    fn note(&mut self, protocol: usize, tried: io::Result<()>) {
+        if let Some(errno @ (libc::EPERM | libc::EACCES | libc::ENETUNREACH)) =
+            tried.err().and_then(|error| error.raw_os_error())
+        {
+            self.arrived.unsent[protocol] = Some(errno);
+        }
+    }
 }
 
-/// Sends a small packet and a full one by a connection, which leaves nothing behind when it ends.
-fn give(stream: &Socket, mtu: u32) -> io::Result<()> {
-    stream.set_tcp_nodelay(true)?;
-    stream.set_linger(Some(Duration::ZERO))?;
-    stream.set_nonblocking(true)?;
-    stream.send(&[0])?;
-    stream.send(&vec![0; mtu as usize]).map(drop)
-}
-
-/// Receives what there is: more than a byte is of a full packet.
-fn note(socket: &Socket, [small, full]: &mut [bool; 2], room: &mut [u8]) {
+/// Receives what is there: more than a byte is of a full packet.
+fn receive(socket: &Socket, [small, full]: &mut [bool; 2], room: &mut [u8]) {
     // An error, such as that of a port that is closed, stands before packets, and is told once.
-    for _ in 0..2 * COPIES + 2 {
+    for _ in 0..4 {
         let length = sys::receive(socket.as_raw_fd(), room, libc::MSG_DONTWAIT);
         *small |= length > 0;
         *full |= length > 1;
     }
-}
-
-fn is_forbidden(sent: &io::Result<()>) -> bool {
-    sent.as_ref().is_err_and(|error| matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES)))
 }
 
 #[cfg(test)]
@@ -171,30 +150,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sent_arrives_at_both_ends() {
+    fn packets_that_are_sent_arrive_at_both_ends() {
         for address in ["127.0.0.1", "::1"] {
             let local: IpAddr = address.parse().unwrap();
-            let [mut one, mut other] =
+            let [(mut one, to_one), (mut other, to_other)] =
                 [false, true].map(|listens| Probe::open(local, "lo", [None; 2], listens).unwrap());
-            let [to_one, to_other] = [&one, &other].map(|end| end.addresses().unwrap());
-            one.send(to_other[0], to_other[1], 1500);
-            other.send(to_one[0], to_one[1], 1500);
-            for end in [&mut one, &mut other] {
-                let arrived = end.arrived(Duration::from_secs(5));
-                assert!(arrived.is_whole() && !arrived.forbidden, "{address}: {arrived:?}");
+            let to = |addresses: &[SocketAddr]| [addresses[UDP], addresses[TCP]];
+            let deadline = Instant::now() + Duration::from_secs(5);
+            let whole = Arrived { packets: [[true; 2]; 2], unsent: [None; 2] };
+            loop {
+                let arrived = [
+                    one.exchange(to(&to_other), [1500; 2], PAUSE),
+                    other.exchange(to(&to_one), [1500; 2], PAUSE),
+                ];
+                if arrived.iter().all(|one| *one == whole) {
+                    break;
+                }
+                assert!(Instant::now() < deadline, "{address}: {arrived:?}");
             }
-            let taken = [None, Some(to_other[1].port())];
+            let taken = [None, Some(to_other[TCP].port())];
             assert!(Probe::open(local, "lo", taken, true).unwrap_err().to_string().contains("in use"));
         }
     }
 
     #[test]
-    fn what_nobody_receives_has_not_arrived() {
+    fn packets_that_nobody_receives_have_not_arrived() {
         let local: IpAddr = "127.0.0.1".parse().unwrap();
-        let mut one = Probe::open(local, "lo", [None; 2], false).unwrap();
-        let closed = Probe::open(local, "lo", [None; 2], true).unwrap().addresses().unwrap();
-        one.send(closed[0], closed[1], 1500);
-        assert_eq!(one.arrived(Duration::ZERO), Arrived::default());
+        let (mut one, _) = Probe::open(local, "lo", [None; 2], false).unwrap();
+        let (closed, to) = Probe::open(local, "lo", [None; 2], true).unwrap();
+        drop(closed);
+        assert_eq!(one.exchange([to[UDP], to[TCP]], [1500; 2], PAUSE), Arrived::default());
         assert!(Probe::open("192.0.2.77".parse().unwrap(), "lo", [None; 2], true).is_err());
     }
 }

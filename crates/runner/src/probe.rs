@@ -79,8 +79,6 @@ fn try_conditions(
     // Conditions differ in much that needs nothing of the kernel, so each kind of traffic and each
     // set of switches is tried once.
     let mut known: Vec<(load::Traffic, Family, Vec<String>)> = Vec::new();
-    // Packets may cross the path with one MTU, and not with another.
-    let mut paths = Vec::new();
     let mut settled: HashMap<Switches, Effective> = HashMap::new();
     let mut settle = |condition: &Condition, bench: &mut dyn Bench| {
         let switches = switches_of(condition);
@@ -110,11 +108,7 @@ fn try_conditions(
             continue;
         }
         let own = settle(condition, bench)?;
-        let path = (family, order.traffic.kind.is_udp(), order.traffic.port, own.transmitter.mtu);
-        if !paths.contains(&path) {
-            bench.check_path(&order, &own)?;
-            paths.push(path);
-        }
+        bench.check_path(&order, &own)?;
         let extremes = match &plan.design {
             None => [own.clone(), own.clone()],
             Some(design) => [

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use agent::CallError;
 use thiserror::Error as ThisError;
 
-use crate::fault::Fault;
+use crate::pair::Fault;
 
 /// Why a testbed could not be built or used.
 #[derive(Debug, ThisError)]

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::launched::Launched;
 use crate::machines::Machine;
 use crate::options::Options;
+use crate::pair::Crossing;
 use crate::path::node::{BRIDGE, Node};
 use crate::path::{Path, ReceiveWork};
 
@@ -35,6 +36,8 @@ pub struct Testbed {
     pub(crate) watcher: Option<Node>,
     /// The machines of the user's, if it lies between them.
     pub(crate) named: Option<BySide<NamedMachine>>,
+    /// The packets between them that were tried.
+    pub(crate) crossed: Vec<Crossing>,
     notes: Vec<Note>,
 }
 
@@ -56,6 +59,7 @@ impl Testbed {
             machines: Vec::new(),
             watcher: None,
             named: None,
+            crossed: Vec::new(),
             notes: Vec::new(),
         }
     }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use agent::message::{Answer, Request};
 use agent::{CallError, Interrupt, Isolation};
 use host::journal::Change;
-use host::{InterfaceEnvironment, Located, PairFacts, same_network};
+use host::{InterfaceEnvironment, Located, same_network};
 use record::NamedMachine;
-use study::{BySide, Family, Placement, Scenario, Side};
+use study::{BootState, BySide, Family, Placement, Scenario, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
@@ -37,8 +37,6 @@ pub struct Found {
     pub located: Located,
     /// The machine, with that interface.
     pub environment: host::Environment,
-    /// What it has to do with the other machine.
-    pub(crate) facts: PairFacts,
 }
 
 impl Found {
@@ -57,27 +55,45 @@ impl Hosts {
     /// interface carries the controller's connection and the user has not named it.
     pub fn locate(&mut self, program: &path::Path, interrupt: &Interrupt) -> Result<BySide<Found>, Error> {
         let mut machines = machines(self, program, interrupt)?;
-        let there = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
-        let both = |addresses: Addresses| vec![addresses.ipv4, addresses.ipv6];
         let found = BySide::try_of(|side| {
             let Machine { agent, located, .. } = &mut machines[side];
-            let interface = located.interface.clone();
-            let environment =
-                match agent.call(&Request::Environment { interfaces: vec![interface.clone()] })? {
-                    Answer::Environment(about) => *about,
-                    other => return Err(Error::from(agent.client.unexpected(&other))),
-                };
-            let own = [TRAFFIC, UNDERLAY].into_iter().flat_map(|own| [own.transmitter, own.receiver]);
-            let own = if self.own_addresses { own.flat_map(both).collect() } else { Vec::new() };
-            match agent.call(&Request::PairFacts { interface, peers: both(there[side.other()]), own })? {
-                Answer::PairFacts(facts) => Ok(Found { located: located.clone(), environment, facts }),
-                other => Err(agent.client.unexpected(&other).into()),
+            let interfaces = vec![located.interface.clone()];
+            match agent.call(&Request::Environment { interfaces })? {
+                Answer::Environment(about) => Ok(Found { located: located.clone(), environment: *about }),
+                other => Err(Error::from(agent.client.unexpected(&other))),
             }
         })?;
         for (side, place) in self.places.each_mut() {
             place.interface = Some(found[side].located.interface.clone());
         }
         Ok(found)
+    }
+
+    /// Refuses conditions whose packets cross the machines' network in a family of which one of
+    /// them has no address.
+    ///
+    /// # Errors
+    /// [`Error::NoAddress`].
+    pub fn check_addresses<'a>(
+        &self,
+        found: &BySide<Found>,
+        conditions: impl IntoIterator<Item = (&'a BootState, Family)>,
+    ) -> Result<(), Error> {
+        if self.own_addresses {
+            return Ok(());
+        }
+        let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
+        for (state, family) in conditions {
+            let crosses = match state.scenario {
+                Scenario::Ssh => family,
+                scenario if scenario.has_tunnel() => state.underlay_family,
+                _ => continue,
+            };
+            for (side, addresses) in there.each_ref() {
+                reachable(addresses.of(crosses), crosses, side)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -152,19 +168,23 @@ pub(crate) fn machines(
     // An interface that is named tells which one the other machine reaches it by.
     let is_named = |side: Side| hosts.places[side].interface.is_some();
     let first = if is_named(Side::Receiver) { Side::Receiver } else { Side::Transmitter };
-    let (mut located, mut beside) = (BySide::default(), Vec::new());
-    for side in [first, first.other()] {
+    let mut find = |side: Side, beside: &[(IpAddr, u8)]| {
         // Where this machine is the other end, its own address is where the connection comes from.
         let places = [&hosts.places[side.other()], &hosts.places[side]].map(HostPlace::connection);
         let towards = places[0].map(|other| other.host).or(places[1].map(|own| own.controller));
-        let one = locate(&mut agents[side], &hosts.places[side], beside, towards)?;
-        beside = one.addresses.clone();
-        located[side] = Some(one);
+        locate(&mut agents[side], &hosts.places[side], beside.to_vec(), towards)
+    };
+    let one = find(first, &[])?;
+    let other = find(first.other(), &one.addresses)?;
+    let mut located = BySide { transmitter: one, receiver: other };
+    if first == Side::Receiver {
+        std::mem::swap(&mut located.transmitter, &mut located.receiver);
     }
-    Ok(agents.map(|side, agent| Machine { agent, located: located[side].take().expect("both are located") }))
+    Ok(agents.map(|side, agent| Machine { agent, located: located[side].clone() }))
 }
 
-/// The interface for the traffic. One that carries the controller's connection must be named.
+/// The interface for the traffic, `beside` the other machine's addresses. One that carries the
+/// controller's connection must be named.
 fn locate(
     agent: &mut Launched,
     place: &HostPlace,
@@ -211,15 +231,12 @@ pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
     let of = |family: Family| {
         let is_of = |(address, _): &&(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
         let all = there.each_ref().map(|_, all| all.iter().filter(is_of).collect::<Vec<_>>());
-        let both =
+        let mut both =
             all.transmitter.iter().flat_map(|one| all.receiver.iter().map(move |other| (*one, *other)));
-        let first = all.transmitter.first().zip(all.receiver.first()).map(|(one, other)| (*one, *other));
-        let chosen = both.clone().find(|(one, other)| same_network(**one, **other)).or(first);
-        let none = Addresses::NONE.of(family);
-        chosen.map_or(BySide { transmitter: none, receiver: none }, |(one, other)| BySide {
-            transmitter: one.0,
-            receiver: other.0,
-        })
+        match both.find(|(one, other)| same_network(**one, **other)) {
+            Some((one, other)) => BySide { transmitter: one.0, receiver: other.0 },
+            None => all.map(|_, all| all.first().map_or(Addresses::NONE.of(family), |one| one.0)),
+        }
     };
     let (ipv4, ipv6) = (of(Family::Ipv4), of(Family::Ipv6));
     BySide::of(|side| Addresses { ipv4: ipv4[side], ipv6: ipv6[side] })
@@ -342,8 +359,8 @@ mod tests {
         // Without a common network a router may lie between them.
         assert_eq!(paired(&["10.1.0.1/24"], &["10.3.0.2/16"]), ["10.1.0.1", "10.3.0.2", "::", "::"]);
         assert_eq!(paired(&["10.0.0.1/0"], &["192.0.2.1/0"])[..2], ["10.0.0.1", "192.0.2.1"]);
-        // What one machine lacks, the other cannot use.
-        assert_eq!(paired(&["10.1.0.1/32"], &[]), ["0.0.0.0", "0.0.0.0", "::", "::"]);
+        // Only one machine lacks an address.
+        assert_eq!(paired(&["10.1.0.1/32"], &[]), ["10.1.0.1", "0.0.0.0", "::", "::"]);
     }
 
     #[test]

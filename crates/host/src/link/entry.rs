@@ -79,8 +79,6 @@ const RTM_F_CLONED: u32 = 0x200;
 const RTNH_F_ONLINK: u8 = 4;
 const RT_TABLE_LOCAL: u8 = 255;
 const RTPROT_KERNEL: u8 = 2;
-const RTN_UNICAST: u8 = 1;
-const RTA_DST: u16 = 1;
 const RTA_OIF: u16 = 4;
 const RTA_METRICS: u16 = 8;
 const RTA_MULTIPATH: u16 = 9;
@@ -124,13 +122,6 @@ impl Entry {
         // On a point-to-point link the other attribute is the peer's.
         let own = self.attribute(IFA_LOCAL).or_else(|| self.attribute(IFA_ADDRESS));
         self.sort == Sort::Address && own == Some(address) && self.message.get(1) == Some(&prefix)
-    }
-
-    /// Whether a route leads to this address.
-    pub(crate) fn leads_to(&self, address: &[u8]) -> bool {
-        let [_, length, _, _, _, _, _, RTN_UNICAST, ..] = self.message[..] else { return false };
-        let network = self.attribute(RTA_DST).unwrap_or_default();
-        self.sort == Sort::Route && starts_with(address, network, length)
     }
 
     /// The same entry of an interface with this index: one that comes back has another one.
@@ -214,15 +205,6 @@ impl Entry {
             format!("remove a new {} from interface {interface:?}", self.sort.word())
         })
     }
-}
-
-/// Whether the first bits of two addresses are the same; missing ones are zero.
-fn starts_with(address: &[u8], network: &[u8], bits: u8) -> bool {
-    let bytes = address.iter().zip(network.iter().chain(std::iter::repeat(&0)));
-    (0u32..).step_by(8).zip(bytes).all(|(before, (one, other))| {
-        let rest = u32::from(bits).saturating_sub(before).min(8);
-        (one ^ other) & u8::MAX.checked_shl(8 - rest).unwrap_or(0) == 0
-    })
 }
 
 fn address(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
@@ -483,29 +465,6 @@ mod tests {
         assert_eq!(expiring.message[8..12], [0; 4], "its state");
         let metrics = attribute(RTA_METRICS, &attribute(RTAX_MTU, &1400u32.to_ne_bytes()));
         assert!(route_of(254, 4, &[out(INDEX), metrics]).unwrap().has_mtu() && !expiring.has_mtu());
-    }
-
-    #[test]
-    fn a_route_leads_to_the_addresses_of_its_network() {
-        let to = |length: u8, network: &[u8]| {
-            let header = vec![IPV6, length, 0, 0, 254, 4, 0, RTN_UNICAST, 0, 0, 0, 0];
-            let message = [header, attribute(RTA_DST, network)].concat();
-            Entry { sort: Sort::Route, message, lifetime: None, is_tentative: false }
-        };
-        let address = [0x20, 1, 0x0d, 0xb8, 0, 0x7f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
-        for (length, network, leads) in [
-            (0, &[][..], true),
-            (32, &[0x20, 1, 0x0d, 0xb8], true),
-            (32, &[0x20, 1, 0x0d, 0xb9], false),
-            (41, &[0x20, 1, 0x0d, 0xb8, 0, 0x01], true),
-            (42, &[0x20, 1, 0x0d, 0xb8, 0, 0x01], false),
-            (128, &address, true),
-        ] {
-            assert_eq!(to(length, network).leads_to(&address), leads, "{network:?}/{length}");
-        }
-        let mut refused = to(0, &[]);
-        refused.message[7] = 7;
-        assert!(!refused.leads_to(&address), "an unreachable network");
     }
 
     #[test]

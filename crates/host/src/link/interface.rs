@@ -125,22 +125,32 @@ impl Link {
 
 /// The permanent link-layer address in an `RTM_NEWLINK` payload: hardware has one.
 pub(crate) fn permanent_address(payload: &[u8]) -> Option<String> {
+    let found = attribute(payload, libc::IFLA_PERM_ADDRESS)?;
+    (!found.is_empty()).then(|| hardware_address(&found))
+}
+
+/// The index of the interface, such as a bridge, that this one is a port of.
+pub(crate) fn master(payload: &[u8]) -> Option<u32> {
+    parse_u32(&attribute(payload, libc::IFLA_MASTER)?).ok()
+}
+
+/// An attribute in an `RTM_NEWLINK` payload.
+fn attribute(payload: &[u8], wanted: u16) -> Option<Vec<u8>> {
     let header = LinkHeader::parse(payload).ok()?;
-    let mut attributes = NlasIterator::new(payload.get(header.buffer_len()..)?).flatten();
-    let found = attributes.find(|attribute| attribute.kind() == libc::IFLA_PERM_ADDRESS)?;
-    (!found.value().is_empty()).then(|| hardware_address(found.value()))
+    inside(payload.get(header.buffer_len()..)?, wanted)
+}
+
+/// One of several attributes.
+fn inside(attributes: &[u8], wanted: u16) -> Option<Vec<u8>> {
+    let mut attributes = NlasIterator::new(attributes).flatten();
+    Some(attributes.find(|one| one.kind() == wanted)?.value().to_vec())
 }
 
 /// Whether IPv6 is ready on the interface of an `RTM_NEWLINK` payload (`IF_READY`): it is up, has
 /// had a carrier since, and the kernel has added the addresses of its own.
 pub(crate) fn has_ipv6_ready(payload: &[u8]) -> bool {
-    let inside = |payload: &[u8], wanted: u16| {
-        let mut attributes = NlasIterator::new(payload).flatten();
-        Some(attributes.find(|one| one.kind() == wanted)?.value().to_vec())
-    };
     let flags = || {
-        let header = LinkHeader::parse(payload).ok()?;
-        let families = inside(payload.get(header.buffer_len()..)?, libc::IFLA_AF_SPEC)?;
+        let families = attribute(payload, libc::IFLA_AF_SPEC)?;
         parse_u32(&inside(&inside(&families, IPV6)?, IFLA_INET6_FLAGS)?).ok()
     };
     flags().is_some_and(|flags| flags & IF_READY != 0)

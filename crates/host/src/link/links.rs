@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::kernel::netlink::{Failure, Netlink};
 use crate::kernel::raw::Raw;
 use crate::link::discipline::Discipline;
-use crate::link::interface::{Link, has_ipv6_ready, permanent_address};
+use crate::link::interface::{Link, has_ipv6_ready, master, permanent_address};
 use crate::link::programs::{ProgramPlace, xdp_of};
 use crate::link::queue::QueueCounters;
 
@@ -69,16 +69,15 @@ impl Links {
         &mut self,
         name: &str,
     ) -> Result<(Link, Option<String>), Error> {
-        self.find_and(name, permanent_address)
+        self.look_up(named(name)?, name, permanent_address)
     }
 
-    /// The interface called `name`, and what `more` reads in its message.
-    pub(crate) fn find_and<T>(
-        &mut self,
-        name: &str,
-        more: impl FnOnce(&[u8]) -> T,
-    ) -> Result<(Link, T), Error> {
-        self.look_up(named(name)?, name, more)
+    /// The interface called `name`, and the one that it is a port of.
+    pub(crate) fn find_with_master(&mut self, name: &str) -> Result<(Link, Option<Link>), Error> {
+        let (link, index) = self.look_up(named(name)?, name, master)?;
+        // One of another network namespace is not found.
+        let master = index.and_then(|index| self.find_by_index(index, name).ok());
+        Ok((link, master.map(|(link, _)| link)))
     }
 
     /// The interface with this index, as before. `name` is for error messages.

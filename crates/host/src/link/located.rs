@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use nix::ifaddrs::{InterfaceAddress, getifaddrs};
 use nix::sys::socket::SockaddrStorage;
 use serde::{Deserialize, Serialize};
-use words::{Family, parse_cpu_list};
+use words::parse_cpu_list;
 
 use crate::error::Error;
 use crate::kernel::files::Files;
@@ -29,7 +29,7 @@ pub struct Located {
 
 impl Located {
     /// The interface of this name; without a name one that shares a network with the other end's
-    /// addresses (`beside`), or the one that packets to it, or to `towards`, leave by.
+    /// addresses (`beside`), or the one that packets to them, or to `towards`, leave by.
     /// `connection`: the controller's address, and that of this machine.
     ///
     /// # Errors
@@ -42,15 +42,17 @@ impl Located {
     ) -> Result<Self, Error> {
         let all = addresses()?;
         let carries = |name: &str| connection.is_some_and(|ends| carries(&all, name, ends));
-        let towards = beside.first().map(|(address, _)| *address).or(towards);
-        let name = match (interface, sharing(&all, beside, carries), towards) {
-            (Some(name), ..) => name.to_owned(),
-            (None, Some(shares), _) => shares.to_owned(),
-            (None, None, Some(towards)) => towards_by(&all, towards)?,
-            (None, None, None) => {
-                return Err(Error::from(
-                    "the address of the other machine is not known, so neither is the interface that leads there: name it, as in root@a:ens1f0".to_owned(),
-                ));
+        let unknown = || {
+            Err(Error::from(
+                "the address of the other machine is not known, so neither is the interface that leads there: name it, as in root@a:ens1f0".to_owned(),
+            ))
+        };
+        let name = match interface.or_else(|| sharing(&all, beside, carries)) {
+            Some(name) => name.to_owned(),
+            None => {
+                let towards = beside.iter().map(|(address, _)| *address).chain(towards);
+                let found = towards.map(|towards| towards_by(&all, towards));
+                found.reduce(Result::or).unwrap_or_else(unknown)?
             }
         };
         check_name(&name)?;
@@ -60,12 +62,6 @@ impl Located {
         let near = near(&Files::system(), &name);
         let carries = carries(&name);
         Ok(Self { interface: name, mtu, addresses, near, carries })
-    }
-
-    /// The addresses of a family.
-    pub fn addresses_of(&self, family: Family) -> impl Iterator<Item = (IpAddr, u8)> {
-        let is_of = move |(address, _): &(IpAddr, u8)| address.is_ipv4() == (family == Family::Ipv4);
-        self.addresses.iter().copied().filter(is_of)
     }
 }
 
@@ -110,7 +106,7 @@ fn near(files: &Files, interface: &str) -> Vec<u32> {
 pub(crate) struct Address {
     pub(crate) interface: String,
     pub(crate) address: IpAddr,
-    prefix: u8,
+    pub(crate) prefix: u8,
 }
 
 pub(crate) fn addresses() -> Result<Vec<Address>, Error> {

@@ -33,18 +33,13 @@ impl Links {
         Ok(kept)
     }
 
-    /// The link-layer address that was found for an address on the interface called `name`, such as
-    /// `02:00:5e:00:53:01`.
-    ///
-    /// # Errors
-    /// No such interface, or the kernel's error.
-    pub fn neighbour(&mut self, name: &str, address: IpAddr) -> Result<Option<String>, Error> {
-        let index = self.find(name)?.index;
+    /// The link-layer address of each neighbour that has one, on the interface with this index.
+    pub(crate) fn neighbours(&mut self, index: u32) -> Result<Vec<(IpAddr, String)>, Error> {
         let request = RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default());
         let read = |payload: &[u8]| NeighbourMessage::parse(payload).map(resolved);
-        let all = self.dump(request, read, name, || "list the neighbours".to_owned())?;
-        let found = all.into_iter().flatten().find(|(at, of, _)| (*at, *of) == (index, address));
-        Ok(found.map(|(.., link_address)| hardware_address(&link_address)))
+        let all = self.dump(request, read, "", || "list the neighbours".to_owned())?;
+        let here = all.into_iter().flatten().filter(|(interface, ..)| *interface == index);
+        Ok(here.map(|(_, address, link_address)| (address, hardware_address(&link_address))).collect())
     }
 
     /// Makes the kernel's tables of neighbours large, for good: it enlarges one by its entries, and
@@ -102,7 +97,7 @@ pub(crate) fn found(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)>
     resolved(message)
 }
 
-/// The same of a neighbour that has a link-layer address.
+/// The interface, the address and the link-layer address of a neighbour that has one.
 fn resolved(message: NeighbourMessage) -> Option<(u32, IpAddr, Vec<u8>)> {
     let (mut address, mut link_address) = (None, None);
     for attribute in message.attributes {

@@ -28,7 +28,6 @@ pub(crate) use tracing::{Rung, rungs};
 pub(crate) struct Examination {
     findings: Vec<Finding>,
     /// The kinds of probe that tracing has, best first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     probes: Vec<Rung>,
     /// Two machines side by side.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -54,8 +53,7 @@ impl Examination {
 
     /// What was found on two machines, and how they fit together.
     pub(crate) fn of_pair(checks: Vec<Checked>, found: &BySide<Found>) -> Self {
-        let findings = checks.into_iter().flat_map(pair::findings).collect();
-        Self { findings, probes: Vec::new(), sides: pair::side_by_side(found) }
+        Self { findings: pair::findings(checks), probes: Vec::new(), sides: pair::side_by_side(found) }
     }
 
     /// Whether a scenario works, or two machines are a pair.

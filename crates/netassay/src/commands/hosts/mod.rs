@@ -13,7 +13,7 @@ use agent::Interrupt;
 use host::Card;
 use reach::{Binary, Launcher, Ran, Reached, Stay};
 use study::{Assignment, BootKind, BySide, Condition, Scenario, Side, Study, format_duration};
-use testbed::{Checked, Found, HostPlace, Hosts, Intended, Needs, Restarter, SideSettings};
+use testbed::{Checked, Crossing, Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
 
 use crate::cli::{AddressesOf, HostFlags, OneHost};
 use crate::doctor::Examination;
@@ -71,7 +71,7 @@ pub(crate) fn reach(
     let stay = Stay { keep: flags.keep_agent, lease: wanted.lease };
     let mut reached = Reached::connect_all(&launchers, &binary, stay, interrupt)?.into_iter();
     let places = wanted.places.map(|_, spec| HostPlace {
-        by: spec.as_ref().filter(|spec| !spec.is_here()).and_then(|_| reached.next()),
+        by: spec.as_ref().and_then(|spec| spec.launcher.as_ref()).and_then(|_| reached.next()),
         interface: spec.and_then(|spec| spec.interface),
         lease: wanted.lease,
     });
@@ -106,9 +106,15 @@ const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
     /// Refuses a study that restarts its machines, or the drivers of their interfaces, if these
-    /// cannot be restarted; and machines between which nothing would be measured.
+    /// cannot be restarted; one of addresses that the machines do not have; and machines between
+    /// which its packets do not arrive.
     pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
-        self.check_pair(&study.plan().conditions, interrupt)?;
+        let conditions = study.plan().conditions;
+        if let Some(found) = &self.found {
+            let states = conditions.iter().map(|condition| (&condition.boot, condition.family));
+            self.hosts.check_addresses(found, states)?;
+        }
+        self.check_pair(&conditions, interrupt)?;
         match (study.protocol().how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
@@ -127,14 +133,16 @@ impl ReachedHosts {
         }
     }
 
-    /// Refuses machines between which nothing would be measured in these conditions.
+    /// Refuses machines between which packets of these conditions do not arrive.
     pub(crate) fn check_pair(&self, conditions: &[Condition], interrupt: &Interrupt) -> Result<(), Failure> {
-        let Some(found) = &self.found else { return Ok(()) };
-        let mut needs = Needs::default();
-        for condition in conditions {
-            needs.add(&condition.boot, &runner::order_of(condition), &runner::switches_of(condition));
+        if self.found.is_none() {
+            return Ok(());
         }
-        let checks = self.hosts.check_pair(found, &needs, PROGRAM.as_ref(), interrupt)?;
+        let crossing = |one: &Condition| {
+            Crossing::of_condition(&one.boot, &runner::order_of(one), &runner::switches_of(one))
+        };
+        let crossings: Vec<Crossing> = conditions.iter().filter_map(crossing).collect();
+        let checks = self.hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?;
         Ok(Checked::refuse(checks)?)
     }
 
@@ -240,13 +248,14 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
     Ok(Some(Hosts { places: BySide::of(|_| place.clone()), own_addresses: false }))
 }
 
-/// Reaches two machines, and compares them as a pair. Nothing is changed.
+/// Reaches two machines, and checks them as a pair. Nothing is changed.
 pub(crate) fn examine(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examination, Failure> {
     let reached = reach(flags, &[Scenario::Ssh], false, interrupt)?;
     let Some(ReachedHosts { hosts, found: Some(found), .. }) = &reached else {
         return Err(Failure::Usage("name two machines: --transmitter and --receiver".to_owned()));
     };
-    let checks = hosts.check_pair(found, &Needs::of(found), PROGRAM.as_ref(), interrupt)?;
+    let crossings = Crossing::all_between(found, hosts.own_addresses);
+    let checks = hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?;
     Ok(Examination::of_pair(checks, found))
 }
 

@@ -1,0 +1,155 @@
+//! The packets that traffic sends between two machines.
+
+use load::{Arrived, Direction, Kind, TCP, UDP};
+use study::{BootState, BySide, Family, Scenario, Side};
+
+use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
+use crate::run::RunOrder;
+use crate::switches::Switches;
+use crate::wire::{Found, pairs};
+
+/// Packets that cross the network between two machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crossing {
+    pub(super) family: Family,
+    /// The addresses that the interfaces have with `--addresses own`.
+    pub(super) own: BySide<Addresses>,
+    /// The receiver's port; `None`: any.
+    pub(super) port: Option<u16>,
+    /// The bytes of the largest packet that a side sends by UDP, and by TCP; `None`: it sends none.
+    pub(super) sent: BySide<[Option<u32>; 2]>,
+}
+
+impl Crossing {
+    /// Those of a condition, on the machines' own interfaces; `None`: there are none. Those of a
+    /// tunnel are tried inside it.
+    #[must_use]
+    pub fn of_condition(state: &BootState, order: &RunOrder, switches: &Switches) -> Option<Self> {
+        match state.scenario {
+            // Full packets of an MTU that the study sets are tried once it is set.
+            Scenario::Ssh if switches.mtu.is_some() => Some(Self::of(order).within(BySide::of(|_| 0))),
+            Scenario::Ssh => Some(Self::of(order)),
+            Scenario::SshVxlan => {
+                let (own, family) = (UNDERLAY, state.underlay_family);
+                Some(Self { own, family, port: None, sent: BySide::default() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Full packets of both protocols, in every family of which both machines have addresses.
+    #[must_use]
+    pub fn all_between(found: &BySide<Found>, own_addresses: bool) -> Vec<Self> {
+        let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
+        let has = |family: &Family| {
+            own_addresses || Side::BOTH.iter().all(|side| !there[*side].of(*family).is_unspecified())
+        };
+        // The error of the last names what is missing.
+        let families =
+            Family::ALL.into_iter().filter(|family| has(family) || Family::ALL.iter().all(|one| !has(one)));
+        let sent = BySide::of(|_| [Some(u32::MAX); 2]);
+        families.map(|family| Self { family, own: TRAFFIC, port: None, sent }).collect()
+    }
+
+    /// Those of a workload. A stream of TCP fills its packets, whatever its messages.
+    pub(super) fn of(order: &RunOrder) -> Self {
+        let RunOrder { traffic, family, .. } = order;
+        let (is_rr, is_udp) = (traffic.kind.is_rr(), traffic.kind.is_udp());
+        let sent = BySide::of(|side| {
+            let is_receiver = side == Side::Receiver;
+            let is_sender = match traffic.direction {
+                Direction::Both => true,
+                direction => is_rr || (direction == Direction::Reverse) == is_receiver,
+            };
+            let message = if is_rr && is_receiver { traffic.response } else { traffic.message };
+            let largest = match traffic.kind {
+                // Acknowledgements.
+                kind if !is_sender => kind.is_tcp().then_some(0),
+                Kind::TcpStream => Some(u32::MAX),
+                _ => Some(message.saturating_add(family.udp_headers())),
+            };
+            if is_udp { [largest, None] } else { [None, largest] }
+        });
+        Self { family: *family, own: TRAFFIC, port: traffic.port, sent }
+    }
+
+    /// Those between interfaces of these MTUs.
+    pub(super) fn within(self, mtus: BySide<u32>) -> Self {
+        let sent = self.sent.map(|side, sent| sent.map(|largest| Some(largest?.min(mtus[side]))));
+        Self { sent, ..self }
+    }
+
+    /// Those that did not arrive: the side that sent them, their protocol, and whether small ones
+    /// arrived.
+    pub(super) fn lost(&self, arrived: &BySide<Arrived>) -> Vec<(Side, usize, bool)> {
+        let lost = |(from, protocol): (Side, usize)| {
+            let largest = self.sent[from][protocol]?;
+            let [small, full] = arrived[from.other()].packets[protocol];
+            // The receiver answers in the transmitter's connection.
+            let can_send = protocol == UDP || from == Side::Transmitter || arrived.receiver.packets[TCP][0];
+            (can_send && !(small && (full || largest == 0))).then_some((from, protocol, small))
+        };
+        Side::BOTH.into_iter().flat_map(|from| [(from, UDP), (from, TCP)]).filter_map(lost).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use load::Traffic;
+
+    use super::*;
+
+    fn order(traffic: Traffic) -> RunOrder {
+        let [ramp, window, step] = [Duration::from_secs(1); 3];
+        RunOrder { traffic, family: Family::Ipv4, ramp, window, step }
+    }
+
+    #[test]
+    fn packets_that_the_traffic_does_not_send_are_not_needed() {
+        let reverse = |kind| Traffic { direction: Direction::Reverse, ..Traffic::new(kind) };
+        for (traffic, expected) in [
+            (Traffic::new(Kind::TcpStream), [Some(u32::MAX), Some(0)]),
+            (reverse(Kind::TcpStream), [Some(0), Some(u32::MAX)]),
+            (Traffic::new(Kind::TcpRr), [Some(29), Some(29)]),
+            (Traffic::new(Kind::UdpStream), [Some(1480), None]),
+            (reverse(Kind::UdpStream), [None, Some(1480)]),
+            (Traffic { response: 8000, ..Traffic::new(Kind::UdpRr) }, [Some(29), Some(8028)]),
+        ] {
+            let (used, unused) = if traffic.kind.is_udp() { (UDP, TCP) } else { (TCP, UDP) };
+            let Crossing { sent, .. } = Crossing::of(&order(traffic));
+            let sent = |protocol: usize| Side::BOTH.map(|side| sent[side][protocol]);
+            assert_eq!((sent(used), sent(unused)), (expected, [None; 2]));
+        }
+    }
+
+    #[test]
+    fn full_packets_wait_for_the_mtu_that_a_study_sets_and_guests_have_their_own() {
+        let sent = |scenario: Scenario, mtu| {
+            let switches = Switches { mtu, ..Switches::default() };
+            let order = order(Traffic::new(Kind::UdpStream));
+            Some(Crossing::of_condition(&scenario.into(), &order, &switches)?.sent.transmitter[UDP])
+        };
+        assert_eq!(sent(Scenario::Ssh, None), Some(Some(1480)));
+        assert_eq!(sent(Scenario::Ssh, Some(9000)), Some(Some(0)));
+        assert_eq!(sent(Scenario::SshVxlan, None), Some(None));
+        assert_eq!(sent(Scenario::Vm, None), None);
+    }
+
+    #[test]
+    fn packets_are_lost_that_are_needed() {
+        let crossing = Crossing::of(&order(Traffic::new(Kind::TcpStream)));
+        for (at_receiver, at_transmitter, lost) in [
+            ([true; 2], [true, false], None),
+            ([true, false], [true; 2], Some((Side::Transmitter, TCP, true))),
+            ([true; 2], [false; 2], Some((Side::Receiver, TCP, false))),
+            // The receiver answers in the transmitter's connection.
+            ([false; 2], [false; 2], Some((Side::Transmitter, TCP, false))),
+        ] {
+            let of = |packets| Arrived { packets: [[false; 2], packets], unsent: [None; 2] };
+            let arrived = BySide { transmitter: of(at_transmitter), receiver: of(at_receiver) };
+            assert_eq!(crossing.lost(&arrived), Vec::from_iter(lost));
+        }
+    }
+}

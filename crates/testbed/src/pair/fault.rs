@@ -1,0 +1,337 @@
+//! Faults of a pair, and the facts that explain them.
+
+use std::fmt;
+use std::io;
+use std::net::IpAddr;
+
+use host::{PairFacts, same_network};
+use load::Arrived;
+use study::{BySide, Side};
+
+use super::crossing::Crossing;
+
+/// Why nothing would be measured between two machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The machine, its interface, and what is wrong there.
+    pub cause: String,
+    /// How to mend it.
+    pub remedy: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.cause, self.remedy)
+    }
+}
+
+/// One end, as its agent told of it.
+#[derive(Debug)]
+pub(super) struct PairEnd {
+    pub(super) side: Side,
+    pub(super) host: String,
+    pub(super) facts: PairFacts,
+}
+
+impl PairEnd {
+    fn fault(&self, cause: impl fmt::Display, remedy: impl Into<String>) -> Fault {
+        Fault { cause: format!("{self}: {cause}"), remedy: remedy.into() }
+    }
+
+    /// The link-layer address that answered for an address.
+    pub(super) fn neighbour(&self, address: IpAddr) -> Option<&String> {
+        self.facts.neighbours.iter().find(|(of, _)| *of == address).map(|(_, link_address)| link_address)
+    }
+
+    fn is_in_namespace_of(&self, other: &Self) -> bool {
+        let [one, other] = [self, other].map(|end| end.facts.boot_id.as_ref().zip(end.facts.namespace));
+        one.is_some() && one == other
+    }
+}
+
+impl fmt::Display for PairEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {} ({}), interface {}", self.side, self.host, self.facts.link.name)
+    }
+}
+
+/// A check of an end beside the other one that needs no packets, for these.
+pub(super) type Check = fn(&PairEnd, &PairEnd, &[Crossing]) -> Option<Fault>;
+
+/// Each with its name, and with what it means that it found nothing.
+pub(super) const CHECKS: [(&str, &str, Check); 3] = [
+    ("interfaces", "each end has its own", one_interface),
+    ("ports", "neither interface is a port of a bridge or of a bond", port),
+    ("addresses", "none that netassay would add is in use", taken),
+];
+
+/// A copy of a virtual machine has the boot id of the first, and another link-layer address.
+fn one_interface(end: &PairEnd, other: &PairEnd, _: &[Crossing]) -> Option<Fault> {
+    let [one, two] = [end, other].map(|end| (end.facts.link.index, &end.facts.link.address));
+    (end.side == Side::Receiver && end.is_in_namespace_of(other) && one == two).then(|| {
+        end.fault(
+            format!("it is the same as {other}: no packet would leave the machine"),
+            "name two machines; without --transmitter, --receiver and --hosts netassay makes two hosts on this one",
+        )
+    })
+}
+
+/// Kinds of interfaces that take every packet which their ports receive.
+const MASTERS: [&str; 4] = ["bridge", "bond", "team", "openvswitch"];
+
+fn port(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
+    let PairFacts { link, master: Some(master), .. } = &end.facts else { return None };
+    // Guests have interfaces of their own.
+    let kind = master.kind.as_deref().filter(|kind| MASTERS.contains(kind) && !crossings.is_empty())?;
+    let (name, interface) = (&master.name, &link.name);
+    Some(end.fault(
+        format!("it is a port of the {kind} {name}, which takes each packet that arrives"),
+        format!("name {name}, another interface, or free this one (ip link set dev {interface} nomaster)"),
+    ))
+}
+
+fn taken(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
+    // Its own may be left from a session that was killed.
+    let own = |one: &Crossing| one.own[end.side].of(one.family);
+    let is_left = |address: &IpAddr| crossings.iter().any(|one| own(one) == *address);
+    let mut taken = end.facts.taken.iter();
+    let (address, interface, prefix) =
+        taken.find(|(address, interface, _)| *interface != end.facts.link.name || !is_left(address))?;
+    Some(end.fault(
+        format!("{address}, which --addresses own would add, is in use on its interface {interface}"),
+        format!("remove it (ip addr del {address}/{prefix} dev {interface}), or leave --addresses own out"),
+    ))
+}
+
+/// Packets that were sent, and the facts that explain which of them arrived.
+#[derive(Debug)]
+pub(super) struct Tried {
+    pub(super) crossing: Crossing,
+    pub(super) addresses: BySide<IpAddr>,
+    pub(super) arrived: BySide<Arrived>,
+    pub(super) ends: BySide<PairEnd>,
+    /// Another interface of a machine that answered for its address.
+    pub(super) answered: BySide<Option<String>>,
+}
+
+const LET_PASS: &str = "give both addresses of one network, or routes (--addresses own adds a pair), and let rules pass the packets \
+    (`nft list ruleset` and `iptables-save` as root); look for filters between the two";
+
+impl Tried {
+    /// Why packets did not arrive, each reason once.
+    pub(super) fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for (from, protocol, small) in self.crossing.lost(&self.arrived) {
+            let fault = if small { self.cut(from, protocol) } else { self.lost(from, protocol) };
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
+        }
+        faults
+    }
+
+    /// Not even a small packet arrived: the first reason that holds.
+    fn lost(&self, from: Side, protocol: usize) -> Fault {
+        let [other, end] = [&self.ends[from], &self.ends[from.other()]];
+        let (address, name) = (self.addresses[end.side], ["UDP", "TCP"][protocol]);
+        if let Some(errno) = self.arrived[from].unsent[protocol] {
+            let why = io::Error::from_raw_os_error(errno);
+            return other.fault(format!("it cannot send {name} to {end}: {why}"), LET_PASS);
+        }
+        if let Some(interface) = &self.answered[end.side] {
+            return end.fault(
+                format!(
+                    "{interface} of this machine answered for its address {address}, so packets arrive there"
+                ),
+                "connect the two to different segments, or let each answer for its own addresses only: \
+                 sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
+            );
+        }
+        if end.is_in_namespace_of(other) {
+            return end.fault(
+                format!("it is on the same machine as {other}, in the same network namespace"),
+                "name two machines, or give each end a network namespace of its own",
+            );
+        }
+        // The lengths of prefixes are known of addresses that the interfaces have.
+        let networks = [end, other].map(|end| {
+            let mut taken = end.facts.taken.iter();
+            let (address, _, prefix) = taken.find(|(address, ..)| *address == self.addresses[end.side])?;
+            Some((*address, *prefix))
+        });
+        let is_near = matches!(networks, [Some(one), Some(two)] if same_network(one, two));
+        if is_near && other.neighbour(address).is_none() {
+            return end.fault(
+                format!("nobody answers for its address {address} at {other}"),
+                "connect both interfaces to one segment: look at cables, switch and VLAN",
+            );
+        }
+        let port = self.crossing.port.filter(|_| from == Side::Transmitter);
+        let port = port.map(|port| format!(" to port {port}")).unwrap_or_default();
+        let mut cause = format!("packets of {name}{port} from {other} do not arrive");
+        if let ([Some(one), Some(two)], false) = (networks, is_near) {
+            cause += &format!("; {}/{} and {}/{} are not of one network", one.0, one.1, two.0, two.1);
+        }
+        let rules =
+            |end: &PairEnd, at: &str| Some(format!("; {at} machine has {}", end.facts.firewall.filters()?));
+        cause.extend(rules(end, "this").or_else(|| rules(other, "that")));
+        end.fault(cause, LET_PASS)
+    }
+
+    /// Small packets arrive, and full ones do not.
+    fn cut(&self, from: Side, protocol: usize) -> Fault {
+        let [other, end] = [&self.ends[from], &self.ends[from.other()]];
+        let (bytes, name) =
+            (self.crossing.sent[from][protocol].unwrap_or_default(), ["UDP", "TCP"][protocol]);
+        let lost = format!("packets of {name} of {bytes} bytes from {other} do not arrive, small ones do");
+        let (mtu, interface) = (end.facts.link.mtu, &end.facts.link.name);
+        if mtu < bytes {
+            return end.fault(
+                format!("its MTU is {mtu}: {lost}"),
+                format!("let the study set both (--set mtu={mtu}), or set this one: ip link set dev {interface} mtu {bytes}"),
+            );
+        }
+        end.fault(lost, "what lies between carries less: raise its MTU, or let the study set one that passes (--set mtu=1500)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use host::{Firewall, Link};
+    use load::{TCP, UDP};
+    use study::Family;
+
+    use super::*;
+    use crate::path::address::TRAFFIC;
+
+    fn end(side: Side) -> PairEnd {
+        let (number, host) = if side == Side::Transmitter { (1, "root@a") } else { (2, "b") };
+        let [own, other] =
+            [number, 3 - number].map(|number| (IpAddr::from([10, 0, 0, number]), format!("02:0{number}")));
+        let lo = PairFacts::read("lo", &[]).unwrap();
+        let link = Link { name: "data0".to_owned(), mtu: 9000, address: Some(own.1), ..lo.link };
+        let facts = PairFacts {
+            boot_id: Some(number.to_string()),
+            namespace: Some(1),
+            link,
+            taken: vec![(own.0, "data0".to_owned(), 24)],
+            neighbours: vec![other],
+            firewall: Firewall::default(),
+            ..lo
+        };
+        PairEnd { side, host: host.to_owned(), facts }
+    }
+
+    fn crossing() -> Crossing {
+        let sent = BySide::of(|_| [Some(9000); 2]);
+        Crossing { family: Family::Ipv4, own: TRAFFIC, port: None, sent }
+    }
+
+    fn listed(text: &mut String, case: &str, faults: impl IntoIterator<Item = Fault>) {
+        writeln!(text, "{case}").unwrap();
+        faults.into_iter().for_each(|fault| writeln!(text, "  {fault}").unwrap());
+    }
+
+    #[test]
+    fn faults_that_need_no_packets_name_host_interface_cause_and_remedy() {
+        type Change = fn(&mut PairEnd, &PairEnd);
+        fn port(end: &mut PairEnd, kind: &str) {
+            let link = end.facts.link.clone();
+            end.facts.master = Some(Link { name: "above7".to_owned(), kind: Some(kind.to_owned()), ..link });
+        }
+        fn taken(end: &mut PairEnd, address: &str, interface: &str) {
+            end.facts.taken = vec![(address.parse().unwrap(), interface.to_owned(), 24)];
+        }
+        let cases: [(&str, Change); 11] = [
+            ("a pair", |_, _| {}),
+            ("one interface", |end, other| end.facts = other.facts.clone()),
+            ("another namespace of the machine", |end, other| {
+                end.facts = PairFacts { namespace: Some(7), ..other.facts.clone() };
+            }),
+            ("a copy of the virtual machine", |end, other| {
+                end.facts.boot_id.clone_from(&other.facts.boot_id)
+            }),
+            ("an unknown boot", |end, other| end.facts = PairFacts { boot_id: None, ..other.facts.clone() }),
+            ("a port of a bridge", |end, _| port(end, "bridge")),
+            ("a port of a bond", |end, _| port(end, "bond")),
+            ("a port of a VRF", |end, _| port(end, "vrf")),
+            ("an address in use", |end, _| taken(end, "198.18.0.2", "eth5")),
+            ("its own address", |end, _| taken(end, "198.18.0.2", "data0")),
+            ("the other end's address", |end, _| taken(end, "198.18.0.1", "data0")),
+        ];
+        let mut text = String::new();
+        for (case, change) in cases {
+            let mut ends = BySide::of(end);
+            ends.each_mut().into_iter().for_each(|(_, end)| end.facts.taken.clear());
+            change(&mut ends.receiver, &ends.transmitter);
+            let check = |check: Check| check(&ends.receiver, &ends.transmitter, &[crossing()]);
+            listed(&mut text, case, CHECKS.iter().filter_map(|(_, _, of)| check(*of)));
+        }
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn packets_that_do_not_arrive_are_explained() {
+        type Change = fn(&mut Tried);
+        fn lose(tried: &mut Tried, all: &[(Side, usize)]) {
+            all.iter()
+                .for_each(|(from, protocol)| tried.arrived[from.other()].packets[*protocol] = [false; 2]);
+        }
+        use Side::{Receiver, Transmitter};
+        let cases: [(&str, Change); 11] = [
+            ("all arrive", |_| {}),
+            ("another interface answered", |tried| {
+                lose(tried, &[(Transmitter, UDP), (Transmitter, TCP), (Receiver, TCP)]);
+                tried.answered.receiver = Some("data1".to_owned());
+            }),
+            ("nobody answered", |tried| {
+                lose(tried, &[(Transmitter, UDP)]);
+                tried.ends.transmitter.facts.neighbours.clear();
+            }),
+            ("two networks", |tried| {
+                lose(tried, &[(Transmitter, UDP)]);
+                tried.ends.transmitter.facts.neighbours.clear();
+                tried.ends.receiver.facts.taken[0].2 = 16;
+            }),
+            ("rules at the receiver", |tried| {
+                tried.crossing.port = Some(5001);
+                lose(tried, &[(Transmitter, TCP), (Receiver, TCP)]);
+                tried.ends.receiver.facts.firewall.rules = Some(3);
+            }),
+            ("rules at the sender", |tried| {
+                lose(tried, &[(Receiver, UDP)]);
+                tried.ends.receiver.facts.firewall.tables = vec!["filter".to_owned()];
+            }),
+            ("a rule that forbids to send", |tried| {
+                lose(tried, &[(Transmitter, UDP)]);
+                tried.arrived.transmitter.unsent[UDP] = Some(1);
+            }),
+            ("one network namespace", |tried| {
+                lose(tried, &[(Transmitter, UDP)]);
+                tried.ends.receiver.facts.boot_id = Some("1".to_owned());
+            }),
+            ("no reason is known", |tried| lose(tried, &[(Transmitter, UDP), (Receiver, UDP)])),
+            ("a path of a smaller MTU", |tried| tried.arrived.receiver.packets[UDP][1] = false),
+            ("an interface of a smaller MTU", |tried| {
+                tried.arrived.receiver.packets[UDP][1] = false;
+                tried.ends.receiver.facts.link.mtu = 1500;
+            }),
+        ];
+        let mut text = String::new();
+        for (case, change) in cases {
+            let ends = BySide::of(end);
+            let mut tried = Tried {
+                crossing: crossing(),
+                addresses: BySide::of(|side| ends[side].facts.taken[0].0),
+                arrived: BySide::of(|_| Arrived { packets: [[true; 2]; 2], unsent: [None; 2] }),
+                ends,
+                answered: BySide::default(),
+            };
+            change(&mut tried);
+            listed(&mut text, case, tried.faults());
+        }
+        insta::assert_snapshot!(text);
+    }
+}

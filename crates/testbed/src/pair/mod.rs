@@ -1,0 +1,230 @@
+//! Two machines checked as a pair before anything is changed: a few packets cross their network, and
+//! where some do not arrive, the facts that both agents tell name the cause.
+
+mod crossing;
+mod fault;
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use agent::Interrupt;
+use agent::message::{Answer, Request};
+use load::{TCP, UDP};
+use study::{BySide, Effective, Family, Side};
+
+use crate::error::Error;
+use crate::hosts::Hosts;
+use crate::launched::Launched;
+use crate::path::veth::await_running;
+use crate::run::RunOrder;
+use crate::testbed::Testbed;
+use crate::wire::{self, pairs, reachable};
+pub use crossing::Crossing;
+pub use fault::Fault;
+use fault::{CHECKS, PairEnd, Tried};
+
+/// How long packets may take that cross the network as it is: a connection of TCP is tried again
+/// after 1 s.
+const PATIENCE: Duration = Duration::from_millis(1300);
+
+/// The same after an interface was set: as long as the traffic's own connections.
+const AFTER_CHANGES: Duration = Duration::from_secs(5);
+
+/// How long an end waits in one exchange, in ms. The packets of the end that is asked second have
+/// not been sent when the first one waits.
+const WITHIN_MS: BySide<u16> = BySide { transmitter: 10, receiver: 100 };
+
+/// One check of a pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// What was compared; a family, of packets.
+    pub name: &'static str,
+    /// What was found, or what is wrong.
+    pub outcome: Result<String, Vec<Fault>>,
+}
+
+impl Checked {
+    fn new(name: &'static str, faults: Vec<Fault>, fine: String) -> Self {
+        Self { name, outcome: if faults.is_empty() { Ok(fine) } else { Err(faults) } }
+    }
+
+    /// Refuses machines between which something would not be measured.
+    ///
+    /// # Errors
+    /// [`Error::Pair`] with every fault.
+    pub fn refuse(checks: Vec<Self>) -> Result<(), Error> {
+        let faults: Vec<Fault> = checks.into_iter().filter_map(|one| one.outcome.err()).flatten().collect();
+        if faults.is_empty() { Ok(()) } else { Err(Error::Pair(faults)) }
+    }
+}
+
+impl Hosts {
+    /// Checks both machines as a pair between which these packets are to cross. Nothing is changed.
+    ///
+    /// # Errors
+    /// When an agent is gone, an interface without carrier, or a family without addresses.
+    pub fn check_pair(
+        &self,
+        crossings: &[Crossing],
+        program: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Checked>, Error> {
+        let mut machines = wire::machines(self, program, interrupt)?;
+        let chosen = pairs(&machines.each_ref().map(|_, machine| machine.located.addresses.as_slice()));
+        let mut places = machines.each_mut().map(|side, machine| Place {
+            side,
+            host: self.places[side].to_string(),
+            interface: machine.located.interface.clone(),
+            agent: &mut machine.agent,
+        });
+        let own = crossings.iter().filter(|_| self.own_addresses);
+        let asked: Vec<IpAddr> =
+            own.flat_map(|one| Side::BOTH.map(|side| one.own[side].of(one.family))).collect();
+        let ends = BySide::try_of(|side| places[side].tell(&asked))?;
+        let mut checks: Vec<Checked> = Vec::new();
+        let are_well = |checks: &[Checked]| checks.iter().all(|one| one.outcome.is_ok());
+        for (name, fine, check) in CHECKS {
+            let faults = Side::BOTH.into_iter();
+            let faults = faults.filter_map(|side| check(&ends[side], &ends[side.other()], crossings));
+            checks.push(Checked::new(name, faults.collect(), fine.to_owned()));
+        }
+        // Interfaces and addresses that the study sets up are tried then.
+        let are_there = !self.own_addresses && ends.each_ref().into_iter().all(|(_, end)| end.facts.link.up);
+        if !are_there || !are_well(&checks) {
+            return Ok(checks);
+        }
+        for (_, place) in places.each_mut() {
+            await_running(place.agent, &place.interface)?;
+        }
+        let mtus = ends.each_ref().map(|_, end| end.facts.link.mtu);
+        let mut crossed = Vec::new();
+        for crossing in crossings {
+            let (crossing, family) = (crossing.clone().within(mtus), crossing.family);
+            let addresses = BySide::try_of(|side| reachable(chosen[side].of(family), family, side))?;
+            if crossed.contains(&crossing) {
+                continue;
+            }
+            // What follows a fault hardly ever arrives.
+            let patience = if are_well(&checks) { PATIENCE } else { PATIENCE / 4 };
+            let faults = cross(&mut places, crossing.clone(), addresses, patience)?;
+            let BySide { transmitter, receiver } = addresses;
+            let fine = format!("packets arrive both ways ({transmitter}, {receiver})");
+            checks.push(Checked::new(family.word(), faults, fine));
+            crossed.push(crossing);
+        }
+        Ok(checks)
+    }
+}
+
+impl Testbed {
+    /// Refuses machines between which packets of this traffic do not arrive, with their interfaces
+    /// as they are now. The same packets are tried once.
+    ///
+    /// # Errors
+    /// [`Error::Pair`], or when an agent is gone.
+    pub fn check_path(&mut self, order: &RunOrder, effective: &Effective) -> Result<(), Error> {
+        let (Some(named), Some(receiver), Some(of_receiver)) =
+            (&self.named, &mut self.receiver, &effective.receiver)
+        else {
+            return Ok(());
+        };
+        let mtus = BySide { transmitter: effective.transmitter.mtu, receiver: of_receiver.mtu };
+        let crossing = Crossing::of(order).within(mtus);
+        if !self.path.scenario.has_machines() || self.crossed.contains(&crossing) {
+            return Ok(());
+        }
+        let ends = BySide { transmitter: &mut self.transmitter, receiver };
+        let addresses = ends.each_ref().map(|_, end| match crossing.family {
+            Family::Ipv4 => end.ipv4,
+            Family::Ipv6 => end.ipv6,
+        });
+        let mut places = ends.map(|side, end| Place {
+            side,
+            host: named[side].host.clone(),
+            interface: end.interface.clone(),
+            agent: &mut end.agent,
+        });
+        let faults = cross(&mut places, crossing.clone(), addresses, AFTER_CHANGES)?;
+        self.crossed.push(crossing);
+        Checked::refuse(vec![Checked::new("path", faults, String::new())])
+    }
+}
+
+/// A machine that packets leave or reach.
+struct Place<'a> {
+    side: Side,
+    host: String,
+    interface: String,
+    agent: &'a mut Launched,
+}
+
+impl Place<'_> {
+    fn tell(&mut self, asked: &[IpAddr]) -> Result<PairEnd, Error> {
+        let request = Request::PairFacts { interface: self.interface.clone(), addresses: asked.to_vec() };
+        let facts = match self.agent.call(&request)? {
+            Answer::PairFacts(facts) => *facts,
+            other => return Err(self.agent.client.unexpected(&other).into()),
+        };
+        Ok(PairEnd { side: self.side, host: self.host.clone(), facts })
+    }
+
+    /// The interface of this machine with a link-layer address.
+    fn with_address(&mut self, address: String) -> Result<Option<String>, Error> {
+        match self.agent.call(&Request::FindInterface { address }).map_err(Error::refusal) {
+            Ok(Answer::Interface { name }) => Ok(Some(name)),
+            Ok(_) | Err(Ok(_)) => Ok(None),
+            Err(Err(error)) => Err(error),
+        }
+    }
+}
+
+/// Sends a few packets each way, until all have arrived; the reasons for which some have not.
+fn cross(
+    places: &mut BySide<Place<'_>>,
+    crossing: Crossing,
+    addresses: BySide<IpAddr>,
+    patience: Duration,
+) -> Result<Vec<Fault>, Error> {
+    let is_used = |protocol: usize| Side::BOTH.iter().any(|side| crossing.sent[*side][protocol].is_some());
+    let sockets = BySide::try_of(|side| {
+        let Place { agent, interface, .. } = &mut places[side];
+        let (interface, local, listens) = (interface.clone(), addresses[side], side == Side::Receiver);
+        let ports = [UDP, TCP].map(|protocol| crossing.port.filter(|_| listens && is_used(protocol)));
+        match agent.call(&Request::OpenProbe { interface, local, ports, listens })? {
+            Answer::Sockets { addresses } if addresses.len() == 2 => Ok([addresses[UDP], addresses[TCP]]),
+            other => Err(agent.client.unexpected(&other).into()),
+        }
+    });
+    let sockets = match sockets {
+        Ok(sockets) => sockets,
+        // The traffic itself tells why it has no socket, and other traffic may have one.
+        Err(error) => return Error::refusal(error).map(|_| Vec::new()),
+    };
+    let until = Instant::now() + patience;
+    let arrived = loop {
+        let arrived = BySide::try_of(|side| {
+            let full = crossing.sent[side].map(Option::unwrap_or_default);
+            let exchange =
+                Request::ExchangeProbes { to: sockets[side.other()], full, within_ms: WITHIN_MS[side] };
+            let agent = &mut places[side].agent;
+            match agent.call(&exchange)? {
+                Answer::Arrived(arrived) => Ok(arrived),
+                other => Err(Error::from(agent.client.unexpected(&other))),
+            }
+        })?;
+        if crossing.lost(&arrived).is_empty() {
+            return Ok(Vec::new());
+        }
+        if Instant::now() >= until {
+            break arrived;
+        }
+    };
+    let ends = BySide::try_of(|side| places[side].tell(&[addresses.transmitter, addresses.receiver]))?;
+    let answered = BySide::try_of(|side| {
+        let found = ends[side.other()].neighbour(addresses[side]);
+        let found = found.filter(|found| ends[side].facts.link.address.as_ref() != Some(*found));
+        found.map_or(Ok(None), |found| places[side].with_address(found.clone()))
+    })?;
+    Ok(Tried { crossing, addresses, arrived, ends, answered }.faults())
+}
