@@ -18,10 +18,10 @@ pub(crate) struct Doctor {
     /// Look at this machine, over ssh
     #[arg(long, value_name = "[USER@]HOST[:INTERFACE]", conflicts_with_all = ["transmitter", "receiver", "hosts", "addresses", "lease", "keep_agent"])]
     pub(crate) host: Option<HostSpec>,
-    #[command(flatten, next_help_heading = "Two machines, which are checked as a pair")]
-    pub(crate) hosts: HostFlags,
     #[command(flatten)]
     pub(crate) output: Formatted,
+    #[command(flatten, next_help_heading = "Two machines, which are checked as a pair")]
+    pub(crate) hosts: HostFlags,
 }
 
 #[derive(Debug, Args)]

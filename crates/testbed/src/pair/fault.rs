@@ -114,8 +114,9 @@ pub(super) struct Tried {
     pub(super) answered: BySide<Option<String>>,
 }
 
-const LET_PASS: &str = "give both addresses of one network, or routes (--addresses own adds a pair), and let rules pass the packets \
-    (`nft list ruleset` and `iptables-save` as root); look for filters between the two";
+const LET_PASS: &str = "let the rules of both pass the packets (`nft list ruleset` and `iptables-save` as root), and look for filters between them";
+
+const JOIN: &str = "give both addresses of one network, or routes (--addresses own adds a pair), ";
 
 impl Tried {
     /// Why packets did not arrive, each reason once.
@@ -134,10 +135,6 @@ impl Tried {
     fn lost(&self, from: Side, protocol: usize) -> Fault {
         let [other, end] = [&self.ends[from], &self.ends[from.other()]];
         let (address, name) = (self.addresses[end.side], ["UDP", "TCP"][protocol]);
-        if let Some(errno) = self.arrived[from].unsent[protocol] {
-            let why = io::Error::from_raw_os_error(errno);
-            return other.fault(format!("it cannot send {name} to {end}: {why}"), LET_PASS);
-        }
         if let Some(interface) = &self.answered[end.side] {
             return end.fault(
                 format!(
@@ -160,6 +157,11 @@ impl Tried {
             Some((*address, *prefix))
         });
         let is_near = matches!(networks, [Some(one), Some(two)] if same_network(one, two));
+        let let_pass = if is_near { LET_PASS.to_owned() } else { format!("{JOIN}{LET_PASS}") };
+        if let Some(errno) = self.arrived[from].unsent[protocol] {
+            let why = io::Error::from_raw_os_error(errno);
+            return other.fault(format!("it cannot send {name} to {end}: {why}"), let_pass);
+        }
         if is_near && other.neighbour(address).is_none() {
             return end.fault(
                 format!("nobody answers for its address {address} at {other}"),
@@ -175,7 +177,7 @@ impl Tried {
         let rules =
             |end: &PairEnd, at: &str| Some(format!("; {at} machine has {}", end.facts.firewall.filters()?));
         cause.extend(rules(end, "this").or_else(|| rules(other, "that")));
-        end.fault(cause, LET_PASS)
+        end.fault(cause, let_pass)
     }
 
     /// Small packets arrive, and full ones do not.

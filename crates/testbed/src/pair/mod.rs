@@ -26,7 +26,7 @@ use fault::{CHECKS, PairEnd, Tried};
 
 /// How long packets may take that cross the network as it is: a connection of TCP is tried again
 /// after 1 s.
-const PATIENCE: Duration = Duration::from_millis(1300);
+const PATIENCE: Duration = Duration::from_millis(1150);
 
 /// The same after an interface was set: as long as the traffic's own connections.
 const AFTER_CHANGES: Duration = Duration::from_secs(5);
@@ -106,7 +106,7 @@ impl Hosts {
                 continue;
             }
             // What follows a fault hardly ever arrives.
-            let patience = if are_well(&checks) { PATIENCE } else { PATIENCE / 4 };
+            let patience = if are_well(&checks) { PATIENCE } else { PATIENCE / 8 };
             let faults = cross(&mut places, crossing.clone(), addresses, patience)?;
             let BySide { transmitter, receiver } = addresses;
             let fine = format!("packets arrive both ways ({transmitter}, {receiver})");
