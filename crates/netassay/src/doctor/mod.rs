@@ -53,7 +53,8 @@ impl Examination {
 
     /// What was found on two machines, and how they fit together.
     pub(crate) fn of_pair(checks: Vec<Checked>, found: &BySide<Found>) -> Self {
-        Self { findings: pair::findings(checks), probes: Vec::new(), sides: pair::side_by_side(found) }
+        let findings = checks.into_iter().flat_map(pair::findings).collect();
+        Self { findings, probes: Vec::new(), sides: pair::side_by_side(found) }
     }
 
     /// Whether a scenario works, or two machines are a pair.

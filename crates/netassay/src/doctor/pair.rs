@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use host::{Hardware, InterfaceEnvironment};
 use report::{Layout, Table};
 use serde::Serialize;
-use study::{BySide, Family};
+use study::BySide;
 use testbed::{Checked, Fault, Found};
 
 use super::finding::Finding;
@@ -20,22 +20,15 @@ pub(super) struct Property {
     receiver: String,
 }
 
-/// The checks, each with its outcome. A family that does not work is no failure where the other one
-/// does.
-pub(super) fn findings(checks: Vec<Checked>) -> Vec<Finding> {
-    let is_family = |one: &Checked| Family::ALL.iter().any(|family| family.word() == one.name);
-    let has_family = checks.iter().any(|one| is_family(one) && one.outcome.is_ok());
-    let finding = |one: Checked| {
-        let of_fault = if has_family { Finding::warn } else { Finding::fail };
-        match one.outcome {
-            Ok(what) => vec![Finding::ok(AREA, one.name, what)],
-            Err(faults) => {
-                let of_fault = |Fault { cause, remedy }| of_fault(AREA, one.name, cause, remedy);
-                faults.into_iter().map(of_fault).collect()
-            }
+/// A check, with its outcome.
+pub(super) fn findings(Checked { name, outcome }: Checked) -> Vec<Finding> {
+    match outcome {
+        Ok(what) => vec![Finding::ok(AREA, name, what)],
+        Err(faults) => {
+            let of_fault = |Fault { cause, remedy }| Finding::fail(AREA, name, cause, remedy);
+            faults.into_iter().map(of_fault).collect()
         }
-    };
-    checks.into_iter().flat_map(finding).collect()
+    }
 }
 
 /// What both machines are, and every setting of their interfaces in which they differ.
