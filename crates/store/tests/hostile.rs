@@ -5,6 +5,9 @@
 
 mod support;
 
+use std::fs::Permissions;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -154,4 +157,45 @@ fn a_journal_that_names_another_file_does_not_get_it_deleted() {
         let error = result.unwrap_err().to_string();
         assert!(error.contains("its journal names another file, which SQLite would delete"), "{error}");
     }
+}
+
+#[test]
+fn nothing_is_recorded_over_what_another_user_put_into_a_shared_directory() {
+    if !nix::unistd::geteuid().is_root() {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: another user's files: only root gives files away");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let shared = directory.path().join("shared");
+    std::fs::create_dir(&shared).unwrap();
+    std::fs::set_permissions(&shared, Permissions::from_mode(0o1777)).unwrap();
+    let (path, own) = (shared.join("netassay.db"), directory.path().join("own.db"));
+    // A link leads to a study of ours, or to an empty file of ours, which could become a database.
+    changed(&own, "");
+    for (name, target) in [
+        ("netassay.db", Some("own.db")),
+        ("netassay.db", Some("empty")),
+        ("netassay.db", None),
+        ("netassay.db-wal", None),
+        ("netassay.db-shm", None),
+        ("netassay.db-journal", None),
+    ] {
+        std::fs::write(directory.path().join("empty"), "").unwrap();
+        if name != "netassay.db" {
+            drop(Store::open(&path).unwrap());
+        }
+        let place = shared.join(name);
+        match target {
+            Some(target) => std::os::unix::fs::symlink(directory.path().join(target), &place).unwrap(),
+            None => std::fs::write(&place, "").unwrap(),
+        }
+        std::os::unix::fs::lchown(&place, Some(65534), None).unwrap();
+        let error = Store::open(&path).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("belongs to another user (number 65534)"), "{error}");
+        assert_eq!(std::fs::metadata(directory.path().join("empty")).unwrap().len(), 0);
+        for left in std::fs::read_dir(&shared).unwrap() {
+            std::fs::remove_file(left.unwrap().path()).unwrap();
+        }
+    }
+    assert_eq!(Store::open_read_only(&own).unwrap().studies().unwrap().len(), 1);
 }
