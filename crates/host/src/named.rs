@@ -238,8 +238,11 @@ mod tests {
         (directory, shared.join("quick-1.html"), precious)
     }
 
-    /// What another user may put into the place of a file.
-    const PLANTS: [(&str, fn(&Path, &Path)); 5] = [
+    /// Puts something into the place of a file.
+    type Plant = fn(&Path, &Path);
+
+    /// What another user may put there, and why it is refused.
+    const PLANTS: [(&str, Plant); 5] = [
         ("it is a symbolic link", |path, precious| symlink(precious, path).unwrap()),
         ("it is a symbolic link", |path, _| symlink("nowhere", path).unwrap()),
         ("it is no regular file", |path, _| mkfifo(path, Mode::S_IRWXU).unwrap()),
@@ -279,7 +282,7 @@ mod tests {
             return;
         }
         let (_directory, path, precious) = shared();
-        let regular: fn(&Path, &Path) = |path, _| fs::write(path, "theirs").unwrap();
+        let regular: Plant = |path, _| fs::write(path, "theirs").unwrap();
         for (_, plant) in PLANTS.into_iter().chain([("", regular)]) {
             plant(&path, &precious);
             lchown(&path, Some(65534), None).unwrap();
