@@ -140,7 +140,7 @@ pub const KEYS: &[Key] = &[
             (Kind::Pps, _) | (_, Sender::IoUringZerocopy) => Some(NOT_COMPARED),
             // With 16 KiB and more turns agreed with runs, with 64 bytes they did not.
             _ if traffic.message < 16 << 10 => {
-                Some("a stream of small messages takes part of a turn to be as fast as in a run")
+                Some("a stream of small messages reaches its full rate only late in a turn")
             }
             _ => None,
         },
