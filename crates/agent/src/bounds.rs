@@ -340,7 +340,7 @@ fn pair_facts(facts: &host::PairFacts) -> Checked {
     names("name", links().map(|link| &link.name))?;
     let words = links().flat_map(|link| link.kind.iter().chain(&link.address));
     texts("link", words.chain(boot_id).chain(neighbours.iter().map(|(_, link_address)| link_address)))?;
-    names("taken", taken.iter().map(|(_, interface, _)| interface))?;
+    names("taken", taken.iter().map(|one| &one.interface))?;
     texts("tables", firewall.tables.iter())?;
     [taken.len(), neighbours.len(), firewall.tables.len()]
         .into_iter()

@@ -55,7 +55,7 @@ pub use link::ipv6::LEAST_IPV6_MTU;
 pub use link::limit::LinkLimit;
 pub use link::links::{Links, forget_path_mtus};
 pub use link::located::{Located, same_network};
-pub use link::pair::PairFacts;
+pub use link::pair::{PairFacts, TakenAddress};
 pub use link::programs::{ProgramPlace, Programs};
 pub use link::queue::QueueCounters;
 pub use link::steering;

@@ -25,13 +25,25 @@ pub struct PairFacts {
     pub link: Link,
     /// The interface that it is a port of, such as a bridge.
     pub master: Option<Link>,
-    /// The addresses asked about that the namespace has, each with its interface and the length of
-    /// its prefix.
-    pub taken: Vec<(IpAddr, String, u8)>,
+    /// The addresses asked about that the namespace has.
+    pub taken: Vec<TakenAddress>,
     /// The addresses asked about whose link-layer address is known on the interface.
     pub neighbours: Vec<(IpAddr, String)>,
     /// What looks at each packet.
     pub firewall: Firewall,
+}
+
+/// An address in use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TakenAddress {
+    /// The address.
+    pub address: IpAddr,
+    /// Its interface.
+    #[serde(deserialize_with = "words::names::interfaces")]
+    pub interface: String,
+    /// The length of its prefix.
+    pub prefix: u8,
 }
 
 impl PairFacts {
@@ -43,6 +55,11 @@ impl PairFacts {
         let mut links = Links::open()?;
         let (link, master) = links.find_with_master(interface)?;
         let taken = addresses()?.into_iter().filter(|one| asked.contains(&one.address));
+        let taken = taken.map(|one| TakenAddress {
+            address: one.address,
+            interface: one.interface,
+            prefix: one.prefix,
+        });
         let mut neighbours = links.neighbours(link.index)?;
         neighbours.retain(|(address, _)| asked.contains(address));
         Ok(Self {
@@ -50,7 +67,7 @@ impl PairFacts {
             namespace: std::fs::metadata("/proc/thread-self/ns/net").ok().map(|file| file.ino()),
             link,
             master,
-            taken: taken.map(|one| (one.address, one.interface, one.prefix)).collect(),
+            taken: taken.collect(),
             neighbours,
             firewall: Firewall::read(),
         })
@@ -66,7 +83,8 @@ mod tests {
         let [own, other] = ["127.0.0.1", "192.0.2.1"].map(|one| one.parse::<IpAddr>().unwrap());
         let facts = PairFacts::read("lo", &[other, own]).unwrap();
         assert!(facts.boot_id.is_some() && facts.namespace.is_some() && facts.master.is_none(), "{facts:?}");
-        assert_eq!(facts.taken, [(own, "lo".to_owned(), 8)]);
+        let taken = TakenAddress { address: own, interface: "lo".to_owned(), prefix: 8 };
+        assert_eq!(facts.taken, [taken]);
         assert!(PairFacts::read("nowhere9", &[]).is_err());
     }
 }

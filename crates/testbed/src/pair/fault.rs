@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::IpAddr;
 
-use host::{PairFacts, same_network};
+use host::{PairFacts, TakenAddress, same_network};
 use load::Arrived;
 use study::{BySide, Side};
 
@@ -95,8 +95,8 @@ fn taken(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
     let own = |one: &Crossing| one.own[end.side].of(one.family);
     let is_left = |address: &IpAddr| crossings.iter().any(|one| own(one) == *address);
     let mut taken = end.facts.taken.iter();
-    let (address, interface, prefix) =
-        taken.find(|(address, interface, _)| *interface != end.facts.link.name || !is_left(address))?;
+    let TakenAddress { address, interface, prefix } =
+        taken.find(|one| one.interface != end.facts.link.name || !is_left(&one.address))?;
     Some(end.fault(
         format!("{address}, which --addresses own would add, is in use on its interface {interface}"),
         format!("remove it (ip addr del {address}/{prefix} dev {interface}), or leave --addresses own out"),
@@ -153,8 +153,8 @@ impl Tried {
         // The lengths of prefixes are known of addresses that the interfaces have.
         let networks = [end, other].map(|end| {
             let mut taken = end.facts.taken.iter();
-            let (address, _, prefix) = taken.find(|(address, ..)| *address == self.addresses[end.side])?;
-            Some((*address, *prefix))
+            let own = taken.find(|one| one.address == self.addresses[end.side])?;
+            Some((own.address, own.prefix))
         });
         let is_near = matches!(networks, [Some(one), Some(two)] if same_network(one, two));
         let let_pass = if is_near { LET_PASS.to_owned() } else { format!("{JOIN}{LET_PASS}") };
@@ -218,12 +218,16 @@ mod tests {
             boot_id: Some(number.to_string()),
             namespace: Some(1),
             link,
-            taken: vec![(own.0, "data0".to_owned(), 24)],
+            taken: vec![taken(own.0, "data0")],
             neighbours: vec![other],
             firewall: Firewall::default(),
             ..lo
         };
         PairEnd { side, host: host.to_owned(), facts }
+    }
+
+    fn taken(address: IpAddr, interface: &str) -> TakenAddress {
+        TakenAddress { address, interface: interface.to_owned(), prefix: 24 }
     }
 
     fn crossing() -> Crossing {
@@ -243,8 +247,8 @@ mod tests {
             let link = end.facts.link.clone();
             end.facts.master = Some(Link { name: "above7".to_owned(), kind: Some(kind.to_owned()), ..link });
         }
-        fn taken(end: &mut PairEnd, address: &str, interface: &str) {
-            end.facts.taken = vec![(address.parse().unwrap(), interface.to_owned(), 24)];
+        fn uses(end: &mut PairEnd, address: &str, interface: &str) {
+            end.facts.taken = vec![taken(address.parse().unwrap(), interface)];
         }
         let cases: [(&str, Change); 11] = [
             ("a pair", |_, _| {}),
@@ -259,9 +263,9 @@ mod tests {
             ("a port of a bridge", |end, _| port(end, "bridge")),
             ("a port of a bond", |end, _| port(end, "bond")),
             ("a port of a VRF", |end, _| port(end, "vrf")),
-            ("an address in use", |end, _| taken(end, "198.18.0.2", "eth5")),
-            ("its own address", |end, _| taken(end, "198.18.0.2", "data0")),
-            ("the other end's address", |end, _| taken(end, "198.18.0.1", "data0")),
+            ("an address in use", |end, _| uses(end, "198.18.0.2", "eth5")),
+            ("its own address", |end, _| uses(end, "198.18.0.2", "data0")),
+            ("the other end's address", |end, _| uses(end, "198.18.0.1", "data0")),
         ];
         let mut text = String::new();
         for (case, change) in cases {
@@ -295,7 +299,7 @@ mod tests {
             ("two networks", |tried| {
                 lose(tried, &[(Transmitter, UDP)]);
                 tried.ends.transmitter.facts.neighbours.clear();
-                tried.ends.receiver.facts.taken[0].2 = 16;
+                tried.ends.receiver.facts.taken[0].prefix = 16;
             }),
             ("rules at the receiver", |tried| {
                 tried.crossing.port = Some(5001);
@@ -326,7 +330,7 @@ mod tests {
             let ends = BySide::of(end);
             let mut tried = Tried {
                 crossing: crossing(),
-                addresses: BySide::of(|side| ends[side].facts.taken[0].0),
+                addresses: BySide::of(|side| ends[side].facts.taken[0].address),
                 arrived: BySide::of(|_| Arrived { packets: [[true; 2]; 2], unsent: [None; 2] }),
                 ends,
                 answered: BySide::default(),

@@ -135,7 +135,9 @@ fn named(studies: &[StoredStudy]) -> String {
 fn undo(on: &OneHost) -> String {
     match &on.host {
         None | Some(HostSpec { launcher: None, .. }) => "netassay restore".to_owned(),
-        Some(HostSpec { launcher: Some(launcher), .. }) => format!("netassay restore --host {launcher}"),
+        Some(HostSpec { launcher: Some(launcher), .. }) => {
+            text::command(["netassay", "restore", "--host", &launcher.to_string()])
+        }
     }
 }
 
