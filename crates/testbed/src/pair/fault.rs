@@ -83,10 +83,10 @@ fn port(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
     let PairFacts { link, master: Some(master), .. } = &end.facts else { return None };
     // Guests have interfaces of their own.
     let kind = master.kind.as_deref().filter(|kind| MASTERS.contains(kind) && !crossings.is_empty())?;
-    let (name, interface) = (&master.name, &link.name);
+    let (name, free) = (&master.name, ["ip", "link", "set", "dev", &link.name, "nomaster"]);
     Some(end.fault(
         format!("it is a port of the {kind} {name}, which takes each packet that arrives"),
-        format!("name {name}, another interface, or free this one (ip link set dev {interface} nomaster)"),
+        format!("name {name}, another interface, or free this one ({})", text::command(free)),
     ))
 }
 
@@ -97,9 +97,11 @@ fn taken(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
     let mut taken = end.facts.taken.iter();
     let TakenAddress { address, interface, prefix } =
         taken.find(|one| one.interface != end.facts.link.name || !is_left(&one.address))?;
+    let address_there = format!("{address}/{prefix}");
+    let remove = ["ip", "addr", "del", &address_there, "dev", interface];
     Some(end.fault(
         format!("{address}, which --addresses own would add, is in use on its interface {interface}"),
-        format!("remove it (ip addr del {address}/{prefix} dev {interface}), or leave --addresses own out"),
+        format!("remove it ({}), or leave --addresses own out", text::command(remove)),
     ))
 }
 
@@ -188,9 +190,11 @@ impl Tried {
         let lost = format!("packets of {name} of {bytes} bytes from {other} do not arrive, small ones do");
         let (mtu, interface) = (end.facts.link.mtu, &end.facts.link.name);
         if mtu < bytes {
+            let large = bytes.to_string();
+            let set = ["ip", "link", "set", "dev", interface, "mtu", &large];
             return end.fault(
                 format!("its MTU is {mtu}: {lost}"),
-                format!("let the study set both (--set mtu={mtu}), or set this one: ip link set dev {interface} mtu {bytes}"),
+                format!("let the study set both (--set mtu={mtu}), or set this one: {}", text::command(set)),
             );
         }
         end.fault(lost, "what lies between carries less: raise its MTU, or let the study set one that passes (--set mtu=1500)")
