@@ -67,10 +67,8 @@ impl Wanted {
             }
         }
         if places.each_ref().into_iter().all(|(_, place)| place.as_ref().is_none_or(HostSpec::is_here)) {
-            return Err(Failure::Usage(
-                "both ends are this machine: name the other one too, as in --receiver root@b:ens1f0"
-                    .to_owned(),
-            ));
+            let why = "both ends are this machine: name the other one too, as in --receiver root@b:ens1f0";
+            return Err(wrong(flags.hosts.as_deref(), why));
         }
         let addresses = flags.addresses.or(file.addresses).unwrap_or(AddressesOf::There);
         let in_file = file.lease.as_deref().map(lease).transpose();
