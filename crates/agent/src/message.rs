@@ -85,7 +85,8 @@ pub enum Request {
     Locate {
         /// The interface, if the user named one.
         interface: Option<String>,
-        /// The addresses of the other machine's interface with their prefix lengths, if it is known.
+        /// The addresses of the other machine's interface with their prefix lengths, if it is
+        /// known.
         beside: Vec<(IpAddr, u8)>,
         /// An address of the other machine.
         towards: Option<IpAddr>,

@@ -1,5 +1,5 @@
-//! What a machine tells of an interface that is to carry traffic to another machine, so that the two
-//! can be compared.
+//! What a machine tells of an interface that is to carry traffic to another machine, so that the
+//! two can be compared.
 
 use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt as _;

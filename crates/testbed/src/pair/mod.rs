@@ -1,5 +1,5 @@
-//! Two machines checked as a pair before anything is changed: a few packets cross their network, and
-//! where some do not arrive, the facts that both agents tell name the cause.
+//! Two machines checked as a pair before anything is changed: a few packets cross their network,
+//! and where some do not arrive, the facts that both agents tell name the cause.
 
 mod crossing;
 mod fault;
