@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use rusqlite::ErrorCode;
 use study::Side;
 use thiserror::Error;
@@ -12,6 +13,9 @@ use crate::record::{RunKey, StudyId};
 
 /// How long a statement waits for another program's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The same while a study is recorded: a backup must not end it.
+pub(crate) const BUSY_RECORDING: Duration = Duration::from_secs(30);
 
 /// An error of the store; each names the file and the remedy.
 #[derive(Debug, Error)]
@@ -101,6 +105,26 @@ pub enum StoreError {
          Free some space, then continue with --resume"
     )]
     DiskFull {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The process may not make its files longer. What was recorded before is safe.
+    #[error(
+        "{path} cannot grow: this process may write {limit} bytes to a file at most (ulimit -f); everything recorded before is \
+         safe. Raise the limit, then continue with --resume"
+    )]
+    FileLimit {
+        /// The database.
+        path: PathBuf,
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// Another file has its name, or none. What was recorded before is in the file that was opened.
+    #[error(
+        "{path} was deleted, moved or replaced while a study was recorded into it, so nothing more is recorded: move it back, \
+         then continue with --resume"
+    )]
+    Moved {
         /// The database.
         path: PathBuf,
     },
@@ -313,7 +337,11 @@ impl StoreError {
             Some(ErrorCode::TooBig) => {
                 StoreError::Excessive { path, what: "its values are too long for the size of the file" }
             }
-            Some(ErrorCode::DiskFull) => StoreError::DiskFull { path },
+            Some(code @ (ErrorCode::DiskFull | ErrorCode::SystemIoFailure)) => match file_limit() {
+                Some(limit) => StoreError::FileLimit { path, limit },
+                None if code == ErrorCode::DiskFull => StoreError::DiskFull { path },
+                None => StoreError::Sql { path, source },
+            },
             Some(ErrorCode::NotADatabase) => {
                 StoreError::NotADatabase { path, what: "it is no SQLite file".to_owned() }
             }
@@ -331,10 +359,19 @@ impl StoreError {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull { path },
+            io::ErrorKind::FileTooLarge => {
+                StoreError::FileLimit { path, limit: file_limit().unwrap_or_default() }
+            }
             io::ErrorKind::NotFound => StoreError::MissingDirectory { directory: directory_of(&path), path },
             _ => StoreError::CannotCreate { path, source },
         }
     }
+}
+
+/// The most that this process may write to a file, in bytes; `None`: there is no such limit.
+fn file_limit() -> Option<u64> {
+    let (limit, _) = getrlimit(Resource::RLIMIT_FSIZE).ok()?;
+    (limit != RLIM_INFINITY).then_some(limit)
 }
 
 /// The directory of a file; `.` for a bare name.
