@@ -64,6 +64,27 @@ fn a_second_session_waits_until_the_first_is_gone_however_it_went() {
     expect_no_agents_of(killed);
 }
 
+/// As any user can: the turn used to be such a name.
+#[test]
+fn a_name_that_somebody_else_holds_keeps_no_session_from_its_turn() {
+    in_own_namespace();
+    // SAFETY: a socket of this process, and a name of as many bytes as are given.
+    let bound = unsafe {
+        let mut name: libc::sockaddr_un = std::mem::zeroed();
+        name.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        for (to, from) in name.sun_path[1..].iter_mut().zip(b"netassay/turn") {
+            *to = from.cast_signed();
+        }
+        let socket = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+        libc::bind(socket, (&raw const name).cast(), 2 + 1 + 13)
+    };
+    assert_eq!(bound, 0, "{}", std::io::Error::last_os_error());
+    let bench = Bench::new();
+    if is_root() {
+        expect(&bench.run(&[&SHORT[..], &["--no-wait"]].concat()), 0);
+    }
+}
+
 #[test]
 fn a_second_session_is_refused_or_interrupted_or_marked_as_the_user_says() {
     in_own_namespace();
@@ -90,8 +111,10 @@ fn a_second_session_is_refused_or_interrupted_or_marked_as_the_user_says() {
 
     let mut waiting = Watched::start(bench.netassay(&SHORT));
     waiting.wait_for("waiting until another session");
+    let asked = std::time::Instant::now();
     signal(&waiting, libc::SIGINT);
     assert_eq!(waiting.finish().0, Some(130));
+    assert!(asked.elapsed() < std::time::Duration::from_secs(5), "{:?}", asked.elapsed());
 
     let beside = bench.run(&[&SHORT[..], &["--beside"]].concat());
     expect(&beside, 0);

@@ -376,7 +376,7 @@ impl Journal {
         if self.claim.is_some() {
             return Ok(());
         }
-        place::make(&self.directory)?;
+        place::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
         let claim = Claim::await_free(&self.directory)?.map_err(|holder| {
             format!(
