@@ -49,6 +49,14 @@ pub enum CallError {
         /// Whether other requests would fail too.
         broken: bool,
     },
+    /// The agent cannot keep its undo journal, so it changes nothing more.
+    #[error("{host}: {why}; nothing is changed without its undo on disk: make room there, and try again")]
+    NoJournal {
+        /// Which host.
+        host: String,
+        /// The agent's reason.
+        why: String,
+    },
     /// The answer is not a message of the protocol.
     #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
     Garbled {

@@ -9,7 +9,7 @@ use crate::cli::{Format, Restore};
 use crate::commands::hosts::elsewhere;
 use crate::exit;
 use crate::failure::Failure;
-use crate::machine::words;
+use crate::machine::{self, words};
 use crate::output::{layout, print, print_json, print_page};
 
 pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
@@ -24,6 +24,11 @@ pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
     if let Some(code) = elsewhere(&flags.on, &again)? {
         return Ok(code);
     }
+    if flags.left {
+        let left = machine::left()?;
+        print(&left)?;
+        return Ok(ExitCode::from(if left.is_empty() { exit::OK } else { exit::ENVIRONMENT }));
+    }
     let manner = Manner { dry_run: flags.dry_run, force: flags.force, forget: flags.forget, applied: true };
     let reports = host::journal::restore(&host::journal::directory()?, &Machine::system(), manner)?;
     match flags.output.format {
@@ -34,6 +39,6 @@ pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
             print_page(&texts.collect::<String>(), layout(false))?;
         }
     }
-    let code = if reports.iter().any(Report::needs_a_look) { exit::ENVIRONMENT } else { exit::OK };
+    let code = if reports.iter().any(Report::is_left) { exit::ENVIRONMENT } else { exit::OK };
     Ok(ExitCode::from(code))
 }
