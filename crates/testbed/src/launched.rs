@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted, PROTOCOL, Request};
@@ -13,7 +14,7 @@ use guest::{Guest, Order};
 
 use crate::error::Error;
 use crate::hosts::HostPlace;
-use reach::Said;
+use reach::{Reached, Said};
 
 /// How long an agent may take to start, or to answer a request without a wait of its own.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,6 +42,12 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// How long an agent may take to undo its changes: some drivers restart their device for each.
 const UNDOING: Duration = Duration::from_secs(30);
 
+/// How long one may take to exit that has undone them, or gives up a request for that.
+const EXIT: Duration = Duration::from_millis(1500);
+
+/// The same of one that is lost or hostile, or was never greeted.
+const AT_ONCE: Duration = Duration::from_millis(500);
+
 /// An agent at work. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Launched {
@@ -55,10 +62,10 @@ pub(crate) struct Launched {
     pid: u32,
     cpus: Vec<(u32, u32)>,
     life: Life,
-    /// It changes a machine that stays when it ends.
-    is_on_machine: bool,
-    /// Nothing comes from that machine any more.
-    is_lost: bool,
+    /// It changes a machine that stays when it ends: the word that made it one.
+    on_machine: Option<&'static str>,
+    /// The connection to that machine.
+    reached: Option<Arc<Reached>>,
 }
 
 /// The process or guest of an agent.
@@ -108,7 +115,7 @@ impl Launched {
 
     fn of_machine(
         place: &HostPlace,
-        word: &str,
+        word: &'static str,
         program: &Path,
         name: &str,
         (isolation, cpus): (Isolation, &[u32]),
@@ -126,7 +133,8 @@ impl Launched {
             program: started,
             source,
         })?;
-        agent.is_on_machine = true;
+        agent.on_machine = Some(word);
+        agent.reached.clone_from(&place.by);
         Ok(agent)
     }
 
@@ -206,8 +214,8 @@ impl Launched {
             pid,
             cpus: Vec::new(),
             life,
-            is_on_machine: false,
-            is_lost: false,
+            on_machine: None,
+            reached: None,
         };
         let told = launched.client.launch(&launch, launched.patience);
         told.map_err(|error| launched.explain(error))?;
@@ -221,7 +229,7 @@ impl Launched {
 
     /// Whether it serves a machine of the user's.
     pub(crate) fn is_on_machine(&self) -> bool {
-        self.is_on_machine
+        self.on_machine.is_some()
     }
 
     /// The agent's process id in its own namespace.
@@ -235,10 +243,10 @@ impl Launched {
                 self.cpus = cpus;
                 // A process of this machine is known, whatever it says. Elsewhere the number means
                 // something to that host's agents only.
-                if self.is_on_machine || matches!(self.life, Life::Guest(_)) {
+                if self.is_on_machine() || matches!(self.life, Life::Guest(_)) {
                     self.pid = pid;
                 }
-                if self.is_on_machine {
+                if self.is_on_machine() {
                     // Before, a login may take its time.
                     self.client.wait_for_answers_within(SIGN_OF_LIFE);
                 }
@@ -324,7 +332,6 @@ impl Launched {
     /// Adds the exit status to an agent's end, and the console's last lines to a guest's silence.
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
         let gone = matches!(error, CallError::Gone { .. });
-        self.is_lost |= matches!(error, CallError::Lost { .. });
         match &mut self.life {
             Life::Process(process, said) if gone => {
                 // The pipe closes a moment before the process can be waited for.
@@ -363,20 +370,38 @@ impl Launched {
     }
 }
 
+impl Launched {
+    /// Has an idle agent undo its changes, which it does as long as it gives signs of life.
+    fn undo(&mut self) {
+        let is_idle = !self.cpus.is_empty() && !self.client.is_busy() && !self.client.is_lost();
+        if self.on_machine == Some(AGENT) && is_idle && self.client.ignore_interrupt().is_ok() {
+            let _ = self.client.call(&Request::UndoMachine, UNDOING);
+        }
+    }
+}
+
 impl Drop for Launched {
     /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
     /// ends when its last agent is dropped. On a machine it first undoes its changes, also after
     /// the user has asked to stop; what it cannot undo its journal keeps for `netassay restore`. A
-    /// machine that is lost cannot be waited for: its agent undoes by the end of its lease.
+    /// machine that is lost, or answers nonsense, is not waited for: its agent undoes by the end
+    /// of its input, or of its lease.
     fn drop(&mut self) {
-        if let (true, Life::Process(process, _)) = (self.is_on_machine && !self.is_lost, &mut self.life)
-            && self.client.hang_up().is_ok()
-        {
-            let _ = within(UNDOING, || process.try_wait().ok().flatten());
+        self.undo();
+        let patience = match self.on_machine {
+            None => Duration::ZERO,
+            Some(_) if self.client.is_lost() || self.cpus.is_empty() => AT_ONCE,
+            Some(AGENT) => EXIT,
+            Some(_) => UNDOING,
+        };
+        let Life::Process(process, _) = &mut self.life else { return };
+        if !patience.is_zero() && self.client.hang_up().is_ok() {
+            let _ = within(patience, || process.try_wait().ok().flatten());
         }
-        if let Life::Process(process, _) = &mut self.life {
-            let _ = process.kill();
-            let _ = process.wait();
+        let _ = process.kill();
+        let _ = process.wait();
+        if let Some(reached) = self.reached.as_ref().filter(|_| self.client.is_lost()) {
+            reached.lose();
         }
     }
 }
@@ -435,6 +460,48 @@ mod tests {
             })
             .unwrap();
         (started, directory)
+    }
+
+    /// The same of an agent of this machine, which undoes its changes at its end.
+    fn on_this_machine(script: &str) -> (Launched, TempDir) {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("agent");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
+        let place = HostPlace { by: None, interface: None, lease: Duration::from_secs(15) };
+        let interrupt = Interrupt::new().unwrap();
+        let start =
+            || Launched::on_machine(&place, &program, "receiver", Isolation::Machine, &[], &interrupt);
+        // As above.
+        let started = (0..100).find_map(|_| {
+            let started = start();
+            std::thread::sleep(Duration::from_millis(started.is_err().into()));
+            started.ok()
+        });
+        (started.unwrap(), directory)
+    }
+
+    /// Each ignores the end of its input.
+    #[test]
+    fn a_hostile_agent_is_not_waited_for() {
+        let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
+        let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
+        let well = format!("printf '%s' '{hello}'; exec sleep 600");
+        for (what, script, is_greeted) in [
+            ("nonsense", "echo nonsense; exec sleep 600", false),
+            ("another id", "echo '99 \"done\"'; exec sleep 600", false),
+            ("another kind", "echo '1 \"done\"'; exec sleep 600", false),
+            ("no sign of life", &*well, true),
+            ("signs of life without an end", "yes '' & exec sleep 600", false),
+        ] {
+            let (mut agent, _directory) = on_this_machine(script);
+            if what != "signs of life without an end" {
+                assert_eq!(agent.greet().is_ok(), is_greeted, "{what}");
+            }
+            let begun = Instant::now();
+            drop(agent);
+            assert!(begun.elapsed() < Duration::from_secs(4), "{what}: {:?}", begun.elapsed());
+        }
     }
 
     /// The error of greeting it.

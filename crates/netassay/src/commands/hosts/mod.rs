@@ -19,6 +19,7 @@ use crate::cli::{AddressesOf, HostFlags, OneHost};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here::PROGRAM;
+use crate::machine;
 use crate::output::print;
 use crate::signals;
 use wanted::Wanted;
@@ -26,6 +27,9 @@ use wanted::Wanted;
 /// How long a command may take on another machine: one that boots a guest to try KVM, or waits for
 /// a session there that is just ending.
 const TO_END: Duration = Duration::from_secs(120);
+
+/// How long a machine may take to tell what is left to undo there.
+const TO_TELL: Duration = Duration::from_secs(10);
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
 /// were named.
@@ -244,6 +248,57 @@ pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>
         say(&format!("{}: {said}", reached.launcher()));
     }
     Ok(Some(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
+}
+
+/// Says what is not undone on machines at the end of a session, once no agent of it is there.
+pub(crate) fn say_left(hosts: Option<&Hosts>) {
+    let mut seen = BTreeSet::new();
+    for (_, place) in hosts.into_iter().flat_map(|hosts| hosts.places.each_ref().into_iter()) {
+        let host = place.to_string();
+        if !seen.insert(host.clone()) {
+            continue;
+        }
+        let left = match &place.by {
+            None => machine::left().unwrap_or_else(|error| error.to_string()),
+            Some(reached) if reached.is_lost() => UNKNOWN.to_owned(),
+            Some(reached) => left_on(reached),
+        };
+        if left.is_empty() {
+            continue;
+        }
+        let on = match place.by.as_ref().map(|reached| reached.launcher()) {
+            Some(Launcher::Ssh { .. }) => format!("`netassay restore --host {host}` from here"),
+            _ => "`netassay restore` there".to_owned(),
+        };
+        say(&format!(
+            "netassay: {host}: not everything is undone; {on} undoes the rest, with --force also what other programs changed since:\n{}",
+            left.trim_end()
+        ));
+    }
+}
+
+const UNKNOWN: &str = "its agent was lost; it undoes its changes once it has noticed that";
+
+fn left_on(reached: &Reached) -> String {
+    let ran = Interrupt::new().map_err(|error| error.to_string()).and_then(|interrupt| {
+        reached.run(&["restore", "--left"], TO_TELL, &interrupt).map_err(|error| error.to_string())
+    });
+    match ran {
+        Ok(Ran { code: Some(0), .. }) => String::new(),
+        Ok(Ran { printed, said, .. }) => {
+            text::lines(&(String::from_utf8_lossy(&printed) + said.as_str())).into_owned()
+        }
+        Err(error) => error,
+    }
+}
+
+/// [`say_left`], once the testbed that was built after this is gone.
+pub(crate) struct SaysLeft(pub(crate) Option<Hosts>);
+
+impl Drop for SaysLeft {
+    fn drop(&mut self) {
+        say_left(self.0.as_ref());
+    }
 }
 
 fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
