@@ -49,8 +49,8 @@ pub enum CallError {
         /// Whether other requests would fail too.
         broken: bool,
     },
-    /// The agent cannot keep its undo journal, so it changes nothing more.
-    #[error("{host}: {why}; nothing is changed without its undo on disk: make room there, and try again")]
+    /// The agent cannot write its undo journal, so it changes nothing more.
+    #[error("{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space")]
     NoJournal {
         /// Which host.
         host: String,

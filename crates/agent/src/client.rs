@@ -42,7 +42,7 @@ pub struct Client {
     open: BTreeSet<u64>,
     /// How long a sign of life may stay without an answer, where signs are given.
     answers_within: Option<Duration>,
-    /// Whether the last that came of it was no answer: nothing is waited for any more.
+    /// Whether its last answer was invalid, or did not come in time.
     is_lost: AtomicBool,
     /// The agent's process on this machine, and its threads when the last request was sent.
     process: Option<u32>,
@@ -86,7 +86,7 @@ impl Client {
         self.process = Some(process);
     }
 
-    /// Whether it speaks nonsense, or is silent.
+    /// Whether its last answer was invalid, or did not come in time: more of them are not waited for.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
@@ -98,7 +98,7 @@ impl Client {
         self.open.contains(&self.asked.0)
     }
 
-    /// Goes on after the user has asked to stop.
+    /// Makes further requests possible after the user has asked to stop.
     ///
     /// # Errors
     /// When the process is out of file descriptors.

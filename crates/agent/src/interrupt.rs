@@ -37,7 +37,7 @@ impl Interrupt {
         self.trips_within(Duration::ZERO)
     }
 
-    /// Waits for it, at most for this time; whether it was tripped.
+    /// Waits for it at most this long, and tells whether it was tripped.
     #[must_use]
     pub fn trips_within(&self, time: Duration) -> bool {
         let mut watched = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];

@@ -435,8 +435,8 @@ pub enum Answer {
         #[serde(default)]
         broken: bool,
     },
-    /// The request failed because the undo journal cannot be kept, and so would each one that
-    /// changes anything.
+    /// The request failed because the undo journal cannot be written: each request that changes
+    /// anything would fail too.
     NoJournal {
         /// Why not.
         why: String,

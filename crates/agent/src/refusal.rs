@@ -22,16 +22,16 @@ pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     why: String,
-    others: Others,
+    other_requests: OtherRequests,
 }
 
 /// What would become of other requests.
 #[derive(Debug, PartialEq, Eq)]
-enum Others {
-    CanBeMet,
-    FailToo,
-    /// Those that change anything fail too: the undo journal cannot be kept.
-    CannotBeUndone,
+enum OtherRequests {
+    Possible,
+    Fail,
+    /// Those that change anything fail: the undo journal cannot be written.
+    ChangesFail,
 }
 
 impl Refusal {
@@ -40,33 +40,33 @@ impl Refusal {
         error.to_string().into()
     }
 
-    /// Of settings of the machine, with which other requests can still be met unless the journal
-    /// cannot be kept.
+    /// Of an error of the machine's settings, after which other requests can still be met, unless
+    /// the journal cannot be written.
     pub(crate) fn of_settings(error: JournalError) -> Self {
-        let others = match error {
-            JournalError::File { .. } => Others::CannotBeUndone,
-            _ => Others::CanBeMet,
+        let other_requests = match error {
+            JournalError::File { .. } => OtherRequests::ChangesFail,
+            _ => OtherRequests::Possible,
         };
-        Self { why: error.to_string(), others }
+        Self { why: error.to_string(), other_requests }
     }
 
     /// The reason, if other requests can still be met.
     pub(crate) fn passing_reason(self) -> Result<String, Self> {
-        if self.others == Others::CanBeMet { Ok(self.why) } else { Err(self) }
+        if self.other_requests == OtherRequests::Possible { Ok(self.why) } else { Err(self) }
     }
 
     pub(crate) fn into_answer(self) -> Answer {
-        let Self { why, others } = self;
-        match others {
-            Others::CannotBeUndone => Answer::NoJournal { why },
-            others => Answer::Failed { why, broken: others == Others::FailToo },
+        let Self { why, other_requests } = self;
+        match other_requests {
+            OtherRequests::ChangesFail => Answer::NoJournal { why },
+            other_requests => Answer::Failed { why, broken: other_requests == OtherRequests::Fail },
         }
     }
 }
 
 impl From<String> for Refusal {
     fn from(why: String) -> Self {
-        Self { why, others: Others::CanBeMet }
+        Self { why, other_requests: OtherRequests::Possible }
     }
 }
 
@@ -81,8 +81,8 @@ impl From<host::Error> for Refusal {
         // Interfaces of a testbed do not come back: every later request that names it would fail
         // too.
         let is_broken = matches!(error, host::Error::NoInterface { .. });
-        let others = if is_broken { Others::FailToo } else { Others::CanBeMet };
-        Self { why: error.to_string(), others }
+        let other_requests = if is_broken { OtherRequests::Fail } else { OtherRequests::Possible };
+        Self { why: error.to_string(), other_requests }
     }
 }
 

@@ -16,16 +16,16 @@ const OF_ROOT: &str = "/run/netassay";
 
 /// The right to measure on this machine, until it is dropped or the process ends.
 ///
-/// It is the lock of a file, one for each network namespace: of root's sessions in a directory of
-/// root's, of another user's in that user's runtime directory, so that no user can keep another one
-/// from measuring. A user's session waits for root's too. Containers with a file system or a
+/// It is the lock of a file, one for each network namespace: in a directory of root's for root's
+/// sessions, and in a directory of the user's for another user's, so that no user can block another
+/// one's sessions. A user's session also waits for root's. Containers with a file system or a
 /// network namespace of their own do not see each other.
 #[derive(Debug)]
 pub struct Turn {
     _file: File,
 }
 
-/// The session that has the turn: its process, command line and user.
+/// The process, command line and user of the session that has the turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder(String);
 
@@ -33,12 +33,12 @@ impl Turn {
     /// Takes the turn, or names the session that has it.
     ///
     /// # Errors
-    /// If no directory of the user's can hold the file.
+    /// If no directory can hold the file.
     pub fn take() -> Result<Result<Self, Holder>, Error> {
         let name = network_file()?;
         let mut refused = None;
         let is_root = geteuid().is_root() && !place::in_user_namespace();
-        if !is_root && let Some(holder) = seen(&Path::new(OF_ROOT).join(&name)) {
+        if !is_root && let Some(holder) = holder_seen_from_outside(&Path::new(OF_ROOT).join(&name)) {
             return Ok(Err(holder));
         }
         for directory in directories(is_root) {
@@ -50,7 +50,7 @@ impl Turn {
         let why = match refused {
             Some(JournalError::File { path, errno, .. }) => format!("{}: {errno}", path.display()),
             Some(error) => error.to_string(),
-            None => "XDG_RUNTIME_DIR and HOME are not set".to_owned(),
+            None => String::new(),
         };
         Err(format!(
             "cannot find out whether another netassay session measures on this machine: {why}; --beside measures all the same"
@@ -59,22 +59,25 @@ impl Turn {
     }
 
     fn take_in(directory: &Path, name: &str) -> Result<Result<Self, Holder>, JournalError> {
-        // Others may look at root's file, and not open it.
+        // Other users may look at root's file (`holder_seen_from_outside`), and not open it.
         place::make(directory, 0o711)?;
         let taken = lock::take(&directory.join(name))?;
         Ok(taken.map(|file| Self { _file: file }).map_err(Holder))
     }
 }
 
-/// The directories that may hold the file: the first usable one does.
+/// The directories that may hold the file: the first usable one does. A container may have only the
+/// last one.
 fn directories(is_root: bool) -> impl Iterator<Item = PathBuf> {
+    let user = geteuid();
     let runtime = match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
         _ if is_root => PathBuf::from(OF_ROOT),
         Some(path) if path.is_absolute() => path.join("netassay"),
-        _ => PathBuf::from(format!("/run/user/{}/netassay", geteuid())),
+        _ => PathBuf::from(format!("/run/user/{user}/netassay")),
     };
-    let state = journal::directory().ok();
-    std::iter::once(runtime).chain(state.and_then(|undo| undo.parent().map(Path::to_owned)))
+    let state = journal::directory().ok().and_then(|undo| undo.parent().map(Path::to_owned));
+    let temporary = PathBuf::from(format!("/tmp/netassay-turn-{user}"));
+    [runtime].into_iter().chain(state).chain([temporary])
 }
 
 /// The name of this network namespace's file.
@@ -86,8 +89,9 @@ fn network_file() -> Result<String, Error> {
     Ok(format!("turn-{}", network.ino()))
 }
 
-/// The process that holds the lock of a file which this user cannot open, as the kernel lists it.
-fn seen(path: &Path) -> Option<Holder> {
+/// The process that holds the lock of a file, as the kernel lists it: this user cannot open root's
+/// file.
+fn holder_seen_from_outside(path: &Path) -> Option<Holder> {
     let file = fs::symlink_metadata(path).ok()?;
     let id = format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino());
     let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -120,14 +124,14 @@ mod tests {
         let holder = take("turn-1").unwrap_err().to_string();
         assert!(holder.starts_with(&format!("process {} (host-", std::process::id())), "{holder}");
         assert!(holder.contains("), user "), "{holder}");
-        // Another user sees the same process, from the outside.
+        // Another user sees the same process.
         let path = directory.path().join("turn-1");
-        let outside = seen(&path).unwrap().to_string();
+        let outside = holder_seen_from_outside(&path).unwrap().to_string();
         assert!(holder.starts_with(outside.trim_end_matches(", user root")), "{outside}");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "others could lock it");
         drop(take("turn-2").unwrap());
         drop(turn);
-        assert_eq!(seen(&path), None);
+        assert_eq!(holder_seen_from_outside(&path), None);
         drop(take("turn-1").unwrap());
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Changed {
 /// How long the agent of a killed session may take to exit.
 const DYING: Duration = Duration::from_secs(1);
 
-/// How long what undoes the changes of a session that has ended may take for most of them.
+/// How long the agent of a session that has just ended may take to undo its changes and exit.
 const UNDOING: Duration = Duration::from_secs(5);
 
 /// Undoes the changes of sessions that are gone. Call it before measuring.
@@ -54,8 +54,8 @@ pub(crate) fn recover() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Undoes the same at the end of a session, and tells what is left; empty if nothing is.
-pub(crate) fn left() -> Result<String, Failure> {
+/// Undoes the changes of sessions that are gone, and tells those that are left; empty: none is.
+pub(crate) fn unrestored() -> Result<String, Failure> {
     Ok(restored(UNDOING)?
         .iter()
         .filter(|report| report.is_left())
@@ -228,7 +228,7 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
     let path = report.journal.display();
     let mut text = match &report.fate {
         Fate::InUse => format!(
-            "{path}: its process is running and will undo it, or another session is changing this machine: try again when it has ended\n"
+            "{path}: its process is running and will undo it, or another session is changing this machine: try again after its end\n"
         ),
         Fate::Undone if dry_run => format!("{path}: would be undone\n"),
         Fate::Undone => format!("{path}: undone\n"),

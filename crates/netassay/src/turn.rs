@@ -12,15 +12,15 @@ use crate::failure::{Failure, say};
 /// How often a waiting session reports that it waits.
 const REMINDER: Duration = Duration::from_secs(60);
 
-/// How often it looks whether the other has ended.
-const LOOK: Duration = Duration::from_millis(200);
+/// How often a waiting session tries to take the turn.
+const RETRY: Duration = Duration::from_millis(200);
 
 /// A session that may measure. Dropping it frees the turn.
 pub(crate) enum Session {
     Alone {
         _turn: Turn,
     },
-    /// Another one measures, or may, and the user allowed that.
+    /// Another session measures, or may measure, and the user allowed that.
     Beside(String),
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session,
             ));
             told = Some((holder, Instant::now()));
         }
-        if interrupt.trips_within(LOOK) {
+        if interrupt.trips_within(RETRY) {
             return Err(runner::Error::Interrupted.into());
         }
     }

@@ -7,6 +7,10 @@
 
 mod common;
 
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::time::{Duration, Instant};
+
 use common::{Bench, Watched, agents_of, expect, expect_no_agents_of, is_root, stderr};
 
 const SHORT: [&str; 5] = ["load", "tcp_stream", "--duration", "200ms", "--rootless"];
@@ -24,7 +28,7 @@ fn holder(bench: &Bench) -> Watched {
     ]));
     while agents_of(holder.id()).len() < 2 {
         assert!(std::path::Path::new(&format!("/proc/{}/stat", holder.id())).exists());
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(10));
     }
     holder
 }
@@ -52,7 +56,7 @@ fn a_second_session_waits_until_the_first_is_gone_however_it_went() {
     let mut second = Watched::start(bench.netassay(&SHORT));
     second.wait_for("waiting until another session on this machine has ended: process ");
     // It waits: no agents, and no end.
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(300));
     assert_eq!(agents_of(second.id()), Vec::<u32>::new());
     let killed = first.id();
     signal(&first, libc::SIGKILL);
@@ -64,24 +68,15 @@ fn a_second_session_waits_until_the_first_is_gone_however_it_went() {
     expect_no_agents_of(killed);
 }
 
-/// As any user can: the turn used to be such a name.
+/// Any user can bind this name, which was the turn once.
 #[test]
-fn a_name_that_somebody_else_holds_keeps_no_session_from_its_turn() {
+fn a_name_that_another_process_has_bound_keeps_no_session_from_its_turn() {
     in_own_namespace();
-    // SAFETY: a socket of this process, and a name of as many bytes as are given.
-    let bound = unsafe {
-        let mut name: libc::sockaddr_un = std::mem::zeroed();
-        name.sun_family = libc::AF_UNIX as libc::sa_family_t;
-        for (to, from) in name.sun_path[1..].iter_mut().zip(b"netassay/turn") {
-            *to = from.cast_signed();
-        }
-        let socket = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
-        libc::bind(socket, (&raw const name).cast(), 2 + 1 + 13)
-    };
-    assert_eq!(bound, 0, "{}", std::io::Error::last_os_error());
-    let bench = Bench::new();
+    let name = SocketAddr::from_abstract_name("netassay/turn").unwrap();
+    let _bound = UnixListener::bind_addr(&name).unwrap();
+    let alone = Bench::new().run(&[&SHORT[..], &["--no-wait"]].concat());
     if is_root() {
-        expect(&bench.run(&[&SHORT[..], &["--no-wait"]].concat()), 0);
+        expect(&alone, 0);
     }
 }
 
@@ -111,10 +106,10 @@ fn a_second_session_is_refused_or_interrupted_or_marked_as_the_user_says() {
 
     let mut waiting = Watched::start(bench.netassay(&SHORT));
     waiting.wait_for("waiting until another session");
-    let asked = std::time::Instant::now();
+    let asked = Instant::now();
     signal(&waiting, libc::SIGINT);
     assert_eq!(waiting.finish().0, Some(130));
-    assert!(asked.elapsed() < std::time::Duration::from_secs(5), "{:?}", asked.elapsed());
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
 
     let beside = bench.run(&[&SHORT[..], &["--beside"]].concat());
     expect(&beside, 0);

@@ -57,7 +57,7 @@ pub struct Reached {
     pub lease: Duration,
     /// The bytes of the program that had to be sent; 0 if it was there.
     pub sent: u64,
-    /// Whether an agent there was lost.
+    /// Whether the last agent there stopped to answer.
     is_lost: AtomicBool,
 }
 
@@ -303,12 +303,12 @@ impl Reached {
         self.lacks().is_none() && (self.by_sudo || self.rights.has(SYS_ADMIN))
     }
 
-    /// Notes that an agent there was lost.
-    pub fn lose(&self) {
-        self.is_lost.store(true, Ordering::Relaxed);
+    /// Notes whether an agent there stopped to answer.
+    pub fn set_lost(&self, is_lost: bool) {
+        self.is_lost.store(is_lost, Ordering::Relaxed);
     }
 
-    /// Whether an agent there was lost: then the host is not asked anything more.
+    /// Whether the last agent there stopped to answer: then the host is not asked anything more.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)

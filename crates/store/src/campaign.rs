@@ -103,8 +103,8 @@ fn lock_path(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Creates a file; a link of this name counts as an existing file. Others could lock what they can
-/// open.
+/// Creates a file; a link of this name counts as an existing file. Other users cannot open it, for
+/// then they could lock it.
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }

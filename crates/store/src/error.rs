@@ -1,6 +1,6 @@
 //! Errors of a database, and their remedies.
 
-use std::io;
+use std::{fs, io};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::record::{RunKey, StudyId};
 /// How long a statement waits for another program's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The same while a study is recorded: a backup must not end it.
+/// How long a statement of a study that is recorded waits for it: a backup must not end the study.
 pub(crate) const BUSY_RECORDING: Duration = Duration::from_secs(30);
 
 /// An error of the store; each names the file and the remedy.
@@ -108,7 +108,7 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// The process may not make its files longer. What was recorded before is safe.
+    /// The process may not make the file longer. What was recorded before is safe.
     #[error(
         "{path} cannot grow: this process may write {limit} bytes to a file at most (ulimit -f); everything recorded before is \
          safe. Raise the limit, then continue with --resume"
@@ -119,7 +119,7 @@ pub enum StoreError {
         /// The limit, in bytes.
         limit: u64,
     },
-    /// Another file has its name, or none. What was recorded before is in the file that was opened.
+    /// The file is not at its path any more. What was recorded before is in it.
     #[error(
         "{path} was deleted, moved or replaced while a study was recorded into it, so nothing more is recorded: move it back, \
          then continue with --resume"
@@ -337,7 +337,7 @@ impl StoreError {
             Some(ErrorCode::TooBig) => {
                 StoreError::Excessive { path, what: "its values are too long for the size of the file" }
             }
-            Some(code @ (ErrorCode::DiskFull | ErrorCode::SystemIoFailure)) => match file_limit() {
+            Some(code @ (ErrorCode::DiskFull | ErrorCode::SystemIoFailure)) => match file_limit(&path) {
                 Some(limit) => StoreError::FileLimit { path, limit },
                 None if code == ErrorCode::DiskFull => StoreError::DiskFull { path },
                 None => StoreError::Sql { path, source },
@@ -357,21 +357,32 @@ impl StoreError {
     /// The same for the operating system's errors about a file that is created or written.
     pub(crate) fn from_creation(path: &Path, source: io::Error) -> StoreError {
         let path = path.to_owned();
+        if source.kind() == io::ErrorKind::FileTooLarge && let Some(limit) = file_limit(&path) {
+            return StoreError::FileLimit { path, limit };
+        }
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull { path },
-            io::ErrorKind::FileTooLarge => {
-                StoreError::FileLimit { path, limit: file_limit().unwrap_or_default() }
-            }
             io::ErrorKind::NotFound => StoreError::MissingDirectory { directory: directory_of(&path), path },
             _ => StoreError::CannotCreate { path, source },
         }
     }
 }
 
-/// The most that this process may write to a file, in bytes; `None`: there is no such limit.
-fn file_limit() -> Option<u64> {
+/// More bytes than SQLite writes at once.
+const LONGEST_WRITE: u64 = 128 << 10;
+
+/// The limit of this process on the length of a file, in bytes, if a file of the database is about
+/// as long.
+fn file_limit(database: &Path) -> Option<u64> {
     let (limit, _) = getrlimit(Resource::RLIMIT_FSIZE).ok()?;
-    (limit != RLIM_INFINITY).then_some(limit)
+    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    let length = |suffix| {
+        let mut path = real.clone().into_os_string();
+        path.push(suffix);
+        fs::metadata(path).map_or(0, |about| about.len())
+    };
+    let is_near = |length| limit <= length + LONGEST_WRITE;
+    (limit != RLIM_INFINITY && ["", "-wal"].map(length).into_iter().any(is_near)).then_some(limit)
 }
 
 /// The directory of a file; `.` for a bare name.

@@ -41,7 +41,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Refuses a file that another one has taken the place of, or none.
+    /// Checks that the file is still at its path.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         let is_it = |about: fs::Metadata| (about.dev(), about.ino()) == self.id;
         if fs::symlink_metadata(&self.real).is_ok_and(is_it) {

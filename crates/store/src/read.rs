@@ -199,11 +199,14 @@ impl Store {
     }
 }
 
-/// The tries of a planned run that are read, and the runs of any study: those of a study that failed
-/// are tried again whenever it is resumed.
+/// The stored runs for each planned one, at most: failed runs are repeated whenever a study is
+/// resumed.
 const TRIES: u64 = 10;
+
+/// The stored runs that every study may have.
 const ANY_RUNS: u64 = 1000;
 
+/// The most runs that a study with this plan may have.
 fn most_runs(plan: &Plan) -> u64 {
     let study::Protocol { boots, warmup, runs, .. } = &plan.asked.protocol;
     let of_condition = u64::from(*boots) * (u64::from(*warmup) + u64::from(*runs));

@@ -42,11 +42,11 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// How long an agent may take to undo its changes: some drivers restart their device for each.
 const UNDOING: Duration = Duration::from_secs(30);
 
-/// How long one may take to exit that has undone them, or gives up a request for that.
+/// How long an agent may take to exit after its undo, or to give up a request and undo its changes.
 const EXIT: Duration = Duration::from_millis(1500);
 
-/// The same of one that is lost or hostile, or was never greeted.
-const AT_ONCE: Duration = Duration::from_millis(500);
+/// How long an agent may take to exit that no longer answers, or was never greeted.
+const EXIT_OF_LOST: Duration = Duration::from_millis(500);
 
 /// An agent at work. Dropping it ends it.
 #[derive(Debug)]
@@ -62,9 +62,9 @@ pub(crate) struct Launched {
     pid: u32,
     cpus: Vec<(u32, u32)>,
     life: Life,
-    /// It changes a machine that stays when it ends: the word that made it one.
+    /// netassay's command that serves a machine of the user's; that stays when the agent ends.
     on_machine: Option<&'static str>,
-    /// The connection to that machine.
+    /// The connection to that machine, if it is another one.
     reached: Option<Arc<Reached>>,
 }
 
@@ -250,6 +250,9 @@ impl Launched {
                     // Before, a login may take its time.
                     self.client.wait_for_answers_within(SIGN_OF_LIFE);
                 }
+                if let Some(reached) = &self.reached {
+                    reached.set_lost(false);
+                }
                 Ok(())
             }
             Ok(other) => Err(self.client.unexpected(&other).into()),
@@ -368,10 +371,8 @@ impl Launched {
             _ => error.into(),
         }
     }
-}
 
-impl Launched {
-    /// Has an idle agent undo its changes, which it does as long as it gives signs of life.
+    /// Makes an idle agent of a machine undo its changes, as long as it gives signs of life.
     fn undo(&mut self) {
         let is_idle = !self.cpus.is_empty() && !self.client.is_busy() && !self.client.is_lost();
         if self.on_machine == Some(AGENT) && is_idle && self.client.ignore_interrupt().is_ok() {
@@ -383,14 +384,14 @@ impl Launched {
 impl Drop for Launched {
     /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
     /// ends when its last agent is dropped. On a machine it first undoes its changes, also after
-    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay restore`. A
-    /// machine that is lost, or answers nonsense, is not waited for: its agent undoes by the end
-    /// of its input, or of its lease.
+    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay restore`. An
+    /// agent that does not answer, or not validly, is not waited for: it undoes its changes at the
+    /// end of its input or of its lease.
     fn drop(&mut self) {
         self.undo();
         let patience = match self.on_machine {
             None => Duration::ZERO,
-            Some(_) if self.client.is_lost() || self.cpus.is_empty() => AT_ONCE,
+            Some(_) if self.client.is_lost() || self.cpus.is_empty() => EXIT_OF_LOST,
             Some(AGENT) => EXIT,
             Some(_) => UNDOING,
         };
@@ -401,7 +402,7 @@ impl Drop for Launched {
         let _ = process.kill();
         let _ = process.wait();
         if let Some(reached) = self.reached.as_ref().filter(|_| self.client.is_lost()) {
-            reached.lose();
+            reached.set_lost(true);
         }
     }
 }
@@ -446,6 +447,15 @@ mod tests {
 
     /// Starts an agent that is this shell script, which is there as long as its directory.
     fn started(script: &str) -> (Launched, TempDir) {
+        started_by(script, |program, interrupt| {
+            Launched::process(program, "receiver", Isolation::None, &[], interrupt)
+        })
+    }
+
+    fn started_by(
+        script: &str,
+        start: impl Fn(&Path, &Interrupt) -> Result<Launched, Error>,
+    ) -> (Launched, TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("agent");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -454,7 +464,7 @@ mod tests {
         // A child of another thread may briefly hold the script open for writing.
         let started = (0..100)
             .find_map(|_| {
-                let started = Launched::process(&program, "receiver", Isolation::None, &[], &interrupt);
+                let started = start(&program, &interrupt);
                 std::thread::sleep(Duration::from_millis(started.is_err().into()));
                 started.ok()
             })
@@ -462,45 +472,29 @@ mod tests {
         (started, directory)
     }
 
-    /// The same of an agent of this machine, which undoes its changes at its end.
-    fn on_this_machine(script: &str) -> (Launched, TempDir) {
-        let directory = tempfile::tempdir().unwrap();
-        let program = directory.path().join("agent");
-        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
-        let place = HostPlace { by: None, interface: None, lease: Duration::from_secs(15) };
-        let interrupt = Interrupt::new().unwrap();
-        let start =
-            || Launched::on_machine(&place, &program, "receiver", Isolation::Machine, &[], &interrupt);
-        // As above.
-        let started = (0..100).find_map(|_| {
-            let started = start();
-            std::thread::sleep(Duration::from_millis(started.is_err().into()));
-            started.ok()
-        });
-        (started.unwrap(), directory)
-    }
-
     /// Each ignores the end of its input.
     #[test]
-    fn a_hostile_agent_is_not_waited_for() {
+    fn an_agent_that_does_not_answer_validly_is_not_waited_for() {
         let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
         let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
-        let well = format!("printf '%s' '{hello}'; exec sleep 600");
-        for (what, script, is_greeted) in [
-            ("nonsense", "echo nonsense; exec sleep 600", false),
-            ("another id", "echo '99 \"done\"'; exec sleep 600", false),
-            ("another kind", "echo '1 \"done\"'; exec sleep 600", false),
-            ("no sign of life", &*well, true),
-            ("signs of life without an end", "yes '' & exec sleep 600", false),
+        let silent = format!("printf '%s' '{hello}'; exec sleep 600");
+        let place = HostPlace { by: None, interface: None, lease: Duration::from_secs(15) };
+        for (case, script, is_greeted) in [
+            ("nonsense", "echo nonsense; exec sleep 600", Some(false)),
+            ("another id", "echo '99 \"done\"'; exec sleep 600", Some(false)),
+            ("another kind", "echo '1 \"done\"'; exec sleep 600", Some(false)),
+            ("no sign of life", &*silent, Some(true)),
+            ("signs of life without an end", "yes '' & exec sleep 600", None),
         ] {
-            let (mut agent, _directory) = on_this_machine(script);
-            if what != "signs of life without an end" {
-                assert_eq!(agent.greet().is_ok(), is_greeted, "{what}");
+            let (mut agent, _directory) = started_by(script, |program, interrupt| {
+                Launched::on_machine(&place, program, "receiver", Isolation::Machine, &[], interrupt)
+            });
+            if is_greeted.is_some() {
+                assert_eq!(Some(agent.greet().is_ok()), is_greeted, "{case}");
             }
             let begun = Instant::now();
             drop(agent);
-            assert!(begun.elapsed() < Duration::from_secs(4), "{what}: {:?}", begun.elapsed());
+            assert!(begun.elapsed() < Duration::from_secs(4), "{case}: {:?}", begun.elapsed());
         }
     }
 

@@ -15,9 +15,9 @@ use super::{JournalError, place};
 /// More than any study changes: a larger file is not our journal, and none is made.
 const LARGEST: u64 = 16 << 20;
 
-/// The least room behind the last line that a journal keeps on a disk, in bytes: for the lines of
-/// the undo, on a disk that is full by then.
-const ROOM: u64 = 64 << 10;
+/// The least space on the disk that a journal reserves behind its last line, in bytes: for the
+/// lines of the undo, if the disk is full by then.
+const UNDO_SPACE: u64 = 64 << 10;
 
 /// The file of a journal, locked as long as this lives.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl JournalFile {
             .open(&unfinished)
             .map_err(JournalError::file("make", &unfinished))?;
         file.try_lock().map_err(|error| JournalError::file("lock", &unfinished)(error.into()))?;
-        let written = reserve(&file, 0, ROOM).and_then(|()| file.write_all(&write(first)));
+        let written = reserve(&file, 0, UNDO_SPACE).and_then(|()| file.write_all(&write(first)));
         let written = written.and_then(|()| file.sync_all());
         written.map_err(JournalError::file("write", &unfinished))?;
         std::fs::rename(&unfinished, path).map_err(JournalError::file("name", path))?;
@@ -94,23 +94,23 @@ impl JournalFile {
 
     /// Adds lines, and returns when they are on disk. If that fails there are none of them.
     pub(super) fn add(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        self.add_with(records, false)
+        self.append(records, false)
     }
 
-    /// The same for lines that announce changes: with room behind them for those of the undo.
+    /// Adds lines that announce changes, if there is space on the disk for the lines of their undo.
     pub(super) fn announce(&mut self, records: &[Record]) -> Result<(), JournalError> {
-        self.add_with(records, true)
+        self.append(records, true)
     }
 
-    fn add_with(&mut self, records: &[Record], room: bool) -> Result<(), JournalError> {
+    fn append(&mut self, records: &[Record], needs_undo_space: bool) -> Result<(), JournalError> {
         if records.is_empty() {
             return Ok(());
         }
         let lines: Vec<u8> = records.iter().flat_map(write).collect();
-        self.append(&lines, room).map_err(JournalError::file("write", &self.path))
+        self.append_lines(&lines, needs_undo_space).map_err(JournalError::file("write", &self.path))
     }
 
-    fn append(&mut self, lines: &[u8], room: bool) -> io::Result<()> {
+    fn append_lines(&mut self, lines: &[u8], needs_undo_space: bool) -> io::Result<()> {
         let end = match self.end {
             End::Begun(place) => place,
             End::Whole | End::Damaged => self.file.metadata()?.len(),
@@ -121,12 +121,12 @@ impl JournalFile {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it would be too long to be read back"));
         }
         if let End::Begun(place) = self.end {
-            // It gives the room back, also where the length stays.
+            // This also gives reserved space back, so it is done only where it must be.
             self.file.set_len(place)?;
         }
-        let kept = reserve(&self.file, end, text.len() as u64 + ROOM.max(end));
-        if room {
-            kept?;
+        let reserved = reserve(&self.file, end, text.len() as u64 + UNDO_SPACE.max(end));
+        if needs_undo_space {
+            reserved?;
         }
         self.file.seek(SeekFrom::Start(end))?;
         let written = self.file.write_all(&text).and_then(|()| self.file.sync_all());
@@ -157,12 +157,15 @@ impl JournalFile {
     }
 }
 
-/// Keeps this many bytes behind `end` on the disk, without a change of the file's length. Not every
-/// file system can.
+/// Reserves space on the disk for this many bytes behind `end`; the file's length stays. Not every
+/// file system can do that.
 fn reserve(file: &File, end: u64, bytes: u64) -> io::Result<()> {
     let [end, bytes] = [end, bytes].map(u64::cast_signed);
-    match fallocate(file.as_fd(), FallocateFlags::FALLOC_FL_KEEP_SIZE, end, bytes) {
-        Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
-        kept => Ok(kept?),
+    loop {
+        match fallocate(file.as_fd(), FallocateFlags::FALLOC_FL_KEEP_SIZE, end, bytes) {
+            Err(Errno::EINTR) => {}
+            Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => return Ok(()),
+            reserved => return Ok(reserved?),
+        }
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::{Target, Value, check_value};
 
-/// The damaged lines of a journal that are told, each with its reason.
-const SHOWN: usize = 10;
+/// The most damaged lines of a journal that are reported, each with its reason.
+const MOST_DAMAGE: usize = 10;
 
 /// The version of the format.
 const FORMAT: u32 = 5;
@@ -133,7 +133,7 @@ pub struct Parsed {
     pub changes: Vec<Change>,
     /// The numbers of those that are undone.
     pub undone: BTreeSet<u32>,
-    /// The first [`SHOWN`] damaged lines.
+    /// The first [`MOST_DAMAGE`] damaged lines.
     pub damaged: Vec<Damage>,
     /// How many are damaged.
     pub damaged_lines: usize,
@@ -164,7 +164,7 @@ pub fn parse(bytes: &[u8]) -> Parsed {
         let read = if half { Err("it is only half written".to_owned()) } else { read(line) };
         if let Err(why) = read.and_then(|record| parsed.add(number, record)) {
             parsed.damaged_lines += 1;
-            if parsed.damaged.len() < SHOWN {
+            if parsed.damaged.len() < MOST_DAMAGE {
                 parsed.damaged.push(Damage { line: number, why });
             }
         }
@@ -364,12 +364,12 @@ mod tests {
         assert_eq!(parsed.damaged, [Damage { line: 3, why: "it is only half written".to_owned() }]);
     }
 
-    /// 15 MB of them took 4 GB.
+    /// 15 MB of blank lines took 4 GB of memory.
     #[test]
-    fn damaged_lines_are_counted_and_ten_are_told() {
+    fn damaged_lines_are_counted_and_ten_are_reported() {
         let parsed =
             parse(&[journal(1), vec![b'\n'; 1 << 20], write(&Record::Change(announced(2)))].concat());
-        assert_eq!((parsed.damaged_lines, parsed.damaged.len()), (1 << 20, SHOWN));
+        assert_eq!((parsed.damaged_lines, parsed.damaged.len()), (1 << 20, MOST_DAMAGE));
         assert_eq!(parsed.damaged[9], Damage { line: 12, why: "it is too short".to_owned() });
         assert_eq!(parsed.changes, [change(1), change(2)]);
     }

@@ -1,4 +1,4 @@
-//! A file that one process has at a time.
+//! A file that one process at a time has locked.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -10,12 +10,14 @@ use nix::unistd::geteuid;
 
 use super::{JournalError, place};
 
-/// The most of a holder's name that is read, and of its command line that is written, in bytes.
-const LONGEST: u64 = 1000;
+/// The longest name of a holder that is read, in bytes.
+const LONGEST_NAME: u64 = 1000;
+
+/// The longest part of its command line that is written, in characters.
 const LONGEST_COMMAND: usize = 300;
 
-/// Takes the lock of a file, which is made if it is not there, or names the process that has it.
-/// Only the lock counts; the file names its holder for the message to others.
+/// Takes the lock of a file, and makes the file if it is not there; or names the process that has
+/// the lock. Only the lock counts: the file's text is for that message.
 pub(crate) fn take(path: &Path) -> Result<Result<File, String>, JournalError> {
     let mut file = OpenOptions::new()
         .read(true)
@@ -57,12 +59,12 @@ fn sign(file: &mut File) -> io::Result<()> {
 
 fn holder(mut file: &File) -> String {
     let mut bytes = Vec::new();
-    let _ = Read::by_ref(&mut file).take(LONGEST).read_to_end(&mut bytes);
+    let _ = Read::by_ref(&mut file).take(LONGEST_NAME).read_to_end(&mut bytes);
     let name = text::reason(&String::from_utf8_lossy(&bytes));
     if name.is_empty() { "its process is unknown".to_owned() } else { name }
 }
 
-/// A process, with its command line but for the program's directory; `/proc` may hide that.
+/// A process with its command line, without the program's directory; `/proc` may hide it.
 pub(crate) fn process(pid: u32) -> String {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&line);
@@ -79,10 +81,10 @@ fn user() -> String {
     let id = geteuid().to_string();
     let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
     // passwd(5): name, password, number, …
-    let of = |line: &str| {
+    let name_of_user = |line: &str| {
         let mut fields = line.split(':');
         let name = fields.next()?;
         (fields.nth(1)? == id).then(|| name.to_owned())
     };
-    known.lines().find_map(of).unwrap_or(id)
+    known.lines().find_map(name_of_user).unwrap_or(id)
 }

@@ -64,7 +64,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether something of it is left to undo, or may be.
+    /// Whether some of its changes are left to undo, or may be.
     pub fn is_left(&self) -> bool {
         use Fate::{Elsewhere, InUse, Kept, NotFollowed};
         matches!(self.fate, InUse | Kept | Elsewhere { .. } | NotFollowed { .. })

@@ -92,8 +92,8 @@ impl Undoing {
     }
 }
 
-/// Undoes changes and passes what it does to `note` (not in a dry run). What cannot be noted is
-/// undone all the same: if the journal stays, the next restore finds the values before.
+/// Undoes changes and passes what it does to `note` (not in a dry run). A change that cannot be
+/// noted is undone all the same: if the journal stays, the next restore finds its value as before.
 ///
 /// The last change is undone first, but a cause before its effects ([`Target::rank`]): both may
 /// have been announced at other times. What is undone is decided for all changes before the first

@@ -34,9 +34,6 @@ pub(crate) struct Restore {
     /// Rename journals whose changes could not all be undone, so that they are ignored
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) forget: bool,
-    /// Undo nothing that was applied to stay, and show only what is left
-    #[arg(long, hide = true)]
-    pub(crate) left: bool,
     #[command(flatten)]
     pub(crate) on: OneHost,
     #[command(flatten)]

@@ -24,11 +24,6 @@ pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
     if let Some(code) = elsewhere(&flags.on, &again)? {
         return Ok(code);
     }
-    if flags.left {
-        let left = machine::left()?;
-        print(&left)?;
-        return Ok(ExitCode::from(if left.is_empty() { exit::OK } else { exit::ENVIRONMENT }));
-    }
     let manner = Manner { dry_run: flags.dry_run, force: flags.force, forget: flags.forget, applied: true };
     let reports = host::journal::restore(&host::journal::directory()?, &Machine::system(), manner)?;
     match flags.output.format {
@@ -39,6 +34,16 @@ pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
             print_page(&texts.collect::<String>(), layout(false))?;
         }
     }
-    let code = if reports.iter().any(Report::is_left) { exit::ENVIRONMENT } else { exit::OK };
-    Ok(ExitCode::from(code))
+    Ok(exit_code(!reports.iter().any(Report::is_left)))
+}
+
+/// The question of a controller at the end of its session. What `apply` set stays.
+pub(crate) fn unrestored() -> Result<ExitCode, Failure> {
+    let unrestored = machine::unrestored()?;
+    print(&unrestored)?;
+    Ok(exit_code(unrestored.is_empty()))
+}
+
+fn exit_code(is_all_undone: bool) -> ExitCode {
+    ExitCode::from(if is_all_undone { exit::OK } else { exit::ENVIRONMENT })
 }

@@ -28,7 +28,7 @@ use wanted::Wanted;
 /// a session there that is just ending.
 const TO_END: Duration = Duration::from_secs(120);
 
-/// How long a machine may take to tell what is left to undo there.
+/// How long a machine may take to undo the last changes, and to tell those that are left.
 const TO_TELL: Duration = Duration::from_secs(10);
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
@@ -250,54 +250,51 @@ pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>
     Ok(Some(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
 }
 
-/// Says what is not undone on machines at the end of a session, once no agent of it is there.
-pub(crate) fn say_left(hosts: Option<&Hosts>) {
-    let mut seen = BTreeSet::new();
-    for (_, place) in hosts.into_iter().flat_map(|hosts| hosts.places.each_ref().into_iter()) {
-        let host = place.to_string();
-        if !seen.insert(host.clone()) {
-            continue;
-        }
-        let left = match &place.by {
-            None => machine::left().unwrap_or_else(|error| error.to_string()),
-            Some(reached) if reached.is_lost() => UNKNOWN.to_owned(),
-            Some(reached) => left_on(reached),
-        };
-        if left.is_empty() {
-            continue;
-        }
-        let on = match place.by.as_ref().map(|reached| reached.launcher()) {
-            Some(Launcher::Ssh { .. }) => format!("`netassay restore --host {host}` from here"),
-            _ => "`netassay restore` there".to_owned(),
-        };
-        say(&format!(
-            "netassay: {host}: not everything is undone; {on} undoes the rest, with --force also what other programs changed since:\n{}",
-            left.trim_end()
-        ));
-    }
-}
+/// Says at the end of a session which changes of its machines are not undone. Make it before the
+/// testbed: no agent is there when it is dropped.
+pub(crate) struct SaysUnrestored(pub(crate) Option<Hosts>);
 
-const UNKNOWN: &str = "its agent was lost; it undoes its changes once it has noticed that";
-
-fn left_on(reached: &Reached) -> String {
-    let ran = Interrupt::new().map_err(|error| error.to_string()).and_then(|interrupt| {
-        reached.run(&["restore", "--left"], TO_TELL, &interrupt).map_err(|error| error.to_string())
-    });
-    match ran {
-        Ok(Ran { code: Some(0), .. }) => String::new(),
-        Ok(Ran { printed, said, .. }) => {
-            text::lines(&(String::from_utf8_lossy(&printed) + said.as_str())).into_owned()
-        }
-        Err(error) => error,
-    }
-}
-
-/// [`say_left`], once the testbed that was built after this is gone.
-pub(crate) struct SaysLeft(pub(crate) Option<Hosts>);
-
-impl Drop for SaysLeft {
+impl Drop for SaysUnrestored {
     fn drop(&mut self) {
-        say_left(self.0.as_ref());
+        let mut asked = BTreeSet::new();
+        for (_, place) in self.0.iter().flat_map(|hosts| hosts.places.each_ref().into_iter()) {
+            let host = place.to_string();
+            if !asked.insert(host.clone()) {
+                continue;
+            }
+            let unrestored = match &place.by {
+                None => machine::unrestored().map_err(|error| error.to_string()),
+                Some(reached) if reached.is_lost() => {
+                    Err("its agent no longer answers; it undoes its changes by itself".to_owned())
+                }
+                Some(reached) => unrestored_on(reached),
+            };
+            let (state, details) = match &unrestored {
+                Ok(nothing) if nothing.is_empty() => continue,
+                Ok(changes) => ("not everything is undone", changes),
+                Err(reason) => ("perhaps not everything is undone", reason),
+            };
+            let command = match place.by.as_ref().map(|reached| reached.launcher()) {
+                Some(Launcher::Ssh { .. }) => format!("`netassay restore --host {host}` from here"),
+                _ => "`netassay restore` there".to_owned(),
+            };
+            say(&format!(
+                "netassay: {host}: {state}; {command} undoes the rest, with --force also changes that other \
+                 programs made since:\n{}",
+                details.trim_end()
+            ));
+        }
+    }
+}
+
+fn unrestored_on(reached: &Reached) -> Result<String, String> {
+    let interrupt = Interrupt::new().map_err(|error| error.to_string())?;
+    let ran = reached.run(&["unrestored"], TO_TELL, &interrupt).map_err(|error| error.to_string())?;
+    let printed = text::lines(&String::from_utf8_lossy(&ran.printed)).into_owned();
+    match ran.code {
+        Some(0) => Ok(String::new()),
+        _ if printed.is_empty() => Err(ran.said),
+        _ => Ok(printed),
     }
 }
 
