@@ -50,7 +50,9 @@ pub enum CallError {
         broken: bool,
     },
     /// The agent cannot write its undo journal, so it changes nothing more.
-    #[error("{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space")]
+    #[error(
+        "{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space"
+    )]
     NoJournal {
         /// Which host.
         host: String,

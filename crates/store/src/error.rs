@@ -1,8 +1,8 @@
 //! Errors of a database, and their remedies.
 
-use std::{fs, io};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
 use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use rusqlite::ErrorCode;
@@ -357,7 +357,9 @@ impl StoreError {
     /// The same for the operating system's errors about a file that is created or written.
     pub(crate) fn from_creation(path: &Path, source: io::Error) -> StoreError {
         let path = path.to_owned();
-        if source.kind() == io::ErrorKind::FileTooLarge && let Some(limit) = file_limit(&path) {
+        if source.kind() == io::ErrorKind::FileTooLarge
+            && let Some(limit) = file_limit(&path)
+        {
             return StoreError::FileLimit { path, limit };
         }
         match source.kind() {

@@ -20,7 +20,8 @@ pub(crate) const MIGRATIONS: Migrations<'static> = Migrations::from_slice(STEPS)
 /// A constraint as earlier versions wrote it, and as it is now. Both accept the same rows, but in
 /// SQLite before 3.45 `json_valid(NULL)` is 0, so that `PRAGMA integrity_check` fails with the
 /// first.
-const SAME_CONSTRAINT: [&str; 2] = ["(json_valid(evidence) AND", "((evidence IS NULL OR json_valid(evidence)) AND"];
+const SAME_CONSTRAINT: [&str; 2] =
+    ["(json_valid(evidence) AND", "((evidence IS NULL OR json_valid(evidence)) AND"];
 
 /// How the file's schema differs from that of `version` as this program makes it; `None` if it is
 /// identical.
