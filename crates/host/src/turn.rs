@@ -122,7 +122,7 @@ mod tests {
         let take = |name: &str| Turn::take_in(directory.path(), name).unwrap();
         let turn = take("turn-1").unwrap();
         let holder = take("turn-1").unwrap_err().to_string();
-        assert!(holder.starts_with(&format!("process {} (host-", std::process::id())), "{holder}");
+        assert!(holder.starts_with(&format!("process {} (netassay_host-", std::process::id())), "{holder}");
         assert!(holder.contains("), user "), "{holder}");
         // Another user sees the same process.
         let path = directory.path().join("turn-1");

@@ -119,7 +119,8 @@ pub enum StoreError {
         /// The limit, in bytes.
         limit: u64,
     },
-    /// The file is not at its path any more. What was recorded before is in it.
+    /// The file is not at its path any more. What was recorded before is in it and in its
+    /// write-ahead log, which is still there.
     #[error(
         "{path} was deleted, moved or replaced while a study was recorded into it, so nothing more is recorded: move it back, \
          then continue with --resume"

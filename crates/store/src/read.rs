@@ -204,7 +204,7 @@ impl Store {
 const TRIES: u64 = 10;
 
 /// The stored runs that every study may have.
-const ANY_RUNS: u64 = 1000;
+const ANY_RUNS: u64 = 10_000;
 
 /// The most runs that a study with this plan may have.
 fn most_runs(plan: &Plan) -> u64 {

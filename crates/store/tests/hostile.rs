@@ -163,7 +163,7 @@ fn runs_that_no_plan_has_are_not_read() {
     let path = directory.path().join("netassay.db");
     let id = changed(
         &path,
-        "WITH RECURSIVE c (n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c LIMIT 2000)
+        "WITH RECURSIVE c (n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c LIMIT 12000)
          INSERT INTO run SELECT n, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 'failed', 'x', NULL, NULL, '0' FROM c",
     );
     let planted = Store::open_read_only(&path).unwrap();

@@ -72,7 +72,7 @@ pub(crate) fn full(_stage: &mut Stage) {
     let mut journal = Journal::new(&undo, Machine::system());
     change(&mut journal, 70).unwrap();
     fill();
-    // There is room for some in the last page.
+    // There is space for some changes in the last page.
     let refused = (71..).find_map(|to| Some((to, change(&mut journal, to).err()?)));
     let (to, error) = refused.unwrap();
     assert!(error.to_string().contains("No space left"), "{error}");
@@ -96,7 +96,8 @@ pub(crate) fn full(_stage: &mut Stage) {
     let reports = restore(&undo, &machine, Manner::default()).unwrap();
     assert_eq!(reports[0].fate, Fate::Undone, "{reports:?}");
     assert_eq!((machine.read(&ttl).unwrap(), journals()), (before, 0));
-    // Not even the name of a journal: nothing is changed.
+    // There is no space for a new journal: nothing is changed.
+    fill();
     let error = change(&mut Journal::new(&undo, Machine::system()), 70).unwrap_err();
     assert!(error.to_string().contains("No space left"), "{error}");
     umount2(parent.path(), MntFlags::MNT_DETACH).unwrap();
