@@ -12,6 +12,7 @@ use netlink_packet_route::link::{
 use netlink_packet_route::tc::TcMessage;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
+use words::names::check_interface;
 
 use crate::error::Error;
 use crate::kernel::netlink::{Failure, Netlink};
@@ -395,29 +396,7 @@ pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
 /// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
-/// `IFNAMSIZ` with its closing NUL.
-const NAME_MAX: usize = 15;
-
-/// The kernel's rule (`dev_valid_name`), so that a name from a file is not cut, and not a path.
+/// A name from a file is not cut, and not a path.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
-    let forbidden = |c: char| matches!(c, '/' | ':' | '\0') || c.is_whitespace();
-    if name.is_empty() || name.len() > NAME_MAX || matches!(name, "." | "..") || name.contains(forbidden) {
-        return Err(Error::InterfaceName { name: name.to_owned() });
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_the_kernel_would_not_take_are_refused_before_it_is_asked() {
-        for name in ["", ".", "..", "a/b", "a b", "a:1", "a\0b", "sixteen-bytes-xx", "größer-als-15-b"] {
-            assert!(matches!(check_name(name), Err(Error::InterfaceName { .. })), "{name:?}");
-        }
-        for name in ["lo", "eth0", "enp0s31f6", "br-1.2", "fifteen-bytes-x"] {
-            assert!(check_name(name).is_ok(), "{name:?}");
-        }
-    }
+    check_interface(name).map_err(|_| Error::InterfaceName { name: name.to_owned() })
 }

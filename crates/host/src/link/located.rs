@@ -16,6 +16,7 @@ use crate::link::links::{Links, check_name};
 #[serde(deny_unknown_fields)]
 pub struct Located {
     /// Its name.
+    #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
     /// Its MTU, in bytes.
     pub mtu: u32,
