@@ -86,7 +86,7 @@ impl Client {
         self.process = Some(process);
     }
 
-    /// Whether its last answer was invalid, or did not come in time: more of them are not waited for.
+    /// Whether its last answer was invalid, or did not come in time; no more are waited for.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
