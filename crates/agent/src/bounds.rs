@@ -252,7 +252,7 @@ impl Bounded for Answer {
     fn check(&self) -> Checked {
         match self {
             // A reason is cut where it is shown.
-            Self::Done | Self::Failed { .. } => Ok(()),
+            Self::Done | Self::Failed { .. } | Self::NoJournal { .. } => Ok(()),
             Self::Hello { protocol: _, version, pid: _, cpus: usable } => {
                 most("version", version.len(), TEXT)?;
                 most("cpus", usable.len(), CPUS)

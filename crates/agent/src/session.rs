@@ -184,6 +184,7 @@ impl Session {
             Request::Keep { why } => self.interfaces.machine.keep(&why),
             Request::MachineDifferences => Ok(self.interfaces.machine.differences()),
             Request::UndoMachine => {
+                self.traffic = None;
                 self.originals.clear();
                 self.interfaces.undo()
             }

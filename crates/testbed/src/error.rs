@@ -195,6 +195,12 @@ impl Error {
         )
     }
 
+    /// Whether every further change would fail too, so that a study ends with it.
+    #[must_use]
+    pub fn ends_the_study(&self) -> bool {
+        matches!(self, Self::Call(CallError::NoJournal { .. }))
+    }
+
     /// The reason of a refusal of an agent; any other error as it is.
     pub(crate) fn refusal(self) -> Result<String, Self> {
         match self {

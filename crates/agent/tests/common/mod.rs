@@ -132,6 +132,7 @@ pub(crate) fn answers() -> Vec<Answer> {
             failed_first: Some("no".to_owned()),
         })),
         Answer::Failed { why: "no".to_owned(), broken: false },
+        Answer::NoJournal { why: "no".to_owned() },
     ]
 }
 

@@ -107,6 +107,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
     let here = if is_between { &Machines::default() } else { study.machine() };
+    let _says_unrestored = hosts::SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changed| {
         let mut store = Store::open(db)?;
         let resumed = match &flags.campaign.resume {

@@ -19,6 +19,7 @@ use crate::cli::{AddressesOf, HostFlags, OneHost};
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here::PROGRAM;
+use crate::machine;
 use crate::output::print;
 use crate::signals;
 use wanted::Wanted;
@@ -26,6 +27,9 @@ use wanted::Wanted;
 /// How long a command may take on another machine: one that boots a guest to try KVM, or waits for
 /// a session there that is just ending.
 const TO_END: Duration = Duration::from_secs(120);
+
+/// How long a machine may take to undo the last changes, and to tell those that are left.
+const TO_TELL: Duration = Duration::from_secs(10);
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
 /// were named.
@@ -244,6 +248,54 @@ pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>
         say(&format!("{}: {said}", reached.launcher()));
     }
     Ok(Some(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
+}
+
+/// Says at the end of a session which changes of its machines are not undone. Make it before the
+/// testbed: no agent is there when it is dropped.
+pub(crate) struct SaysUnrestored(pub(crate) Option<Hosts>);
+
+impl Drop for SaysUnrestored {
+    fn drop(&mut self) {
+        let mut asked = BTreeSet::new();
+        for (_, place) in self.0.iter().flat_map(|hosts| hosts.places.each_ref().into_iter()) {
+            let host = place.to_string();
+            if !asked.insert(host.clone()) {
+                continue;
+            }
+            let unrestored = match &place.by {
+                None => machine::unrestored().map_err(|error| error.to_string()),
+                Some(reached) if reached.is_lost() => {
+                    Err("its agent no longer answers; it undoes its changes by itself".to_owned())
+                }
+                Some(reached) => unrestored_on(reached),
+            };
+            let (state, details) = match &unrestored {
+                Ok(nothing) if nothing.is_empty() => continue,
+                Ok(changes) => ("not everything is undone", changes),
+                Err(reason) => ("perhaps not everything is undone", reason),
+            };
+            let command = match place.by.as_ref().map(|reached| reached.launcher()) {
+                Some(Launcher::Ssh { .. }) => format!("`netassay restore --host {host}` from here"),
+                _ => "`netassay restore` there".to_owned(),
+            };
+            say(&format!(
+                "netassay: {host}: {state}; {command} undoes the rest, with --force also changes that other \
+                 programs made since:\n{}",
+                details.trim_end()
+            ));
+        }
+    }
+}
+
+fn unrestored_on(reached: &Reached) -> Result<String, String> {
+    let interrupt = Interrupt::new().map_err(|error| error.to_string())?;
+    let ran = reached.run(&["unrestored"], TO_TELL, &interrupt).map_err(|error| error.to_string())?;
+    let printed = text::lines(&String::from_utf8_lossy(&ran.printed)).into_owned();
+    match ran.code {
+        Some(0) => Ok(String::new()),
+        _ if printed.is_empty() => Err(ran.said),
+        _ => Ok(printed),
+    }
 }
 
 fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
