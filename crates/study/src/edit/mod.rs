@@ -41,8 +41,23 @@ impl Study {
             changed =
                 next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem], 0))?;
         }
-        let (changed, looks_dropped) = looks::without_room(changed, changes);
-        let study = Self::parse(&format!("{file_name} with --set"), &changed).map_err(|diagnostics| {
+        let (mut changed, looks_dropped) = looks::without_room(changed, changes);
+        let name = format!("{file_name} with --set");
+        let mut parsed = Self::parse(&name, &changed);
+        // Changes may leave a comparison one condition. Where a file is wrong by itself, it is
+        // reported as ever.
+        let idle = |parsed: &Result<Self, Diagnostics>| {
+            parsed.as_ref().err().map(|wrong| wrong.idle_comparisons.clone()).unwrap_or_default()
+        };
+        let made_idle = idle(&parsed);
+        if !made_idle.is_empty()
+            && idle(&Self::parse(file_name, text)).is_empty()
+            && let Some(shorter) = prune::without_comparisons(&changed, &made_idle)
+        {
+            parsed = Self::parse(&name, &shorter);
+            changed = shorter;
+        }
+        let study = parsed.map_err(|diagnostics| {
             let places = places(&changed, changes);
             diagnostics.noted(|span| {
                 let within = |(range, _): &&(Range<usize>, String)| range.contains(&span.start);
@@ -50,6 +65,17 @@ impl Study {
             })
         })?;
         Ok(Self { looks_dropped, ..study })
+    }
+}
+
+impl Study {
+    /// The study after one more change.
+    ///
+    /// # Errors
+    /// As [`Study::parse_with`].
+    pub fn with(&self, file_name: &str, change: Assignment) -> Result<Self, Diagnostics> {
+        let study = Self::parse_with(file_name, &self.text, &[change])?;
+        Ok(Self { looks_dropped: self.looks_dropped.or(study.looks_dropped), ..study })
     }
 }
 
@@ -64,7 +90,7 @@ fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Pro
     let target = Target::of(&document, assignment)?;
     let changed = File::read(&text).and_then(|mut file| {
         target.put(&document, &mut file, assignment.values())?;
-        Some(file.text())
+        prune::followed(&document, file.text())
     });
     // Some spellings of a file are not foreseen here: a change that failed is not passed on.
     let changed = changed.filter(|changed| {

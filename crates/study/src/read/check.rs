@@ -7,7 +7,7 @@ use words::Scenario;
 use crate::model::grid;
 use crate::model::limit;
 use crate::model::study::Study;
-use crate::plan::comparison::resolve;
+use crate::plan::comparison::{Unresolved, resolve};
 use crate::plan::condition::Condition;
 use crate::plan::draft::Draft;
 use crate::plan::rule;
@@ -119,8 +119,11 @@ pub(crate) fn plan(
         problems.report(place.clone(), why.clone(), format!("{without}, or {way}"));
     }
     let planned = draft.planned();
-    for read in places.comparisons {
+    for (place, read) in places.comparisons.iter().enumerate() {
         if let Err(why) = resolve(&read.request, &planned, study.exact()) {
+            if why == Unresolved::NothingToCompare {
+                problems.idle_comparisons.push(place);
+            }
             problems.push(comparison::explain(read, why));
         }
     }

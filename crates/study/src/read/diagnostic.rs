@@ -21,6 +21,9 @@ pub struct Diagnostics {
     problems: Vec<Diagnostic>,
     /// How many more there are than `problems` holds.
     further: usize,
+    /// The comparisons with nothing to compare, by their places in the file.
+    #[serde(skip)]
+    pub(crate) idle_comparisons: Vec<usize>,
 }
 
 /// One thing that is wrong with a study file.
@@ -54,6 +57,7 @@ impl Diagnostics {
             source: source.to_owned(),
             problems,
             further,
+            idle_comparisons: Vec::new(),
         }
     }
 

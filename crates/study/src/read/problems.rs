@@ -13,6 +13,8 @@ const MOST_KEPT: usize = 500;
 pub(crate) struct Problems {
     kept: Vec<Problem>,
     further: usize,
+    /// Comparisons with nothing to compare, by their places in the file.
+    pub(crate) idle_comparisons: Vec<usize>,
 }
 
 impl Problems {
@@ -55,9 +57,9 @@ impl Problems {
         if self.is_full() { None } else { suggest::nearest(word, known) }
     }
 
-    /// The kept problems, and how many more there were.
-    pub(crate) fn into_parts(self) -> (Vec<Problem>, usize) {
-        (self.kept, self.further)
+    /// The kept problems, how many more there were, and the comparisons with nothing to compare.
+    pub(crate) fn into_parts(self) -> (Vec<Problem>, usize, Vec<usize>) {
+        (self.kept, self.further, self.idle_comparisons)
     }
 
     fn is_full(&self) -> bool {
