@@ -49,6 +49,7 @@ pub fn account() -> RunAccount {
                 interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 100)).collect(),
                 device: None,
                 power: None,
+                throttled: None,
                 underlay: None,
             },
             whole: Finished {

@@ -55,6 +55,7 @@ fn measured() -> Measured {
         interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect(),
         device: None,
         power: None,
+        throttled: None,
         underlay: Some(host::WireCounters::default()),
         clock: host::ClockCheck::default(),
         late: Late::default(),
