@@ -68,13 +68,14 @@ impl MachineRequest {
     /// The single settings of this machine with their values, in order.
     ///
     /// # Errors
-    /// What this machine does not have.
+    /// What this machine does not have, or its network namespace may only read.
     pub fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, Error> {
         let mut settings: Vec<(Target, String)> = self
             .sysctls
             .iter()
             .map(|(name, value)| (Target::Sysctl { name: name.clone() }, value.clone()))
             .collect();
+        settings.iter().try_for_each(|(sysctl, _)| machine.check_writable(sysctl))?;
         if let Some(governor) = &self.governor {
             let has = |cpu: &u32| {
                 let file = format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
