@@ -129,7 +129,7 @@ impl Bounded for Request {
             Self::CreateBridge { name: one } => name("name", one),
             Self::CreateTap { name: one, bridge } => names("name", [one, bridge].into_iter()),
             Self::AddPort { bridge, interface } => names("name", [bridge, interface].into_iter()),
-            Self::Locate { interface, towards: _, connection: _ } => names("interface", interface.iter()),
+            Self::Locate { interface, towards: _, connection: _ } => texts("interface", interface.iter()),
             Self::FindInterface { address } => most("address", address.len(), TEXT),
             Self::Configure { interface, addresses: given } => {
                 name("interface", interface)?;
@@ -161,7 +161,7 @@ impl Bounded for Request {
             }
             Self::Environment { interfaces } => {
                 most("interfaces", interfaces.len(), FEW)?;
-                names("interfaces", interfaces.iter())
+                texts("interfaces", interfaces.iter())
             }
             Self::Lacking { traffic, family: _ } => name_of_congestion_control(traffic),
             Self::Listen { spec: own, interface, underlay } => {
@@ -478,7 +478,7 @@ fn environment(about: &host::Environment) -> Checked {
     texts("machine", [&machine.vendor, &machine.product].into_iter().flatten())?;
     pairs("sysctls", sysctls, FEATURES)?;
     most("interfaces", interfaces.len(), FEW)?;
-    names("interfaces", interfaces.keys())?;
+    texts("interfaces", interfaces.keys())?;
     interfaces.values().flatten().try_for_each(interface)
 }
 

@@ -25,8 +25,8 @@ pub struct SpecError {
     why: String,
 }
 
-/// The kernel's bound of an interface's name, without its final zero (`IFNAMSIZ`).
-const LONGEST_INTERFACE: usize = 15;
+/// The kernel's bound of an interface's alternative name, without its final zero (`ALTIFNAMSIZ`).
+const LONGEST_INTERFACE: usize = 127;
 
 /// The longest name of a host (RFC 1035, section 2.3.4), with room for a user.
 const LONGEST: usize = 255 + 64;
@@ -126,10 +126,11 @@ mod tests {
             let error = read(text).unwrap_err();
             assert!(error.contains("USER@HOST:INTERFACE"), "{text}: {error}");
         }
-        for text in ["a:", "a:-e", "a:eth0/x", "a:averylonginterfacename", "[::1", "[::1]x", "::1"] {
+        for text in ["a:", "a:-e", "a:eth0/x", "[::1", "[::1]x", "::1"] {
             assert!(read(text).is_err(), "{text}");
         }
-        assert!(read(&"a".repeat(400)).is_err());
+        assert!(read(&"a".repeat(400)).is_err() && read(&format!("a:{}", "e".repeat(128))).is_err());
+        assert!(read("a:enx001122334455-of-the-left-port").is_ok(), "an alternative name");
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use netlink_packet_core::{DecodeError, NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_core::{DecodeError, DefaultNla, NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
     AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags,
@@ -62,6 +62,16 @@ impl Links {
             .ask(request, 0)
             .and_then(read)
             .map_err(|failure| Error::netlink(format!("read the state of interface {name:?}"), name, failure))
+    }
+
+    /// The interface with this name or alternative name (`ip link property add`).
+    ///
+    /// # Errors
+    /// [`Error::NoInterface`] if there is none.
+    pub fn find_by_any_name(&mut self, name: &str) -> Result<Link, Error> {
+        // The kernel looks up a short name among both.
+        let message = if name.len() > NAME_MAX { named_otherwise(name)? } else { named(name)? };
+        self.look_up(message, name, |_| ()).map(|(link, ())| link)
     }
 
     /// The interface called `name`, with the permanent link-layer address of hardware.
@@ -392,19 +402,42 @@ pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
     Ok(message)
 }
 
+/// A message about the interface with this alternative name.
+fn named_otherwise(name: &str) -> Result<LinkMessage, Error> {
+    if !is_name(name, ALTERNATIVE_NAME_MAX) {
+        return Err(Error::InterfaceName { name: name.to_owned() });
+    }
+    let mut message = LinkMessage::default();
+    let bytes = [name.as_bytes(), b"\0"].concat();
+    message.attributes.push(LinkAttribute::Other(DefaultNla::new(IFLA_ALT_IFNAME, bytes)));
+    Ok(message)
+}
+
+/// The real name of the interface that has this one or this alternative name; without one, `name`.
+pub(crate) fn real_name(name: &str) -> String {
+    let found = Links::open().and_then(|mut links| links.find_by_any_name(name));
+    found.map_or_else(|_| name.to_owned(), |link| link.name)
+}
+
+/// `IFLA_ALT_IFNAME` of linux/if_link.h (Linux 5.5).
+const IFLA_ALT_IFNAME: u16 = 53;
+
 /// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
-/// `IFNAMSIZ` with its closing NUL.
+/// `IFNAMSIZ` without its closing NUL.
 const NAME_MAX: usize = 15;
+/// `ALTIFNAMSIZ` without its closing NUL.
+const ALTERNATIVE_NAME_MAX: usize = 127;
+
+pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+    if is_name(name, NAME_MAX) { Ok(()) } else { Err(Error::InterfaceName { name: name.to_owned() }) }
+}
 
 /// The kernel's rule (`dev_valid_name`), so that a name from a file is not cut, and not a path.
-pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+fn is_name(name: &str, most: usize) -> bool {
     let forbidden = |c: char| matches!(c, '/' | ':' | '\0') || c.is_whitespace();
-    if name.is_empty() || name.len() > NAME_MAX || matches!(name, "." | "..") || name.contains(forbidden) {
-        return Err(Error::InterfaceName { name: name.to_owned() });
-    }
-    Ok(())
+    !name.is_empty() && name.len() <= most && !matches!(name, "." | "..") && !name.contains(forbidden)
 }
 
 #[cfg(test)]
@@ -419,5 +452,7 @@ mod tests {
         for name in ["lo", "eth0", "enp0s31f6", "br-1.2", "fifteen-bytes-x"] {
             assert!(check_name(name).is_ok(), "{name:?}");
         }
+        assert!(named_otherwise(&"a".repeat(127)).is_ok());
+        assert!(named_otherwise(&"a".repeat(128)).is_err() && named_otherwise("../../../../a/path").is_err());
     }
 }

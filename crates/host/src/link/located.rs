@@ -9,7 +9,8 @@ use words::parse_cpu_list;
 
 use crate::error::Error;
 use crate::kernel::files::Files;
-use crate::link::links::{Links, check_name};
+use crate::link::interface::Link;
+use crate::link::links::Links;
 
 /// An interface of a machine, as a path to another machine needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,8 +29,8 @@ pub struct Located {
 }
 
 impl Located {
-    /// The interface of this name; without a name the one that packets to `towards` leave by.
-    /// `connection`: the controller's address, and that of this machine.
+    /// The interface of this name or alternative name; without a name the one that packets to
+    /// `towards` leave by. `connection`: the controller's address, and that of this machine.
     ///
     /// # Errors
     /// No such interface, or no route.
@@ -48,8 +49,7 @@ impl Located {
                 ));
             }
         };
-        check_name(&name)?;
-        let mtu = Links::open()?.find(&name)?.mtu;
+        let Link { name, mtu, .. } = Links::open()?.find_by_any_name(&name)?;
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
         let near = near(&Files::system(), &name);

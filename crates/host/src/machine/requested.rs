@@ -9,7 +9,7 @@ use crate::cpu::affinity::online_cpus;
 use crate::cpu::mask::format_cpu_mask;
 use crate::error::Error;
 use crate::link::ethtool::Ethtool;
-use crate::link::links::check_name;
+use crate::link::links::{check_name, real_name};
 
 use super::value::switch;
 use super::{Interface, Machine, Target, no_feature};
@@ -154,8 +154,9 @@ const NO_GOVERNOR: &str =
 /// device below it (virtio's devices hang on a PCI device that has them), or the one line that old
 /// devices have.
 pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, Error> {
-    check_name(interface)?;
-    let device = format!("sys/class/net/{interface}/device");
+    let name = real_name(interface);
+    check_name(&name)?;
+    let device = format!("sys/class/net/{name}/device");
     for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
         let numbers = machine.files().names(&directory, "");
         // One that no driver has asked for has no directory there.
