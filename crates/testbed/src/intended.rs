@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use host::{Card, InterfaceEnvironment, LEAST_IPV6_MTU, Located};
-use study::{DeviceSetting, EthtoolOption, Scenario, Side};
+use study::{DeviceSetting, EthtoolOption, Family, Scenario, Side};
 
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
 use crate::path::node::{BRIDGE, TAPS};
@@ -22,13 +22,13 @@ pub struct Intended {
 
 impl Intended {
     /// The changes on the machine of a side in a scenario, each once. `located`: its interface;
-    /// `now`: as it is; `own`: whether it gets addresses of netassay's.
+    /// `now`: as it is; `own`: the families of which it gets addresses of netassay's.
     #[must_use]
     pub fn on(
         side: Side,
         (located, now): (&Located, &InterfaceEnvironment),
         wanted: &[Switches],
-        (own, scenario): (bool, Scenario),
+        (own, scenario): (&[Family], Scenario),
     ) -> Vec<Self> {
         let interface = located.interface.as_str();
         let (tunnel, guests) = (scenario.has_tunnel(), scenario.has_guests());
@@ -41,9 +41,9 @@ impl Intended {
             let set = |state: &str| format!("ip link set dev {interface} {state}");
             all.push(one(set("up"), set("down")));
         }
-        if own && !bridged {
+        if !bridged {
             let addresses: Addresses = if tunnel { UNDERLAY[side] } else { TRAFFIC[side] };
-            all.extend(addresses.with_prefixes().into_iter().map(|(address, prefix)| {
+            all.extend(addresses.with_prefixes(own).into_iter().map(|(address, prefix)| {
                 let say = |verb: &str| format!("ip addr {verb} {address}/{prefix} dev {interface}");
                 one(say("add"), say("del"))
             }));
@@ -149,6 +149,8 @@ mod tests {
             addresses: vec![("192.0.2.1".parse().unwrap(), 24), ("2001:db8::1".parse().unwrap(), 64)],
             near: Vec::new(),
             carries: false,
+            has_ipv6: true,
+            new_have_ipv6: true,
         };
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();
@@ -164,7 +166,7 @@ mod tests {
             Side::Transmitter,
             (&located, &now),
             &[plain, small.clone(), same, less.clone(), less],
-            (true, Scenario::Ssh),
+            (&Family::ALL, Scenario::Ssh),
         );
         let lines: Vec<String> = told.iter().map(|one| format!("{} | {}", one.change, one.undo)).collect();
         assert_eq!(
@@ -182,13 +184,14 @@ mod tests {
             Side::Receiver,
             (&located, &now),
             std::slice::from_ref(&small),
-            (false, Scenario::SshVxlan),
+            (&[], Scenario::SshVxlan),
         );
         let undone = |told: &[Intended]| told.iter().map(|one| one.undo.clone()).collect::<Vec<_>>();
         assert_eq!(undone(&told), ["ip link del vxlan0"]);
         // Between guests they are a guest's; the interface only lets its longest packets pass.
         let big = Switches { mtu: Some(9000), ..small.clone() };
-        let told = Intended::on(Side::Transmitter, (&located, &now), &[small, big], (true, Scenario::Vm));
+        let told =
+            Intended::on(Side::Transmitter, (&located, &now), &[small, big], (&Family::ALL, Scenario::Vm));
         assert_eq!(
             undone(&told),
             [

@@ -12,6 +12,7 @@ use netlink_packet_route::link::{
 use netlink_packet_route::tc::TcMessage;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::libc;
 
 use crate::error::Error;
 use crate::kernel::netlink::{Failure, Netlink};
@@ -253,9 +254,11 @@ impl Links {
         let mut message = named(name)?;
         let off = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
         message.attributes.push(LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![off])]));
-        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
+        let done = self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
             format!("turn off automatic IPv6 addresses of interface {name:?}")
-        })
+        });
+        // A kernel without IPv6 adds none.
+        done.or_else(|error| if error.errno() == Some(libc::EAFNOSUPPORT) { Ok(()) } else { Err(error) })
     }
 
     /// Adds an address to the interface. IPv6 addresses skip duplicate address detection, so that

@@ -86,6 +86,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         false => BySide::default(),
     };
     let mut reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest(), &interrupt)?;
+    let fitting = reached.as_ref().map(|reached| reached.fitting(study)).transpose()?.flatten();
+    let study = fitting.as_ref().unwrap_or(study);
     if let Some(reached) = &mut reached {
         reached.check(study, &interrupt)?;
     }
@@ -147,6 +149,7 @@ fn lab(
             inside_guest: study.inside_guest(),
             exact: study.exact(),
             hosts,
+            families: study.plan().families(),
             // Each boot has its own state.
             ..here::options(BootState::default(), rootless, interrupt)?
         },
