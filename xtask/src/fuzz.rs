@@ -13,8 +13,8 @@ use crate::session::{Session, has_program, make_directory};
 pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
 
 /// Counters at each edge, where they are in the program, and the operands of comparisons: what
-/// libFuzzer learns from.
-const COVERAGE: &str = "-Cpasses=sancov-module \
+/// libFuzzer learns from. No warnings.
+const FLAGS: &str = "-Dwarnings -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table \
@@ -38,8 +38,6 @@ pub(crate) fn run(session: &mut Session, arguments: &[String]) -> Result {
 /// The step `fuzz`: starts from the corpus that is checked in and a fixed seed, and forgets what it
 /// learns.
 pub(crate) fn check(session: &mut Session) -> Result {
-    let clippy = ["clippy", "--manifest-path", MANIFEST, "--no-default-features", "--all-targets"];
-    program(session.cargo(&clippy).args(["--", "-D", "warnings"]))?;
     if !has_program("c++") {
         session.report.skips.push("fuzz: no C++ compiler for libFuzzer".to_owned());
         return Ok(());
@@ -61,7 +59,7 @@ fn targets(session: &Session) -> Result<Vec<String>> {
 /// Builds the targets and runs one after the other. libFuzzer writes what it learns to `learnt`.
 fn each(session: &Session, targets: &[String], seconds: u64, learnt: &Path, options: &[&str]) -> Result {
     // Cargo keeps what was compiled with other flags beside this.
-    program(session.cargo(&["build", "--bins", "--manifest-path", MANIFEST]).env("RUSTFLAGS", COVERAGE))?;
+    program(session.cargo(&["build", "--bins", "--manifest-path", MANIFEST]).env("RUSTFLAGS", FLAGS))?;
     let mut failed = Vec::new();
     for target in targets {
         let learnt = learnt.join(target);

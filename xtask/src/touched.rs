@@ -46,7 +46,8 @@ fn concerned(files: &[String]) -> Option<BTreeSet<String>> {
     let mut packages = BTreeSet::new();
     for file in files {
         match file.split('/').collect::<Vec<_>>()[..] {
-            ["bench" | "fuzz", _, ..] => {}
+            ["fuzz", _, ..] => {}
+            ["bench", _, ..] => _ = packages.insert("netassay-bench".to_owned()),
             // A new crate, or one that is gone, changes the workspace.
             ["crates", _, "Cargo.toml"] => return None,
             [package @ "xtask", _, ..] | ["crates", package @ "netassay", _, ..] => {
@@ -71,9 +72,9 @@ mod tests {
 
     #[test]
     fn files_belong_to_packages() {
-        assert_eq!(packages(&["README.md", "docs/a.md", "bench/src/a.rs", "fuzz/a"]), Some(Vec::new()));
-        let crates = ["crates/text/src/a.rs", "crates/netassay/tests/a.rs", "xtask/a", "crates/text/b.rs"];
-        assert_eq!(packages(&crates).unwrap(), ["netassay", "netassay-text", "xtask"]);
+        assert_eq!(packages(&["README.md", "docs/a.md", "fuzz/a"]), Some(Vec::new()));
+        let crates = ["crates/text/src/a.rs", "crates/netassay/tests/a.rs", "xtask/a", "bench/b.rs"];
+        assert_eq!(packages(&crates).unwrap(), ["netassay", "netassay-bench", "netassay-text", "xtask"]);
         for everything in ["Cargo.lock", "studies/quick.toml", "crates/new/Cargo.toml", ".config/a"] {
             assert_eq!(packages(&[crates[0], everything]), None, "{everything}");
         }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::turn::NOT_COMPARED;
+
 /// Those that the kernel reads anew for every packet, call or poll, so that a new value acts at
 /// once (Linux 6.18: where each is read, not only where it is stored). Not among them: what a
 /// socket copies when it is made (`net.core.busy_read`), what is agreed on with the peer
@@ -43,12 +45,19 @@ const HOLDING: &[&str] = &[
 /// Whether a new value of a sysctl acts on sockets that carry traffic already.
 #[must_use]
 pub fn acts_at_once(sysctl: &str) -> bool {
-    PER_PACKET.contains(&sysctl) || outlasts_a_turn(sysctl)
+    PER_PACKET.contains(&sysctl) || HOLDING.contains(&sysctl)
 }
 
-/// Whether what its former value did lasts beyond a new one.
-pub(crate) fn outlasts_a_turn(sysctl: &str) -> bool {
-    HOLDING.contains(&sysctl)
+/// The doubt about turns of two values of a sysctl. Those of the whole machine cannot be switched
+/// in namespaces, in which turns are compared with runs.
+pub(crate) fn doubt(sysctl: &str) -> Option<&'static str> {
+    match sysctl {
+        held if HOLDING.contains(&held) => {
+            Some("what waits in a queue, or for a timer, is there after the turn")
+        }
+        of_machine if of_machine.starts_with("net.core.") => Some(NOT_COMPARED),
+        _ => None,
+    }
 }
 
 /// Reads `net.core.netdev_budget=300 net.ipv4.tcp_rmem=4096 131072 6291456`: words without `=`

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
 use crate::keys::KEYS;
-use crate::sysctls::{acts_at_once, outlasts_a_turn};
+use crate::sysctls::{self, acts_at_once};
 use crate::traffic::Traffic;
 use crate::tuning::{Tuning, TuningKey};
 use crate::value::Value;
@@ -92,12 +92,11 @@ impl Tuning {
     /// The doubt about turns of machines with these settings; `None` as for [`Workload::doubt`].
     #[must_use]
     pub fn doubt(&self, other: &Self) -> Option<Doubt> {
-        let held = "what waits in a queue, or for a timer, is there after the turn";
         let names: BTreeSet<&String> = self.sysctl.keys().chain(other.sysctl.keys()).collect();
         let differs = |name: &&String| self.sysctl.get(*name) != other.sysctl.get(*name);
-        let holds = names.into_iter().filter(differs).any(|name| outlasts_a_turn(name));
+        let sysctl = names.into_iter().filter(differs).find_map(|name| sysctls::doubt(name));
         [
-            (TuningKey::Sysctl, held, holds),
+            (TuningKey::Sysctl, sysctl.unwrap_or_default(), sysctl.is_some()),
             (TuningKey::Governor, NOT_COMPARED, self.governor != other.governor),
             (TuningKey::CpuLatency, NOT_COMPARED, self.cpu_latency != other.cpu_latency),
             (TuningKey::Placement, NOT_COMPARED, self.placement != other.placement),

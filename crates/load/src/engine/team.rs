@@ -24,13 +24,17 @@ use crate::sys;
 
 /// After the stop, how long receivers may receive queued data, and senders' queues may empty.
 const DRAIN: Duration = Duration::from_millis(1500);
+/// How long threads may take to leave their loops at a switch. A sender may wait in its call for a
+/// retransmission: Linux's timer doubles, to 0.2, 0.6, 1.4, 3 s in all. Its socket gives up a call
+/// after 5 s ([`stall`](crate::socket::stall)).
+const LEAVE: Duration = Duration::from_secs(4);
 /// How long threads may take to end after an abort.
 const JOIN: Duration = Duration::from_secs(3);
 /// The stack of a loop, which has no deep calls.
 const STACK: usize = 256 << 10;
 
 const STAYS: &str =
-    "a thread did not leave its sender or reader within 1.5 s of a switch: its system call does not return";
+    "a thread did not leave its sender or reader within 4 s of a switch: its system call does not return";
 const FEWER: &str = "raise the limit of tasks or use fewer flows";
 
 /// The flows of one end, with their threads once started.
@@ -139,7 +143,7 @@ impl Team {
             let all = whether_they_send.iter().flat_map(|send| self.threads_that(*send));
             all.filter(|thread| !thread.is_finished()).count()
         };
-        wait_until(DRAIN, || self.control.relay.waiting() >= living())
+        wait_until(LEAVE, || self.control.relay.waiting() >= living())
     }
 
     pub(crate) fn check(&self, switches: &Switches, state: usize) -> Result<()> {

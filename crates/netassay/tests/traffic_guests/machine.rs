@@ -24,7 +24,7 @@ fn without_kvm_guests_are_emulated_or_refused_as_asked() {
 #[ignore = "asserts a time: needs a quiet machine"]
 fn kvm_that_brings_no_guest_to_life_is_not_used() {
     // A device that can be opened, and a QEMU that under KVM does nothing, for ever.
-    let script = "#!/bin/sh\ncase \"$*\" in *'-accel kvm'*) exec sleep 600 ;; *) exec sleep 601 ;; esac\n";
+    let script = "#!/bin/sh\ncase \"$*\" in *-version) ;; *'-accel kvm'*) exec sleep 600 ;; *) exec sleep 601 ;; esac\n";
     let (directory, tools) = fake_qemu(script);
     let kept = tempfile::tempdir().unwrap();
     let tools = Tools { kvm: "/dev/null".into(), memory: Memory::at(kept.path()), ..tools };

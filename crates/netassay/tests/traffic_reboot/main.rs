@@ -55,6 +55,8 @@ impl World {
         command.args(["--ssh-config", &self.machines.ssh_config()]);
         // It is there already: to send it, and to unpack it in software, takes as long as a boot.
         command.arg("--keep-agent");
+        // Other tests may measure meanwhile: no figure is looked at.
+        command.arg("--beside");
         command.args(more);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         command

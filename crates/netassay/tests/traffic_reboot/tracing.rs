@@ -27,7 +27,7 @@ fn on_b(world: &World, more: &[&str]) -> Output {
 
 pub(crate) fn a_path_is_traced_at_functions(world: &World) {
     world.bench.write("short.toml", PATH);
-    // These machines have no veth. Other tests may measure meanwhile: no figure is looked at.
+    // These machines have no veth.
     let few = ["--scenario=loopback", "--message=1", "--batch=64", "--rounds=1", "--beside", "--format=json"];
     let done = on_b(world, &[&["./short.toml"], &few[..]].concat());
     let document: Value = serde_json::from_str(&stdout(&done)).unwrap();

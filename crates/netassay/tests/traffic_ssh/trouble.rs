@@ -51,7 +51,10 @@ fn processes(machine: &Machine, pattern: &str) -> Vec<String> {
 
 fn kill(processes: &[String]) {
     assert!(!processes.is_empty());
-    assert!(Command::new("kill").arg("-9").args(processes).status().unwrap().success());
+    // A guardian that outlived its agent by a moment would undo.
+    for signal in ["-STOP", "-KILL"] {
+        assert!(Command::new("kill").arg(signal).args(processes).status().unwrap().success());
+    }
 }
 
 /// The session of sshd, with all that runs in it, is killed.

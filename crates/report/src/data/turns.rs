@@ -96,7 +96,7 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
             "{} took turns of {} in shared flows, of which the first {} were not counted; latencies and losses are counted for whole flows only",
             list(&names),
             format_duration(turn),
-            uncounted(stored)
+            uncounted(stored).unwrap_or_default()
         ));
     }
     let protocol = &stored.plan.asked.protocol;
@@ -139,12 +139,12 @@ fn leaving(all: &[InTurns]) -> impl Iterator<Item = &InTurns> {
 }
 
 /// The first part of turns, which is not counted: more than planned where a switch acted longer.
-pub(crate) fn uncounted(stored: &StoredStudy) -> String {
+pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
     let all: BTreeSet<u64> = stored.measurements().filter_map(turns).map(|one| one.settle_ns).collect();
     let text = |ns: &u64| format_duration(Duration::from_nanos(*ns));
     match (all.first(), all.last()) {
-        (Some(least), Some(most)) if least < most => format!("{} to {}", text(least), text(most)),
-        (least, _) => least.map(text).unwrap_or_default(),
+        (Some(least), Some(most)) if least < most => Some(format!("{} to {}", text(least), text(most))),
+        (least, _) => least.map(text),
     }
 }
 

@@ -24,8 +24,8 @@ pub struct BothWays {
     name: String,
     #[serde(flatten)]
     alternate: Alternate,
-    /// The part of turns that is not counted.
-    uncounted: String,
+    /// The part of turns that is not counted; `None` where none were taken.
+    uncounted: Option<String>,
     /// The confidence, as a probability.
     level: f64,
     comparisons: Vec<Compared>,
@@ -129,12 +129,13 @@ impl BothWays {
     /// What was found, for people.
     #[must_use]
     pub fn text(&self, layout: Layout) -> String {
+        let uncounted = self.uncounted.as_ref().map(|part| format!(" (of which {part} are not counted)"));
         let mut text = format!(
-            "study {} ({}): differences in % of the baseline, measured in the same boots in turns of {} (of which {} are not counted) and in runs of their own\n\n",
+            "study {} ({}): differences in % of the baseline, measured in the same boots in turns of {}{} and in runs of their own\n\n",
             self.study,
             self.name,
             format_duration(self.alternate.turn),
-            self.uncounted,
+            uncounted.unwrap_or_default(),
         );
         let heads = [
             "condition",

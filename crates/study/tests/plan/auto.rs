@@ -87,6 +87,7 @@ fn auto_takes_turns_in_features_and_in_sysctls_that_the_kernel_reads_for_each_pa
         ("net.ipv4.tcp_notsent_lowat", held.clone()),
         ("net.ipv4.tcp_pacing_ca_ratio", held.clone()),
         ("net.ipv4.tcp_comp_sack_delay_ns", held.clone()),
+        ("net.core.netdev_budget", Err("conditions differ in `sysctl`: nobody has compared turns of it with runs; for turns, write `alternate = \"100ms\"`".to_owned())),
         // It cannot be switched in flight.
         ("net.ipv4.tcp_rmem", Err(String::new())),
     ] {
@@ -98,6 +99,8 @@ fn auto_takes_turns_in_features_and_in_sysctls_that_the_kernel_reads_for_each_pa
         format!("{{ \"net.ipv4.udp_early_demux\" = {value}, \"net.ipv4.tcp_notsent_lowat\" = {value} }}")
     };
     assert_eq!(auto(Kind::UdpStream, &format!("receiver.sysctl = [{}, {}]", both(0), both(1))), held);
+    let small = auto(Kind::TcpStream, "sender = [\"send\", \"splice\"]\nmessage = [64]");
+    assert!(small.unwrap_err().contains("reaches its full rate only late in a turn"));
     let placed = "placement = [{ irq = 0, traffic = 0 }, { irq = 1, traffic = 0 }]";
     assert!(auto(Kind::UdpStream, placed).unwrap_err().contains("`placement`: nobody has compared"));
 }
