@@ -13,6 +13,7 @@ use std::ops::Range;
 use crate::edit::assignment::Assignment;
 use crate::model::limit;
 use crate::model::study::Study;
+use crate::plan::comparison::Unresolved;
 use crate::read::diagnostic::{Diagnostics, Problem};
 
 use self::document::Document;
@@ -41,22 +42,14 @@ impl Study {
             changed =
                 next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem], 0))?;
         }
-        let (mut changed, looks_dropped) = looks::without_room(changed, changes);
+        let (changed, looks_dropped) = looks::without_room(changed, changes);
         let name = format!("{file_name} with --set");
-        let mut parsed = Self::parse(&name, &changed);
-        // Changes may leave a comparison one condition. Where a file is wrong by itself, it is
-        // reported as ever.
-        let idle = |parsed: &Result<Self, Diagnostics>| {
-            parsed.as_ref().err().map(|wrong| wrong.idle_comparisons.clone()).unwrap_or_default()
-        };
-        let made_idle = idle(&parsed);
-        if !made_idle.is_empty()
-            && idle(&Self::parse(file_name, text)).is_empty()
-            && let Some(shorter) = prune::without_comparisons(&changed, &made_idle)
-        {
-            parsed = Self::parse(&name, &shorter);
-            changed = shorter;
-        }
+        let parsed = Self::parse(&name, &changed).or_else(|wrong| {
+            // A comparison that is void in the file itself is reported.
+            let own = Self::parse(file_name, text).err().map(|own| own.void_comparisons).unwrap_or_default();
+            let shorter = own.is_empty().then(|| without_void(&name, &changed, &wrong.void_comparisons));
+            shorter.flatten().ok_or(wrong)
+        });
         let study = parsed.map_err(|diagnostics| {
             let places = places(&changed, changes);
             diagnostics.noted(|span| {
@@ -66,9 +59,7 @@ impl Study {
         })?;
         Ok(Self { looks_dropped, ..study })
     }
-}
 
-impl Study {
     /// The study after one more change.
     ///
     /// # Errors
@@ -77,6 +68,19 @@ impl Study {
         let study = Self::parse_with(file_name, &self.text, &[change])?;
         Ok(Self { looks_dropped: self.looks_dropped.or(study.looks_dropped), ..study })
     }
+}
+
+/// The study without the comparisons and baselines that its changes made void; `None` if it is
+/// wrong all the same.
+fn without_void(name: &str, text: &str, void: &[(usize, Unresolved)]) -> Option<Study> {
+    let shorter = prune::without_void(text, void)?;
+    // Without its baseline a comparison may have nothing to compare.
+    Study::parse(name, &shorter)
+        .or_else(|wrong| {
+            let shorter = prune::without_void(&shorter, &wrong.void_comparisons).ok_or(())?;
+            Study::parse(name, &shorter).map_err(|_| ())
+        })
+        .ok()
 }
 
 /// The text after one change.
@@ -90,7 +94,7 @@ fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Pro
     let target = Target::of(&document, assignment)?;
     let changed = File::read(&text).and_then(|mut file| {
         target.put(&document, &mut file, assignment.values())?;
-        prune::followed(&document, file.text())
+        prune::follow_factors(&document, file.text())
     });
     // Some spellings of a file are not foreseen here: a change that failed is not passed on.
     let changed = changed.filter(|changed| {

@@ -8,6 +8,7 @@ use crate::edit::document::{Base, Document};
 use crate::edit::file::File;
 use crate::model::factor::Subject;
 use crate::model::literal;
+use crate::plan::comparison::Unresolved;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::table::entries;
@@ -19,7 +20,7 @@ use crate::read::table::entries;
 /// has, and is removed without any: it would select other conditions than the file says. A baseline
 /// without any is the factor's first level. A baseline that does not name a factor gets the first
 /// level of one that has become several.
-pub(crate) fn followed(before: &Document<'_>, mut text: String) -> Option<String> {
+pub(crate) fn follow_factors(before: &Document<'_>, mut text: String) -> Option<String> {
     let was = factors(before);
     let mut changed = factors(&Document::read(&text)?);
     let is_in = |all: &[Levels], subject: &Subject| all.iter().any(|one| one.subject == *subject);
@@ -30,17 +31,24 @@ pub(crate) fn followed(before: &Document<'_>, mut text: String) -> Option<String
         let before = before.map_or(&[][..], |one| one.levels.as_slice());
         if before != factor.levels {
             let mut file = File::read(&text)?;
-            follow(&Document::read(&text)?, &mut file, &factor, before.len() < 2)?;
+            follow_factor(&Document::read(&text)?, &mut file, &factor, before.len() < 2)?;
             text = file.text();
         }
     }
     Some(text)
 }
 
-/// The text without these comparisons, by their places.
-pub(crate) fn without_comparisons(text: &str, places: &[usize]) -> Option<String> {
+/// The text without the comparisons, by their places, that have nothing to compare. One whose
+/// baseline is not among the conditions compares with the first condition instead.
+pub(crate) fn without_void(text: &str, comparisons: &[(usize, Unresolved)]) -> Option<String> {
     let mut file = File::read(text)?;
-    places.iter().rev().for_each(|place| file.take_item("comparison", *place));
+    for (place, why) in comparisons.iter().rev() {
+        match why {
+            Unresolved::NothingToCompare => file.take_item("comparison", *place),
+            Unresolved::NoBaseline => file.take(Base::Item("comparison", *place), &["baseline"])?,
+            Unresolved::ManyBaselines(_) => return None,
+        }
+    }
     Some(file.text())
 }
 
@@ -69,11 +77,11 @@ fn factors(document: &Document<'_>) -> Vec<Levels> {
     named.into_iter().filter_map(read).chain(designed.filter_map(of_design)).collect()
 }
 
-/// `was_one`: the factor had one level at most.
-fn follow(document: &Document<'_>, file: &mut File, factor: &Levels, was_one: bool) -> Option<()> {
+/// `is_new`: the factor had one level at most.
+fn follow_factor(document: &Document<'_>, file: &mut File, factor: &Levels, is_new: bool) -> Option<()> {
     // From the end, so that earlier places stay valid.
     for (place, table) in document.tables("exclude").into_iter().rev() {
-        keep(file, ("exclude", place), &[], (table, factor))?;
+        keep_levels(file, ("exclude", place), &[], (table, factor))?;
     }
     for (place, table) in document.tables("comparison").into_iter().rev() {
         let part = |key: &str| match table.get(key)?.get_ref() {
@@ -82,7 +90,7 @@ fn follow(document: &Document<'_>, file: &mut File, factor: &Levels, was_one: bo
         };
         let only = part("only");
         if let Some(only) = only
-            && !keep(file, ("comparison", place), &["only"], (only, factor))?
+            && !keep_levels(file, ("comparison", place), &["only"], (only, factor))?
         {
             continue;
         }
@@ -104,7 +112,7 @@ fn follow(document: &Document<'_>, file: &mut File, factor: &Levels, was_one: bo
                     file.put(base, &path, literal::of(named.name, &left))?;
                 }
             }
-            (None, Some(first)) if was_one && factor.levels.len() > 1 => {
+            (None, Some(first)) if is_new && factor.levels.len() > 1 => {
                 let is_chosen = only.is_some_and(|only| named(only, &factor.subject).is_some());
                 if !is_chosen {
                     let value = literal::of(factor.name.rsplit('.').next()?, std::slice::from_ref(first));
@@ -118,8 +126,8 @@ fn follow(document: &Document<'_>, file: &mut File, factor: &Levels, was_one: bo
 }
 
 /// Keeps one of the tables of an array to the levels that a factor still has, in the table at this
-/// path. Returns whether it stays.
-fn keep(
+/// path; without any it is removed. Returns whether it stays.
+fn keep_levels(
     file: &mut File,
     (key, place): (&'static str, usize),
     path: &[&str],

@@ -7,7 +7,7 @@ use words::Scenario;
 use crate::model::grid;
 use crate::model::limit;
 use crate::model::study::Study;
-use crate::plan::comparison::{Unresolved, resolve};
+use crate::plan::comparison::resolve;
 use crate::plan::condition::Condition;
 use crate::plan::draft::Draft;
 use crate::plan::rule;
@@ -121,9 +121,7 @@ pub(crate) fn plan(
     let planned = draft.planned();
     for (place, read) in places.comparisons.iter().enumerate() {
         if let Err(why) = resolve(&read.request, &planned, study.exact()) {
-            if why == Unresolved::NothingToCompare {
-                problems.idle_comparisons.push(place);
-            }
+            problems.void_comparisons.push((place, why.clone()));
             problems.push(comparison::explain(read, why));
         }
     }

@@ -42,9 +42,9 @@ impl Study {
         match read(root, text, &mut problems) {
             Some(study) if problems.is_empty() => Ok(study),
             _ => {
-                let (problems, further, idle_comparisons) = problems.into_parts();
+                let (problems, further, void_comparisons) = problems.into_parts();
                 let mut diagnostics = Diagnostics::new(file_name, text, problems, further);
-                diagnostics.idle_comparisons = idle_comparisons;
+                diagnostics.void_comparisons = void_comparisons;
                 Err(diagnostics)
             }
         }
