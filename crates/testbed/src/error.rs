@@ -167,7 +167,7 @@ pub enum Error {
     },
     /// An interface cannot have addresses of IPv6.
     #[error(
-        "IPv6 is off on the {side}'s machine: turn it on there (sysctl net.ipv6.conf.{interface}.disable_ipv6=0), or measure IPv4 only (--set family=ipv4)"
+        "IPv6 is off on the {side}'s machine: turn it on there (sysctl net/ipv6/conf/{interface}/disable_ipv6=0), or measure IPv4 only (--set family=ipv4)"
     )]
     Ipv6Off {
         /// Whose machine.

@@ -150,7 +150,7 @@ mod tests {
             near: Vec::new(),
             carries: false,
             has_ipv6: true,
-            new_have_ipv6: true,
+            default_has_ipv6: true,
         };
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();

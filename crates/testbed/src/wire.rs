@@ -81,16 +81,16 @@ impl Hosts {
         };
         let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
         for (side, Found { located, .. }) in found.each_ref() {
-            let has_ipv6 = |has: bool, family: Family, interface: &str| match (has, family) {
-                (false, Family::Ipv6) => Err(Error::Ipv6Off { side, interface: interface.to_owned() }),
+            let require = |family: Family, has_ipv6: bool, interface: &str| match (family, has_ipv6) {
+                (Family::Ipv6, false) => Err(Error::Ipv6Off { side, interface: interface.to_owned() }),
                 _ => Ok(()),
             };
             if self.own_addresses {
-                has_ipv6(located.has_ipv6, crosses, &located.interface)?;
+                require(crosses, located.has_ipv6, &located.interface)?;
             } else {
                 reachable(there[side].of(crosses), crosses, side)?;
             }
-            inside.map_or(Ok(()), |family| has_ipv6(located.new_have_ipv6, family, "default"))?;
+            inside.map_or(Ok(()), |family| require(family, located.default_has_ipv6, "default"))?;
         }
         Ok(())
     }
@@ -371,7 +371,7 @@ mod tests {
     fn a_condition_needs_the_family_that_crosses_the_network_and_that_of_its_tunnel() {
         let environment = host::Environment::read(&["lo"], "1");
         let lacks =
-            |(own_addresses, has_ipv6, new_have_ipv6), scenario: Scenario, family, underlay_family| {
+            |(own_addresses, has_ipv6, default_has_ipv6), scenario: Scenario, family, underlay_family| {
                 let located = Located {
                     interface: "data0".to_owned(),
                     mtu: 1500,
@@ -379,7 +379,7 @@ mod tests {
                     near: Vec::new(),
                     carries: false,
                     has_ipv6,
-                    new_have_ipv6,
+                    default_has_ipv6,
                 };
                 let found =
                     BySide::of(|_| Found { located: located.clone(), environment: environment.clone() });
@@ -399,10 +399,10 @@ mod tests {
             (there, VmVxlan, Ipv6, Ipv4, ""),
             (there, Vm, Ipv6, Ipv6, ""),
             (off, Ssh, Ipv4, Ipv4, ""),
-            (off, Ssh, Ipv6, Ipv4, "conf.data0.disable_ipv6=0"),
+            (off, Ssh, Ipv6, Ipv4, "conf/data0/disable_ipv6=0"),
             (off, SshVxlan, Ipv6, Ipv4, ""),
-            (off, VmVxlan, Ipv4, Ipv6, "conf.data0.disable_ipv6=0"),
-            (none_new, SshVxlan, Ipv6, Ipv4, "conf.default.disable_ipv6=0"),
+            (off, VmVxlan, Ipv4, Ipv6, "conf/data0/disable_ipv6=0"),
+            (none_new, SshVxlan, Ipv6, Ipv4, "conf/default/disable_ipv6=0"),
             (none_new, SshVxlan, Ipv4, Ipv6, ""),
         ] {
             let why = lacks(of, scenario, family, underlay);

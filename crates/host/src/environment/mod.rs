@@ -211,7 +211,7 @@ impl MachineEnvironment {
 impl InterfaceEnvironment {
     fn read(files: &Files, name: &str) -> Option<Self> {
         let mut links = Links::open().ok()?;
-        let link = links.find_by_any_name(name).ok()?;
+        let link = links.find(name).ok()?;
         let name = link.name.as_str();
         let mut ethtool = Ethtool::open().ok();
         let features = ethtool.as_mut().and_then(|ethtool| ethtool.features(name).ok());

@@ -49,12 +49,12 @@ impl Links {
         self.dump(request, Link::parse, "", || "list the interfaces".to_owned())
     }
 
-    /// The interface called `name`.
+    /// The interface with this name or alternative name (`ip link property add`).
     ///
     /// # Errors
     /// [`Error::NoInterface`] if it does not exist.
     pub fn find(&mut self, name: &str) -> Result<Link, Error> {
-        let request = RouteNetlinkMessage::GetLink(named(name)?);
+        let request = RouteNetlinkMessage::GetLink(with_any_name(name)?);
         let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
             Some(payload) => Ok(Link::parse(payload)?),
             None => Err(Failure::Malformed("no link in it".to_owned())),
@@ -65,22 +65,12 @@ impl Links {
             .map_err(|failure| Error::netlink(format!("read the state of interface {name:?}"), name, failure))
     }
 
-    /// The interface with this name or alternative name (`ip link property add`).
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`] if there is none.
-    pub fn find_by_any_name(&mut self, name: &str) -> Result<Link, Error> {
-        // The kernel looks up a short name among both.
-        let message = if name.len() > NAME_MAX { named_otherwise(name)? } else { named(name)? };
-        self.look_up(message, name, |_| ()).map(|(link, ())| link)
-    }
-
-    /// The interface called `name`, with the permanent link-layer address of hardware.
+    /// The same, with the permanent link-layer address of hardware.
     pub(crate) fn find_with_permanent_address(
         &mut self,
         name: &str,
     ) -> Result<(Link, Option<String>), Error> {
-        self.look_up(named(name)?, name, permanent_address)
+        self.look_up(with_any_name(name)?, name, permanent_address)
     }
 
     /// The interface with this index, as before. `name` is for error messages.
@@ -405,8 +395,12 @@ pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
     Ok(message)
 }
 
-/// A message about the interface with this alternative name.
-fn named_otherwise(name: &str) -> Result<LinkMessage, Error> {
+/// A message about the interface with this name or alternative name.
+fn with_any_name(name: &str) -> Result<LinkMessage, Error> {
+    // The kernel looks up a short name among both.
+    if name.len() <= NAME_MAX {
+        return named(name);
+    }
     if !is_name(name, ALTERNATIVE_NAME_MAX) {
         return Err(Error::InterfaceName { name: name.to_owned() });
     }
@@ -414,12 +408,6 @@ fn named_otherwise(name: &str) -> Result<LinkMessage, Error> {
     let bytes = [name.as_bytes(), b"\0"].concat();
     message.attributes.push(LinkAttribute::Other(DefaultNla::new(IFLA_ALT_IFNAME, bytes)));
     Ok(message)
-}
-
-/// The real name of the interface that has this one or this alternative name; without one, `name`.
-pub(crate) fn real_name(name: &str) -> String {
-    let found = Links::open().and_then(|mut links| links.find_by_any_name(name));
-    found.map_or_else(|_| name.to_owned(), |link| link.name)
 }
 
 /// `IFLA_ALT_IFNAME` of linux/if_link.h (Linux 5.5).
@@ -455,7 +443,7 @@ mod tests {
         for name in ["lo", "eth0", "enp0s31f6", "br-1.2", "fifteen-bytes-x"] {
             assert!(check_name(name).is_ok(), "{name:?}");
         }
-        assert!(named_otherwise(&"a".repeat(127)).is_ok());
-        assert!(named_otherwise(&"a".repeat(128)).is_err() && named_otherwise("../../../../a/path").is_err());
+        assert!(with_any_name(&"a".repeat(127)).is_ok());
+        assert!(with_any_name(&"a".repeat(128)).is_err() && with_any_name("../../../../a/path").is_err());
     }
 }

@@ -28,8 +28,8 @@ pub struct Located {
     pub carries: bool,
     /// Whether it can have addresses of IPv6.
     pub has_ipv6: bool,
-    /// Whether an interface that is made on its machine can.
-    pub new_have_ipv6: bool,
+    /// Whether an interface can that is made on its machine later.
+    pub default_has_ipv6: bool,
 }
 
 impl Located {
@@ -53,15 +53,15 @@ impl Located {
                 ));
             }
         };
-        let Link { name, mtu, .. } = Links::open()?.find_by_any_name(&name)?;
+        let Link { name, mtu, .. } = Links::open()?.find(&name)?;
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
         let files = Files::system();
         let near = near(&files, &name);
         let carries = connection.is_some_and(|ends| carries(&all, &name, ends));
-        let [has_ipv6, new_have_ipv6] =
+        let [has_ipv6, default_has_ipv6] =
             [name.as_str(), "default"].map(|interface| has_ipv6(&files, interface));
-        Ok(Self { interface: name, mtu, addresses, near, carries, has_ipv6, new_have_ipv6 })
+        Ok(Self { interface: name, mtu, addresses, near, carries, has_ipv6, default_has_ipv6 })
     }
 }
 

@@ -188,10 +188,10 @@ fn by_interface<T>(
     map
 }
 
-/// The kernel's rule (`dev_valid_name` in net/core/dev.c).
+/// The kernel's rule (`dev_valid_name` in net/core/dev.c), with the bound of alternative names.
 fn is_interface(name: &str) -> bool {
     let forbidden = |c: char| matches!(c, '/' | ':' | '\0') || c.is_whitespace();
-    (1..=15).contains(&name.len()) && !matches!(name, "." | "..") && !name.contains(forbidden)
+    (1..=127).contains(&name.len()) && !matches!(name, "." | "..") && !name.contains(forbidden)
 }
 
 /// CPUs: one, a list, or as the kernel writes them.
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn it_is_written_as_it_is_read() {
         let table = "[machine]\nsysctl = { \"net.ipv4.tcp_mem\" = 'a \"b\" \\c' }\ngovernor = \"performance\"\n\
-                     irq_affinity = { eth0 = [0, 2] }\nfeatures = { eth0 = { tso = false, \"rx-gro\" = true } }\n";
+                     irq_affinity = { an-alternative-name = [0, 2] }\nfeatures = { eth0 = { tso = false, \"rx-gro\" = true } }\n";
         let machine = read(table).unwrap();
         assert_eq!(read(&written(&machine)).unwrap(), machine);
         assert_eq!(written(&Machines::default()), "");
