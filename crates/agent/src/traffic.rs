@@ -82,8 +82,8 @@ impl Traffic {
         Self { endpoint, closes, interface, underlay, before, flows, kind, quotas }
     }
 
-    /// Counts how often these quotas stop it.
-    pub(crate) fn under(self, quotas: &Quotas) -> Self {
+    /// Counts how often these quotas throttle it.
+    pub(crate) fn with_quotas(self, quotas: &Quotas) -> Self {
         Self { quotas: quotas.clone(), ..self }
     }
 

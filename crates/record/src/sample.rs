@@ -127,6 +127,7 @@ pub fn guest(cpu: u32, vcpus: &[(u64, u64)]) -> HostAccount {
         pinned: true,
         io,
         underlay: None,
+        throttled: None,
     }
 }
 

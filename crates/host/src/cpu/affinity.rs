@@ -22,14 +22,14 @@ pub fn allowed_cpus() -> Vec<u32> {
 }
 
 fn online(files: &Files) -> Option<Vec<u32>> {
-    listed(&files.text("sys/devices/system/cpu/online")?)
+    nonempty_list(&files.text("sys/devices/system/cpu/online")?)
 }
 
-/// Text has room for any number of CPUs; a mask of a fixed size is refused by kernels for more. It
-/// also names CPUs that are offline.
+/// Read from text, because kernels for more CPUs refuse a mask of a fixed size. The text also lists
+/// CPUs that are offline.
 fn allowed(files: &Files) -> Vec<u32> {
     let status = files.text("proc/thread-self/status");
-    let may = status.and_then(|status| listed(field(&status, "Cpus_allowed_list")?));
+    let may = status.and_then(|status| nonempty_list(field(&status, "Cpus_allowed_list")?));
     match (may, online(files)) {
         (Some(may), Some(online)) => {
             let online: BTreeSet<u32> = online.into_iter().collect();
@@ -39,7 +39,7 @@ fn allowed(files: &Files) -> Vec<u32> {
     }
 }
 
-fn listed(text: &str) -> Option<Vec<u32>> {
+fn nonempty_list(text: &str) -> Option<Vec<u32>> {
     parse_cpu_list(text).ok().filter(|cpus| !cpus.is_empty())
 }
 

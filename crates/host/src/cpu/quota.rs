@@ -1,4 +1,4 @@
-//! Quotas of CPU time, of the groups of processes (cgroups) that this process is in.
+//! Quotas of CPU time of the groups of processes (cgroups) that this process is in.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -20,7 +20,7 @@ pub struct CpuQuota {
 }
 
 impl CpuQuota {
-    /// How many CPUs it is worth.
+    /// The number of CPUs that have as much time.
     fn cpus(self) -> f64 {
         self.runtime_us as f64 / self.period_us.max(1) as f64
     }
@@ -35,7 +35,7 @@ impl fmt::Display for CpuQuota {
     }
 }
 
-/// How often a quota stopped its group.
+/// How often the kernel throttled a group: it stopped the group until the next period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Throttled {
@@ -43,12 +43,12 @@ pub struct Throttled {
     pub quota: CpuQuota,
     /// Periods in which the group wanted CPU time.
     pub periods: u64,
-    /// Those of them in which it was stopped.
+    /// Periods in which it was throttled.
     pub throttled: u64,
 }
 
 impl Throttled {
-    /// Of the groups that both readings have, what passed of the one that was stopped most.
+    /// The change between two readings of the same groups, of the group that was throttled most.
     #[must_use]
     pub fn most(last: &[Self], first: &[Self]) -> Option<Self> {
         let passed = last.iter().zip(first).map(|(last, first)| Self {
@@ -59,7 +59,7 @@ impl Throttled {
         passed.max_by_key(|passed| passed.throttled)
     }
 
-    /// The same with what passed in another stretch of time.
+    /// The sum of two windows.
     #[must_use]
     pub fn plus(self, more: Self) -> Self {
         Self {
@@ -83,7 +83,7 @@ struct Group {
 }
 
 impl Quotas {
-    /// Finds them.
+    /// Finds those of this process.
     #[must_use]
     pub fn read() -> Self {
         Self::read_from(&Files::system())
@@ -135,7 +135,7 @@ fn quota(files: &Files, directory: &str) -> Option<CpuQuota> {
             file("quota").zip(file("period")).map(<[String; 2]>::from)
         }
     }?;
-    // `max` and `-1` are none.
+    // `max` and `-1` stand for no quota.
     Some(CpuQuota { runtime_us: runtime.parse().ok()?, period_us: period.parse().ok()? })
 }
 
@@ -152,7 +152,7 @@ fn directories(files: &Files) -> Vec<String> {
             continue;
         }
         let Some((root, at)) = mounts.lines().find_map(|line| mounted(line, is_second)) else { continue };
-        // A group outside of what is mounted here is shown as `/..`; what is mounted is above it.
+        // A group outside of the mounted tree is shown as `/..`: the tree's root stands for it.
         let below = path.strip_prefix(root.trim_end_matches('/')).filter(|below| {
             (below.is_empty() || below.starts_with('/')) && !below.split('/').any(|step| step == "..")
         });
@@ -167,7 +167,7 @@ fn directories(files: &Files) -> Vec<String> {
     all
 }
 
-/// What a line of mountinfo mounts of the groups of this version, and where.
+/// The root and the mount point of the groups of this version, if a line of mountinfo mounts them.
 fn mounted(line: &str, is_second: bool) -> Option<(&str, &str)> {
     let (before, after) = line.split_once(" - ")?;
     let mut after = after.split(' ');
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_that_was_stopped_most_counts() {
+    fn the_group_that_was_throttled_most_counts() {
         let at = |periods, throttled| Throttled {
             quota: CpuQuota { runtime_us: 20_000, period_us: 100_000 },
             periods,

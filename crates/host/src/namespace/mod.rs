@@ -69,7 +69,7 @@ pub fn new_net() -> Result<(), Error> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| net_refused(errno, &Privileges::read()))
 }
 
-/// Names what took the capabilities of a user namespace that could be made.
+/// A user namespace can be made and have no capabilities: then AppArmor is named.
 fn net_refused(errno: Errno, own: &Privileges) -> Error {
     let is_powerless = errno == Errno::EPERM && own.in_user_namespace == Some(true);
     let way_out = own.user_namespaces.apparmor().filter(|_| is_powerless).unwrap_or_else(|| {

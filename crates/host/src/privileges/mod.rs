@@ -85,7 +85,7 @@ impl UserNamespaces {
     /// Which of these settings forbids user namespaces to an ordinary user, with the remedy; `None`
     /// if none does. Seccomp filters and security modules may still forbid them: only a try tells.
     pub fn obstacle(&self) -> Option<String> {
-        let text = if !self.supported {
+        let setting = if !self.supported {
             Some("this kernel has no user namespaces (CONFIG_USER_NS); run as root")
         } else if self.max == Some(0) {
             Some(
@@ -100,9 +100,9 @@ impl UserNamespaces {
             None
         };
         // A program's own profile may allow them.
-        let is_own = |profile: &String| !ANY_PROGRAMS.iter().any(|name| profile.starts_with(name));
+        let is_own = |profile: &String| !SHARED_PROFILES.iter().any(|name| profile.starts_with(name));
         let by_apparmor = || self.apparmor().filter(|_| !self.apparmor_profile.as_ref().is_some_and(is_own));
-        text.map(str::to_owned).or_else(by_apparmor)
+        setting.map(str::to_owned).or_else(by_apparmor)
     }
 
     /// AppArmor's restriction of user namespaces, with the profile and the remedy; `None` without
@@ -120,8 +120,8 @@ impl UserNamespaces {
     }
 }
 
-/// The profiles of a program that has none of its own, outside of and inside a user namespace.
-const ANY_PROGRAMS: [&str; 2] = ["unconfined", "unprivileged_userns"];
+/// The profiles of programs without one of their own, outside of and inside a user namespace.
+const SHARED_PROFILES: [&str; 2] = ["unconfined", "unprivileged_userns"];
 
 #[cfg(test)]
 mod tests {

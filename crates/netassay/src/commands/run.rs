@@ -86,8 +86,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         false => BySide::default(),
     };
     let mut reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest(), &interrupt)?;
-    let fitting = reached.as_ref().map(|reached| reached.fitting(study)).transpose()?.flatten();
-    let study = fitting.as_ref().unwrap_or(study);
+    let shorter = reached.as_ref().map(|reached| reached.without_missing_families(study)).transpose()?;
+    let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
     if let Some(reached) = &mut reached {
         reached.check(study, &interrupt)?;
     }

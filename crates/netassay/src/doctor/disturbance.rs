@@ -132,7 +132,8 @@ fn cpus(cpus: usize) -> Finding {
 fn quota(quotas: &host::Quotas) -> Finding {
     const NAME: &str = "CPU quota";
     let Some((quota, group)) = quotas.smallest() else { return ok(NAME, "none") };
-    let what = format!("{quota} (/{group}): the kernel stops all ends on this machine when these are used");
+    let what =
+        format!("{quota} (/{group}): once it is used up, the kernel stops all ends until the next period");
     let fix = "raise it (systemctl set-property UNIT CPUQuota=, docker update --cpus), or measure outside of that cgroup";
     warn(NAME, what, fix)
 }

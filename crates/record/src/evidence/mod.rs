@@ -145,11 +145,11 @@ pub enum Evidence {
     Tcp(Tcp),
     /// An end was kept off its CPUs.
     Contended(Contended),
-    /// A quota of CPU time stopped an end.
+    /// A quota of CPU time throttled an end.
     Throttled {
         /// The end.
         side: Side,
-        /// The quota, and how often it did.
+        /// The quota, and how often.
         by: host::Throttled,
     },
     /// A side's virtual CPU waited behind threads of the run's own guests.

@@ -30,14 +30,14 @@ impl Contention {
     /// before the run's own guests.
     pub(super) fn of(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
         let waited = Waited::of(account, side);
-        Self::to_quota(side, own)
+        Self::to_quota(account, side, own)
             .or_else(|| Self::to_others(account, side, own, waited))
             .or_else(|| Self::to_guests(account, side, &waited.filter(|waited| waited.share >= LOST)?))
     }
 
-    /// A quota stops all threads of an end for the rest of a period.
-    fn to_quota(side: Side, own: &SideAccount) -> Option<Self> {
-        let by = own.window.throttled?;
+    /// A quota stops all threads of an end, or of its guest, for the rest of a period.
+    fn to_quota(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
+        let by = account.host_of_guest(side).map_or(own.window.throttled, |host| host.throttled)?;
         let lost = by.throttled as f64 / by.periods.max(1) as f64;
         let evidence = Evidence::Throttled { side, by };
         (lost >= LOST).then_some(Self { lost, label: Label::Contended, evidence })

@@ -109,14 +109,15 @@ impl ReachedHosts {
     ///
     /// # Errors
     /// What they lack, if no family remains.
-    pub(crate) fn fitting(&self, study: &Study) -> Result<Option<Study>, Failure> {
+    pub(crate) fn without_missing_families(&self, study: &Study) -> Result<Option<Study>, Failure> {
+        type FamilyOf = fn(&Condition) -> Family;
         let Some(found) = &self.found else { return Ok(None) };
         let conditions = study.plan().conditions;
         let check = |one: &Condition| self.hosts.check_addresses(found, &one.boot, one.family);
         let (lacking, why): (Vec<&Condition>, Vec<testbed::Error>) =
             conditions.iter().filter_map(|one| Some((one, check(one).err()?))).unzip();
         let Some(why) = why.into_iter().next() else { return Ok(None) };
-        let factors: [(&str, fn(&Condition) -> Family); 2] =
+        let factors: [(&str, FamilyOf); 2] =
             [("family", |one| one.family), ("underlay.family", |one| one.boot.underlay_family)];
         for (key, of) in factors {
             let is_lacking = |family: &Family| lacking.iter().any(|one| of(one) == *family);
@@ -126,8 +127,8 @@ impl ReachedHosts {
                 .partition(is_lacking);
             if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
                 say(&format!("netassay: {:?} without {key}={without}: {why}", study.name()));
-                let fitting = study.with(study.name(), change(&format!("{key}={left}"))?);
-                return fitting.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
+                let shorter = study.with(study.name(), change(&format!("{key}={left}"))?);
+                return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
             }
         }
         Err(why.into())

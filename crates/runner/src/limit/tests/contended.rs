@@ -48,6 +48,9 @@ fn a_quota_that_stopped_an_end_is_contended() {
         expect(&case, Label::Contended, words);
         case.1.transmitter.window.throttled = throttled(2);
         assert_eq!(limit(&case.0, &case.1).label, Label::Path, "{kind}");
+        let host = |throttled| HostAccount { throttled, ..guest(2, &[(100, 850)]) };
+        case.1.hosts = Some(BySide { transmitter: host(throttled(17)), receiver: host(None) });
+        expect(&case, Label::Contended, words);
     }
 }
 
