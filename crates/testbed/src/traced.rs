@@ -1,5 +1,7 @@
 //! The paths that a study traces: what is asked of the host, and what is kept of the answer.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use agent::message::Traced;
 use record::{PassedPlace, PathStep, PathTrace};
 use study::{KernelPath, Tracing, Waiting};
@@ -31,7 +33,7 @@ impl Testbed {
             asleep: reader == Waiting::Asleep,
             every: 0,
             profile: if tracing.samples(order.traffic.kind, (path, reader)) {
-                host::perf::frequency(self.exact)
+                varied(host::perf::frequency(self.exact))
             } else {
                 0
             },
@@ -44,6 +46,13 @@ impl Testbed {
         traces.extend(account.map(|account| kept(&account, path, reader)));
         result
     }
+}
+
+/// Up to a sixth less, by chance. Boots of an emulated guest repeat to the instruction: sampled at
+/// one frequency they are sampled at the same places, err alike, and do not show how far they err.
+fn varied(frequency: u32) -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    frequency - now.subsec_nanos() % (frequency / 6).max(1)
 }
 
 /// What is kept of a trace.
