@@ -136,7 +136,7 @@ pub(crate) fn lines(commands: &[Command]) -> Vec<(Option<Side>, String)> {
             lines.iter_mut().find(|(known, interface, _)| of.is_some() && (*known, *interface) == (side, of));
         match (known, command) {
             (Some((_, _, line)), Command::Feature { name, on, .. }) => {
-                line.push_str(&format!(" {} {}", text::line(name), state(*on)));
+                line.push_str(&format!(" {}", text::command([name.as_str(), state(*on)])));
             }
             _ => lines.push((side, of, command.to_string())),
         }
@@ -153,12 +153,15 @@ impl fmt::Display for Command {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Feature { interface, name, on, .. } => {
-                write!(out, "ethtool -K \"${}\" {} {}", interface.variable(), text::line(name), state(*on))
+                let switched = text::command([name.as_str(), state(*on)]);
+                write!(out, "ethtool -K \"${}\" {switched}", interface.variable())
             }
             Self::Mtu { interface, bytes, .. } => {
                 write!(out, "ip link set dev \"${}\" mtu {bytes}", interface.variable())
             }
-            Self::Sysctl { key, value, .. } => write!(out, "sysctl -w {key}={value}"),
+            Self::Sysctl { key, value, .. } => {
+                out.write_str(&text::command(["sysctl", "-w", &format!("{key}={value}")]))
+            }
         }
     }
 }
@@ -224,4 +227,18 @@ fn feature(side: Option<Side>, interface: Interface, name: &str, on: bool) -> Co
     let group = feature::GROUPS.iter().find(|group| group.short == name || group.long == name);
     let (name, shown_as) = group.map_or((name, name), |group| (group.short, group.long));
     Command::Feature { side, interface, name: name.to_owned(), shown_as: shown_as.to_owned(), on }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_feature_of_others_is_one_word_of_the_line_to_paste() {
+        let one = |name| feature(None, Interface::Traffic, name, true);
+        let commands = ["x; touch /tmp/owned", "tso", "$(id)\n"].map(one);
+        assert_eq!(commands[0].to_string(), "ethtool -K \"$IF\" 'x; touch /tmp/owned' on");
+        let line = "ethtool -K \"$IF\" 'x; touch /tmp/owned' on tso on '$(id) ' on";
+        assert_eq!(lines(&commands), [(None, line.to_owned())]);
+    }
 }

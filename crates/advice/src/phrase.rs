@@ -170,8 +170,10 @@ const MANY: u32 = 100;
 pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> {
     let more = one.more.as_ref()?;
     let time = std::time::Duration::try_from_secs_f64(more.seconds).unwrap_or_default();
-    let held = more.set.iter().map(|(name, level)| format!(" --set {name}={level}")).collect::<String>();
-    let command = format!("netassay run {}{held} --set boots={}", word(&study.name), more.boots);
+    let held = more.set.iter().map(|(name, level)| format!("{name}={level}"));
+    let set: Vec<String> = held.chain([format!("boots={}", more.boots)]).collect();
+    let set = set.iter().flat_map(|one| ["--set", one]);
+    let command = text::command(["netassay", "run", &study.name].into_iter().chain(set));
     let time = report::duration(time);
     Some(match more.detects {
         Some(size) => {
@@ -198,20 +200,6 @@ pub(crate) fn commands(one: &Recommendation) -> Vec<(String, String)> {
         }
     }
     found
-}
-
-/// A name as a word of a command: quoted where it needs to be.
-pub(crate) fn word(name: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
-    if !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain) {
-        return name.to_owned();
-    }
-    quoted(&text::line(name))
-}
-
-/// A text in single quotes of the shell.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// What a study of a single boot needs, said once; `None` for others.

@@ -3,10 +3,11 @@
 use std::fmt;
 
 use study::Side;
+use text::command;
 
 use crate::advice::Advice;
 use crate::command::Command;
-use crate::phrase::{self, quoted};
+use crate::phrase;
 use crate::planned::Setting;
 
 /// A text of others in a comment: one line.
@@ -78,7 +79,7 @@ impl Advice {
                     text.extend(one.reasons.iter().map(|reason| format!("    {}\n", Comment(reason))));
                     // The user must see it, not only the reader of the script.
                     let needs = one.needs.iter();
-                    text.extend(needs.map(|need| format!("    printf '%s\\n' {}\n", quoted(need))));
+                    text.extend(needs.map(|need| format!("    {}\n", command(["printf", "%s\\n", need]))));
                 }
                 said = &one.reasons;
                 if let Some(why) = &one.against {
@@ -122,18 +123,14 @@ impl Calls {
 }
 
 /// A command as a call of the script's functions, every word quoted.
-fn call(command: &Command) -> String {
-    match command {
+fn call(one: &Command) -> String {
+    match one {
         Command::Feature { interface, name, shown_as, on, .. } => format!(
-            "feature \"${}\" {} {} {}",
+            "feature \"${}\" {}",
             interface.variable(),
-            quoted(&text::line(name)),
-            quoted(&text::line(shown_as)),
-            if *on { "on" } else { "off" }
+            command([name.as_str(), shown_as, if *on { "on" } else { "off" }])
         ),
         Command::Mtu { interface, bytes, .. } => format!("mtu \"${}\" {bytes}", interface.variable()),
-        Command::Sysctl { key, value, .. } => {
-            format!("kernel {} {}", quoted(key), quoted(&text::line(value)))
-        }
+        Command::Sysctl { key, value, .. } => command(["kernel", key, value]),
     }
 }

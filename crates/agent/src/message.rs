@@ -411,6 +411,7 @@ pub enum Answer {
     /// To [`Request::FindInterface`].
     Interface {
         /// Its name.
+        #[serde(deserialize_with = "words::names::interfaces")]
         name: String,
     },
     /// To [`Request::Watch`].

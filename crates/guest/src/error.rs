@@ -20,7 +20,8 @@ pub enum Error {
     /// There is no kernel that is called so.
     #[error(
         "no kernel {0:?}: neither a file, nor a directory with boot/vmlinuz-*, nor a fetched package (`netassay kernel list` \
-         shows those; `netassay kernel fetch {0}` may download it)"
+         shows those; `{fetch}` may download it)",
+        fetch = text::command(["netassay", "kernel", "fetch", .0])
     )]
     NoKernel(String),
     /// The file is no kernel image.

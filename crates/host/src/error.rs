@@ -15,7 +15,7 @@ use crate::kernel::netlink::Failure;
 pub enum Error {
     /// A name that no interface can have.
     #[error(
-        "{name:?} cannot be the name of an interface: 1 to 15 bytes, not '.' or '..', without '/', ':' and white space"
+        "{name:?} cannot be the name of an interface: 1 to 15 bytes, not '.' or '..' and not '-' at its beginning, without '/', ':', white space and control characters"
     )]
     InterfaceName {
         /// The name as given.

@@ -1,15 +1,18 @@
-//! Files that a user names: reading them ends, in bounded memory, whatever they are.
+//! Files that a user names, and those that netassay names beside them: reading them ends, in
+//! bounded memory, whatever they are, and writing one reaches no other file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::io::{self, ErrorKind, Read, Write as _};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::process;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::unistd::geteuid;
 
 /// How long a pipe may be without a writer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -59,9 +62,106 @@ fn open_pipe(path: &Path, patience: Duration) -> io::Result<File> {
     })
 }
 
+/// What may stand in the place of a file that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// Nothing.
+    Nothing,
+    /// A regular file of this user: others can guess the name.
+    Own,
+    /// What the user named by `-o`: a link is followed, a pipe or a device is written to. Not what
+    /// another user put into a directory that others may write.
+    Named,
+}
+
+/// Writes a file. It is made under another name first, so that a reader finds the old file or the
+/// whole new one.
+///
+/// # Errors
+/// The kernel's error; `PermissionDenied` for what may not be written over, `InvalidInput` for a
+/// database.
+pub fn write(path: &Path, bytes: &[u8], over: Over) -> io::Result<()> {
+    let mut place = path.to_owned();
+    match over {
+        Over::Nothing => return File::create_new(path)?.write_all(bytes),
+        Over::Own => check_own(path)?,
+        Over::Named => {
+            refuse_planted(path)?;
+            match fs::metadata(path) {
+                Ok(about) if about.is_dir() => return Err(Errno::EISDIR.into()),
+                Ok(about) if !about.is_file() => {
+                    return OpenOptions::new().write(true).open(path)?.write_all(bytes);
+                }
+                Ok(_) => place = path.canonicalize()?,
+                Err(_) => {}
+            }
+        }
+    }
+    if is_database(&place) {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is a database: name another file"));
+    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let aside = place.with_file_name(format!(".netassay-{}-{}.tmp", process::id(), since.as_nanos()));
+    let mut file = File::create_new(&aside)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&aside, &place));
+    if written.is_err() {
+        let _ = fs::remove_file(&aside);
+    }
+    written
+}
+
+/// Refuses what another user put into a directory that others may write, such as `/tmp`. A link
+/// there may lead to any file, and a pipe may have no reader. The directory's owner is trusted.
+///
+/// # Errors
+/// `PermissionDenied`.
+pub fn refuse_planted(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = fs::metadata(parent.unwrap_or(Path::new(".")));
+    let (Ok(about), Ok(directory)) = (fs::symlink_metadata(path), directory) else { return Ok(()) };
+    // A group may share regular files.
+    let others = if about.is_file() { 0o002 } else { 0o022 };
+    if directory.mode() & others == 0 || [geteuid().as_raw(), directory.uid()].contains(&about.uid()) {
+        return Ok(());
+    }
+    Err(refusal(&format!("{}, in a directory that others may write", belongs(&about))))
+}
+
+/// Refuses everything but a regular file of this user, and nothing.
+fn check_own(path: &Path) -> io::Result<()> {
+    let about = match fs::symlink_metadata(path) {
+        Ok(about) => about,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    match about.file_type() {
+        kind if kind.is_dir() => Err(Errno::EISDIR.into()),
+        kind if kind.is_symlink() => Err(refusal("it is a symbolic link")),
+        kind if !kind.is_file() => Err(refusal("it is no regular file")),
+        _ if about.uid() != geteuid().as_raw() => Err(refusal(&belongs(&about))),
+        _ => Ok(()),
+    }
+}
+
+fn belongs(about: &fs::Metadata) -> String {
+    format!("it belongs to another user (number {})", about.uid())
+}
+
+fn refusal(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::PermissionDenied, format!("{why}: name another file, or remove it"))
+}
+
+/// Whether a file begins as those of SQLite do (<https://sqlite.org/fileformat.html>, section 1.3).
+fn is_database(path: &Path) -> bool {
+    let mut begin = [0; 16];
+    let read = open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == *b"SQLite format 3\0"
+}
+
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+    use std::path::PathBuf;
 
     use nix::sys::stat::Mode;
     use nix::unistd::mkfifo;
@@ -125,5 +225,96 @@ mod tests {
             });
             assert_eq!(read(&path, 100_000).unwrap_err().kind(), ErrorKind::FileTooLarge);
         });
+    }
+
+    /// A directory that everybody may write, as `/tmp` is, with a file beside it that nobody else
+    /// may reach.
+    fn shared() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let directory = tempfile::tempdir().unwrap();
+        let (shared, precious) = (directory.path().join("shared"), directory.path().join("precious"));
+        fs::create_dir(&shared).unwrap();
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+        fs::write(&precious, "precious").unwrap();
+        (directory, shared.join("quick-1.html"), precious)
+    }
+
+    /// Puts something into the place of a file.
+    type Plant = fn(&Path, &Path);
+
+    /// What another user may put there, and why it is refused.
+    const PLANTS: [(&str, Plant); 5] = [
+        ("it is a symbolic link", |path, precious| symlink(precious, path).unwrap()),
+        ("it is a symbolic link", |path, _| symlink("nowhere", path).unwrap()),
+        ("it is no regular file", |path, _| mkfifo(path, Mode::S_IRWXU).unwrap()),
+        ("it is no regular file", |path, _| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
+        ("Is a directory", |path, _| fs::create_dir(path).unwrap()),
+    ];
+
+    #[test]
+    fn a_name_that_others_can_guess_leads_to_no_other_file_and_blocks_nobody() {
+        let (directory, path, precious) = shared();
+        let left = || fs::read_dir(path.parent().unwrap()).unwrap().count();
+        for (why, plant) in PLANTS {
+            plant(&path, &precious);
+            for over in [Over::Own, Over::Nothing] {
+                let error = write(&path, b"new", over).unwrap_err().to_string();
+                assert!(over == Over::Nothing || error.contains(why), "{error}");
+            }
+            assert_eq!((fs::read_to_string(&precious).unwrap().as_str(), left()), ("precious", 1));
+            assert!(!directory.path().join("shared/nowhere").exists());
+            fs::remove_file(&path).or_else(|_| fs::remove_dir(&path)).unwrap();
+        }
+        // Another name of a file of ours: the name is replaced, and the file stays.
+        fs::hard_link(&precious, &path).unwrap();
+        write(&path, b"new", Over::Own).unwrap();
+        write(&path, b"newer", Over::Own).unwrap();
+        assert_eq!(
+            (fs::read(&path).unwrap(), fs::read(&precious).unwrap()),
+            (b"newer".to_vec(), b"precious".to_vec())
+        );
+        assert_eq!(left(), 1);
+    }
+
+    #[test]
+    fn what_another_user_put_into_a_shared_directory_is_not_used() {
+        if !geteuid().is_root() {
+            let _ = writeln!(io::stderr(), "SKIPPED: another user's files: only root gives files away");
+            return;
+        }
+        let (_directory, path, precious) = shared();
+        let regular: Plant = |path, _| fs::write(path, "theirs").unwrap();
+        for (_, plant) in PLANTS.into_iter().chain([("", regular)]) {
+            plant(&path, &precious);
+            lchown(&path, Some(65534), None).unwrap();
+            for over in [Over::Own, Over::Named] {
+                let error = write(&path, b"new", over).unwrap_err();
+                let is_directory = error.kind() == ErrorKind::IsADirectory;
+                assert!(is_directory || error.kind() == ErrorKind::PermissionDenied, "{error}");
+            }
+            assert_eq!(fs::read(&precious).unwrap(), b"precious");
+            fs::remove_file(&path).or_else(|_| fs::remove_dir(&path)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_file_that_the_user_named_is_what_the_user_made_of_it() {
+        let (directory, path, precious) = shared();
+        symlink(&precious, &path).unwrap();
+        write(&path, b"new", Over::Named).unwrap();
+        assert_eq!(fs::read(&precious).unwrap(), b"new");
+        assert!(path.is_symlink());
+        write(Path::new("/dev/null"), b"new", Over::Named).unwrap();
+        let pipe = directory.path().join("pipe");
+        mkfifo(&pipe, Mode::S_IRWXU).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| write(&pipe, b"through", Over::Named).unwrap());
+            assert_eq!(read(&pipe, 100).unwrap(), b"through");
+        });
+        let database = directory.path().join("database");
+        fs::write(&database, b"SQLite format 3\0...").unwrap();
+        for over in [Over::Own, Over::Named] {
+            assert_eq!(write(&database, b"new", over).unwrap_err().kind(), ErrorKind::InvalidInput);
+            assert_eq!(write(directory.path(), b"new", over).unwrap_err().kind(), ErrorKind::IsADirectory);
+        }
     }
 }

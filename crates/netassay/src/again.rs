@@ -2,8 +2,6 @@
 
 use std::{env, iter};
 
-use text::shell_word;
-
 /// This process's command line, as words for a shell.
 pub(crate) fn command() -> String {
     joined(given())
@@ -19,7 +17,8 @@ fn given() -> impl Iterator<Item = String> {
 }
 
 fn joined(given: impl Iterator<Item = String>) -> String {
-    iter::once("netassay".to_owned()).chain(given.map(|word| shell_word(&word))).collect::<Vec<_>>().join(" ")
+    let words: Vec<String> = iter::once("netassay".to_owned()).chain(given).collect();
+    text::command(words.iter().map(String::as_str))
 }
 
 fn written(given: impl Iterator<Item = String>) -> String {

@@ -11,10 +11,10 @@ mod here;
 mod machine;
 mod output;
 mod refusals;
-mod replace;
 mod signals;
 mod terminal;
 mod turn;
+mod written;
 
 use std::process::ExitCode;
 

@@ -1,10 +1,7 @@
 //! Standard output: data only.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-use std::process;
 
 use anstream::{AutoStream, ColorChoice};
 use report::Layout;
@@ -72,27 +69,6 @@ fn but_colours(page: &str, colours: &[String]) -> String {
         }
     }
     harmless
-}
-
-/// Writes a file beside its place and then moves it there, so that no reader and no interruption
-/// finds half of it.
-pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |source| Failure::Write { path: path.to_owned(), source };
-    let no_name = || failed(io::Error::new(io::ErrorKind::InvalidInput, "it is no name of a file"));
-    let mut aside = OsString::from(".");
-    aside.push(path.file_name().ok_or_else(no_name)?);
-    aside.push(format!(".{}", process::id()));
-    let aside = path.with_file_name(aside);
-    let written = File::create_new(&aside).and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&aside, path)
-    });
-    written.map_err(|source| {
-        // Not of another process, whose number is another.
-        let _ = fs::remove_file(&aside);
-        failed(source)
-    })
 }
 
 /// A file's name on one line.

@@ -81,7 +81,7 @@ fn every_format_has_the_recommendation() {
     let md = found(&["1", "--format", "md"]);
     assert!(md.contains("| tcp_stream | throughput | tso on | transmitter | +33"), "{md}");
     let sh = found(&["--format", "sh"]);
-    assert!(sh.starts_with("#!/bin/sh\n") && sh.contains("'tso'"), "{sh}");
+    assert!(sh.starts_with("#!/bin/sh\n") && sh.contains("feature \"$IF\" tso "), "{sh}");
     let json: Value = serde_json::from_str(&found(&["1", "--format", "json"])).unwrap();
     let one = &json["studies"][0]["under"][0]["recommendations"][0][1][0];
     assert_eq!(

@@ -93,8 +93,10 @@ fn database(bench: &Bench) {
     for boot in 1..=2 {
         let mut environment = sample::environment();
         environment.notes.push(Note::NotSteered(HOSTILE.into()));
-        environment.transmitter.sysctls.extend([(HOSTILE.into(), HOSTILE.into())]);
-        environment.transmitter.interfaces.extend([(HOSTILE.into(), Some(sample::interface(HOSTILE)))]);
+        environment.transmitter.sysctls.extend([("net.core.rmem_max".into(), HOSTILE.into())]);
+        let mut interface = sample::interface("eth0");
+        (interface.driver, interface.link.kind) = (Some(HOSTILE.into()), Some(HOSTILE.into()));
+        environment.transmitter.interfaces.extend([("eth0".into(), Some(interface))]);
         let row = store.begin_boot(study, boot, &environment).unwrap();
         for (position, condition) in [0, 1, 0, 1].into_iter().enumerate() {
             let values = vec![

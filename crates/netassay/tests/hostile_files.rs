@@ -4,8 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
+#[path = "common/studies.rs"]
+mod studies;
 
 use std::fs;
+use std::os::unix::fs::{lchown, symlink};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -145,6 +148,45 @@ fn an_endless_database_is_refused_by_every_command_that_reads_one() {
                 said.contains("netassay.db is not a database of netassay (its view \"study\" is not"),
                 "{arguments:?}: {said}"
             );
+        }
+    }
+}
+
+/// Commands that write a file, and that file.
+const WRITERS: [(&[&str], &str); 7] = [
+    (&["report"], "quick-3.html"),
+    (&["report", "--format", "md"], "quick-3.md"),
+    (&["new", "mine"], "mine.toml"),
+    (&["pack", "1", "-o", "packed.db"], "packed.db"),
+    (&["export", "--format", "stat", "--out", "."], "STAT"),
+    (&["export", "--format", "csv", "--out", "out.csv"], "out.csv"),
+    (&["history", "-o", "history.svg"], "history.svg"),
+];
+
+#[test]
+fn what_others_lay_in_the_place_of_a_file_is_neither_written_nor_waited_for() {
+    let bench = Bench::new();
+    studies::three(&bench);
+    fs::write(bench.path("precious"), "precious").unwrap();
+    expect(&bench.run(&["export", "--format", "stat", "--out", "stat"]), 0);
+    let first = fs::read_dir(bench.path("stat")).unwrap().next().unwrap().unwrap().file_name();
+    for (arguments, name) in WRITERS {
+        let place = bench.path(if name == "STAT" { first.to_str().unwrap() } else { name });
+        for is_link in [true, false] {
+            if is_link {
+                symlink("precious", &place).unwrap();
+            } else {
+                assert!(Command::new("mkfifo").arg(&place).status().unwrap().success());
+            }
+            // What the user made there would be what the user means.
+            if arguments[0] == "history" && lchown(&place, Some(65534), None).is_err() {
+                fs::remove_file(&place).unwrap();
+                continue;
+            }
+            let said = refusal(&bench, &bench.netassay(arguments), 3);
+            assert!(said.contains(place.file_name().unwrap().to_str().unwrap()), "{arguments:?}: {said}");
+            assert_eq!(fs::read_to_string(bench.path("precious")).unwrap(), "precious", "{arguments:?}");
+            fs::remove_file(&place).unwrap();
         }
     }
 }

@@ -168,8 +168,8 @@ fn places_that_cannot_hold_a_report_are_refused_in_words() {
     fs::create_dir(bench.path("directory")).unwrap();
     let before = fs::read(bench.path("netassay.db")).unwrap();
     for (target, code, words) in [
-        ("directory", 2, "directory is a directory: name a file in it with --output"),
-        ("netassay.db", 2, "netassay.db is the database: name another file with --output"),
+        ("directory", 2, "directory is a directory: name a file in it"),
+        ("netassay.db", 2, "cannot write netassay.db: it is a database: name another file"),
         ("missing/report.html", 3, "cannot write missing/report.html: No such file or directory"),
     ] {
         let output = bench.run(&["report", "-o", target]);

@@ -39,9 +39,8 @@ pub struct Reached {
     /// The signs of life for it.
     signs: Option<Signs>,
     control: Control,
+    /// The directory of the program and of files, which goes with the connection.
     directory: String,
-    /// The directory of what goes with the connection, also where the program is kept.
-    files: String,
     /// Whether it unpacks what is compressed by gzip.
     packed: bool,
     /// The sums of the files that are there.
@@ -152,16 +151,12 @@ impl Reached {
                 ours: binary.architecture.to_owned(),
             });
         }
-        let third = session.line(deadline, TO_ANSWER, interrupt)?;
-        let files = third.strip_prefix("files ").filter(|path| path.starts_with('/'));
-        let files = files.ok_or_else(|| strange(&host, &third))?.to_owned();
         let mut reached = Self {
             launcher: launcher.clone(),
             keeper: session.process,
             signs: None,
             control,
             directory: answer.directory,
-            files,
             packed: answer.packed,
             brought: Mutex::default(),
             rights: answer.rights,
@@ -171,7 +166,7 @@ impl Reached {
             sent: 0,
         };
         if !answer.has {
-            reached.sent = reached.send(&binary.file, (&reached.directory, "netassay"), interrupt)?;
+            reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
         }
         let signs = session.input.map(|input| Signs::give(input, stay.lease / 3)).transpose();
         let program = launcher.to_string();
@@ -209,27 +204,22 @@ impl Reached {
     /// The host does not take it.
     pub fn bring(&self, plain: Vec<u8>, interrupt: &Interrupt) -> Result<String, Error> {
         let file = Sent::of(plain);
-        let path = format!("{}/{}", self.files, file.sum);
+        let path = format!("{}/{}", self.directory, file.sum);
         // Held while it is sent: another one that brings the same waits.
         let mut brought = self.brought.lock().unwrap_or_else(PoisonError::into_inner);
         if !brought.contains(&file.sum) {
-            self.send(&file, (&self.files, &file.sum), interrupt)?;
+            self.send(&file, &file.sum, interrupt)?;
             brought.insert(file.sum);
         }
         Ok(path)
     }
 
     /// Sends a file, and tells the bytes on the way.
-    fn send(
-        &self,
-        file: &Sent,
-        (directory, name): (&str, &str),
-        interrupt: &Interrupt,
-    ) -> Result<u64, Error> {
+    fn send(&self, file: &Sent, name: &str, interrupt: &Interrupt) -> Result<u64, Error> {
         let host = self.launcher.to_string();
         let packed = self.packed;
         let form = if packed { "yes" } else { "no" };
-        let arguments = [directory, file.sum.as_str(), form, name];
+        let arguments = [self.directory.as_str(), &file.sum, form, name];
         let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
         let mut session = Session::start(&host, command)?;
         let input = session.input.take();

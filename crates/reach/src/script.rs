@@ -1,15 +1,36 @@
 //! What a host is asked to do before there is an agent: POSIX shell, and programs that BusyBox has
 //! too.
 
-/// Looks for a place that programs can be run from, and reports it; once the program is there,
-/// waits for the end of its lease, and removes the place. `$1`: the program's SHA-256; `$2`: `keep`
-/// for a place that outlives the connection; `$3`: the lease, as the program reads it.
+/// Makes a place that programs can be run from, and reports it; once the program is there, waits
+/// for the end of its lease, and removes the place. `$1`: the program's SHA-256; `$2`: `keep` for a
+/// program that outlives the connection; `$3`: the lease, as the program reads it.
+///
+/// A kept program is copied into the place, and only what its SHA-256 was compared of is run. It is
+/// kept only where nobody but the login and root can have put it: `own` asks for the owner and the
+/// mode of every directory on the way, as it is named and as it is.
 ///
 /// It answers `netassay ARCHITECTURE USER-ID CAPABILITIES HAS PACKED SUDO DIRECTORY`, then the
-/// addresses of the connection as ssh tells them, then the directory of what never outlives it.
+/// addresses of the connection as ssh tells them.
 pub(crate) const KEEP: &str = r#"
 umask 077
+u=$(id -u) g=$(id -g)
 runs() { t=$(mktemp "$1/try.XXXXXX" 2>/dev/null) || return 1; printf '#!/bin/sh\n' > "$t" && chmod 700 "$t" && "$t" 2>/dev/null; r=$?; rm -f "$t"; return $r; }
+own() {
+  p=$1
+  while [ -n "$p" ]; do
+    if [ -e "$p" ] || [ -L "$p" ]; then
+      set -- $(ls -ldn "$p")
+      why="$p belongs to user $3"; [ "$3" = 0 ] || [ "$3" = "$u" ] || return 1
+      why="others may write $p"
+      case $1 in
+        l*|?????????[tT]*) ;;
+        ????????w*) return 1 ;;
+        ?????w*) [ "$4" = "$g" ] || return 1 ;;
+      esac
+    fi
+    p=${p%/*}
+  done
+}
 f=
 for p in "$TMPDIR" /tmp /var/tmp /dev/shm "$HOME"; do
   [ -n "$p" ] && f=$(mktemp -d "$p/netassay.XXXXXXXXXX" 2>/dev/null) || continue
@@ -17,28 +38,36 @@ for p in "$TMPDIR" /tmp /var/tmp /dev/shm "$HOME"; do
   rmdir "$f"; f=
 done
 [ -n "$f" ] || { echo "no directory is writable and lets programs run: tried TMPDIR, /tmp, /var/tmp, /dev/shm and HOME" >&2; exit 1; }
-trap 'rm -rf "$f"' EXIT
+k= part=
+trap 'rm -rf "$f" ${part:+"$part"}' EXIT
 trap 'exit 1' HUP INT TERM
-d=$f
 if [ "$2" = keep ]; then
-  d=${XDG_CACHE_HOME:-$HOME/.cache}/netassay/agents/$1
-  mkdir -p "$d" && chmod 700 "$d" && runs "$d" || { echo "cannot keep a program in $d" >&2; exit 1; }
+  k=${XDG_CACHE_HOME:-$HOME/.cache}/netassay/agents/$1
+  case $k in
+    /*) own "$k" && why="it cannot be made" && mkdir -p "$k" && r=$(cd "$k" && pwd -P) && own "$r" ;;
+    *) why="the path does not begin with /"; false ;;
+  esac || { echo "cannot keep netassay in $k: $why; set XDG_CACHE_HOME to a directory of this login's own, or leave out --keep-agent" >&2; exit 1; }
+  k=$r
+  [ -f "$k/netassay" ] && cp "$k/netassay" "$f/netassay"
 fi
-has=no; printf '%s  %s\n' "$1" "$d/netassay" | sha256sum -c >/dev/null 2>&1 && has=yes
+has=no; printf '%s  %s\n' "$1" "$f/netassay" | sha256sum -c >/dev/null 2>&1 && chmod 700 "$f/netassay" && has=yes
 packed=no; command -v gzip >/dev/null 2>&1 && packed=yes
-sudo=no; [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null && sudo=yes; }
+sudo=no; [ "$u" = 0 ] || { command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null && sudo=yes; }
 caps=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status 2>/dev/null)
-printf 'netassay %s %s %s %s %s %s %s\n' "$(uname -m)" "$(id -u)" "${caps:-unknown}" $has $packed $sudo "$d"
+printf 'netassay %s %s %s %s %s %s %s\n' "$(uname -m)" "$u" "${caps:-unknown}" $has $packed $sudo "$f"
 printf 'connection %s\n' "$SSH_CONNECTION"
-printf 'files %s\n' "$f"
 read -r word
-[ "$word" = hold ] && "$d/netassay" hold "$3"
+[ "$word" = hold ] || exit 0
+if [ -n "$k" ] && [ $has = no ] && part=$(mktemp "$k/part.XXXXXX"); then
+  cp "$f/netassay" "$part" && chmod 700 "$part" && mv -f "$part" "$k/netassay"
+fi
+"$f/netassay" hold "$3"
 exit 0
 "#;
 
 /// Takes a file from its input into the directory `$1` under the name `$4`, and compares its
 /// SHA-256 with `$2` before it has that name, and can be run. `$3`: `yes` if it comes compressed by
-/// gzip. The part that has arrived has a name of its own: two hosts may share the directory.
+/// gzip. The part that has arrived has a name of its own.
 pub(crate) const TAKE: &str = r#"
 umask 077
 p=$(mktemp "$1/part.XXXXXX") || exit 1

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
+use words::names::check_interface;
 
 use crate::launcher::Launcher;
 
@@ -24,9 +25,6 @@ pub struct HostSpec {
 pub struct SpecError {
     why: String,
 }
-
-/// The kernel's bound of an interface's alternative name, without its final zero (`ALTIFNAMSIZ`).
-const LONGEST_INTERFACE: usize = 127;
 
 /// The longest name of a host (RFC 1035, section 2.3.4), with room for a user.
 const LONGEST: usize = 255 + 64;
@@ -88,15 +86,6 @@ fn check_destination(destination: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn check_interface(name: &str) -> Result<(), String> {
-    let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '/' | ':');
-    if name.is_empty() || name.len() > LONGEST_INTERFACE || !name.chars().all(plain) || name.starts_with('-')
-    {
-        return Err(format!("{:?} cannot be the name of an interface", text::reason(name)));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -139,7 +128,7 @@ mod tests {
             if let Ok((destination, interface)) = read(&text) {
                 prop_assert!(!destination.starts_with('-') && text::is_plain(&destination));
                 prop_assert!(!destination.contains([' ', '\'', '"', '$', ';', '`', '\\']));
-                prop_assert!(interface.is_none_or(|name| !name.is_empty() && name.len() <= LONGEST_INTERFACE));
+                prop_assert!(interface.is_none_or(|name| !name.is_empty() && name.len() <= 127));
             }
         }
     }

@@ -67,6 +67,7 @@ pub enum Setting {
     /// A feature of the interface.
     Feature {
         /// Its kernel name.
+        #[serde(deserialize_with = "words::names::features")]
         name: String,
         /// `None`: as the testbed was built.
         asked: Option<bool>,

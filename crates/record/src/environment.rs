@@ -49,6 +49,7 @@ pub struct NamedMachine {
     /// Its name as the user gave it: `root@a`.
     pub host: String,
     /// The interface that carries the traffic, or the tunnel.
+    #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
     /// What was changed of it for the study, beside the switches of its conditions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

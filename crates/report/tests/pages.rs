@@ -113,20 +113,26 @@ fn a_program_on_the_path_and_a_switch_that_was_not_applied_are_named() {
     for (condition, level) in [(1, "lro"), (2, "receiver.large-receive-offload")] {
         stored.plan.conditions[condition].levels.push((level.to_owned(), "on".to_owned()));
     }
+    let merged = |label: &str| study::Dropped { label: label.to_owned(), why: "it is as `a`".to_owned() };
+    stored.plan.merged = vec![merged("tso=off")];
     let told = text(&stored);
-    let is_told = |line: &&str| line.starts_with("Not applied: ") || line.starts_with("Answer: ");
-    let told: Vec<&str> = told.lines().filter(is_told).take(3).collect();
+    let is_told = |line: &&str| line.starts_with("Not ") || line.starts_with("Answer: ");
+    let told: Vec<&str> = told.lines().filter(is_told).take(4).collect();
     let why = "stays off: the driver does not let it be switched [fixed].";
     assert_eq!(
-        told[..2],
+        told[..3],
         [
             format!("Not applied: ipv4 offloads=none: rx-lro at the transmitter {why}"),
             format!(
                 "Not applied: ipv4 offloads=none and ipv6 offloads=default: rx-lro at the receiver {why}"
             ),
+            "Not measured: tso=off: it is as `a`.".to_owned(),
         ]
     );
-    assert!(told[2].starts_with("Answer: "), "{told:?}");
+    assert!(told[3].starts_with("Answer: "), "{told:?}");
+    stored.plan.merged = ["a", "b", "c", "d"].map(merged).into();
+    let several = "\nNot measured: 4 conditions that read back as the same state as others.\n";
+    assert!(text(&stored).contains(several), "{}", text(&stored));
 }
 
 #[test]

@@ -95,6 +95,14 @@ pub enum StoreError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// Another user put something into the place of the database, or of its log.
+    #[error("cannot use {path}: {source}")]
+    Planted {
+        /// The database, or a file beside it.
+        path: PathBuf,
+        /// What it is.
+        source: io::Error,
+    },
     /// The file system is full. What was recorded before is safe.
     #[error(
         "the disk is full: {path} could not take another write; everything recorded before it is safe. \

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use host::named::refuse_planted;
 use nix::fcntl::OFlag;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
@@ -74,6 +75,11 @@ pub(crate) fn for_packing(path: &Path) -> Result<(Opened, Place), StoreError> {
 }
 
 fn for_writing(place: Place) -> Result<(Opened, Place), StoreError> {
+    // SQLite would follow what stands there: a link, or a journal with pages of others.
+    let beside = ["", "-wal", "-shm", "-journal"].map(|ending| beside(&place.real, ending));
+    for path in beside.iter().chain([&place.named]) {
+        refuse_planted(path).map_err(|source| StoreError::Planted { path: path.clone(), source })?;
+    }
     let deadline = Instant::now() + BUSY_TIMEOUT;
     loop {
         match set_up(&place) {

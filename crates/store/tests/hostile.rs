@@ -5,11 +5,16 @@
 
 mod support;
 
+use std::fs::Permissions;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use netassay_store::{Store, StoreError, StudyId, StudyStatus};
+use netassay_store::{NewStudy, Store, StoreError, StudyId, StudyStatus};
+use record::{Environment, NamedMachine};
 use rusqlite::Connection;
+use study::{BySide, Effective, Settled};
 use support::{environment, run, study, warmup};
 
 /// A well-made database with one study, then changed by these statements of SQL.
@@ -154,4 +159,117 @@ fn a_journal_that_names_another_file_does_not_get_it_deleted() {
         let error = result.unwrap_err().to_string();
         assert!(error.contains("its journal names another file, which SQLite would delete"), "{error}");
     }
+}
+
+/// A change of a study and its environment before they are stored.
+type Plant = fn(&mut NewStudy, &mut Environment);
+
+#[test]
+fn names_that_could_be_commands_are_refused_where_they_are_read() {
+    const COMMAND: &str = "x; touch /tmp/owned";
+    fn interface(features: bool) -> Option<host::InterfaceEnvironment> {
+        let mut interface = record::sample::interface(if features { "eth0" } else { COMMAND });
+        let state = host::FeatureState { active: true, wanted: true, changeable: true };
+        interface.features = features.then(|| [(COMMAND.to_owned(), state)].into());
+        Some(interface)
+    }
+    fn machine(interface: &str, target: serde_json::Value) -> Option<BySide<NamedMachine>> {
+        let change = serde_json::json!({"number": 1, "target": {"mtu": {"interface": "eth0"}}, "before": "1", "after": "2"});
+        let mut change: host::journal::Change = serde_json::from_value(change).unwrap();
+        change.target = serde_json::from_value(target).unwrap();
+        let one = NamedMachine { host: "a".into(), interface: interface.into(), changed: vec![change] };
+        Some(BySide { transmitter: one.clone(), receiver: one })
+    }
+    let plants: [(&str, Plant); 9] = [
+        ("a feature", |study, _| {
+            study.plan.conditions[0].transmitter.features.insert(COMMAND.into(), true);
+        }),
+        ("a feature", |study, _| {
+            let active = [(COMMAND.to_owned(), true)].into();
+            let (refused, follow_on, device, tuning) = Default::default();
+            let settled = Settled { mtu: 1500, active, refused, follow_on, device, tuning };
+            let one = Effective { transmitter: settled, receiver: None, underlay: None, fragments: None };
+            study.plan.effective = vec![one; study.plan.conditions.len()];
+        }),
+        ("a sysctl", |study, _| {
+            study.plan.conditions[0].receiver.tuning.sysctl.insert(COMMAND.into(), "1".into());
+        }),
+        ("a sysctl", |_, environment| {
+            environment.transmitter.sysctls.insert(COMMAND.into(), "1".into());
+        }),
+        ("an interface", |_, environment| {
+            environment.transmitter.interfaces.insert(COMMAND.into(), None);
+        }),
+        ("an interface", |_, environment| {
+            environment.transmitter.interfaces.insert("eth0".into(), interface(false));
+        }),
+        ("a feature", |_, environment| {
+            environment.transmitter.interfaces.insert("eth0".into(), interface(true));
+        }),
+        ("an interface", |_, environment| {
+            environment.machines = machine(COMMAND, serde_json::json!({"governor": {"cpu": 0}}));
+        }),
+        ("a sysctl", |_, environment| {
+            environment.machines = machine("eth0", serde_json::json!({"sysctl": {"name": COMMAND}}));
+        }),
+    ];
+    for (what, plant) in plants {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("packed.db");
+        let mut store = Store::open(&path).unwrap();
+        let (mut study, mut environment) = (study(), environment());
+        plant(&mut study, &mut environment);
+        let id = store.begin_study(&study).unwrap();
+        let boot = store.begin_boot(id, 1, &environment).unwrap();
+        store.record_run(boot, &run(1, 0)).unwrap();
+        store.finish_study(id, StudyStatus::Complete).unwrap();
+        let words = format!("`{COMMAND}` cannot be the name of {what}");
+        let error = store.load(id).unwrap_err().to_string();
+        assert!(error.contains(&words), "{error}");
+        // Nor does it come out of a packed file, or go into one.
+        let mut target = Store::open(directory.path().join("to.db")).unwrap();
+        assert!(target.unpack(&store).unwrap_err().to_string().contains(&words), "{what}");
+        assert!(store.pack(&[id], &directory.path().join("new.db"), None).is_err(), "{what}");
+    }
+}
+
+#[test]
+fn nothing_is_recorded_over_what_another_user_put_into_a_shared_directory() {
+    if !nix::unistd::geteuid().is_root() {
+        let _ = writeln!(std::io::stderr(), "SKIPPED: another user's files: only root gives files away");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let shared = directory.path().join("shared");
+    std::fs::create_dir(&shared).unwrap();
+    std::fs::set_permissions(&shared, Permissions::from_mode(0o1777)).unwrap();
+    let (path, own) = (shared.join("netassay.db"), directory.path().join("own.db"));
+    // A link leads to a study of ours, or to an empty file of ours, which could become a database.
+    changed(&own, "");
+    for (name, target) in [
+        ("netassay.db", Some("own.db")),
+        ("netassay.db", Some("empty")),
+        ("netassay.db", None),
+        ("netassay.db-wal", None),
+        ("netassay.db-shm", None),
+        ("netassay.db-journal", None),
+    ] {
+        std::fs::write(directory.path().join("empty"), "").unwrap();
+        if name != "netassay.db" {
+            drop(Store::open(&path).unwrap());
+        }
+        let place = shared.join(name);
+        match target {
+            Some(target) => std::os::unix::fs::symlink(directory.path().join(target), &place).unwrap(),
+            None => std::fs::write(&place, "").unwrap(),
+        }
+        std::os::unix::fs::lchown(&place, Some(65534), None).unwrap();
+        let error = Store::open(&path).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains("belongs to another user (number 65534)"), "{error}");
+        assert_eq!(std::fs::metadata(directory.path().join("empty")).unwrap().len(), 0);
+        for left in std::fs::read_dir(&shared).unwrap() {
+            std::fs::remove_file(left.unwrap().path()).unwrap();
+        }
+    }
+    assert_eq!(Store::open_read_only(&own).unwrap().studies().unwrap().len(), 1);
 }

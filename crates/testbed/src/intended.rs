@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use host::machine::{set_device, set_feature, set_link};
 use host::{Card, InterfaceEnvironment, LEAST_IPV6_MTU, Located};
-use study::{DeviceSetting, EthtoolOption, Family, Scenario, Side};
+use study::{DeviceSetting, Family, Scenario, Side};
+use text::command;
 
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
 use crate::path::node::{BRIDGE, TAPS};
@@ -38,13 +40,13 @@ impl Intended {
         let one = |change: String, undo: String| Self { change, undo };
         let mut all = Vec::new();
         if !now.link.up {
-            let set = |state: &str| format!("ip link set dev {interface} {state}");
+            let set = |state| set_link(interface, &[state]);
             all.push(one(set("up"), set("down")));
         }
         if !bridged {
             let addresses: Addresses = if tunnel { UNDERLAY[side] } else { TRAFFIC[side] };
             all.extend(addresses.with_prefixes(own).into_iter().map(|(address, prefix)| {
-                let say = |verb: &str| format!("ip addr {verb} {address}/{prefix} dev {interface}");
+                let say = |verb| change_address(verb, (address, prefix), interface);
                 one(say("add"), say("del"))
             }));
         }
@@ -70,8 +72,7 @@ impl Intended {
             .filter(|(_, value, now)| value != now)
             .collect();
         all.extend(changed.into_iter().map(|(setting, value, now)| {
-            let EthtoolOption { option, parameter, .. } = setting.ethtool();
-            let set = |value| format!("ethtool {option} {interface} {parameter} {}", setting.text(value));
+            let set = |value| set_device(interface, setting, &setting.text(value));
             one(set(value), set(now))
         }));
         if tunnel {
@@ -83,8 +84,7 @@ impl Intended {
             all.push(one(format!("ip tuntap add {tap} mode tap"), format!("ip tuntap del {tap} mode tap")));
         }
         if bridged {
-            let port = |change: &str| format!("ip link set dev {interface} {change}");
-            all.push(one(port(&format!("master {BRIDGE}")), port("nomaster")));
+            all.push(one(set_link(interface, &["master", BRIDGE]), set_link(interface, &["nomaster"])));
         }
         all
     }
@@ -92,7 +92,8 @@ impl Intended {
     /// A driver that is taken down and up between boots.
     #[must_use]
     pub fn driver(card: &Card) -> Self {
-        let tell = |action| format!("echo {} > {}", card.device, card.file(action));
+        let tell =
+            |action| format!("{} > {}", command(["echo", &card.device]), command([&*card.file(action)]));
         Self { change: format!("{}; {}", tell("unbind"), tell("bind")), undo: tell("bind") }
     }
 
@@ -109,18 +110,22 @@ impl Intended {
 
     /// A feature that is switched.
     pub(crate) fn feature(interface: &str, name: &str, on: bool) -> Self {
-        let set = |on: bool| format!("ethtool -K {interface} {name} {}", if on { "on" } else { "off" });
+        let set = |on| set_feature(interface, name, if on { "on" } else { "off" });
         Self { change: set(on), undo: set(!on) }
     }
 
     /// Another MTU, in bytes, of an interface with these addresses: a small one removes those of
     /// IPv6.
     pub(crate) fn mtu(interface: &str, to: u32, from: u32, addresses: &[(IpAddr, u8)]) -> Self {
-        let set = |mtu: u32| format!("ip link set dev {interface} mtu {mtu}");
+        let set = |mtu: u32| set_link(interface, &["mtu", &mtu.to_string()]);
         let lost = addresses.iter().filter(|(address, _)| address.is_ipv6() && to < LEAST_IPV6_MTU);
-        let again = lost.map(|(address, prefix)| format!("; ip addr add {address}/{prefix} dev {interface}"));
+        let again = lost.map(|one| format!("; {}", change_address("add", *one, interface)));
         Self { change: set(to), undo: set(from) + &again.collect::<String>() }
     }
+}
+
+fn change_address(verb: &str, (address, prefix): (IpAddr, u8), interface: &str) -> String {
+    command(["ip", "addr", verb, &format!("{address}/{prefix}"), "dev", interface])
 }
 
 /// The features of the machine's own interface.

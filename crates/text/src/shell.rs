@@ -1,4 +1,6 @@
-//! Words for a POSIX shell.
+//! Words and commands for a POSIX shell.
+
+use crate::line;
 
 /// A word that every shell takes as it is: in quotation marks, unless it needs none.
 #[must_use]
@@ -9,6 +11,13 @@ pub fn shell_word(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A command that a person may paste: one line, in which each word is one for the shell. Everything
+/// that is printed as a command is made here.
+#[must_use]
+pub fn command<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    words.into_iter().map(|word| shell_word(&line(word))).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -23,6 +32,12 @@ mod tests {
             ["root@a:ens1f0", "a=1,2", "", "a b", "it's", "=ls", "%1", "~"].map(shell_word),
             ["root@a:ens1f0", "a=1,2", "''", "'a b'", r"'it'\''s'", "'=ls'", "'%1'", "'~'"]
         );
+    }
+
+    #[test]
+    fn a_name_ends_no_command_and_no_line() {
+        let words = ["ethtool", "-K", "x; touch /tmp/owned", "$(id)\nid", "\u{1b}[2J", "on"];
+        assert_eq!(command(words), r"ethtool -K 'x; touch /tmp/owned' '$(id) id' '\u{1b}[2J' on");
     }
 
     proptest! {

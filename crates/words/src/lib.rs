@@ -8,6 +8,7 @@ pub mod duration;
 pub mod feature;
 pub mod flow_hash;
 pub mod metric;
+pub mod names;
 pub mod suggest;
 
 mod answers;

@@ -15,10 +15,13 @@ pub struct Settled {
     /// MTU in bytes.
     pub mtu: u32,
     /// Every feature with its active state, by kernel name.
+    #[serde(deserialize_with = "crate::names::features")]
     pub active: BTreeMap<String, bool>,
     /// Features whose request was not applied, each with the reason.
+    #[serde(deserialize_with = "crate::names::features")]
     pub refused: BTreeMap<String, String>,
     /// Features that the kernel changed without a request: name and new state.
+    #[serde(deserialize_with = "crate::names::features")]
     pub follow_on: BTreeMap<String, bool>,
     /// Each setting that its device has. Studies of earlier versions have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -48,6 +48,7 @@ pub struct Tuning {
     /// Those that the study varies: each is read back, also where a level leaves it as it is.
     pub varied: BTreeSet<TuningKey>,
     /// [`TuningKey::Sysctl`]: values by name.
+    #[serde(deserialize_with = "crate::names::sysctls")]
     pub sysctl: BTreeMap<String, String>,
     /// [`TuningKey::Governor`].
     pub governor: Option<String>,

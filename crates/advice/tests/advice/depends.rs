@@ -50,7 +50,7 @@ fn a_share_whose_effect_is_absent_in_the_state_that_the_advice_leaves_is_no_reco
     let script = advice.script();
     assert!(!script.contains("'gro'"), "{script}");
     let named =
-        "    printf '%s\\n' 'tso on is proven only with gro on at the receiver'\n    feature \"$IF\" 'tso'";
+        "    printf '%s\\n' 'tso on is proven only with gro on at the receiver'\n    feature \"$IF\" tso";
     assert!(script.contains(named), "{script}");
     assert!(
         script.contains("# Not set: tcp_stream, throughput: gro: depends on tso at the transmitter.\n"),

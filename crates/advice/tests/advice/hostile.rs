@@ -95,6 +95,19 @@ fn the_script_changes_nothing_unless_it_is_told_to_and_undoes_what_it_did() {
     assert!(!journal.exists());
     let (code, text) = run(&script, folder.path(), &["undo"]);
     assert!(code == 1 && text.contains("there is nothing to undo"), "{text}");
+    // What others may lay there in a shared directory.
+    let precious = folder.path().join("precious");
+    std::fs::write(&precious, "precious").unwrap();
+    std::os::unix::fs::symlink(&precious, &journal).unwrap();
+    for arguments in [&["apply", "transmitter"][..], &["undo"]] {
+        let (code, text) = run(&script, folder.path(), arguments);
+        assert!(
+            code == 1 && text.contains("is no regular file of yours") && !text.contains("called:"),
+            "{text}"
+        );
+    }
+    assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
+    std::fs::remove_file(&journal).unwrap();
     let (code, text) = run(&script, folder.path(), &["apply", "receiver"]);
     assert!(code == 0 && text.contains("nothing is recommended for this host"), "{text}");
 }

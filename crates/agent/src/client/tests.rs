@@ -271,12 +271,12 @@ fn an_agents_words_arrive_without_control_characters_and_bounded() {
     };
     let mut answer = |answer: &Answer| hear("ID ", &encode(answer).unwrap());
     let mut environment = host::Environment::read(&["lo"], hostile);
-    environment.sysctls.insert(hostile.to_owned(), hostile.to_owned());
+    environment.sysctls.insert("net.core.rmem_max".to_owned(), hostile.to_owned());
     let Ok(Answer::Environment(environment)) = answer(&Answer::Environment(Box::new(environment))) else {
         panic!()
     };
     assert!(environment.netassay.starts_with(plain), "{}", environment.netassay);
-    assert_eq!(environment.sysctls.get(plain).map(String::as_str), Some(plain));
+    assert_eq!(environment.sysctls["net.core.rmem_max"], plain);
     let Ok(Answer::Told { what }) = answer(&Answer::Told { what: vec![hostile.into()] }) else { panic!() };
     assert_eq!(what, [plain]);
     let why = format!("{hostile}{}", "é".repeat(1 << 16));
@@ -293,6 +293,33 @@ fn an_agents_words_arrive_without_control_characters_and_bounded() {
             let error = hear(before, line.as_bytes()).unwrap_err().to_string();
             assert!(text::is_plain(&error), "{error:?}");
         }
+    }
+}
+
+#[test]
+fn names_that_could_be_commands_are_no_names_of_an_agent() {
+    let (mut client, mut agent, _) = conversation();
+    let change = |target: &str| {
+        format!(
+            r#"{{"machine_changed":{{"changes":[{{"number":1,"target":{target},"before":"1","after":"2"}}]}}}}"#
+        )
+    };
+    let settled = |active: &str| {
+        format!(r#"{{"settled":{{"mtu":1500,"active":{active},"refused":{{}},"follow_on":{{}}}}}}"#)
+    };
+    let located = r#"{"located":{"interface":"x; id","mtu":1500,"addresses":[],"near":[],"carries":false}}"#;
+    for (id, (answer, what)) in (1..).zip([
+        (change(r#"{"sysctl":{"name":"net.core.x; touch /tmp/owned"}}"#), "a sysctl"),
+        (change(r#"{"feature":{"interface":"eth0","feature":"x; touch /tmp/owned"}}"#), "a feature"),
+        (change(r#"{"mtu":{"interface":"x; touch y"}}"#), "an interface"),
+        (change(r#"{"made":{"name":"x; touch y","kind":"veth"}}"#), "an interface"),
+        (settled(r#"{"x; touch /tmp/owned":true}"#), "a feature"),
+        (located.to_owned(), "an interface"),
+        (r#"{"interface":{"name":"x; touch y"}}"#.to_owned(), "an interface"),
+    ]) {
+        agent.write_all(format!("{id} {answer}\n").as_bytes()).unwrap();
+        let error = client.call(&Request::Start, A_WHILE).unwrap_err().to_string();
+        assert!(error.contains(&format!("cannot be the name of {what}")), "{answer}: {error}");
     }
 }
 

@@ -15,6 +15,7 @@ const MOST: usize = 32;
 #[serde(deny_unknown_fields)]
 pub struct DeviceCounters {
     /// The interface.
+    #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
     /// Counters that changed, at most 32: first those of drops, errors and pauses, then those of
     /// queues. `pause frames received` and `pause frames sent` are those that the kernel tells by

@@ -41,9 +41,11 @@ pub struct Environment {
     /// The machine and what lies below it.
     pub machine: MachineEnvironment,
     /// Each requested interface, by name; `None` if it does not exist.
+    #[serde(deserialize_with = "words::names::interfaces")]
     pub interfaces: BTreeMap<String, Option<InterfaceEnvironment>>,
     /// The network settings, by sysctl name (`net.core.rmem_max`); those that this kernel or
     /// network namespace lacks are missing.
+    #[serde(deserialize_with = "words::names::sysctls")]
     pub sysctls: BTreeMap<String, String>,
     /// The load of the machine.
     pub load: LoadEnvironment,
@@ -102,6 +104,7 @@ pub struct InterfaceEnvironment {
     /// (`napi_defer_hard_irqs`).
     pub napi_defer_hard_irqs: Option<u64>,
     /// Its offload features; `None` if unknown.
+    #[serde(deserialize_with = "words::names::features")]
     pub features: Option<Features>,
     /// The settings of its device: rings, queues, coalescing, pause frames. Numbers that the driver
     /// chooses by itself are missing, because they change all the time.

@@ -79,6 +79,7 @@ pub struct Change {
     /// Its number in its journal, from 1.
     pub number: u32,
     /// The setting.
+    #[serde(deserialize_with = "Target::read")]
     pub target: Target,
     /// The value before.
     pub before: Value,

@@ -22,6 +22,7 @@ use crate::machine::{Machine, Target, Value};
 #[serde(deny_unknown_fields)]
 pub struct Difference {
     /// The setting.
+    #[serde(deserialize_with = "Target::read")]
     pub target: Target,
     /// What it was set to.
     pub after: Value,

@@ -15,6 +15,7 @@ pub struct Link {
     /// The index, unique in its network namespace.
     pub index: u32,
     /// The name, for example `eth0`.
+    #[serde(deserialize_with = "words::names::interfaces")]
     pub name: String,
     /// The kind of a virtual interface (`veth`, `vxlan`, `bridge` …); `None` for hardware and
     /// loopback.

@@ -13,6 +13,7 @@ use netlink_packet_route::tc::TcMessage;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use nix::libc;
+use words::names::check_interface;
 
 use crate::error::Error;
 use crate::kernel::netlink::{Failure, Netlink};
@@ -401,9 +402,7 @@ fn with_any_name(name: &str) -> Result<LinkMessage, Error> {
     if name.len() <= NAME_MAX {
         return named(name);
     }
-    if !is_name(name, ALTERNATIVE_NAME_MAX) {
-        return Err(Error::InterfaceName { name: name.to_owned() });
-    }
+    check_interface(name).map_err(|_| Error::InterfaceName { name: name.to_owned() })?;
     let mut message = LinkMessage::default();
     let bytes = [name.as_bytes(), b"\0"].concat();
     message.attributes.push(LinkAttribute::Other(DefaultNla::new(IFLA_ALT_IFNAME, bytes)));
@@ -416,34 +415,11 @@ const IFLA_ALT_IFNAME: u16 = 53;
 /// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
-/// `IFNAMSIZ` without its closing NUL.
+/// `IFNAMSIZ` of linux/if.h, without its final zero.
 const NAME_MAX: usize = 15;
-/// `ALTIFNAMSIZ` without its closing NUL.
-const ALTERNATIVE_NAME_MAX: usize = 127;
 
+/// A name from a file is not cut, and not a path.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
-    if is_name(name, NAME_MAX) { Ok(()) } else { Err(Error::InterfaceName { name: name.to_owned() }) }
-}
-
-/// The kernel's rule (`dev_valid_name`), so that a name from a file is not cut, and not a path.
-fn is_name(name: &str, most: usize) -> bool {
-    let forbidden = |c: char| matches!(c, '/' | ':' | '\0') || c.is_whitespace();
-    !name.is_empty() && name.len() <= most && !matches!(name, "." | "..") && !name.contains(forbidden)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_the_kernel_would_not_take_are_refused_before_it_is_asked() {
-        for name in ["", ".", "..", "a/b", "a b", "a:1", "a\0b", "sixteen-bytes-xx", "größer-als-15-b"] {
-            assert!(matches!(check_name(name), Err(Error::InterfaceName { .. })), "{name:?}");
-        }
-        for name in ["lo", "eth0", "enp0s31f6", "br-1.2", "fifteen-bytes-x"] {
-            assert!(check_name(name).is_ok(), "{name:?}");
-        }
-        assert!(with_any_name(&"a".repeat(127)).is_ok());
-        assert!(with_any_name(&"a".repeat(128)).is_err() && with_any_name("../../../../a/path").is_err());
-    }
+    let is_name = name.len() <= NAME_MAX && check_interface(name).is_ok();
+    if is_name { Ok(()) } else { Err(Error::InterfaceName { name: name.to_owned() }) }
 }

@@ -17,6 +17,7 @@ use crate::link::links::Links;
 #[serde(deny_unknown_fields)]
 pub struct Located {
     /// Its name.
+    #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
     /// Its MTU, in bytes.
     pub mtu: u32,

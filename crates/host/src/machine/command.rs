@@ -1,29 +1,27 @@
 //! A change of the machine as the command that a person would give.
 
-use text::shell_word;
+use text::command;
+use words::{DeviceSetting, EthtoolOption};
 
-use super::{Target, Value};
+use super::{Interface, Target, Value};
 
 impl Target {
     /// The command that sets it to a value; `None` for what no single command sets.
     #[must_use]
     pub fn command(&self, value: &Value) -> Option<String> {
         let value = value.words().join(" ");
-        let echo = |file: String| format!("echo {value} > {file}");
-        let of_queue = |interface: &dyn std::fmt::Display, queue: String, file: &str| {
+        let echo = |file: String| format!("{} > {}", command(["echo", &value]), command([&*file]));
+        let of_queue = |interface: &Interface, queue: String, file: &str| {
             echo(format!("/sys/class/net/{interface}/queues/{queue}/{file}"))
         };
         Some(match self {
-            Self::Sysctl { name } => format!("sysctl -w {}", shell_word(&format!("{name}={value}"))),
+            Self::Sysctl { name } => command(["sysctl", "-w", &format!("{name}={value}")]),
             Self::Governor { cpu } => governor(&cpu.to_string(), &value),
             Self::IrqAffinity { irq } => echo(format!("/proc/irq/{irq}/smp_affinity_list")),
-            Self::Feature { interface, feature } => format!("ethtool -K {interface} {feature} {value}"),
-            Self::Device { interface, setting } => {
-                let how = setting.ethtool();
-                format!("ethtool {} {interface} {} {value}", how.option, how.parameter)
-            }
-            Self::Mtu { interface } => format!("ip link set dev {interface} mtu {value}"),
-            Self::Up { interface } => format!("ip link set dev {interface} {value}"),
+            Self::Feature { interface, feature } => set_feature(interface.name(), feature, &value),
+            Self::Device { interface, setting } => set_device(interface.name(), *setting, &value),
+            Self::Mtu { interface } => set_link(interface.name(), &["mtu", &value]),
+            Self::Up { interface } => set_link(interface.name(), &[&value]),
             Self::Steering { interface, queue } => of_queue(interface, format!("rx-{queue}"), "rps_cpus"),
             Self::TransmitSteering { interface, queue } => {
                 of_queue(interface, format!("tx-{queue}"), "xps_cpus")
@@ -39,10 +37,29 @@ impl Target {
     }
 }
 
+/// The command that sets something of an interface itself: `["mtu", "9000"]`.
+#[must_use]
+pub fn set_link(interface: &str, how: &[&str]) -> String {
+    command(["ip", "link", "set", "dev", interface].iter().chain(how).copied())
+}
+
+/// The command that sets a feature of an interface to `on` or `off`.
+#[must_use]
+pub fn set_feature(interface: &str, feature: &str, state: &str) -> String {
+    command(["ethtool", "-K", interface, feature, state])
+}
+
+/// The command that sets a setting of an interface's device.
+#[must_use]
+pub fn set_device(interface: &str, setting: DeviceSetting, value: &str) -> String {
+    let EthtoolOption { option, parameter, .. } = setting.ethtool();
+    command(["ethtool", option, interface].into_iter().chain(parameter.split(' ')).chain([value]))
+}
+
 /// The command that sets the frequency governor of these CPUs.
 #[must_use]
 pub fn governor(cpus: &str, governor: &str) -> String {
-    format!("cpupower --cpu {cpus} frequency-set --governor {governor}")
+    command(["cpupower", "--cpu", cpus, "frequency-set", "--governor", governor])
 }
 
 #[cfg(test)]
@@ -67,7 +84,8 @@ mod tests {
             command(Target::IrqAffinity { irq: 30 }, "0-3\n"),
             "echo 0-3 > /proc/irq/30/smp_affinity_list"
         );
-        let interface = || serde_json::from_value(serde_json::json!("eth0")).unwrap();
+        let named = |name: &str| serde_json::from_value(serde_json::json!(name)).unwrap();
+        let interface = || named("eth0");
         assert_eq!(
             command(Target::Steering { interface: interface(), queue: 1 }, "00000003\n"),
             "echo 00000003 > /sys/class/net/eth0/queues/rx-1/rps_cpus"
@@ -77,6 +95,10 @@ mod tests {
             command(Target::Device { interface: interface(), setting }, "sdfn"),
             "ethtool -N eth0 rx-flow-hash udp4 sdfn"
         );
+        let odd = Target::Feature { interface: named("a;id"), feature: "x; touch y".to_owned() };
+        assert_eq!(command(odd, "$(id)"), "ethtool -K 'a;id' 'x; touch y' '$(id)'");
+        let odd = Target::Steering { interface: named("a;id"), queue: 1 };
+        assert_eq!(command(odd, "`id`"), "echo '`id`' > '/sys/class/net/a;id/queues/rx-1/rps_cpus'");
         assert_eq!(Target::Ipv6 { interface: interface() }.command(&"".into()), None);
     }
 }

@@ -4,11 +4,12 @@ use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use words::names::check_interface;
 
 use crate::error::Error;
 use crate::link::card::Card;
 use crate::link::interface::Link;
-use crate::link::links::{Links, check_name};
+use crate::link::links::Links;
 
 /// An interface that netassay did not make. Its settings are undone on this device only: under its
 /// new name if it was renamed, and on no other device that has its name now.
@@ -157,7 +158,7 @@ impl Interface {
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
-        check_name(&self.name).map_err(|error| error.to_string())?;
+        check_interface(&self.name)?;
         match &self.identity {
             Some(Identity { index, device, .. }) if *index == 0 || device.len() > LONGEST => {
                 Err(format!("{index} {device:?} cannot identify an interface"))

@@ -16,7 +16,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-pub use command::governor;
+pub use command::{governor, set_device, set_feature, set_link};
 use error::{forbidden, no_feature, not_taken, unreadable, unwritable};
 pub use interface::Interface;
 pub use requested::{FeatureRequest, MachineRequest, PlacementRequest};

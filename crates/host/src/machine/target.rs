@@ -3,14 +3,15 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use words::names::{check_feature, check_interface, check_sysctl_name};
 use words::{DeviceSetting, parse_cpu_list};
 
 use super::{Interface, Value, allowed};
 use crate::cpu::mask::parse_cpu_mask;
 use crate::link::card::Presence;
 use crate::link::ipv6::{Scope, State};
-use crate::link::links::check_name;
 
 /// One setting of the machine, outside of our namespaces and guests, that a study may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -116,7 +117,7 @@ pub enum Target {
     },
 }
 
-/// The longest name, in bytes.
+/// The longest kind of an interface, in bytes.
 const LONGEST: usize = 256;
 
 /// The longest value, in bytes: the kernel's longest is `net.ipv4.ip_local_reserved_ports` with
@@ -124,48 +125,47 @@ const LONGEST: usize = 256;
 pub(super) const LONGEST_VALUE: usize = 256 << 10;
 
 impl Target {
-    /// Whether the setting may be changed, and its name is not a path elsewhere.
+    /// Whether the setting may be changed, and its names are names.
     ///
     /// # Errors
     /// The reason, as the end of a sentence.
     pub fn check(&self) -> Result<(), String> {
+        self.check_names()?;
         match self {
-            Self::Sysctl { name } => check_sysctl(name),
+            Self::Sysctl { name } => words::check_sysctl(name),
+            Self::Feature { feature, .. } => allowed::feature(feature),
+            Self::Driver { interface } if interface.card().is_none() => {
+                Err(format!("interface {interface} is not known with its card"))
+            }
+            Self::Address { address, prefix, .. } if *prefix > if address.is_ipv4() { 32 } else { 128 } => {
+                Err(format!("{address} has no prefix of {prefix} bits"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads one of another machine, or of a database, whose names are names.
+    pub(crate) fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let target = Self::deserialize(from)?;
+        target.check_names().map_err(D::Error::custom)?;
+        Ok(target)
+    }
+
+    fn check_names(&self) -> Result<(), String> {
+        match self {
+            Self::Sysctl { name } => check_sysctl_name(name),
             Self::Feature { interface, feature } => {
                 interface.check()?;
-                let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-                if feature.is_empty() || feature.len() > LONGEST || !feature.chars().all(plain) {
-                    return Err(format!("{feature:?} cannot be the name of a feature"));
-                }
-                allowed::feature(feature)
-            }
-            Self::Governor { .. } | Self::IrqAffinity { .. } => Ok(()),
-            Self::Driver { interface } => match interface.card() {
-                Some(_) => interface.check(),
-                None => Err(format!("interface {interface} is not known with its card")),
-            },
-            Self::Mtu { interface }
-            | Self::Up { interface }
-            | Self::Ipv4 { interface }
-            | Self::Ipv6 { interface }
-            | Self::Ipv6Addresses { interface }
-            | Self::Ipv6Mtu { interface }
-            | Self::Device { interface, setting: _ }
-            | Self::Steering { interface, queue: _ }
-            | Self::TransmitSteering { interface, queue: _ } => interface.check(),
-            Self::Address { interface, address, prefix } => {
-                if *prefix > if address.is_ipv4() { 32 } else { 128 } {
-                    return Err(format!("{address} has no prefix of {prefix} bits"));
-                }
-                interface.check()
+                check_feature(feature)
             }
             Self::Made { name, kind } => {
                 if kind.is_empty() || kind.len() > LONGEST || !kind.chars().all(|c| c.is_ascii_alphanumeric())
                 {
                     return Err(format!("{kind:?} cannot be the kind of an interface"));
                 }
-                check_name(name).map_err(|error| error.to_string())
+                check_interface(name)
             }
+            other => other.interface().map_or(Ok(()), Interface::check),
         }
     }
 
@@ -344,15 +344,6 @@ fn number(text: &str) -> Option<i128> {
         .ok()
         .filter(|_| !digits.starts_with(['+', '-']))
         .map(|number| sign * number)
-}
-
-fn check_sysctl(name: &str) -> Result<(), String> {
-    // An invalid name is reported as invalid, not as missing from the list.
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '@' | ':');
-    if name.is_empty() || name.len() > LONGEST || !name.chars().all(plain) {
-        return Err(format!("{name:?} cannot be the name of a sysctl"));
-    }
-    words::check_sysctl(name)
 }
 
 /// The path below `/proc/sys`. No name on the list has a slash, or a dot inside a part.

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use host::named::refuse_planted;
 use store::StoredStudy;
 
 use crate::cli::{Export, ExportFormat};
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
 use crate::output::{json, named, print, print_json};
+use crate::written::{Over, write};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
     let store = open_read_only(&flags.database.db)?;
@@ -30,7 +32,7 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
         ExportFormat::Json => {
             let value = store::export::json(&stored, report::unit_of);
             match &flags.out {
-                Some(path) => write(path, &json(&value)?),
+                Some(path) => write(path, &json(&value)?, Over::Own),
                 None => print_json(&value),
             }
         }
@@ -59,11 +61,12 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
         }
     };
     let mut written = 0;
-    for (directory, metric) in &metrics {
-        let failed = |source| Failure::Write { path: directory.clone(), source };
-        fs::create_dir_all(directory).map_err(failed)?;
+    for (below, metric) in &metrics {
+        let failed = |source| Failure::Write { path: below.clone(), source };
+        refuse_planted(directory).map_err(failed)?;
+        fs::create_dir_all(below).and_then(|()| refuse_planted(below)).map_err(failed)?;
         for file in store::export::stat(stored, metric, report::unit_of) {
-            write(&directory.join(file.name), &file.text)?;
+            write(&below.join(file.name), &file.text, Over::Own)?;
             written += 1;
         }
     }
@@ -81,7 +84,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
 
 fn put(out: Option<&Path>, text: &str) -> Result<(), Failure> {
     match out {
-        Some(path) => write(path, text),
+        Some(path) => write(path, text, Over::Own),
         None => print(text),
     }
 }
@@ -96,8 +99,4 @@ fn recorded_metrics(stored: &StoredStudy) -> impl Iterator<Item = &str> {
     let keys: BTreeSet<&str> =
         stored.measurements().flat_map(|run| run.metrics.keys()).filter(is_key).collect();
     keys.into_iter()
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text).map_err(|source| Failure::Write { path: path.to_owned(), source })
 }

@@ -1,6 +1,5 @@
 //! `netassay gate`: does a stored study keep its bounds against a baseline?
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,6 +15,7 @@ use crate::commands::stored::{newest_called, study_of};
 use crate::exit;
 use crate::failure::Failure;
 use crate::output::{json, layout, print, print_page};
+use crate::written::{Over, write};
 
 pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
     let judged = judge(flags);
@@ -64,7 +64,7 @@ fn judge(flags: &Gate) -> Result<Outcome, Failure> {
         let written = in_format(Layout { wide: flags.tables.wide, ..Layout::PLAIN })?;
         let written =
             if flags.format == GateFormat::Text { text::lines(&written).into_owned() } else { written };
-        fs::write(path, written).map_err(|source| Failure::Write { path: path.clone(), source })?;
+        write(path, &written, Over::Named)?;
     }
     let terminal = layout(flags.tables.wide);
     if flags.output.is_some() || flags.format == GateFormat::Text {

@@ -15,7 +15,7 @@ use crate::commands::figure;
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
 use crate::output::{json as json_text, named, print};
-use crate::replace::replace;
+use crate::written::{Over, write};
 
 pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     let store = open_read_only(&flags.database.db)?;
@@ -29,21 +29,21 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
         Some(name) => format!("-{}.svg", chart::Id::new(name)),
         None => format!(".{}", flags.format.ending()),
     };
-    let path = match &flags.output {
-        Some(path) => path.clone(),
-        None => beside(&flags.database.db, &stored, &ending),
+    let (path, over) = match &flags.output {
+        Some(path) => (path.clone(), Over::Named),
+        None => (beside(&flags.database.db, &stored, &ending), Over::Own),
     };
     let text = match &flags.figure {
         Some(name) => {
-            let write = figure::written_to(&path)?;
-            write(figure::find(&page::figures::sections(&found(&store, stored)?), name)?)
+            let draw = figure::written_to(&path)?;
+            draw(figure::find(&page::figures::sections(&found(&store, stored)?), name)?)
         }
         None => render(&store, stored, flags.format)?,
     };
     if path.as_os_str() == "-" {
         return print(&text);
     }
-    replace(&path, &text, &flags.database.db)?;
+    write(&path, &text, over)?;
     say(&format!("wrote {}", named(&path)));
     Ok(())
 }
@@ -53,7 +53,7 @@ pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, 
     let store = open_read_only(db)?;
     let stored = vec![store.load(study)?];
     let path = beside(db, &stored, ".html");
-    replace(&path, &render(&store, stored, ReportFormat::Html)?, db)?;
+    write(&path, &render(&store, stored, ReportFormat::Html)?, Over::Own)?;
     Ok(path)
 }
 

@@ -1,7 +1,6 @@
 //! `netassay studies`, `new`, `check`, `schema`: study files before a run.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -11,6 +10,7 @@ use crate::cli::{Changes, Check, Format, Formatted, New, Studies};
 use crate::failure::{Failure, say};
 use crate::output::{layout, named, print, print_json, print_page};
 use crate::refusals::refusals;
+use crate::written::{Over, write};
 
 /// Finds a study by its bundled name or its file, and applies the changes.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
@@ -72,10 +72,7 @@ pub(crate) fn new(flags: &New) -> Result<(), Failure> {
         )));
     }
     let path = PathBuf::from(format!("{name}.toml"));
-    let write = |source| Failure::Write { path: path.clone(), source };
-    // create_new: never overwrites a study.
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&path).map_err(write)?;
-    file.write_all(study::starter(name).as_bytes()).map_err(write)?;
+    write(&path, &study::starter(name), Over::Nothing)?;
     say(&format!("wrote {}; next: netassay run {} --dry-run", path.display(), path.display()));
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use host::machine::{set_feature, set_link};
 use host::{Environment, Features, Hardware, InterfaceEnvironment, Links, Programs};
 
 use super::finding::Finding;
@@ -62,9 +63,7 @@ fn device(name: &str, about: &InterfaceEnvironment) -> Finding {
     let what = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     match (about.link.up, about.link.carrier) {
         (true, true) => Finding::ok(AREA, name, what),
-        (false, _) => {
-            Finding::warn(AREA, name, format!("{what}; it is down"), format!("ip link set {name} up"))
-        }
+        (false, _) => Finding::warn(AREA, name, format!("{what}; it is down"), set_link(name, &["up"])),
         (true, false) => Finding::warn(
             AREA,
             name,
@@ -79,8 +78,11 @@ fn programs(name: &str, programs: &Programs) -> Option<Finding> {
     let named: Vec<String> =
         programs.iter().map(|(place, names)| format!("{place}: {}", names.join(", "))).collect();
     let what = format!("each packet passes programs or filters of others ({})", named.join("; "));
-    let fix =
-        format!("look at `bpftool net show dev {name}` and `tc filter show dev {name}`, and detach them");
+    let fix = format!(
+        "look at `{}` and `{}`, and detach them",
+        text::command(["bpftool", "net", "show", "dev", name]),
+        text::command(["tc", "filter", "show", "dev", name])
+    );
     (!named.is_empty()).then(|| Finding::warn(AREA, "programs", what, fix))
 }
 
@@ -93,7 +95,7 @@ fn offloads(name: &str, features: &Features) -> Finding {
         return Finding::ok(AREA, "offloads", "those that drivers have on by default are on");
     }
     let what = format!("off, and on by default in drivers that have them: {}", off.join(", "));
-    let fix = format!("ethtool -K {name} {} on; a study changes only what it asks for", off[0]);
+    let fix = format!("{}; a study changes only what it asks for", set_feature(name, off[0], "on"));
     Finding::warn(AREA, "offloads", what, fix)
 }
 

@@ -65,8 +65,11 @@ fn study(hostile: &str) -> StoredStudy {
     environment.notes.push(Note::NotSteered(hostile.to_owned()));
     environment.transmitter.kernel.release = Some(hostile.to_owned());
     environment.transmitter.cpu.model = Some(hostile.to_owned());
-    environment.transmitter.sysctls.insert(hostile.to_owned(), hostile.to_owned());
-    environment.transmitter.interfaces.insert(hostile.to_owned(), Some(record::sample::interface(hostile)));
+    // Names of sysctls and interfaces are checked as they are read.
+    environment.transmitter.sysctls.insert("net.core.rmem_max".to_owned(), hostile.to_owned());
+    let mut interface = record::sample::interface("eth0");
+    (interface.driver, interface.link.kind) = (Some(hostile.to_owned()), Some(hostile.to_owned()));
+    environment.transmitter.interfaces.insert("eth0".to_owned(), Some(interface));
     let (environment, more) =
         soiled::<Environment>(&environment, hostile, |json: &str| serde_json::from_str(json));
     count(more);

@@ -1,6 +1,8 @@
 //! Tests of the machines that are reached.
 
-use std::path::Path;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
+use std::path::{Path, PathBuf};
 
 use super::*;
 
@@ -76,36 +78,92 @@ fn what_the_program_prints_and_its_exit_code_come_back() {
     assert!(ran.code == Some(1) && ran.said.contains("missing operand"), "{ran:?}");
 }
 
+/// A host that is this machine, whose cache is this directory, and the place of the kept program.
+fn caching(cache: &Path) -> (Launcher, PathBuf) {
+    let words = vec!["env".to_owned(), format!("XDG_CACHE_HOME={}", cache.display())];
+    (Launcher::Words(words), cache.join("netassay/agents").join(&binary().file.sum).join("netassay"))
+}
+
 #[test]
 fn a_kept_program_is_not_sent_again() {
     let home = tempfile::tempdir().unwrap();
-    let cache = format!("XDG_CACHE_HOME={}", home.path().display());
-    let launcher = Launcher::Words(vec!["env".to_owned(), cache]);
+    let (launcher, kept) = caching(home.path());
     assert!(connected(&launcher, true).unwrap().sent > 0);
     let again = connected(&launcher, true).unwrap();
     assert_eq!((again.sent, again.connection), (0, None));
-    let place = std::path::PathBuf::from(&again.directory);
+    // What runs is a copy of its own: whatever becomes of the kept one then changes nothing.
+    assert!(!Path::new(&again.directory).starts_with(home.path()), "{}", again.directory);
+    fs::write(&kept, "x").unwrap();
+    assert_eq!(fs::read(Path::new(&again.directory).join("netassay")).unwrap(), binary().file.plain);
     let brought = again.bring(b"a kernel".to_vec(), &Interrupt::new().unwrap()).unwrap();
-    assert!(std::path::Path::new(&brought).exists());
+    assert!(Path::new(&brought).exists());
     drop(again);
-    assert!(!std::path::Path::new(&brought).exists(), "only the program is kept");
-    // A damaged one is replaced.
-    std::fs::write(place.join("netassay"), "x").unwrap();
-    assert!(connected(&launcher, true).unwrap().sent > 0);
-    assert_eq!(std::fs::read(place.join("netassay")).unwrap(), binary().file.plain);
+    assert!(!Path::new(&brought).exists(), "only the program is kept");
+    // A damaged one is replaced, and what is no file is not read.
+    for plant in ["printf x >", "rm -f", "rm -f \"$0\"; mkfifo", "ln -sf /dev/zero"] {
+        let status = Command::new("sh").args(["-c", &format!("{plant} \"$0\"")]).arg(&kept).status().unwrap();
+        assert!(status.success());
+        assert!(connected(&launcher, true).unwrap().sent > 0, "{plant}");
+        assert_eq!(fs::read(&kept).unwrap(), binary().file.plain, "{plant}");
+    }
 }
 
 #[test]
 fn two_hosts_may_share_the_place_where_it_is_kept() {
     let home = tempfile::tempdir().unwrap();
-    let cache = format!("XDG_CACHE_HOME={}", home.path().display());
-    let launcher = Launcher::Words(vec!["env".to_owned(), cache]);
+    let (launcher, kept) = caching(home.path());
     let (all, keep) = ([&launcher; 4], Stay { keep: true, ..Stay::default() });
-    let reached = Reached::connect_all(&all, &binary(), keep, &Interrupt::new().unwrap()).unwrap();
-    let place = std::path::PathBuf::from(&reached[0].directory);
-    assert_eq!(std::fs::read(place.join("netassay")).unwrap(), binary().file.plain);
-    let left: Vec<_> = std::fs::read_dir(&place).unwrap().map(|one| one.unwrap().file_name()).collect();
+    drop(Reached::connect_all(&all, &binary(), keep, &Interrupt::new().unwrap()).unwrap());
+    assert_eq!(fs::read(&kept).unwrap(), binary().file.plain);
+    let left: Vec<_> =
+        fs::read_dir(kept.parent().unwrap()).unwrap().map(|one| one.unwrap().file_name()).collect();
     assert_eq!(left, ["netassay"]);
+}
+
+#[test]
+fn a_program_is_kept_only_where_nobody_else_can_have_put_it() {
+    let home = tempfile::tempdir().unwrap();
+    let said = |cache: &Path| connected(&caching(cache).0, true).unwrap_err().to_string();
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    // In each directory on the way, and through a link to it.
+    for place in ["a", "a/b", "a/b/netassay", "a/b/netassay/agents"] {
+        let (open, cache) = (home.path().join(place), home.path().join("a/b"));
+        fs::create_dir_all(&open).unwrap();
+        fs::create_dir_all(&cache).unwrap();
+        let link = home.path().join("link");
+        symlink(&cache, &link).unwrap();
+        mode(&open, 0o777);
+        for cache in [&cache, &link] {
+            let text = said(cache);
+            assert!(text.contains("cannot keep netassay in") && text.contains("others may write"), "{text}");
+            assert!(text.contains("--keep-agent"), "{text}");
+        }
+        // As in /tmp, nobody can replace the directory of another one.
+        mode(&open, 0o1777);
+        if is_root() && place != "a/b/netassay/agents" {
+            let theirs = home.path().join("a/b/netassay");
+            fs::create_dir_all(&theirs).unwrap();
+            lchown(&theirs, Some(65534), None).unwrap();
+            let text = said(&cache);
+            assert!(text.contains("netassay belongs to user 65534"), "{text}");
+            lchown(&theirs, Some(0), None).unwrap();
+        }
+        assert!(connected(&caching(&cache).0, true).is_ok());
+        fs::remove_file(&link).unwrap();
+        fs::remove_dir_all(home.path().join("a")).unwrap();
+    }
+    if is_root() {
+        let link = home.path().join("theirs");
+        symlink(home.path(), &link).unwrap();
+        lchown(&link, Some(65534), None).unwrap();
+        assert!(said(&link).contains("theirs belongs to user 65534"), "{}", said(&link));
+    }
+    let text = said(Path::new("relative"));
+    assert!(text.contains("does not begin with /"), "{text}");
+}
+
+fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
 }
 
 #[test]

@@ -54,6 +54,7 @@ pub struct Driver {
     /// Whose interface.
     pub side: Side,
     /// The interface.
+    #[serde(deserialize_with = "words::names::interfaces")]
     pub interface: String,
     /// How often, by the driver's names.
     pub losses: BTreeMap<String, u64>,

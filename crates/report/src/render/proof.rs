@@ -251,8 +251,9 @@ impl Results {
     }
 
     /// The levels of factors that were requested and not applied, with the conditions that lack
-    /// them, as sentences: to be read before any verdict. A level such as `offloads=default` means
-    /// many features, of which no interface has all: of it nothing is said here.
+    /// them, and the conditions that are not measured therefore, as sentences: to be read before any
+    /// verdict. A level such as `offloads=default` means many features, of which no interface has
+    /// all: of it nothing is said here.
     #[must_use]
     pub fn not_applied(&self) -> Vec<String> {
         let mut told: Vec<(String, Vec<&str>)> = Vec::new();
@@ -279,7 +280,18 @@ impl Results {
             count if count > NAMED => counted(count, "condition"),
             _ => list(labels),
         };
-        told.into_iter().map(|(what, labels)| format!("Not applied: {}: {what}.", whom(&labels))).collect()
+        let unmet = told.iter().map(|(what, labels)| format!("Not applied: {}: {what}.", whom(labels)));
+        unmet.chain(self.merged()).collect()
+    }
+
+    /// The conditions that were not measured because another one reads back the same.
+    fn merged(&self) -> Vec<String> {
+        let merged = &self.stored.plan.merged;
+        if merged.len() > NAMED {
+            let whom = counted(merged.len(), "condition");
+            return vec![format!("Not measured: {whom} that read back as the same state as others.")];
+        }
+        merged.iter().map(|one| format!("Not measured: {}: {}.", one.label, one.why)).collect()
     }
 
     /// The conditions that the plan left out or merged with others, and why, as sentences without

@@ -15,6 +15,7 @@ pub struct SideSettings {
     /// All offloads.
     pub offloads: Offloads,
     /// Single features by kernel name; they override `offloads`.
+    #[serde(deserialize_with = "words::names::features")]
     pub features: BTreeMap<String, bool>,
     /// Settings of its device; the others stay as they are. Studies of earlier versions have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use toml::de::DeValue;
+use words::names::{check_interface, check_sysctl_name};
 use words::suggest::quoted;
 use words::{BySide, Placement, check_sysctl, feature, format_sysctls, parse_cpu_list, parse_sysctls};
 
@@ -160,11 +161,9 @@ fn sysctl_value(entry: &Entry<'_>, problems: &mut Problems) -> Option<String> {
 /// Whether a sysctl can have such a name. Whether it exists and may be changed, the machine
 /// decides.
 fn is_sysctl(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '@' | ':');
     let parts = |name: &str| name.split(['.', '/']).all(|part| !part.is_empty());
     ["net.", "vm.", "kernel."].iter().any(|root| name.starts_with(root))
-        && name.len() <= limit::SENTENCE
-        && name.chars().all(plain)
+        && check_sysctl_name(name).is_ok()
         && parts(name)
 }
 
@@ -178,20 +177,13 @@ fn by_interface<T>(
     let mut map = BTreeMap::new();
     let Some(table) = Table::of(name, entry, problems) else { return map };
     for entry in table.rest() {
-        if !is_interface(entry.key) {
-            let message = format!("`{}` cannot be the name of an interface", quoted(entry.key));
+        if let Err(message) = check_interface(entry.key) {
             problems.report(entry.key_span.clone(), message, format!("write it as `{name}`"));
         } else if let Some(value) = read(&entry, problems) {
             map.insert(entry.key.to_owned(), value);
         }
     }
     map
-}
-
-/// The kernel's rule (`dev_valid_name` in net/core/dev.c), with the bound of alternative names.
-fn is_interface(name: &str) -> bool {
-    let forbidden = |c: char| matches!(c, '/' | ':' | '\0') || c.is_whitespace();
-    (1..=127).contains(&name.len()) && !matches!(name, "." | "..") && !name.contains(forbidden)
 }
 
 /// CPUs: one, a list, or as the kernel writes them.

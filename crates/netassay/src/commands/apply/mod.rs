@@ -135,7 +135,9 @@ fn named(studies: &[StoredStudy]) -> String {
 fn undo(on: &OneHost) -> String {
     match &on.host {
         None => "netassay restore".to_owned(),
-        Some(HostSpec { launcher, .. }) => format!("netassay restore --host {launcher}"),
+        Some(HostSpec { launcher, .. }) => {
+            text::command(["netassay", "restore", "--host", &launcher.to_string()])
+        }
     }
 }
 

@@ -45,7 +45,8 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     }
     if study.tracing().is_none() {
         return Err(Failure::Usage(format!(
-            "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it, or measure it with `netassay run {name}`"
+            "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it, or measure it with `{}`",
+            text::command(["netassay", "run", name])
         )));
     }
     // Before anything is measured.

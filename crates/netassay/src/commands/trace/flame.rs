@@ -10,6 +10,7 @@ use crate::again;
 use crate::commands::figure;
 use crate::failure::{Failure, say};
 use crate::output;
+use crate::written::{self, Over};
 
 /// How the file is written.
 pub(super) enum Form {
@@ -100,7 +101,7 @@ impl Flames {
             Form::Folded => ("stacks", self.folded()),
             Form::Chart(write) => ("flame graph", write(&self.figure())),
         };
-        output::replace(path, &text)?;
+        written::write(path, &text, Over::Own)?;
         say(&format!("wrote the {what} to {}", output::named(path)));
         Ok(())
     }

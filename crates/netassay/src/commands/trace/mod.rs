@@ -30,6 +30,7 @@ use crate::machine;
 use crate::output;
 use crate::signals;
 use crate::turn;
+use crate::written::{self, Over};
 use document::{Document, OfSize};
 use flame::Flames;
 use planned::Planned;
@@ -154,19 +155,19 @@ fn write(
     if let Some((path, write)) = chart {
         let drawn = chart::of(document)
             .ok_or_else(|| Failure::Nothing("no packet was followed: there is no chart".to_owned()))?;
-        output::replace(path, &write(&drawn))?;
+        written::write(path, &write(&drawn), Over::Own)?;
         say(&format!("wrote the chart to {}", output::named(path)));
     }
     if let Some((path, form)) = flame {
         Flames::of_path(document).write(path, &form)?;
     }
     if let Some(path) = &flags.folded {
-        output::replace(path, &folded::of(document))?;
+        written::write(path, &folded::of(document), Over::Own)?;
         say(&format!("wrote the stacks to {}", output::named(path)));
     }
     if let Some(path) = &flags.packets {
         let written = packets::of(document, flags.every)?;
-        output::replace(path, &written.json)?;
+        written::write(path, &written.json, Over::Own)?;
         say(&format!("wrote {} to {}", written.said, output::named(path)));
     }
     Ok(())
