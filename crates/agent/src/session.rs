@@ -37,6 +37,8 @@ pub(crate) struct About {
     pub(crate) machine: BTreeMap<String, String>,
     /// The CPUs that it could use, each with its core.
     pub(crate) usable: Vec<(u32, u32)>,
+    /// The quotas that limit its CPU time.
+    pub(crate) quotas: host::Quotas,
 }
 
 struct Original {
@@ -115,14 +117,14 @@ impl Session {
                 self.traffic = None;
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
                 let traffic = Traffic::listen(&mut self.interfaces.links, &spec, interface, underlay)?;
-                Ok(Answer::Sockets { addresses: self.traffic.insert(traffic).addresses() })
+                Ok(self.keep(traffic))
             }
             Request::Connect { spec, endpoints, interface, underlay } => {
                 self.traffic = None;
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
                 let traffic =
                     Traffic::connect(&mut self.interfaces.links, &spec, &endpoints, interface, underlay)?;
-                Ok(Answer::Sockets { addresses: self.traffic.insert(traffic).addresses() })
+                Ok(self.keep(traffic))
             }
             Request::Attach { locals } => self.traffic()?.attach(&locals),
             Request::Start => self.traffic()?.start(),
@@ -148,7 +150,7 @@ impl Session {
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
-                let watched = Watch { processes, cpus, underlay };
+                let watched = Watch { processes, cpus, underlay, quotas: &self.about.quotas };
                 watched.over(&mut self.interfaces.links, times, deadline)
             }
             Request::Exact { .. } if self.interfaces.machine.is_allowed() => Err(NO_EXACT.into()),
@@ -321,6 +323,11 @@ impl Session {
         let environment =
             host::Environment::read(interfaces, self.about.version).with_hidden(&self.about.machine);
         Ok(Answer::Environment(Box::new(environment)))
+    }
+
+    fn keep(&mut self, traffic: Traffic) -> Answer {
+        let traffic = self.traffic.insert(traffic.with_quotas(&self.about.quotas));
+        Answer::Sockets { addresses: traffic.addresses() }
     }
 
     fn traffic(&mut self) -> Result<&mut Traffic, Refusal> {

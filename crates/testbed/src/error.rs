@@ -165,6 +165,16 @@ pub enum Error {
         /// Whose interface.
         side: study::Side,
     },
+    /// An interface cannot have addresses of IPv6.
+    #[error(
+        "IPv6 is off on the {side}'s machine: turn it on there (sysctl net/ipv6/conf/{interface}/disable_ipv6=0), or measure IPv4 only (--set family=ipv4)"
+    )]
+    Ipv6Off {
+        /// Whose machine.
+        side: study::Side,
+        /// The interface, or `default` for those that are made.
+        interface: String,
+    },
     /// This workload needs a receiver, and the testbed has none.
     #[error(
         "{0} needs a receiver, and scenario \"discard\" has none: use scenario \"veth\" or \"loopback\", or the kind pps"
@@ -227,6 +237,7 @@ impl Error {
                 | Self::NoHosts(_)
                 | Self::CarriesTheConnection { .. }
                 | Self::NoAddress { .. }
+                | Self::Ipv6Off { .. }
                 | Self::NoGuest { .. }
                 | Self::BridgeCutsOff { .. }
                 | Self::NoRestart { .. }

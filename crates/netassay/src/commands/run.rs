@@ -86,6 +86,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         false => BySide::default(),
     };
     let mut reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest(), &interrupt)?;
+    let shorter = reached.as_ref().map(|reached| reached.without_missing_families(study)).transpose()?;
+    let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
     if let Some(reached) = &mut reached {
         reached.check(study, &interrupt)?;
     }
@@ -148,6 +150,7 @@ fn lab(
             inside_guest: study.inside_guest(),
             exact: study.exact(),
             hosts,
+            families: study.plan().families(),
             // Each boot has its own state.
             ..here::options(BootState::default(), rootless, interrupt)?
         },

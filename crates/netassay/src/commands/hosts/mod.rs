@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent::Interrupt;
 use host::Card;
 use reach::{Binary, Launcher, Ran, Reached, Stay};
-use study::{Assignment, BootKind, BySide, Condition, Scenario, Side, Study, format_duration};
+use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
 use testbed::{Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
 
 use crate::cli::{AddressesOf, HostFlags, OneHost};
@@ -108,14 +108,39 @@ pub(crate) struct ReachedHosts {
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
-    /// Refuses a study that restarts its machines, or the drivers of their interfaces, if these
-    /// cannot be restarted; and one of addresses that the machines do not have.
-    pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
-        if let Some(found) = &self.found {
-            let conditions = study.plan().conditions;
-            let states = conditions.iter().map(|condition| (&condition.boot, condition.family));
-            self.hosts.check_addresses(found, states)?;
+    /// The study without the families of which the machines have no addresses; `None` if they have
+    /// all.
+    ///
+    /// # Errors
+    /// What they lack, if no family remains.
+    pub(crate) fn without_missing_families(&self, study: &Study) -> Result<Option<Study>, Failure> {
+        type FamilyOf = fn(&Condition) -> Family;
+        let Some(found) = &self.found else { return Ok(None) };
+        let conditions = study.plan().conditions;
+        let check = |one: &Condition| self.hosts.check_addresses(found, &one.boot, one.family);
+        let (lacking, why): (Vec<&Condition>, Vec<testbed::Error>) =
+            conditions.iter().filter_map(|one| Some((one, check(one).err()?))).unzip();
+        let Some(why) = why.into_iter().next() else { return Ok(None) };
+        let factors: [(&str, FamilyOf); 2] =
+            [("family", |one| one.family), ("underlay.family", |one| one.boot.underlay_family)];
+        for (key, of) in factors {
+            let is_lacking = |family: &Family| lacking.iter().any(|one| of(one) == *family);
+            let (without, left): (Vec<Family>, Vec<Family>) = Family::ALL
+                .into_iter()
+                .filter(|family| conditions.iter().any(|one| of(one) == *family))
+                .partition(is_lacking);
+            if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
+                say(&format!("netassay: {:?} without {key}={without}: {why}", study.name()));
+                let shorter = study.with(study.name(), change(&format!("{key}={left}"))?);
+                return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
+            }
         }
+        Err(why.into())
+    }
+
+    /// Refuses a study that restarts its machines, or the drivers of their interfaces, if these
+    /// cannot be restarted.
+    pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
         match (study.protocol().how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
@@ -173,7 +198,16 @@ impl ReachedHosts {
             for scenario in study.scenarios() {
                 let of_it = |condition: &&Condition| condition.boot.scenario == scenario;
                 let wanted: Vec<_> = conditions.iter().filter(of_it).map(runner::switches_of).collect();
-                all.extend(Intended::on(side, (located, now), &wanted, (self.hosts.own_addresses, scenario)));
+                let crosses = |one: &Condition| match scenario.has_tunnel() {
+                    true => one.boot.underlay_family,
+                    false => one.family,
+                };
+                let is_own = |family: &Family| {
+                    self.hosts.own_addresses
+                        && conditions.iter().filter(of_it).any(|one| crosses(one) == *family)
+                };
+                let own: Vec<Family> = Family::ALL.into_iter().filter(is_own).collect();
+                all.extend(Intended::on(side, (located, now), &wanted, (&own, scenario)));
             }
             if let Some(cards) = &self.cards {
                 all.push(Intended::driver(&cards[side]));
