@@ -53,7 +53,7 @@ fn written_journal(bytes: &[u8]) {
     let changes: Vec<(Target, Value)> = bytes.split(|byte| *byte == b'\n').filter_map(read).collect();
     let text = written(&changes);
     let parsed = parse(&text);
-    assert_eq!(parsed.changes.len() + parsed.damaged.len(), changes.len(), "{:?}", parsed.damaged);
+    assert_eq!(parsed.changes.len() + parsed.damaged_lines, changes.len(), "{:?}", parsed.damaged);
     let is_known =
         |target: &Target, before: &Value| changes.iter().any(|one| (&one.0, &one.1) == (target, before));
     assert!(parsed.changes.iter().all(|change| is_known(&change.target, &change.before)));

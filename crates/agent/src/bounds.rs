@@ -21,6 +21,8 @@ use words::{Accelerated, MOST_IN_TURNS, MOST_TURNS, Settled, Tuning};
 pub(crate) const CPUS: u32 = 8_192;
 /// Bytes of an interface's name, without its final zero (`IFNAMSIZ` of linux/if.h).
 pub(crate) const NAME: usize = 15;
+/// The same of an alternative name (`ALTIFNAMSIZ`).
+const ALTERNATIVE_NAME: usize = 127;
 /// Bytes of any other text, except [`Answer::Failed`]'s.
 pub(crate) const TEXT: usize = 64 << 10;
 /// Sockets of one end.
@@ -62,6 +64,11 @@ fn name(what: &'static str, name: &str) -> Checked {
 
 fn names<'a>(what: &'static str, mut names: impl Iterator<Item = &'a String>) -> Checked {
     names.try_for_each(|one| name(what, one))
+}
+
+/// Names or alternative names.
+fn any_names<'a>(what: &'static str, mut names: impl Iterator<Item = &'a String>) -> Checked {
+    names.try_for_each(|one| most(what, one.len(), ALTERNATIVE_NAME))
 }
 
 fn texts<'a>(what: &'static str, mut texts: impl Iterator<Item = &'a String>) -> Checked {
@@ -132,7 +139,7 @@ impl Bounded for Request {
             Self::CreateTap { name: one, bridge } => names("name", [one, bridge].into_iter()),
             Self::AddPort { bridge, interface } => names("name", [bridge, interface].into_iter()),
             Self::Locate { interface, beside, towards: _, connection: _ } => {
-                names("interface", interface.iter())?;
+                any_names("interface", interface.iter())?;
                 addresses(beside)
             }
             Self::PairFacts { interface, addresses } => {
@@ -175,7 +182,7 @@ impl Bounded for Request {
             }
             Self::Environment { interfaces } => {
                 most("interfaces", interfaces.len(), FEW)?;
-                names("interfaces", interfaces.iter())
+                any_names("interfaces", interfaces.iter())
             }
             Self::Lacking { traffic, family: _ } => name_of_congestion_control(traffic),
             Self::Listen { spec: own, interface, underlay } => {
@@ -252,11 +259,11 @@ fn machine(wanted: &MachineRequest) -> Checked {
     texts("governor", governor.iter())?;
     placement.iter().try_for_each(|placed| name("placement", &placed.interface))?;
     most("irq_affinity", irq_affinity.len(), FEW)?;
-    names("irq_affinity", irq_affinity.keys())?;
+    any_names("irq_affinity", irq_affinity.keys())?;
     irq_affinity.values().try_for_each(|wanted| cpus(wanted))?;
     most("features", features.len(), FEATURES)?;
     features.iter().try_for_each(|wanted| {
-        name("interface", &wanted.interface)?;
+        any_names("interface", [&wanted.interface].into_iter())?;
         most("features", wanted.features.len(), FEATURES)?;
         texts("features", wanted.features.iter())
     })
@@ -266,7 +273,7 @@ impl Bounded for Answer {
     fn check(&self) -> Checked {
         match self {
             // A reason is cut where it is shown.
-            Self::Done | Self::Failed { .. } => Ok(()),
+            Self::Done | Self::Failed { .. } | Self::NoJournal { .. } => Ok(()),
             Self::Hello { protocol: _, version, pid: _, cpus: usable } => {
                 most("version", version.len(), TEXT)?;
                 most("cpus", usable.len(), CPUS)
@@ -507,7 +514,7 @@ fn environment(about: &host::Environment) -> Checked {
     texts("machine", [&machine.vendor, &machine.product].into_iter().flatten())?;
     pairs("sysctls", sysctls, FEATURES)?;
     most("interfaces", interfaces.len(), FEW)?;
-    names("interfaces", interfaces.keys())?;
+    any_names("interfaces", interfaces.keys())?;
     interfaces.values().flatten().try_for_each(interface)
 }
 
@@ -559,12 +566,13 @@ mod tests {
             states: vec![TurnState { features: BTreeMap::new(), traffic: traffic.clone(), tuning: None }; 2],
             turns: vec![Turn { state, counts: true }],
         };
-        let refused: [(Request, &str); 11] = [
+        let refused: [(Request, &str); 12] = [
             (alternate(51, 0), "`settle_ns` has 51, and may have at most 50"),
             (alternate(50, 2), "`state` has 2, and may have at most 1"),
             (Request::SteerNew { cpus: vec![u32::MAX] }, "`cpus` has 4294967295, and may have at most 8191"),
             (Request::SteerNew { cpus: vec![0; 8_193] }, "`cpus` has 8193, and may have at most 8192"),
             (Request::CreateBridge { name: long.clone() }, "`name` has 16"),
+            (Request::Environment { interfaces: vec!["x".repeat(128)] }, "`interfaces` has 128"),
             (Request::Configure { interface: "a".into(), addresses: many }, "`addresses` has 65"),
             (Request::Configure { interface: "a".into(), addresses: wide }, "`addresses` has 33"),
             (Request::Environment { interfaces: vec!["a".into(); 65] }, "`interfaces` has 65"),

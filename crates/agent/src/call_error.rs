@@ -49,6 +49,16 @@ pub enum CallError {
         /// Whether other requests would fail too.
         broken: bool,
     },
+    /// The agent cannot write its undo journal, so it changes nothing more.
+    #[error(
+        "{host}: {why}; nothing is changed without its undo on disk: make the disk writable, with free space"
+    )]
+    NoJournal {
+        /// Which host.
+        host: String,
+        /// The agent's reason.
+        why: String,
+    },
     /// The answer is not a message of the protocol.
     #[error("the {host}'s agent: {source}; run the same version of netassay on both ends")]
     Garbled {

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use host::ProcessThreads;
@@ -41,6 +42,8 @@ pub struct Client {
     open: BTreeSet<u64>,
     /// How long a sign of life may stay without an answer, where signs are given.
     answers_within: Option<Duration>,
+    /// Whether its last answer was invalid, or did not come in time.
+    is_lost: AtomicBool,
     /// The agent's process on this machine, and its threads when the last request was sent.
     process: Option<u32>,
     threads: Option<ProcessThreads>,
@@ -71,6 +74,7 @@ impl Client {
             asked: (NO_REQUEST, Deadline::of(Instant::now(), Duration::ZERO)),
             open: BTreeSet::new(),
             answers_within: None,
+            is_lost: AtomicBool::new(false),
             process: None,
             threads: None,
         }
@@ -80,6 +84,27 @@ impl Client {
     /// for a CPU is not that of its answers, up to a minute of it.
     pub fn runs_as(&mut self, process: u32) {
         self.process = Some(process);
+    }
+
+    /// Whether its last answer was invalid, or did not come in time; no more are waited for.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// Whether the agent may still work on the last request.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.open.contains(&self.asked.0)
+    }
+
+    /// Makes further requests possible after the user has asked to stop.
+    ///
+    /// # Errors
+    /// When the process is out of file descriptors.
+    pub fn ignore_interrupt(&mut self) -> io::Result<()> {
+        self.interrupt = Interrupt::new()?;
+        Ok(())
     }
 
     /// Ends the conversation: the agent sees the end of its input, undoes what it changed, and
@@ -182,7 +207,9 @@ impl Client {
         while !rest.is_empty() {
             match self.wait_for(&self.to.file, PollFlags::POLLOUT, limit)? {
                 Wake::Ready => rest = &rest[self.give_bytes(rest)?..],
-                Wake::Timeout => return Err(CallError::NotReading { host: self.host.clone(), patience }),
+                Wake::Timeout => {
+                    return Err(self.lose(CallError::NotReading { host: self.host.clone(), patience }));
+                }
                 Wake::Interrupted => return Err(CallError::Interrupted),
             }
         }
@@ -234,7 +261,7 @@ impl Client {
             match self.wait_for(&self.from, PollFlags::POLLIN, until)? {
                 Wake::Ready => self.take_bytes(since)?,
                 Wake::Timeout if self.lost_at().is_some_and(|lost| lost <= Instant::now()) => {
-                    return Err(CallError::Lost { host: self.host.clone() });
+                    return Err(self.lose(CallError::Lost { host: self.host.clone() }));
                 }
                 Wake::Timeout => {}
                 Wake::Interrupted => return Err(CallError::Interrupted),
@@ -262,7 +289,7 @@ impl Client {
         // Its kind: what it holds is for the program.
         let got = format!("{got:?}");
         let got = got.chars().take_while(char::is_ascii_alphanumeric).collect();
-        CallError::Unexpected { host: self.host.clone(), got }
+        self.lose(CallError::Unexpected { host: self.host.clone(), got })
     }
 
     /// Agents are not trusted: their text is made harmless before it is kept or printed. `None`: it
@@ -270,8 +297,9 @@ impl Client {
     fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {
         let (id, answer) = read_answer(line).map_err(|source| self.garbled(source))?;
         let asked = self.asked.0;
-        let wrong = || CallError::WrongId { host: self.host.clone(), got: id, asked };
-        match self.open.remove(&id) {
+        let is_open = self.open.remove(&id);
+        let wrong = || self.lose(CallError::WrongId { host: self.host.clone(), got: id, asked });
+        match is_open {
             true if id != asked => return Ok(None),
             false if id != NO_REQUEST => return Err(wrong()),
             _ => {}
@@ -287,8 +315,12 @@ impl Client {
                 let broken = broken || id == NO_REQUEST;
                 Err(CallError::Refused { host: self.host.clone(), why: text::reason(&why), broken })
             }
+            Ok(Answer::NoJournal { why }) => {
+                Err(CallError::NoJournal { host: self.host.clone(), why: text::reason(&why) })
+            }
             Ok(_) if id == NO_REQUEST => Err(wrong()),
             Ok(answer) => {
+                self.is_lost.store(false, Ordering::Relaxed);
                 if matches!(answer, Answer::TracedRound(_)) {
                     self.open.insert(id);
                 }
@@ -343,11 +375,16 @@ impl Client {
     }
 
     fn garbled(&self, source: FrameError) -> CallError {
-        CallError::Garbled { host: self.host.clone(), source }
+        self.lose(CallError::Garbled { host: self.host.clone(), source })
     }
 
     fn silent(&self) -> CallError {
-        CallError::Silent { host: self.host.clone(), patience: self.asked.1.within() }
+        self.lose(CallError::Silent { host: self.host.clone(), patience: self.asked.1.within() })
+    }
+
+    fn lose(&self, error: CallError) -> CallError {
+        self.is_lost.store(true, Ordering::Relaxed);
+        error
     }
 
     fn gone(&self) -> CallError {

@@ -19,7 +19,8 @@ impl Conversation {
     /// If the kernel gives no netlink sockets.
     pub fn new(isolation: Isolation) -> Self {
         let launch = Launch { isolation, cpus: Vec::new(), parent: None, lease_ms: None };
-        let about = About { version: "fuzz", machine: BTreeMap::new(), usable: Vec::new() };
+        let (machine, usable, quotas) = (BTreeMap::new(), Vec::new(), host::Quotas::default());
+        let about = About { version: "fuzz", machine, usable, quotas };
         Self(Session::open(launch, about).expect("netlink sockets can be opened"))
     }
 

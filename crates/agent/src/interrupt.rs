@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -33,8 +34,15 @@ impl Interrupt {
     /// Whether it was tripped.
     #[must_use]
     pub fn is_tripped(&self) -> bool {
+        self.trips_within(Duration::ZERO)
+    }
+
+    /// Waits for it at most this long, and tells whether it was tripped.
+    #[must_use]
+    pub fn trips_within(&self, time: Duration) -> bool {
         let mut watched = [PollFd::new(self.as_fd(), PollFlags::POLLIN)];
-        poll(&mut watched, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+        let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
+        poll(&mut watched, time).is_ok_and(|ready| ready > 0)
     }
 }
 

@@ -67,7 +67,7 @@ impl MachineSettings {
         let is_placement = |(target, _): &&(Target, String)| target.is_placement();
         self.placed = settings.iter().filter(is_placement).cloned().collect();
         let journal = self.journal()?;
-        journal.change(&settings).map_err(Refusal::passing)?;
+        journal.change(&settings).map_err(Refusal::of_settings)?;
         let changed = journal.changes().iter().filter(|change| !change.is_nothing());
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
     }
@@ -140,7 +140,7 @@ impl MachineSettings {
         if all.is_empty() {
             return Ok(());
         }
-        self.journal()?.switch(&all).map_err(Refusal::passing)
+        self.journal()?.switch(&all).map_err(Refusal::of_settings)
     }
 
     /// Sets the CPUs of interrupts and queues again that a driver has chosen anew.
@@ -153,7 +153,7 @@ impl MachineSettings {
         if again.is_empty() {
             return Ok(());
         }
-        self.journal()?.change(&again).map_err(Refusal::passing)
+        self.journal()?.change(&again).map_err(Refusal::of_settings)
     }
 
     pub(crate) fn check_allowed(&self) -> Result<(), Refusal> {
@@ -174,7 +174,7 @@ impl MachineSettings {
     pub(crate) fn keep(&mut self, why: &str) -> Reply {
         self.check_allowed()?;
         let kept = self.journal.take().map_or(Ok(Vec::new()), |journal| journal.keep(why));
-        Ok(Answer::MachineChanged { changes: kept.map_err(Refusal::passing)? })
+        Ok(Answer::MachineChanged { changes: kept.map_err(Refusal::of_settings)? })
     }
 
     /// Lets `action` change settings, which are in the journal before.
@@ -188,7 +188,10 @@ impl MachineSettings {
 
     /// Undoes the changes of some settings.
     pub(crate) fn undo_some(&mut self, chosen: impl Fn(&Target) -> bool) -> Result<(), Refusal> {
-        self.journal.as_mut().map_or(Ok(()), |journal| journal.undo_some(chosen)).map_err(Refusal::passing)
+        self.journal
+            .as_mut()
+            .map_or(Ok(()), |journal| journal.undo_some(chosen))
+            .map_err(Refusal::of_settings)
     }
 
     fn journal(&mut self) -> Result<&mut Journal, Refusal> {
@@ -219,7 +222,8 @@ impl MachineSettings {
         self.placed.clear();
         self.tuned.clear();
         self.remembered.clear();
-        let undone = self.journal.take().map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::passing)?;
+        let undone =
+            self.journal.take().map_or(Ok(Vec::new()), Journal::undo).map_err(Refusal::of_settings)?;
         Ok(Answer::MachineUndone { changes: undone.iter().map(Undone::of).collect() })
     }
 }

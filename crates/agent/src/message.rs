@@ -18,7 +18,7 @@ pub use record::{Finished, GuestTimes, InTurns, Late, Measured, Series, Watched}
 
 /// The protocol's version. Controller and agent must have the same one: they are the same binary,
 /// and a mismatch means that a stale copy answered.
-pub const PROTOCOL: u32 = 18;
+pub const PROTOCOL: u32 = 19;
 
 /// What the controller asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -470,6 +470,12 @@ pub enum Answer {
         /// Whether other requests would fail too, as after an interface is gone.
         #[serde(default)]
         broken: bool,
+    },
+    /// The request failed because the undo journal cannot be written: each request that changes
+    /// anything would fail too.
+    NoJournal {
+        /// Why not.
+        why: String,
     },
 }
 

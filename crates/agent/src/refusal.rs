@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use host::journal::JournalError;
+
 use crate::message::Answer;
 use crate::serve_error::ServeError;
 
@@ -16,11 +18,20 @@ pub(crate) fn done<E: Into<Refusal>>(result: Result<(), E>) -> Reply {
     result.map(|()| Answer::Done).map_err(Into::into)
 }
 
-/// The reason, in words, and whether other requests would fail too.
+/// The reason, in words, and what would become of other requests.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     why: String,
-    broken: bool,
+    other_requests: OtherRequests,
+}
+
+/// What would become of other requests.
+#[derive(Debug, PartialEq, Eq)]
+enum OtherRequests {
+    Possible,
+    Fail,
+    /// Those that change anything fail: the undo journal cannot be written.
+    ChangesFail,
 }
 
 impl Refusal {
@@ -29,19 +40,33 @@ impl Refusal {
         error.to_string().into()
     }
 
+    /// Of an error of the machine's settings, after which other requests can still be met, unless
+    /// the journal cannot be written.
+    pub(crate) fn of_settings(error: JournalError) -> Self {
+        let other_requests = match error {
+            JournalError::File { .. } => OtherRequests::ChangesFail,
+            _ => OtherRequests::Possible,
+        };
+        Self { why: error.to_string(), other_requests }
+    }
+
     /// The reason, if other requests can still be met.
     pub(crate) fn passing_reason(self) -> Result<String, Self> {
-        if self.broken { Err(self) } else { Ok(self.why) }
+        if self.other_requests == OtherRequests::Possible { Ok(self.why) } else { Err(self) }
     }
 
     pub(crate) fn into_answer(self) -> Answer {
-        Answer::Failed { why: self.why, broken: self.broken }
+        let Self { why, other_requests } = self;
+        match other_requests {
+            OtherRequests::ChangesFail => Answer::NoJournal { why },
+            other_requests => Answer::Failed { why, broken: other_requests == OtherRequests::Fail },
+        }
     }
 }
 
 impl From<String> for Refusal {
     fn from(why: String) -> Self {
-        Self { why, broken: false }
+        Self { why, other_requests: OtherRequests::Possible }
     }
 }
 
@@ -55,16 +80,17 @@ impl From<host::Error> for Refusal {
     fn from(error: host::Error) -> Self {
         // Interfaces of a testbed do not come back: every later request that names it would fail
         // too.
-        let broken = matches!(error, host::Error::NoInterface { .. });
-        Self { why: error.to_string(), broken }
+        let is_broken = matches!(error, host::Error::NoInterface { .. });
+        let other_requests = if is_broken { OtherRequests::Fail } else { OtherRequests::Possible };
+        Self { why: error.to_string(), other_requests }
     }
 }
 
-impl From<host::journal::JournalError> for Refusal {
-    fn from(error: host::journal::JournalError) -> Self {
+impl From<JournalError> for Refusal {
+    fn from(error: JournalError) -> Self {
         match error {
-            host::journal::JournalError::Other(error) => error.into(),
-            error => Self::passing(error),
+            JournalError::Other(error) => error.into(),
+            error => Self::of_settings(error),
         }
     }
 }
@@ -80,6 +106,9 @@ mod tests {
         assert!(
             matches!(gone.into_answer(), Answer::Failed { broken: true, why } if why.contains("no-such-link"))
         );
+        let (path, errno) = ("1.journal".into(), std::io::ErrorKind::StorageFull.into());
+        let full = Refusal::from(JournalError::File { action: "write", path, errno });
+        assert!(matches!(full.into_answer(), Answer::NoJournal { why } if why.contains("1.journal")));
         assert!(matches!(Refusal::from("busy").into_answer(), Answer::Failed { broken: false, .. }));
     }
 }

@@ -36,8 +36,9 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
             return Err(error.into());
         }
     };
-    // A network namespace hides most of them.
-    let about = About { version, machine: host::visible_sysctls(), usable: host::affinity::usable() };
+    // A network namespace hides most sysctls, and its sysfs hides cgroups.
+    let (machine, usable) = (host::visible_sysctls(), host::affinity::usable());
+    let about = About { version, machine, usable, quotas: host::Quotas::read() };
     if let Err(error) = enter(launch.isolation, launch.parent) {
         told(&error)?;
         return Err(error.into());

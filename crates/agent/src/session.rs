@@ -38,6 +38,8 @@ pub(crate) struct About {
     pub(crate) machine: BTreeMap<String, String>,
     /// The CPUs that it could use, each with its core.
     pub(crate) usable: Vec<(u32, u32)>,
+    /// The quotas that limit its CPU time.
+    pub(crate) quotas: host::Quotas,
 }
 
 struct Original {
@@ -132,14 +134,14 @@ impl Session {
                 (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
                 let traffic = Traffic::listen(&mut self.interfaces.links, &spec, interface, underlay)?;
-                Ok(Answer::Sockets { addresses: self.traffic.insert(traffic).addresses() })
+                Ok(self.keep(traffic))
             }
             Request::Connect { spec, endpoints, interface, underlay } => {
                 (self.traffic, self.probe) = (None, None);
                 self.interfaces.impair(&interface, &impairment_of(&spec.traffic))?;
                 let traffic =
                     Traffic::connect(&mut self.interfaces.links, &spec, &endpoints, interface, underlay)?;
-                Ok(Answer::Sockets { addresses: self.traffic.insert(traffic).addresses() })
+                Ok(self.keep(traffic))
             }
             Request::Attach { locals } => self.traffic()?.attach(&locals),
             Request::Start => self.traffic()?.start(),
@@ -165,7 +167,7 @@ impl Session {
             }
             Request::Watch { processes, cpus, underlay, ramp_ns, window_ns } => {
                 let times = [ramp_ns, window_ns].map(Duration::from_nanos);
-                let watched = Watch { processes, cpus, underlay };
+                let watched = Watch { processes, cpus, underlay, quotas: &self.about.quotas };
                 watched.over(&mut self.interfaces.links, times, deadline)
             }
             Request::Exact { .. } if self.interfaces.machine.is_allowed() => Err(NO_EXACT.into()),
@@ -201,6 +203,7 @@ impl Session {
             Request::Keep { why } => self.interfaces.machine.keep(&why),
             Request::MachineDifferences => Ok(self.interfaces.machine.differences()),
             Request::UndoMachine => {
+                self.traffic = None;
                 self.originals.clear();
                 self.interfaces.undo()
             }
@@ -337,6 +340,11 @@ impl Session {
         let environment =
             host::Environment::read(interfaces, self.about.version).with_hidden(&self.about.machine);
         Ok(Answer::Environment(Box::new(environment)))
+    }
+
+    fn keep(&mut self, traffic: Traffic) -> Answer {
+        let traffic = self.traffic.insert(traffic.with_quotas(&self.about.quotas));
+        Answer::Sockets { addresses: traffic.addresses() }
     }
 
     fn traffic(&mut self) -> Result<&mut Traffic, Refusal> {

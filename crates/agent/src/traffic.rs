@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use host::{
     ClockReading, Counters, CpuTimes, DeviceReader, DeviceReading, Interrupts, LinkLimit, Links, Power,
-    ProcessTimes, ThreadTimes, WireCounters,
+    ProcessTimes, Quotas, ThreadTimes, Throttled, WireCounters,
 };
 use load::{Endpoint, Kind, Phase, Switches};
 
@@ -42,6 +42,7 @@ pub(crate) struct Traffic {
     /// How many sockets carry the traffic.
     flows: u32,
     pub(crate) kind: Kind,
+    quotas: Quotas,
 }
 
 impl Traffic {
@@ -77,7 +78,13 @@ impl Traffic {
     ) -> Self {
         let flows = spec.traffic.lanes();
         let (closes, kind) = (within(BEFORE_WINDOW, flows), spec.traffic.kind);
-        Self { endpoint, closes, interface, underlay, before, flows, kind }
+        let quotas = Quotas::default();
+        Self { endpoint, closes, interface, underlay, before, flows, kind, quotas }
+    }
+
+    /// Counts how often these quotas throttle it.
+    pub(crate) fn with_quotas(self, quotas: &Quotas) -> Self {
+        Self { quotas: quotas.clone(), ..self }
     }
 
     /// When it is closed if nothing asks for its account.
@@ -225,9 +232,11 @@ impl Traffic {
         let threads =
             threads.into_iter().map(|thread| ThreadTimes::read(thread).unwrap_or_default()).collect();
         let own = ProcessTimes::read();
+        let throttled = self.quotas.counters();
         let clock = ClockReading::read();
         self.endpoint.set_phase(next);
-        Ok(Reading { counters, underlay, interrupts, cpu_each, threads, own, clock, load: self.sample() })
+        let load = self.sample();
+        Ok(Reading { counters, underlay, interrupts, cpu_each, threads, own, throttled, clock, load })
     }
 
     fn row(&self, links: &mut Links, cpus: &[u32]) -> Result<Row, Refusal> {
@@ -272,6 +281,7 @@ pub(crate) struct Reading {
     cpu_each: Vec<CpuTimes>,
     threads: Vec<ThreadTimes>,
     own: ProcessTimes,
+    throttled: Vec<Throttled>,
     pub(crate) clock: ClockReading,
     pub(crate) load: load::Sample,
 }
@@ -298,6 +308,7 @@ impl Reading {
             underlay: self.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
             device: None,
             power: None,
+            throttled: Throttled::most(&self.throttled, &first.throttled),
             clock: self.clock.since(&first.clock),
             late: Late::default(),
             link: LinkLimit::default(),

@@ -322,6 +322,7 @@ fn plus(sum: &mut Measured, more: &Measured) {
     sum.counters = sum.counters.plus(&more.counters);
     sum.interrupts = Interrupts::sum(&[sum.interrupts.clone(), more.interrupts.clone()]);
     sum.underlay = sum.underlay.zip(more.underlay).map(|(own, more)| own.plus(&more));
+    sum.throttled = sum.throttled.zip(more.throttled).map(|(own, more)| own.plus(more));
     sum.late.opened_ns = sum.late.opened_ns.max(more.late.opened_ns);
     sum.late.closed_ns = sum.late.closed_ns.max(more.late.closed_ns);
 }

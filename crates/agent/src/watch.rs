@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use host::{CpuTimes, Interrupts, Links, ProcessThreads, WireCounters};
+use host::{CpuTimes, Interrupts, Links, ProcessThreads, Quotas, Throttled, WireCounters};
 
 use crate::envelope::Deadline;
 use crate::message::Answer;
@@ -11,13 +11,15 @@ use crate::refusal::{Refusal, Reply};
 use crate::traffic::{TOO_LONG, since};
 use record::{GuestTimes, Late, Watched};
 
-pub(crate) struct Watch {
+pub(crate) struct Watch<'s> {
     pub(crate) processes: Vec<u32>,
     pub(crate) cpus: Vec<u32>,
     pub(crate) underlay: Option<String>,
+    /// The guests' processes are in the same cgroup as the agent.
+    pub(crate) quotas: &'s Quotas,
 }
 
-impl Watch {
+impl Watch<'_> {
     /// Counts for `window`, after `ramp`.
     pub(crate) fn over(&self, links: &mut Links, [ramp, window]: [Duration; 2], deadline: Deadline) -> Reply {
         let opens = Instant::now().checked_add(ramp).ok_or(TOO_LONG)?;
@@ -45,6 +47,7 @@ impl Watch {
                 .map(|(last, first)| last.since(first))
                 .collect(),
             underlay: last.underlay.zip(first.underlay).map(|(last, first)| last.since(&first)),
+            throttled: Throttled::most(&last.throttled, &first.throttled),
         })))
     }
 
@@ -55,7 +58,8 @@ impl Watch {
         let cpus = CpuTimes::read_each(&self.cpus)?;
         let interrupts = Interrupts::read_each(&self.cpus);
         let underlay = self.underlay.as_deref().map(|name| WireCounters::read(links, name)).transpose()?;
-        Ok(Edge { at, threads, cpus, interrupts, underlay })
+        let throttled = self.quotas.counters();
+        Ok(Edge { at, threads, cpus, interrupts, underlay, throttled })
     }
 }
 
@@ -65,6 +69,7 @@ struct Edge {
     cpus: Vec<CpuTimes>,
     interrupts: Vec<Interrupts>,
     underlay: Option<WireCounters>,
+    throttled: Vec<Throttled>,
 }
 
 /// Whether a thread of QEMU runs a guest's instructions: of its virtual CPUs QEMU names the threads

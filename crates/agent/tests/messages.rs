@@ -243,7 +243,7 @@ fn boundless<T: Serialize + DeserializeOwned + Bounded>(messages: &[T]) -> Vec<S
 #[test]
 fn each_list_map_and_text_of_a_message_has_a_bound() {
     assert_eq!(boundless(&requests()), [""; 0]);
-    assert_eq!(boundless(&answers()), ["/failed/why"], "it is cut where it arrives");
+    assert_eq!(boundless(&answers()), ["/failed/why", "/no_journal/why"], "they are cut where they arrive");
     assert_eq!(
         boundless(&[Launch {
             isolation: Isolation::NetworkOf(1),

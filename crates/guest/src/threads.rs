@@ -5,8 +5,6 @@ use std::io;
 use std::time::Duration;
 
 use agent::is_vcpu;
-use nix::sched::{CpuSet, sched_setaffinity};
-use nix::unistd::Pid;
 
 /// The threads of one QEMU process by their function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,12 +55,7 @@ impl Threads {
             } else {
                 &cpus[index..=index]
             };
-            let mut set = CpuSet::new();
-            for cpu in own {
-                set.set(usize::try_from(*cpu).unwrap_or(usize::MAX))?;
-            }
-            let thread = i32::try_from(thread).map_err(io::Error::other)?;
-            sched_setaffinity(Pid::from_raw(thread), &set)?;
+            host::affinity::pin(i32::try_from(thread).map_err(io::Error::other)?, own)?;
         }
         Ok(())
     }

@@ -32,6 +32,7 @@ pub use cpu::interrupts::{Interrupt, Interrupts};
 pub use cpu::latency::HeldLatency;
 pub use cpu::power::Power;
 pub use cpu::process_threads::ProcessThreads;
+pub use cpu::quota::{CpuQuota, Quotas, Throttled};
 pub use cpu::softirqs::Softirqs;
 pub use cpu::tasks::{Others, Spent, Tasks};
 pub use cpu::thread_times::{ProcessTimes, ThreadTimes};

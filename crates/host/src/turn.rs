@@ -1,178 +1,166 @@
 //! One measuring session at a time on a machine.
 
-use std::fs;
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixListener};
-use std::time::{Duration, Instant};
+use std::fmt;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::sockopt::PeerCredentials;
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, getsockopt, socket};
+use nix::sys::stat::{major, minor};
+use nix::unistd::geteuid;
 
 use crate::error::Error;
+use crate::journal::{self, JournalError, lock, place};
 
-/// How often a session checks that cannot be woken, because it is not connected.
-const LOOK: Duration = Duration::from_millis(500);
+/// The directory of root's turns.
+const OF_ROOT: &str = "/run/netassay";
 
 /// The right to measure on this machine, until it is dropped or the process ends.
 ///
-/// It is a name in the abstract namespace of Unix sockets, for one network namespace and all users
-/// in it: no file to be removed, and no port. Containers with a network namespace of their own do
-/// not see each other.
+/// It is the lock of a file, one for each network namespace: in a directory of root's for root's
+/// sessions, and in a directory of the user's for another user's, so that no user can block another
+/// one's sessions. A user's session also waits for root's. Containers with a file system or a
+/// network namespace of their own do not see each other.
 #[derive(Debug)]
 pub struct Turn {
-    _name: UnixListener,
+    _file: File,
 }
 
-/// The session that has the turn.
-#[derive(Debug)]
-pub struct Holder {
-    /// Its process; `None` if unknown, because its queue of connections is full.
-    pub pid: Option<i32>,
-    /// Its command line, without the program's directory; `None` where `/proc` hides it.
-    pub command: Option<String>,
-    name: String,
-    connection: Option<OwnedFd>,
-}
+/// The process, command line and user of the session that has the turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder(String);
 
 impl Turn {
     /// Takes the turn, or names the session that has it.
     ///
     /// # Errors
-    /// If sockets are not available.
+    /// If no directory can hold the file.
     pub fn take() -> Result<Result<Self, Holder>, Error> {
-        Self::take_named("netassay/turn").map_err(|errno| {
-            let what = "cannot find out whether another netassay session measures on this machine";
-            Error::failed(what, errno, "")
-        })
-    }
-
-    fn take_named(name: &str) -> io::Result<Result<Self, Holder>> {
-        let address = SocketAddr::from_abstract_name(name)?;
-        loop {
-            match UnixListener::bind_addr(&address) {
-                Ok(name) => return Ok(Ok(Self { _name: name })),
-                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
-                Err(error) => return Err(error),
-            }
-            match ask(name) {
-                // It ended in between.
-                Err(Errno::ECONNREFUSED) => {}
-                asked => return Ok(Err(Holder::at(name, asked)?)),
+        let name = network_file()?;
+        let mut refused = None;
+        let is_root = geteuid().is_root() && !place::in_user_namespace();
+        if !is_root && let Some(holder) = holder_seen_from_outside(&Path::new(OF_ROOT).join(&name)) {
+            return Ok(Err(holder));
+        }
+        for directory in directories(is_root) {
+            match Self::take_in(&directory, &name) {
+                Ok(taken) => return Ok(taken),
+                Err(error) => refused = refused.or(Some(error)),
             }
         }
-    }
-}
-
-/// Connects to the session of that name. Nobody accepts, so each connection stays in the listener's
-/// queue, even closed, until the session ends; with a full queue this fails with `EAGAIN` at once.
-fn ask(name: &str) -> nix::Result<OwnedFd> {
-    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let connection = socket(AddressFamily::Unix, SockType::Stream, flags, None)?;
-    connect(connection.as_raw_fd(), &UnixAddr::new_abstract(name.as_bytes())?)?;
-    Ok(connection)
-}
-
-impl Holder {
-    fn at(name: &str, asked: nix::Result<OwnedFd>) -> io::Result<Self> {
-        let connection = match asked {
-            Err(Errno::EAGAIN) => None,
-            asked => Some(asked?),
+        let why = match refused {
+            Some(JournalError::File { path, errno, .. }) => format!("{}: {errno}", path.display()),
+            Some(error) => error.to_string(),
+            None => String::new(),
         };
-        let credentials = connection.as_ref().map(|end| getsockopt(end, PeerCredentials)).transpose()?;
-        let pid = credentials.map(|session| session.pid());
-        Ok(Self { pid, command: pid.and_then(command), name: name.to_owned(), connection })
+        Err(format!(
+            "cannot find out whether another netassay session measures on this machine: {why}; --beside measures all the same"
+        )
+        .into())
     }
 
-    /// Waits until this session has ended, `interrupt` is readable, or `patience` is over. Returns
-    /// true if it has ended, or may have: request the turn again.
-    #[must_use]
-    pub fn ends_within(&self, patience: Duration, interrupt: BorrowedFd<'_>) -> bool {
-        if let Some(connection) = &self.connection {
-            // The end of the session hangs up on its connections.
-            return wait(patience, [connection.as_fd(), interrupt])[0];
-        }
-        let begun = Instant::now();
-        loop {
-            if !matches!(ask(&self.name), Err(Errno::EAGAIN)) {
-                return true;
-            }
-            let left = patience.saturating_sub(begun.elapsed());
-            if left.is_zero() || wait(left.min(LOOK), [interrupt])[0] {
-                return false;
-            }
-        }
+    fn take_in(directory: &Path, name: &str) -> Result<Result<Self, Holder>, JournalError> {
+        // Other users may look at root's file (`holder_seen_from_outside`), and not open it.
+        place::make(directory, 0o711)?;
+        let taken = lock::take(&directory.join(name))?;
+        Ok(taken.map(|file| Self { _file: file }).map_err(Holder))
     }
 }
 
-/// Waits until one of these is readable or hung up, for `time` at most; returns which of them.
-fn wait<const N: usize>(time: Duration, fds: [BorrowedFd<'_>; N]) -> [bool; N] {
-    let time = PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX);
-    let mut watched = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN));
-    let any = poll(&mut watched, time).is_ok();
-    watched.map(|fd| any && fd.any().unwrap_or(false))
+/// The directories that may hold the file: the first usable one does. A container may have only the
+/// last one.
+fn directories(is_root: bool) -> impl Iterator<Item = PathBuf> {
+    let user = geteuid();
+    let runtime = match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
+        _ if is_root => PathBuf::from(OF_ROOT),
+        Some(path) if path.is_absolute() => path.join("netassay"),
+        _ => PathBuf::from(format!("/run/user/{user}/netassay")),
+    };
+    let state = journal::directory().ok().and_then(|undo| undo.parent().map(Path::to_owned));
+    let temporary = PathBuf::from(format!("/tmp/netassay-turn-{user}"));
+    [runtime].into_iter().chain(state).chain([temporary])
 }
 
-impl std::fmt::Display for Holder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match (self.pid, &self.command) {
-            (Some(pid), Some(command)) => write!(f, "process {pid} ({command})"),
-            (Some(pid), None) => write!(f, "process {pid}"),
-            (None, _) => write!(f, "an unknown process (too many others asked it for its name)"),
-        }
+/// The name of this network namespace's file.
+fn network_file() -> Result<String, Error> {
+    const NETWORK: &str = "/proc/thread-self/ns/net";
+    let network = fs::metadata(NETWORK).map_err(|error| {
+        format!("cannot identify the network namespace of this process: {NETWORK}: {error}")
+    })?;
+    Ok(format!("turn-{}", network.ino()))
+}
+
+/// The process that holds the lock of a file, as the kernel lists it: this user cannot open root's
+/// file.
+fn holder_seen_from_outside(path: &Path) -> Option<Holder> {
+    let file = fs::symlink_metadata(path).ok()?;
+    let id = format!("{:02x}:{:02x}:{}", major(file.dev()), minor(file.dev()), file.ino());
+    let locks = fs::read_to_string("/proc/locks").ok()?;
+    // proc_locks(5): number, FLOCK, ADVISORY, WRITE, process, file, range.
+    let process = locks.lines().find_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        let (kind, process, locked) = (words.next()?, words.nth(2)?, words.next()?);
+        (kind == "FLOCK" && locked == id).then(|| process.parse().ok()).flatten()
+    })?;
+    Some(Holder(format!("{}, user root", lock::process(process))))
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
-}
-
-fn command(pid: i32) -> Option<String> {
-    let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    let line = String::from_utf8_lossy(&line);
-    let mut words = line.split_terminator('\0');
-    let program = words.next()?.rsplit('/').next()?;
-    let words: Vec<&str> = std::iter::once(program).chain(words).collect();
-    Some(text::line(&words.join(" ")).into_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
     use super::*;
-    use std::os::unix::net::UnixStream;
 
     #[test]
     fn one_has_the_turn_and_the_others_learn_who() {
-        let name = format!("netassay/test/{}", std::process::id());
-        let take = || Turn::take_named(&name).unwrap();
-        let (quiet, loud) = UnixStream::pair().unwrap();
-        let turn = take().unwrap();
-        let holder = take().unwrap_err();
-        assert_eq!(holder.pid, i32::try_from(std::process::id()).ok());
-        assert!(holder.command.as_deref().is_some_and(|command| !command.contains('/')), "{holder}");
-        assert!(!holder.ends_within(Duration::ZERO, quiet.as_fd()));
+        let directory = tempfile::tempdir().unwrap();
+        let take = |name: &str| Turn::take_in(directory.path(), name).unwrap();
+        let turn = take("turn-1").unwrap();
+        let holder = take("turn-1").unwrap_err().to_string();
+        assert!(holder.starts_with(&format!("process {} (netassay_host-", std::process::id())), "{holder}");
+        assert!(holder.contains("), user "), "{holder}");
+        // Another user sees the same process.
+        let path = directory.path().join("turn-1");
+        let outside = holder_seen_from_outside(&path).unwrap().to_string();
+        assert!(holder.starts_with(outside.trim_end_matches(", user root")), "{outside}");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "others could lock it");
+        drop(take("turn-2").unwrap());
         drop(turn);
-        assert!(holder.ends_within(Duration::from_secs(60), quiet.as_fd()));
-        let again = take().unwrap();
-        let holder = take().unwrap_err();
-        drop(loud);
-        assert!(!holder.ends_within(Duration::from_secs(60), quiet.as_fd()));
-        drop(again);
+        assert_eq!(holder_seen_from_outside(&path), None);
+        drop(take("turn-1").unwrap());
     }
 
+    /// Each of them is refused at once, with its reason.
     #[test]
-    fn asking_does_not_wait_where_the_queue_is_full() {
-        let name = format!("netassay/test/full/{}", std::process::id());
-        let take = || Turn::take_named(&name).unwrap();
-        let (quiet, _loud) = UnixStream::pair().unwrap();
-        let turn = take().unwrap();
-        // Closed connections stay in the queue.
-        let full = (0..1 << 20).find_map(|_| ask(&name).err());
-        assert_eq!(full, Some(Errno::EAGAIN));
-        let holder = take().unwrap_err();
-        assert_eq!(holder.pid, None);
-        assert!(!holder.ends_within(Duration::ZERO, quiet.as_fd()));
-        drop(turn);
-        assert!(holder.ends_within(Duration::from_secs(60), quiet.as_fd()));
-        drop(take().unwrap());
+    fn what_others_put_in_the_place_of_the_turn_is_refused_and_left() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        fs::write(at("target"), "text").unwrap();
+        symlink(at("target"), at("link")).unwrap();
+        nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        fs::create_dir(at("directory")).unwrap();
+        fs::write(at("open"), "").unwrap();
+        fs::set_permissions(at("open"), PermissionsExt::from_mode(0o666)).unwrap();
+        for (name, why) in [
+            ("link", "symbolic link"),
+            ("fifo", "no regular file"),
+            ("directory", "Is a directory"),
+            ("open", "others may write it: mode 666"),
+        ] {
+            let error = Turn::take_in(directory.path(), name).unwrap_err().to_string();
+            assert!(error.contains(why), "{name}: {error}");
+        }
+        assert_eq!(fs::read_to_string(at("target")).unwrap(), "text");
+        let world = at("world");
+        fs::create_dir(&world).unwrap();
+        fs::set_permissions(&world, PermissionsExt::from_mode(0o777)).unwrap();
+        let error = Turn::take_in(&world, "turn-1").unwrap_err().to_string();
+        assert!(error.contains("others may write it: mode 777"), "{error}");
+        assert!(!world.join("turn-1").exists());
     }
 }

@@ -137,6 +137,9 @@ pub(crate) enum Command {
     /// Boot a guest on a machine (netassay starts it by itself)
     #[command(hide = true)]
     Guest,
+    /// Undo changes of sessions that are gone, and tell the rest (netassay starts it by itself)
+    #[command(hide = true)]
+    Unrestored,
     /// Wait until the input ends or pauses for this long (netassay starts it by itself)
     #[command(hide = true)]
     Hold {

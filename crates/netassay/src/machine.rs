@@ -25,27 +25,14 @@ pub(crate) struct Changed {
 /// How long the agent of a killed session may take to exit.
 const DYING: Duration = Duration::from_secs(1);
 
+/// How long the agent of a session that has just ended may take to undo its changes and exit.
+const UNDOING: Duration = Duration::from_secs(5);
+
 /// Undoes the changes of sessions that are gone. Call it before measuring.
 pub(crate) fn recover() -> Result<(), Failure> {
-    // Without a place for a journal nothing can have been changed.
-    let Ok(directory) = host::journal::directory() else { return Ok(()) };
-    let restore = || host::journal::restore(&directory, &Machine::system(), Manner::default());
-    let mut reports = match restore() {
-        // This is nobody with another user's HOME: that user undoes their own changes.
-        Err(error) if error.is_out_of_reach() => return Ok(()),
-        reports => reports?,
-    };
-    let is_used = |report: &Report| report.fate == Fate::InUse;
-    let begun = Instant::now();
-    while reports.iter().any(is_used) && begun.elapsed() < DYING {
-        std::thread::sleep(Duration::from_millis(10));
-        reports.retain(|report| !is_used(report));
-        let more = restore()?.into_iter();
-        let new = more.filter(|new| reports.iter().all(|known| known.journal != new.journal));
-        reports.extend(new.collect::<Vec<_>>());
-    }
+    let mut reports = restored(DYING)?;
     // What a user had applied is not in the way of measurements that change nothing of it.
-    reports.retain(|report| !is_used(report) && !matches!(report.fate, Fate::Applied { .. }));
+    reports.retain(|report| !matches!(report.fate, Fate::InUse | Fate::Applied { .. }));
     for report in &reports {
         let killed = if matches!(report.fate, Fate::NotFollowed { .. }) {
             ""
@@ -65,6 +52,37 @@ pub(crate) fn recover() -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// Undoes the changes of sessions that are gone, and tells those that are left; empty: none is.
+pub(crate) fn unrestored() -> Result<String, Failure> {
+    Ok(restored(UNDOING)?
+        .iter()
+        .filter(|report| report.is_left())
+        .map(|report| words(report, false))
+        .collect())
+}
+
+/// Undoes the changes of sessions that are gone, or exit within `patience`.
+fn restored(patience: Duration) -> Result<Vec<Report>, Failure> {
+    // Without a place for a journal nothing can have been changed.
+    let Ok(directory) = host::journal::directory() else { return Ok(Vec::new()) };
+    let restore = || host::journal::restore(&directory, &Machine::system(), Manner::default());
+    let mut reports = match restore() {
+        // This is nobody with another user's HOME: that user undoes their own changes.
+        Err(error) if error.is_out_of_reach() => return Ok(Vec::new()),
+        reports => reports?,
+    };
+    let is_used = |report: &Report| report.fate == Fate::InUse;
+    let begun = Instant::now();
+    while reports.iter().any(is_used) && begun.elapsed() < patience {
+        std::thread::sleep(Duration::from_millis(10));
+        reports.retain(|report| !is_used(report));
+        let more = restore()?.into_iter();
+        let new = more.filter(|new| reports.iter().all(|known| known.journal != new.journal));
+        reports.extend(new.collect::<Vec<_>>());
+    }
+    Ok(reports)
 }
 
 /// Makes a study's changes of this machine, if they are allowed, calls `act`, and undoes them in
@@ -210,7 +228,7 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
     let path = report.journal.display();
     let mut text = match &report.fate {
         Fate::InUse => format!(
-            "{path}: its process is running and will undo it, or another session is changing this machine\n"
+            "{path}: its process is running and will undo it, or another session is changing this machine: try again after its end\n"
         ),
         Fate::Undone if dry_run => format!("{path}: would be undone\n"),
         Fate::Undone => format!("{path}: undone\n"),
@@ -233,6 +251,10 @@ pub(crate) fn words(report: &Report, dry_run: bool) -> String {
     }
     for damage in &report.damaged {
         text.push_str(&format!("  {damage}; its change is not undone\n"));
+    }
+    let untold = report.damaged_lines - report.damaged.len();
+    if untold > 0 {
+        text.push_str(&format!("  {untold} more damaged lines, {} in all\n", report.damaged_lines));
     }
     if report.fate == Fate::Kept && !report.damaged.is_empty() {
         text.push_str(

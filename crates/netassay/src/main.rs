@@ -27,6 +27,7 @@ fn main() -> ExitCode {
     if let Some(code) = commands::ministat::if_called() {
         return code;
     }
+    signals::outlive_file_limits();
     let result =
         cli::Cli::try_parse().map_err(failure::Failure::from).and_then(|cli| commands::dispatch(&cli));
     result.unwrap_or_else(|failure| failure.report())

@@ -2,7 +2,7 @@
 
 use guest::{Kernel, Tools};
 use host::Privileges;
-use host::machine::Machine;
+use host::machine::{Machine, Target};
 use study::{Side, Study};
 
 /// The requirements of a study that this machine lacks, each with its remedy.
@@ -30,6 +30,10 @@ pub(crate) fn refusals(study: &Study) -> Vec<String> {
     }
     if has_guests && let Err(error) = Tools::here().qemu() {
         add(error.to_string());
+    }
+    for name in study.machine().both.sysctl.keys().filter(|_| is_here) {
+        let sysctl = Target::Sysctl { name: name.clone() };
+        Machine::system().check_writable(&sysctl).unwrap_or_else(|error| add(error.to_string()));
     }
     let privileges = Privileges::read();
     if is_here && !privileges.privileged() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::Interrupt;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 
 use crate::exit;
 use crate::failure::Failure;
@@ -28,4 +28,10 @@ pub(crate) fn interrupt() -> Result<Interrupt, Failure> {
             .map_err(|error| Failure::Environment(format!("cannot watch for Ctrl-C: {error}")))?;
     }
     Ok(latch)
+}
+
+/// Beyond `ulimit -f` a write fails, and says so, in place of a signal that ends the process.
+pub(crate) fn outlive_file_limits() {
+    // SAFETY: the handler does nothing.
+    let _ = unsafe { signal_hook::low_level::register(SIGXFSZ, || {}) };
 }

@@ -1,7 +1,6 @@
 //! One measuring session at a time: two on one machine would measure each other.
 
 use record::Cause;
-use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use agent::Interrupt;
@@ -13,50 +12,61 @@ use crate::failure::{Failure, say};
 /// How often a waiting session reports that it waits.
 const REMINDER: Duration = Duration::from_secs(60);
 
+/// How often a waiting session tries to take the turn.
+const RETRY: Duration = Duration::from_millis(200);
+
 /// A session that may measure. Dropping it frees the turn.
 pub(crate) enum Session {
     Alone {
         _turn: Turn,
     },
-    /// Another one measures, and the user allowed that.
-    Beside(Holder),
+    /// Another session measures, or may measure, and the user allowed that.
+    Beside(String),
 }
 
 /// Takes the machine's turn to measure, or waits for it, as the flags say.
 pub(crate) fn begin(flags: &TurnFlags, interrupt: &Interrupt) -> Result<Session, Failure> {
     let begun = Instant::now();
-    let mut told = None;
+    let mut told: Option<(Holder, Instant)> = None;
     loop {
-        let holder = match Turn::take()? {
-            Ok(turn) => {
+        let holder = match Turn::take() {
+            Ok(Ok(turn)) => {
                 if told.is_some() {
                     say(&format!("netassay: waited for {}", report::duration(begun.elapsed())));
                 }
                 return Ok(Session::Alone { _turn: turn });
             }
-            Err(holder) => holder,
+            Ok(Err(holder)) if flags.beside => return Ok(Session::Beside(holder.to_string())),
+            Err(error) if flags.beside => return Ok(Session::Beside(error.to_string())),
+            Ok(Err(holder)) => holder,
+            Err(error) => return Err(error.into()),
         };
-        if flags.beside {
-            return Ok(Session::Beside(holder));
-        }
         if flags.no_wait {
             return Err(Failure::Environment(format!(
                 "another session measures on this machine: {holder}; without --no-wait this one waits for it, with --beside it \
                  measures beside it"
             )));
         }
-        if told != Some(holder.pid) {
+        match &mut told {
+            Some((known, _)) if *known != holder => told = None,
+            Some((_, at)) if at.elapsed() > REMINDER => {
+                say(&format!(
+                    "netassay: still waiting after {} for {holder}",
+                    report::duration(begun.elapsed())
+                ));
+                *at = Instant::now();
+            }
+            _ => {}
+        }
+        if told.is_none() {
             say(&format!(
                 "netassay: waiting until another session on this machine has ended: {holder} (--no-wait refuses at once, \
                  --beside measures beside it)"
             ));
-            told = Some(holder.pid);
+            told = Some((holder, Instant::now()));
         }
-        while !holder.ends_within(REMINDER, interrupt.as_fd()) {
-            if interrupt.is_tripped() {
-                return Err(runner::Error::Interrupted.into());
-            }
-            say(&format!("netassay: still waiting after {} for {holder}", report::duration(begun.elapsed())));
+        if interrupt.trips_within(RETRY) {
+            return Err(runner::Error::Interrupted.into());
         }
     }
 }
@@ -66,7 +76,7 @@ impl Session {
     pub(crate) fn disturbance(&self) -> Option<Cause> {
         match self {
             Self::Alone { .. } => None,
-            Self::Beside(holder) => Some(Cause::Session(holder.to_string())),
+            Self::Beside(holder) => Some(Cause::Session(holder.clone())),
         }
     }
 }

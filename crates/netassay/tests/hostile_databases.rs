@@ -352,3 +352,17 @@ fn what_is_far_too_much_is_refused_in_bounded_time() {
         measured.answers_to(&[is_ordinary], change, &commands);
     }
 }
+
+/// The kernel's signal would end the process without a word.
+#[test]
+fn a_limit_on_the_size_of_files_is_named_with_the_way_out() {
+    let bench = Bench::new();
+    bench.write("s.toml", STUDY);
+    let command = apart(&bench.netassay(&["run", "--progress", "none", "s.toml"]));
+    let mut limited = Command::new("prlimit");
+    limited.arg("--fsize=8192").arg(command.get_program()).args(command.get_args());
+    let output = limited.current_dir(bench.path("")).stdin(Stdio::null()).output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(code(&output), 3, "{said}");
+    assert!(said.contains("this process may write 8192 bytes to a file at most (ulimit -f)"), "{said}");
+}

@@ -311,12 +311,22 @@ fn two_sessions_do_not_change_the_machine_at_once_and_a_change_by_others_is_repo
     expect(&refused, 3);
     assert!(stderr(&refused).contains("another session changes this machine"), "{}", stderr(&refused));
     assert_eq!(world.state(), changed());
+    let in_use = world.run(&["restore"]);
+    expect(&in_use, 3);
+    assert!(stdout(&in_use).contains("another session is changing this machine"), "{}", stdout(&in_use));
     world.set_ttl(99);
     session.finish();
     let runs = stdout(&world.run(&["show", "--format", "json"]));
     assert!(runs.contains("\"reads\": \"99"), "{runs}");
     assert_eq!(world.state(), ("99".to_owned(), before.1), "it is somebody else's, and said");
+    // A session asks this of each machine at its end.
+    let left = world.run(&["unrestored"]);
+    expect(&left, 3);
+    assert!(stdout(&left).contains("ip_default_ttl: is 99, not the 77"), "{}", stdout(&left));
     expect(&world.run(&["restore", "--force"]), 0);
+    let left = world.run(&["unrestored"]);
+    expect(&left, 0);
+    assert_eq!(stdout(&left), "");
     assert_eq!(world.sysctl("ip_default_ttl"), before.0);
 }
 

@@ -8,12 +8,14 @@
 
 mod common;
 
+use std::fs;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use common::{Bench, Watched, expect, stdout};
+use common::{Bench, Watched, expect, inside, skip, stdout};
 
 const STUDY: &str = r#"
 name = "hogged"
@@ -113,6 +115,31 @@ fn traffic_beside_work_in_the_kernel_is_marked_with_the_name_of_who_did_it() {
     assert!(found.iter().any(|line| line.contains("dd, ")), "{text}");
     // What others had is in no CPU time per byte.
     assert!(!text.contains("service_demand"), "{text}");
+    assert!(text.contains("\"limited_by\": \"contended\""), "{text}");
+}
+
+#[test]
+#[ignore = "says what limited a run: needs a quiet machine, and cgroups that can be made"]
+fn a_quota_of_cpu_time_explains_a_run() {
+    let of_version_1 = Path::new("/sys/fs/cgroup/cpu");
+    let (above, file, quota) = match of_version_1.is_dir() {
+        true => (of_version_1, "cpu.cfs_quota_us", "20000"),
+        false => (Path::new("/sys/fs/cgroup"), "cpu.max", "20000 100000"),
+    };
+    let group = above.join(format!("netassay-test-{}", std::process::id()));
+    if let Err(error) = fs::create_dir(&group).and_then(|()| fs::write(group.join(file), quota)) {
+        let _ = fs::remove_dir(&group);
+        return skip("a_quota_of_cpu_time_explains_a_run", &error.to_string());
+    }
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "echo $$ > \"$0/cgroup.procs\" && exec \"$@\""]).arg(&group);
+    let bench = Bench::new();
+    let arguments = ["load", "tcp_stream", "--duration", "1s", "--ramp", "100ms", "--format", "json"];
+    let output = inside(shell, &bench.netassay(&arguments)).output().unwrap();
+    fs::remove_dir(&group).unwrap();
+    expect(&output, 0);
+    let text = stdout(&output);
+    assert!(text.contains("a quota of 0.2 CPUs in each 100 ms throttled "), "{text}");
     assert!(text.contains("\"limited_by\": \"contended\""), "{text}");
 }
 

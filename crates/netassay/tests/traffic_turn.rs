@@ -7,6 +7,10 @@
 
 mod common;
 
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::time::{Duration, Instant};
+
 use common::{Bench, Watched, agents_of, expect, expect_no_agents_of, is_root, stderr};
 
 const SHORT: [&str; 5] = ["load", "tcp_stream", "--duration", "200ms", "--rootless"];
@@ -24,7 +28,7 @@ fn holder(bench: &Bench) -> Watched {
     ]));
     while agents_of(holder.id()).len() < 2 {
         assert!(std::path::Path::new(&format!("/proc/{}/stat", holder.id())).exists());
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(10));
     }
     holder
 }
@@ -52,7 +56,7 @@ fn a_second_session_waits_until_the_first_is_gone_however_it_went() {
     let mut second = Watched::start(bench.netassay(&SHORT));
     second.wait_for("waiting until another session on this machine has ended: process ");
     // It waits: no agents, and no end.
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(300));
     assert_eq!(agents_of(second.id()), Vec::<u32>::new());
     let killed = first.id();
     signal(&first, libc::SIGKILL);
@@ -62,6 +66,18 @@ fn a_second_session_waits_until_the_first_is_gone_however_it_went() {
     let named = format!("process {killed} (netassay load udp_stream --duration 600s");
     assert!(said.contains(&named) && said.contains("netassay: waited for "), "{said}");
     expect_no_agents_of(killed);
+}
+
+/// Any user can bind this name, which was the turn once.
+#[test]
+fn a_name_that_another_process_has_bound_keeps_no_session_from_its_turn() {
+    in_own_namespace();
+    let name = SocketAddr::from_abstract_name("netassay/turn").unwrap();
+    let _bound = UnixListener::bind_addr(&name).unwrap();
+    let alone = Bench::new().run(&[&SHORT[..], &["--no-wait"]].concat());
+    if is_root() {
+        expect(&alone, 0);
+    }
 }
 
 #[test]
@@ -90,8 +106,10 @@ fn a_second_session_is_refused_or_interrupted_or_marked_as_the_user_says() {
 
     let mut waiting = Watched::start(bench.netassay(&SHORT));
     waiting.wait_for("waiting until another session");
+    let asked = Instant::now();
     signal(&waiting, libc::SIGINT);
     assert_eq!(waiting.finish().0, Some(130));
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
 
     let beside = bench.run(&[&SHORT[..], &["--beside"]].concat());
     expect(&beside, 0);

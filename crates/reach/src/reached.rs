@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
 use std::process::{Child, ChildStdin, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -55,6 +56,8 @@ pub struct Reached {
     pub lease: Duration,
     /// The bytes of the program that had to be sent; 0 if it was there.
     pub sent: u64,
+    /// Whether the last agent there stopped to answer.
+    is_lost: AtomicBool,
 }
 
 /// What a login may.
@@ -164,6 +167,7 @@ impl Reached {
             connection,
             lease: stay.lease,
             sent: 0,
+            is_lost: AtomicBool::new(false),
         };
         if !answer.has {
             reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
@@ -289,6 +293,17 @@ impl Reached {
         self.lacks().is_none() && (self.by_sudo || self.rights.has(SYS_ADMIN))
     }
 
+    /// Notes whether an agent there stopped to answer.
+    pub fn set_lost(&self, is_lost: bool) {
+        self.is_lost.store(is_lost, Ordering::Relaxed);
+    }
+
+    /// Whether the last agent there stopped to answer: then the host is not asked anything more.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
     /// How the host is reached.
     #[must_use]
     pub fn launcher(&self) -> &Launcher {
@@ -324,7 +339,7 @@ impl Drop for Reached {
     /// The far side removes the program at the end of its input, and then closes the connection.
     fn drop(&mut self) {
         drop(self.signs.take());
-        let deadline = Instant::now() + Duration::from_secs(2);
+        let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
             if !matches!(self.keeper.try_wait(), Ok(None)) {
                 return;

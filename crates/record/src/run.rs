@@ -108,4 +108,7 @@ pub struct HostAccount {
     /// The counters of its node's interface under the tunnel, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<host::WireCounters>,
+    /// How often a quota of CPU time throttled it; `None` without a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<host::Throttled>,
 }

@@ -49,6 +49,7 @@ pub fn account() -> RunAccount {
                 interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 100)).collect(),
                 device: None,
                 power: None,
+                throttled: None,
                 underlay: None,
             },
             whole: Finished {
@@ -126,6 +127,7 @@ pub fn guest(cpu: u32, vcpus: &[(u64, u64)]) -> HostAccount {
         pinned: true,
         io,
         underlay: None,
+        throttled: None,
     }
 }
 

@@ -36,6 +36,9 @@ pub struct Measured {
     /// `None` if the kernel tells nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<host::Power>,
+    /// How often a quota of CPU time throttled the host's processes; `None` without a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<host::Throttled>,
     /// The length of the window on each of the host's clocks.
     pub clock: host::ClockCheck,
     /// How late its edges were.
@@ -163,6 +166,9 @@ pub struct Watched {
     pub interrupts_each: Vec<host::Interrupts>,
     /// The counters of the interface under the tunnel between the guests, if there is one.
     pub underlay: Option<host::WireCounters>,
+    /// How often a quota of CPU time throttled the guests; `None` without a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<host::Throttled>,
 }
 
 /// CPU time of one guest's process on the host.

@@ -85,6 +85,7 @@ impl Campaign<'_> {
                 flow.iter().map(failed).collect()
             }
             Err(error) if error.is_interrupt() => return Ok(Try::Interrupted),
+            Err(error) if error.ends_the_study() => return Err(error.into()),
             Err(error @ testbed::Error::NotInTurns { .. }) => {
                 self.part(session, flow, &labels, &error.to_string());
                 return Ok(Try::Otherwise);

@@ -103,9 +103,10 @@ fn lock_path(database: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Creates a file; a link of this name counts as an existing file.
+/// Creates a file; a link of this name counts as an existing file. Other users cannot open it, for
+/// then they could lock it.
 fn create(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create_new(true).open(path)
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens an existing file, without following a link and without waiting for the writer of a pipe.

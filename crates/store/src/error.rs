@@ -1,9 +1,10 @@
 //! Errors of a database, and their remedies.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
+use nix::sys::resource::{RLIM_INFINITY, Resource, getrlimit};
 use rusqlite::ErrorCode;
 use study::Side;
 use thiserror::Error;
@@ -12,6 +13,9 @@ use crate::record::{RunKey, StudyId};
 
 /// How long a statement waits for another program's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a statement of a study that is recorded waits for it: a backup must not end the study.
+pub(crate) const BUSY_RECORDING: Duration = Duration::from_secs(30);
 
 /// An error of the store; each names the file and the remedy.
 #[derive(Debug, Error)]
@@ -109,6 +113,27 @@ pub enum StoreError {
          Free some space, then continue with --resume"
     )]
     DiskFull {
+        /// The database.
+        path: PathBuf,
+    },
+    /// The process may not make the file longer. What was recorded before is safe.
+    #[error(
+        "{path} cannot grow: this process may write {limit} bytes to a file at most (ulimit -f); everything recorded before is \
+         safe. Raise the limit, then continue with --resume"
+    )]
+    FileLimit {
+        /// The database.
+        path: PathBuf,
+        /// The limit, in bytes.
+        limit: u64,
+    },
+    /// The file is not at its path any more. What was recorded before is in it and in its
+    /// write-ahead log, which is still there.
+    #[error(
+        "{path} was deleted, moved or replaced while a study was recorded into it, so nothing more is recorded: move it back, \
+         then continue with --resume"
+    )]
+    Moved {
         /// The database.
         path: PathBuf,
     },
@@ -321,7 +346,11 @@ impl StoreError {
             Some(ErrorCode::TooBig) => {
                 StoreError::Excessive { path, what: "its values are too long for the size of the file" }
             }
-            Some(ErrorCode::DiskFull) => StoreError::DiskFull { path },
+            Some(code @ (ErrorCode::DiskFull | ErrorCode::SystemIoFailure)) => match file_limit(&path) {
+                Some(limit) => StoreError::FileLimit { path, limit },
+                None if code == ErrorCode::DiskFull => StoreError::DiskFull { path },
+                None => StoreError::Sql { path, source },
+            },
             Some(ErrorCode::NotADatabase) => {
                 StoreError::NotADatabase { path, what: "it is no SQLite file".to_owned() }
             }
@@ -337,12 +366,34 @@ impl StoreError {
     /// The same for the operating system's errors about a file that is created or written.
     pub(crate) fn from_creation(path: &Path, source: io::Error) -> StoreError {
         let path = path.to_owned();
+        if source.kind() == io::ErrorKind::FileTooLarge
+            && let Some(limit) = file_limit(&path)
+        {
+            return StoreError::FileLimit { path, limit };
+        }
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull { path },
             io::ErrorKind::NotFound => StoreError::MissingDirectory { directory: directory_of(&path), path },
             _ => StoreError::CannotCreate { path, source },
         }
     }
+}
+
+/// More bytes than SQLite writes at once.
+const LONGEST_WRITE: u64 = 128 << 10;
+
+/// The limit of this process on the length of a file, in bytes, if a file of the database is about
+/// as long.
+fn file_limit(database: &Path) -> Option<u64> {
+    let (limit, _) = getrlimit(Resource::RLIMIT_FSIZE).ok()?;
+    let real = database.canonicalize().unwrap_or_else(|_| database.to_owned());
+    let length = |suffix| {
+        let mut path = real.clone().into_os_string();
+        path.push(suffix);
+        fs::metadata(path).map_or(0, |about| about.len())
+    };
+    let is_near = |length| limit <= length + LONGEST_WRITE;
+    (limit != RLIM_INFINITY && ["", "-wal"].map(length).into_iter().any(is_near)).then_some(limit)
 }
 
 /// The directory of a file; `.` for a bare name.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,6 +37,19 @@ pub(crate) struct Place {
     /// Absolute and without links, for SQLite (which has special names like `:memory:`); its log
     /// and our lock are beside it.
     pub(crate) real: PathBuf,
+    /// Its device and inode.
+    id: (u64, u64),
+}
+
+impl Place {
+    /// Checks that the file is still at its path.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        let is_it = |about: fs::Metadata| (about.dev(), about.ino()) == self.id;
+        if fs::symlink_metadata(&self.real).is_ok_and(is_it) {
+            return Ok(());
+        }
+        Err(StoreError::Moved { path: self.named.clone() })
+    }
 }
 
 /// A connection to a file with our schema, and the budget of its queries.
@@ -191,7 +204,7 @@ fn existing(path: &Path) -> Result<Place, StoreError> {
             let real = path
                 .canonicalize()
                 .map_err(|source| StoreError::CannotOpen { path: named.clone(), source })?;
-            return Ok(Place { named, real });
+            return Ok(Place { named, real, id: (metadata.dev(), metadata.ino()) });
         }
     };
     Err(StoreError::NotADatabase { path: named, what })

@@ -70,6 +70,12 @@ impl Store {
         let plan: Vec<String> =
             self.rows("SELECT plan FROM study WHERE id = ?1", [study.0], |row| row.get(0))?;
         let plan = self.read(&plan.concat(), || format!("the plan of study {study}"), Plan::read)?;
+        let runs: Vec<i64> =
+            self.rows("SELECT count(*) FROM run WHERE study = ?1", [study.0], |row| row.get(0))?;
+        if runs.into_iter().sum::<i64>().cast_unsigned() > most_runs(&plan) {
+            let (path, what) = (self.place.named.clone(), "a study in it has far more runs than its plan");
+            return Err(StoreError::Excessive { path, what });
+        }
         Ok((row, plan))
     }
 
@@ -191,6 +197,20 @@ impl Store {
     pub(crate) fn sql(&self, error: rusqlite::Error) -> StoreError {
         StoreError::from_sqlite(&self.place.named, error)
     }
+}
+
+/// The stored runs for each planned one, at most: failed runs are repeated whenever a study is
+/// resumed.
+const TRIES: u64 = 10;
+
+/// The stored runs that every study may have.
+const ANY_RUNS: u64 = 10_000;
+
+/// The most runs that a study with this plan may have.
+fn most_runs(plan: &Plan) -> u64 {
+    let study::Protocol { boots, warmup, runs, .. } = &plan.asked.protocol;
+    let of_condition = u64::from(*boots) * (u64::from(*warmup) + u64::from(*runs));
+    of_condition.saturating_mul(plan.conditions.len() as u64).saturating_mul(TRIES).max(ANY_RUNS)
 }
 
 /// A document, with its text where a row is the first to refer to it.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::bounds::Budget;
 use crate::campaign::Campaign;
 use crate::document;
-use crate::error::StoreError;
+use crate::error::{BUSY_RECORDING, StoreError};
 use crate::open::{self, Check, Place};
 use crate::record::{BootId, NewRun, NewStudy, RunId, RunKey, StudyId, StudyStatus};
 
@@ -233,6 +233,9 @@ impl Store {
         };
         let value = self.write(work)?;
         self.campaign = Some(campaign);
+        self.connection
+            .busy_timeout(BUSY_RECORDING)
+            .map_err(|error| StoreError::from_sqlite(&self.place.named, error))?;
         Ok(value)
     }
 
@@ -245,10 +248,17 @@ impl Store {
         let attempt = || -> Result<T, Failure> {
             let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = work(&transaction, &self.place.named)?;
+            self.place.check()?;
             transaction.commit()?;
             Ok(value)
         };
-        attempt().map_err(|failure| failure.at(&self.place.named))
+        let attempted = attempt().map_err(|failure| failure.at(&self.place.named));
+        attempted.map_err(|error| match error {
+            StoreError::Busy { path, .. } if self.campaign.is_some() => {
+                StoreError::Busy { path, seconds: BUSY_RECORDING.as_secs() }
+            }
+            error => error,
+        })
     }
 }
 

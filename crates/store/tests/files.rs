@@ -298,6 +298,55 @@ fn a_held_lock_is_reported_as_busy() {
     store.begin_study(&study()).unwrap();
 }
 
+/// A backup may hold it for longer than another command waits.
+#[test]
+#[ignore = "holds a lock for 8 s"]
+fn a_study_that_is_recorded_waits_longer_for_a_lock() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(directory.path().join("netassay.db")).unwrap();
+    let id = store.begin_study(&study()).unwrap();
+    let holder = Connection::open(store.path()).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_secs(8));
+            holder.execute_batch("ROLLBACK").unwrap();
+        });
+        store.begin_boot(id, 1, &environment()).unwrap();
+    });
+}
+
+#[test]
+fn a_database_that_is_gone_is_noticed_at_the_next_write() {
+    let changes: [fn(&Path, &Path); 3] = [
+        |path, _| fs::remove_file(path).unwrap(),
+        |path, to| fs::rename(path, to).unwrap(),
+        |path, to| {
+            fs::copy(path, to).unwrap();
+            fs::rename(to, path).unwrap();
+        },
+    ];
+    for change in changes {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, elsewhere) = (directory.path().join("netassay.db"), directory.path().join("elsewhere.db"));
+        let mut store = Store::open(&path).unwrap();
+        let id = store.begin_study(&study()).unwrap();
+        let boot = store.begin_boot(id, 1, &environment()).unwrap();
+        store.record_run(boot, &run(1, 0)).unwrap();
+        change(&path, &elsewhere);
+        let error = store.record_run(boot, &run(2, 0)).unwrap_err();
+        assert!(matches!(error, StoreError::Moved { .. }), "{error:?}");
+        drop(store);
+        if elsewhere.exists() {
+            fs::rename(&elsewhere, &path).unwrap();
+        }
+        if path.exists() {
+            let kept = Store::open_read_only(&path).unwrap().load(id).unwrap();
+            assert_eq!(kept.runs.len(), 1, "what was recorded before is there");
+        }
+    }
+}
+
 #[test]
 fn a_full_disk_loses_nothing_that_was_recorded() {
     let parent = tempfile::tempdir().unwrap();

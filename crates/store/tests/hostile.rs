@@ -161,6 +161,27 @@ fn a_journal_that_names_another_file_does_not_get_it_deleted() {
     }
 }
 
+/// 72,000 of them took a report 911 MB.
+#[test]
+fn runs_that_no_plan_has_are_not_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("netassay.db");
+    let id = changed(
+        &path,
+        "WITH RECURSIVE c (n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c LIMIT 12000)
+         INSERT INTO run SELECT n, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 'failed', 'x', NULL, NULL, '0' FROM c",
+    );
+    let planted = Store::open_read_only(&path).unwrap();
+    let mut here = Store::open(directory.path().join("other.db")).unwrap();
+    let outline = planted.outline::<StoreError>(id, |_| Ok(Vec::new())).map(drop);
+    for refused in [planted.load(id).map(drop), here.unpack(&planted).map(drop), outline] {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, StoreError::Excessive { .. }), "{error:?}");
+        assert!(error.to_string().contains("far more runs than its plan"), "{error}");
+    }
+    assert_eq!(here.studies().unwrap().len(), 0);
+}
+
 /// A change of a study and its environment before they are stored.
 type Plant = fn(&mut NewStudy, &mut Environment);
 

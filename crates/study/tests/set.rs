@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use netassay_study::{Assignment, BootKind, Copies, Scenario, Sender, Study, bundled, starter};
+use netassay_study::{Assignment, BootKind, Copies, Family, Scenario, Sender, Study, bundled, starter};
 
 fn changes(texts: &[&str]) -> Vec<Assignment> {
     texts.iter().map(|text| text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))).collect()
@@ -391,4 +391,68 @@ fn a_comparison_of_levels_that_are_removed_is_removed_with_them() {
     assert_eq!(of(&[]), ["veth", "vxlan", "vm", "vm-vxlan"]);
     assert_eq!(of(&["scenario=vxlan,veth"]), ["veth", "vxlan"], "in the order of the file");
     assert_eq!(of(&["scenario=vm-vxlan"]), ["vm-vxlan"]);
+}
+
+#[test]
+fn comparisons_and_baselines_follow_the_levels() {
+    use Family::{Ipv4, Ipv6};
+    for (name, set, family, comparisons, of_baseline) in [
+        ("tcp-offload", &["family=ipv4"][..], Ipv4, 2, &[][..]),
+        ("tcp-offload", &["family=ipv6"], Ipv6, 3, &[]),
+        ("tcp-offload", &["family="], Ipv4, 2, &[]),
+        ("quick", &["family=ipv6"], Ipv6, 1, &[("offloads", "default")]),
+        ("quick", &["family=ipv4", "offloads=default", "alternate="], Ipv4, 0, &[]),
+        ("quick", &["mtu=1500,9000"], Ipv4, 1, &[("mtu", "1500"), ("offloads", "default")]),
+        ("rr-latency", &["family=ipv6"], Ipv6, 0, &[]),
+        ("mtu", &["mtu=4000,9000"], Ipv4, 3, &[("mtu", "4000")]),
+        ("mtu", &["offloads=default"], Ipv4, 2, &[("mtu", "1500")]),
+        // UDP over IPv6 has no condition without checksums, which the baseline names.
+        ("udp-loopback", &["family=ipv6"], Ipv6, 1, &[("offloads", "default")]),
+        // Without any of its own a study compares with the first condition.
+        ("tunnel-cost", &["scenario=vxlan"], Ipv4, 2, &[("offloads", "default")]),
+    ] {
+        let study = changed(bundled::find(name).unwrap().text, set);
+        assert_eq!(changed(study.source_text(), set), study, "made twice they are made once");
+        let plan = study.plan();
+        assert_eq!(plan.comparisons.len(), comparisons, "{name} {set:?}\n{}", study.source_text());
+        for comparison in &plan.comparisons {
+            let baseline = &plan.conditions[comparison.baseline];
+            assert_eq!(baseline.family, family, "{name} {set:?}");
+            let has = |(key, level): &(&str, &str)| {
+                baseline.levels.contains(&((*key).to_owned(), (*level).to_owned()))
+            };
+            assert!(of_baseline.iter().all(has), "{name} {set:?}: {:?}", baseline.levels);
+        }
+    }
+}
+
+#[test]
+fn every_level_of_every_bundled_study_can_be_chosen_alone() {
+    let mut all_refused = Vec::new();
+    for bundled in bundled::list() {
+        for factor in changed(bundled.text, &[]).factors() {
+            let levels = factor.levels().filter(|_| factor.name() != "workload");
+            for set in levels.map(|level| format!("{}={level}", factor.name())) {
+                // Without the one factor that takes turns there are none.
+                if !refused(bundled.text, &[&set, "alternate="]).starts_with("no problem") {
+                    all_refused.push(format!("{} {set}", bundled.name));
+                }
+            }
+        }
+    }
+    // Its `[underlay]` is for tunnels.
+    assert_eq!(all_refused, ["offload-gain scenario=veth", "offload-gain scenario=vm"]);
+}
+
+#[test]
+fn a_comparison_that_the_file_leaves_nothing_is_reported_whatever_is_set() {
+    let idle = "[[comparison]]\nonly = { family = \"ipv6\", receiver.gro = \"on\" }\n";
+    let two = format!("{SEVERAL}{idle}");
+    for set in [&["message=64"][..], &["family=ipv6"]] {
+        let refused = refused(&two, set);
+        assert!(refused.contains("there is nothing to compare"), "{set:?}\n{refused}");
+    }
+    // A list of tables that loses its last one.
+    let inline = SEVERAL.replace("scenario", "comparison = [{ only = { family = \"ipv6\" } }]\nscenario");
+    assert!(!changed(&inline, &["family=ipv4"]).source_text().contains("comparison"));
 }

@@ -170,6 +170,16 @@ pub enum Error {
         /// Whose interface.
         side: study::Side,
     },
+    /// An interface cannot have addresses of IPv6.
+    #[error(
+        "IPv6 is off on the {side}'s machine: turn it on there (sysctl net/ipv6/conf/{interface}/disable_ipv6=0), or measure IPv4 only (--set family=ipv4)"
+    )]
+    Ipv6Off {
+        /// Whose machine.
+        side: study::Side,
+        /// The interface, or `default` for those that are made.
+        interface: String,
+    },
     /// This workload needs a receiver, and the testbed has none.
     #[error(
         "{0} needs a receiver, and scenario \"discard\" has none: use scenario \"veth\" or \"loopback\", or the kind pps"
@@ -200,6 +210,12 @@ impl Error {
         )
     }
 
+    /// Whether every further change would fail too, so that a study ends with it.
+    #[must_use]
+    pub fn ends_the_study(&self) -> bool {
+        matches!(self, Self::Call(CallError::NoJournal { .. }))
+    }
+
     /// The reason of a refusal of an agent; any other error as it is.
     pub(crate) fn refusal(self) -> Result<String, Self> {
         match self {
@@ -227,6 +243,7 @@ impl Error {
                 | Self::CarriesTheConnection { .. }
                 | Self::NoAddress { .. }
                 | Self::Pair(_)
+                | Self::Ipv6Off { .. }
                 | Self::NoGuest { .. }
                 | Self::BridgeCutsOff { .. }
                 | Self::NoRestart { .. }

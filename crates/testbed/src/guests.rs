@@ -71,7 +71,7 @@ impl Guests {
             agent.greet()?;
             let cpus: Vec<u32> = agent.cpus().iter().map(|(cpu, _)| *cpu).collect();
             let interface = interface_of(&mut agent, card)?;
-            let addresses = TRAFFIC[side].with_prefixes();
+            let addresses = TRAFFIC[side].with_prefixes(&options.families);
             agent.order(&Request::Configure { interface: interface.clone(), addresses })?;
             Ok::<_, Error>(End::new(side, agent, &cpus, &interface, TRAFFIC[side]))
         };

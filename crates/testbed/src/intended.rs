@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use host::machine::{set_device, set_feature, set_link};
 use host::{Card, InterfaceEnvironment, LEAST_IPV6_MTU, Located};
-use study::{DeviceSetting, Scenario, Side};
+use study::{DeviceSetting, Family, Scenario, Side};
 use text::command;
 
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
@@ -24,13 +24,13 @@ pub struct Intended {
 
 impl Intended {
     /// The changes on the machine of a side in a scenario, each once. `located`: its interface;
-    /// `now`: as it is; `own`: whether it gets addresses of netassay's.
+    /// `now`: as it is; `own`: the families of which it gets addresses of netassay's.
     #[must_use]
     pub fn on(
         side: Side,
         (located, now): (&Located, &InterfaceEnvironment),
         wanted: &[Switches],
-        (own, scenario): (bool, Scenario),
+        (own, scenario): (&[Family], Scenario),
     ) -> Vec<Self> {
         let interface = located.interface.as_str();
         let (tunnel, guests) = (scenario.has_tunnel(), scenario.has_guests());
@@ -43,9 +43,9 @@ impl Intended {
             let set = |state| set_link(interface, &[state]);
             all.push(one(set("up"), set("down")));
         }
-        if own && !bridged {
+        if !bridged {
             let addresses: Addresses = if tunnel { UNDERLAY[side] } else { TRAFFIC[side] };
-            all.extend(addresses.with_prefixes().into_iter().map(|(address, prefix)| {
+            all.extend(addresses.with_prefixes(own).into_iter().map(|(address, prefix)| {
                 let say = |verb| change_address(verb, (address, prefix), interface);
                 one(say("add"), say("del"))
             }));
@@ -154,6 +154,8 @@ mod tests {
             addresses: vec![("192.0.2.1".parse().unwrap(), 24), ("2001:db8::1".parse().unwrap(), 64)],
             near: Vec::new(),
             carries: false,
+            has_ipv6: true,
+            default_has_ipv6: true,
         };
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();
@@ -169,7 +171,7 @@ mod tests {
             Side::Transmitter,
             (&located, &now),
             &[plain, small.clone(), same, less.clone(), less],
-            (true, Scenario::Ssh),
+            (&Family::ALL, Scenario::Ssh),
         );
         let lines: Vec<String> = told.iter().map(|one| format!("{} | {}", one.change, one.undo)).collect();
         assert_eq!(
@@ -187,13 +189,14 @@ mod tests {
             Side::Receiver,
             (&located, &now),
             std::slice::from_ref(&small),
-            (false, Scenario::SshVxlan),
+            (&[], Scenario::SshVxlan),
         );
         let undone = |told: &[Intended]| told.iter().map(|one| one.undo.clone()).collect::<Vec<_>>();
         assert_eq!(undone(&told), ["ip link del vxlan0"]);
         // Between guests they are a guest's; the interface only lets its longest packets pass.
         let big = Switches { mtu: Some(9000), ..small.clone() };
-        let told = Intended::on(Side::Transmitter, (&located, &now), &[small, big], (true, Scenario::Vm));
+        let told =
+            Intended::on(Side::Transmitter, (&located, &now), &[small, big], (&Family::ALL, Scenario::Vm));
         assert_eq!(
             undone(&told),
             [

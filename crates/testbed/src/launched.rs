@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted, PROTOCOL, Request};
@@ -13,7 +14,7 @@ use guest::{Guest, Order};
 
 use crate::error::Error;
 use crate::hosts::HostPlace;
-use reach::Said;
+use reach::{Reached, Said};
 
 /// How long an agent may take to start, or to answer a request without a wait of its own.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -41,6 +42,12 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// How long an agent may take to undo its changes: some drivers restart their device for each.
 const UNDOING: Duration = Duration::from_secs(30);
 
+/// How long an agent may take to exit after its undo, or to give up a request and undo its changes.
+const EXIT: Duration = Duration::from_millis(1500);
+
+/// How long an agent may take to exit that no longer answers, or was never greeted.
+const EXIT_OF_LOST: Duration = Duration::from_millis(500);
+
 /// An agent at work. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Launched {
@@ -55,10 +62,10 @@ pub(crate) struct Launched {
     pid: u32,
     cpus: Vec<(u32, u32)>,
     life: Life,
-    /// It changes a machine that stays when it ends.
-    is_on_machine: bool,
-    /// Nothing comes from that machine any more.
-    is_lost: bool,
+    /// netassay's command that serves a machine of the user's; that stays when the agent ends.
+    on_machine: Option<&'static str>,
+    /// The connection to that machine, if it is another one.
+    reached: Option<Arc<Reached>>,
 }
 
 /// The process or guest of an agent.
@@ -108,7 +115,7 @@ impl Launched {
 
     fn of_machine(
         place: &HostPlace,
-        word: &str,
+        word: &'static str,
         program: &Path,
         name: &str,
         (isolation, cpus): (Isolation, &[u32]),
@@ -126,7 +133,8 @@ impl Launched {
             program: started,
             source,
         })?;
-        agent.is_on_machine = true;
+        agent.on_machine = Some(word);
+        agent.reached.clone_from(&place.by);
         Ok(agent)
     }
 
@@ -206,8 +214,8 @@ impl Launched {
             pid,
             cpus: Vec::new(),
             life,
-            is_on_machine: false,
-            is_lost: false,
+            on_machine: None,
+            reached: None,
         };
         let told = launched.client.launch(&launch, launched.patience);
         told.map_err(|error| launched.explain(error))?;
@@ -221,7 +229,7 @@ impl Launched {
 
     /// Whether it serves a machine of the user's.
     pub(crate) fn is_on_machine(&self) -> bool {
-        self.is_on_machine
+        self.on_machine.is_some()
     }
 
     /// The agent's process id in its own namespace.
@@ -235,12 +243,15 @@ impl Launched {
                 self.cpus = cpus;
                 // A process of this machine is known, whatever it says. Elsewhere the number means
                 // something to that host's agents only.
-                if self.is_on_machine || matches!(self.life, Life::Guest(_)) {
+                if self.is_on_machine() || matches!(self.life, Life::Guest(_)) {
                     self.pid = pid;
                 }
-                if self.is_on_machine {
+                if self.is_on_machine() {
                     // Before, a login may take its time.
                     self.client.wait_for_answers_within(SIGN_OF_LIFE);
+                }
+                if let Some(reached) = &self.reached {
+                    reached.set_lost(false);
                 }
                 Ok(())
             }
@@ -324,7 +335,6 @@ impl Launched {
     /// Adds the exit status to an agent's end, and the console's last lines to a guest's silence.
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
         let gone = matches!(error, CallError::Gone { .. });
-        self.is_lost |= matches!(error, CallError::Lost { .. });
         match &mut self.life {
             Life::Process(process, said) if gone => {
                 // The pipe closes a moment before the process can be waited for.
@@ -361,22 +371,38 @@ impl Launched {
             _ => error.into(),
         }
     }
+
+    /// Makes an idle agent of a machine undo its changes, as long as it gives signs of life.
+    fn undo(&mut self) {
+        let is_idle = !self.cpus.is_empty() && !self.client.is_busy() && !self.client.is_lost();
+        if self.on_machine == Some(AGENT) && is_idle && self.client.ignore_interrupt().is_ok() {
+            let _ = self.client.call(&Request::UndoMachine, UNDOING);
+        }
+    }
 }
 
 impl Drop for Launched {
     /// Ends the agent at once: all that it holds are its namespaces, which end with it. A guest
     /// ends when its last agent is dropped. On a machine it first undoes its changes, also after
-    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay restore`. A
-    /// machine that is lost cannot be waited for: its agent undoes by the end of its lease.
+    /// the user has asked to stop; what it cannot undo its journal keeps for `netassay restore`. An
+    /// agent that does not answer, or not validly, is not waited for: it undoes its changes at the
+    /// end of its input or of its lease.
     fn drop(&mut self) {
-        if let (true, Life::Process(process, _)) = (self.is_on_machine && !self.is_lost, &mut self.life)
-            && self.client.hang_up().is_ok()
-        {
-            let _ = within(UNDOING, || process.try_wait().ok().flatten());
+        self.undo();
+        let patience = match self.on_machine {
+            None => Duration::ZERO,
+            Some(_) if self.client.is_lost() || self.cpus.is_empty() => EXIT_OF_LOST,
+            Some(AGENT) => EXIT,
+            Some(_) => UNDOING,
+        };
+        let Life::Process(process, _) = &mut self.life else { return };
+        if !patience.is_zero() && self.client.hang_up().is_ok() {
+            let _ = within(patience, || process.try_wait().ok().flatten());
         }
-        if let Life::Process(process, _) = &mut self.life {
-            let _ = process.kill();
-            let _ = process.wait();
+        let _ = process.kill();
+        let _ = process.wait();
+        if let Some(reached) = self.reached.as_ref().filter(|_| self.client.is_lost()) {
+            reached.set_lost(true);
         }
     }
 }
@@ -421,6 +447,15 @@ mod tests {
 
     /// Starts an agent that is this shell script, which is there as long as its directory.
     fn started(script: &str) -> (Launched, TempDir) {
+        started_by(script, |program, interrupt| {
+            Launched::process(program, "receiver", Isolation::None, &[], interrupt)
+        })
+    }
+
+    fn started_by(
+        script: &str,
+        start: impl Fn(&Path, &Interrupt) -> Result<Launched, Error>,
+    ) -> (Launched, TempDir) {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("agent");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -429,12 +464,38 @@ mod tests {
         // A child of another thread may briefly hold the script open for writing.
         let started = (0..100)
             .find_map(|_| {
-                let started = Launched::process(&program, "receiver", Isolation::None, &[], &interrupt);
+                let started = start(&program, &interrupt);
                 std::thread::sleep(Duration::from_millis(started.is_err().into()));
                 started.ok()
             })
             .unwrap();
         (started, directory)
+    }
+
+    /// Each ignores the end of its input.
+    #[test]
+    fn an_agent_that_does_not_answer_validly_is_not_waited_for() {
+        let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
+        let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
+        let silent = format!("printf '%s' '{hello}'; exec sleep 600");
+        let place = HostPlace { by: None, interface: None, lease: Duration::from_secs(15) };
+        for (case, script, is_greeted) in [
+            ("nonsense", "echo nonsense; exec sleep 600", Some(false)),
+            ("another id", "echo '99 \"done\"'; exec sleep 600", Some(false)),
+            ("another kind", "echo '1 \"done\"'; exec sleep 600", Some(false)),
+            ("no sign of life", &*silent, Some(true)),
+            ("signs of life without an end", "yes '' & exec sleep 600", None),
+        ] {
+            let (mut agent, _directory) = started_by(script, |program, interrupt| {
+                Launched::on_machine(&place, program, "receiver", Isolation::Machine, &[], interrupt)
+            });
+            if is_greeted.is_some() {
+                assert_eq!(Some(agent.greet().is_ok()), is_greeted, "{case}");
+            }
+            let begun = Instant::now();
+            drop(agent);
+            assert!(begun.elapsed() < Duration::from_secs(4), "{case}: {:?}", begun.elapsed());
+        }
     }
 
     /// The error of greeting it.

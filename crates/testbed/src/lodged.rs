@@ -35,7 +35,7 @@ pub(crate) fn vm(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
         }
     }
     let lodgings = Lodgings::open(builder, &hosts, &machines)?;
-    wire::prepare(&mut machines, None)?;
+    wire::prepare(&mut machines, None, &[])?;
     let set = wire::set(builder, &hosts, &mut machines)?;
     let nodes = nodes(machines, |side, node, machine| {
         node.add_wire(&machine.interface, machine.mtu)?;
@@ -50,7 +50,7 @@ pub(crate) fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let hosts = wire::hosts(builder)?;
     let mut machines = wire::machines(&hosts, &builder.options.program, builder.interrupt)?;
     let lodgings = Lodgings::open(builder, &hosts, &machines)?;
-    let under = wire::prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY))?;
+    let under = wire::prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY), &[family])?;
     let set = wire::set(builder, &hosts, &mut machines)?;
     let mut nodes = nodes(machines, |side, node, machine| {
         let local = reachable(under[side].of(family), family, side)?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use host::DiscardDevice;
 use record::CpuSplit;
-use study::{BootState, BySide};
+use study::{BootState, BySide, Family};
 
 use crate::hosts::{Hosts, SideSettings};
 
@@ -19,6 +19,8 @@ pub struct Options {
     pub rootless: bool,
     /// (discard) the device that discards the packets; `None`: the first that this kernel has.
     pub discard_device: Option<DiscardDevice>,
+    /// The families of the traffic: interfaces get no address of another one.
+    pub families: Vec<Family>,
     /// What only a fresh boot changes: the scenario, the tunnel's underlay, the virtual machines.
     pub state: BootState,
     /// Build it inside one virtual machine.
@@ -45,6 +47,7 @@ impl Options {
             cpus,
             rootless,
             discard_device: None,
+            families: Family::ALL.to_vec(),
             state: state.into(),
             inside_guest: false,
             exact: false,

@@ -225,6 +225,7 @@ fn host_account(node: &Node, guest: usize, watched: &Watched, pinned: bool) -> O
         pinned,
         io,
         underlay: watched.underlay,
+        throttled: watched.throttled,
     })
 }
 

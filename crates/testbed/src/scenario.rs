@@ -2,7 +2,7 @@
 
 use host::DiscardDevice;
 use record::Note;
-use study::{BySide, Scenario, Side};
+use study::{BySide, Family, Scenario, Side};
 
 use crate::builder::Builder;
 use crate::end::End;
@@ -63,7 +63,9 @@ fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let mut transmitter = builder.first(NAMES.transmitter, &cpus.transmitter)?;
     // The kernel adds both when the interface is set up. The agent adds its own again after an MTU
     // too small for IPv6.
-    let addresses = vec![(LOOPBACK.ipv4, 8), (LOOPBACK.ipv6, 128)];
+    let own = [(Family::Ipv4, (LOOPBACK.ipv4, 8)), (Family::Ipv6, (LOOPBACK.ipv6, 128))];
+    let is_used = |family: &Family| builder.options.families.contains(family);
+    let addresses = own.into_iter().filter(|(family, _)| is_used(family)).map(|(_, own)| own).collect();
     transmitter.order(&agent::message::Request::Configure { interface: "lo".to_owned(), addresses })?;
     let receiver = builder.beside(&transmitter, NAMES.receiver, &cpus.receiver)?;
     let hosts = BySide { transmitter, receiver };
@@ -75,7 +77,9 @@ fn loopback(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
 fn veth(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let cpus = &builder.options.cpus;
     let mut hosts = builder.pair(NAMES, cpus.by_side())?;
-    let end = |side| VethEnd { addresses: TRAFFIC[side].with_prefixes(), steered: builder.steered(side) };
+    let families = builder.options.families.as_slice();
+    let end =
+        |side| VethEnd { addresses: TRAFFIC[side].with_prefixes(families), steered: builder.steered(side) };
     create_veth(&mut hosts.each_mut(), BySide::of(end))?;
     for (side, host) in hosts.each_mut() {
         await_running(host, VETH[side])?;
@@ -89,7 +93,7 @@ fn vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let (cpus, family) = (&builder.options.cpus, builder.options.state.underlay_family);
     let mut hosts = builder.pair(NAMES, cpus.by_side())?;
     let end = |side| TunnelEnd {
-        addresses: TRAFFIC[side].with_prefixes(),
+        addresses: TRAFFIC[side].with_prefixes(&builder.options.families),
         steered: builder.steered(side),
         bridge: None,
     };
@@ -107,7 +111,7 @@ fn discard(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let options = Options { cpus: builder.options.cpus.for_one_host(), ..builder.options.clone() };
     let cpus = &options.cpus.transmitter;
     let mut host = builder.first(NAMES.transmitter, cpus)?;
-    let discard = create_discard(&mut host, options.discard_device)?;
+    let discard = create_discard(&mut host, options.discard_device, &options.families)?;
     let lacking = DiscardDevice::ALL.into_iter().take(discard.lacking.len()).collect();
     let note = Note::Discards { device: discard.device, lacking };
     let transmitter = End::new(Side::Transmitter, host, cpus, DISCARD, TRAFFIC.transmitter);

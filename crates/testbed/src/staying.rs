@@ -33,18 +33,17 @@ impl Staying {
         Ok(Self { agent })
     }
 
-    /// An interface as it is now.
+    /// The interface with this name or alternative name, as it is now.
     ///
     /// # Errors
-    /// There is none of this name, or the agent is gone.
+    /// There is none, or the agent is gone.
     pub fn look(&mut self, interface: &str) -> Result<InterfaceEnvironment, Error> {
         let interfaces = vec![interface.to_owned()];
         let about = match self.agent.call(&Request::Environment { interfaces })? {
             Answer::Environment(about) => about,
             other => return Err(self.agent.client.unexpected(&other).into()),
         };
-        let found = about.interfaces.into_values().flatten().find(|one| one.link.name == interface);
-        found.ok_or_else(|| Error::NoSuchInterface {
+        about.interfaces.into_values().flatten().next().ok_or_else(|| Error::NoSuchInterface {
             host: self.agent.name.clone(),
             interface: interface.to_owned(),
         })

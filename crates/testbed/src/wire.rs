@@ -69,29 +69,36 @@ impl Hosts {
         Ok(found)
     }
 
-    /// Refuses conditions whose packets cross the machines' network in a family of which one of
-    /// them has no address.
+    /// Refuses a condition whose packets cross the machines' network in a family of which one of
+    /// them has, and can have, no address.
     ///
     /// # Errors
-    /// [`Error::NoAddress`].
-    pub fn check_addresses<'a>(
+    /// [`Error::NoAddress`], [`Error::Ipv6Off`].
+    pub fn check_addresses(
         &self,
         found: &BySide<Found>,
-        conditions: impl IntoIterator<Item = (&'a BootState, Family)>,
+        state: &BootState,
+        family: Family,
     ) -> Result<(), Error> {
-        if self.own_addresses {
-            return Ok(());
-        }
+        // On the machines' interfaces, and on tunnels that are made there.
+        let (crosses, inside) = match state.scenario {
+            Scenario::Ssh => (family, None),
+            Scenario::SshVxlan => (state.underlay_family, Some(family)),
+            scenario if scenario.has_tunnel() => (state.underlay_family, None),
+            _ => return Ok(()),
+        };
         let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
-        for (state, family) in conditions {
-            let crosses = match state.scenario {
-                Scenario::Ssh => family,
-                scenario if scenario.has_tunnel() => state.underlay_family,
-                _ => continue,
+        for (side, Found { located, .. }) in found.each_ref() {
+            let require = |family: Family, has_ipv6: bool, interface: &str| match (family, has_ipv6) {
+                (Family::Ipv6, false) => Err(Error::Ipv6Off { side, interface: interface.to_owned() }),
+                _ => Ok(()),
             };
-            for (side, addresses) in there.each_ref() {
-                reachable(addresses.of(crosses), crosses, side)?;
+            if self.own_addresses {
+                require(crosses, located.has_ipv6, &located.interface)?;
+            } else {
+                reachable(there[side].of(crosses), crosses, side)?;
             }
+            inside.map_or(Ok(()), |family| require(family, located.default_has_ipv6, "default"))?;
         }
         Ok(())
     }
@@ -102,7 +109,7 @@ pub(crate) fn ssh(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let hosts = hosts(builder)?;
     let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
     let own = hosts.own_addresses.then_some(TRAFFIC);
-    let addresses = prepare(&mut machines, own)?;
+    let addresses = prepare(&mut machines, own, &builder.options.families)?;
     let set = set(builder, &hosts, &mut machines)?;
     let ends = machines.map(|side, machine| {
         let Machine { agent, located, .. } = machine;
@@ -116,13 +123,13 @@ pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let hosts = hosts(builder)?;
     let family = builder.options.state.underlay_family;
     let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
-    let under = prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY))?;
+    let under = prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY), &[family])?;
     let set = set(builder, &hosts, &mut machines)?;
     for (side, machine) in machines.each_mut() {
         let local = reachable(under[side].of(family), family, side)?;
         let remote = reachable(under[side.other()].of(family), family, side.other())?;
         let vxlan = vxlan_of(local, remote, &machine.located.interface);
-        let addresses = TRAFFIC[side].with_prefixes();
+        let addresses = TRAFFIC[side].with_prefixes(&builder.options.families);
         let name = TUNNEL.to_owned();
         machine.agent.order(&Request::CreateVxlan { name, vxlan, addresses, bridge: None })?;
     }
@@ -207,14 +214,16 @@ fn locate(
     Ok(located)
 }
 
-/// Sets the interfaces up, and gives them addresses, or takes those that they have.
+/// Sets the interfaces up, and gives them `own` addresses of these families, or takes those that
+/// they have.
 pub(crate) fn prepare(
     machines: &mut BySide<Machine>,
     own: Option<BySide<Addresses>>,
+    families: &[Family],
 ) -> Result<BySide<Addresses>, Error> {
     for (side, machine) in machines.each_mut() {
         let interface = machine.located.interface.clone();
-        let addresses = own.as_ref().map(|own| own[side].with_prefixes()).unwrap_or_default();
+        let addresses = own.as_ref().map(|own| own[side].with_prefixes(families)).unwrap_or_default();
         machine.agent.order(&Request::Configure { interface, addresses })?;
     }
     for (_, machine) in machines.each_mut() {
@@ -361,6 +370,50 @@ mod tests {
         assert_eq!(paired(&["10.0.0.1/0"], &["192.0.2.1/0"])[..2], ["10.0.0.1", "192.0.2.1"]);
         // Only one machine lacks an address.
         assert_eq!(paired(&["10.1.0.1/32"], &[]), ["10.1.0.1", "0.0.0.0", "::", "::"]);
+    }
+
+    #[test]
+    fn a_condition_needs_the_family_that_crosses_the_network_and_that_of_its_tunnel() {
+        let environment = host::Environment::read(&["lo"], "1");
+        let lacks =
+            |(own_addresses, has_ipv6, default_has_ipv6), scenario: Scenario, family, underlay_family| {
+                let located = Located {
+                    interface: "data0".to_owned(),
+                    mtu: 1500,
+                    addresses: all(&["10.1.0.1/24"]),
+                    near: Vec::new(),
+                    carries: false,
+                    has_ipv6,
+                    default_has_ipv6,
+                };
+                let found =
+                    BySide::of(|_| Found { located: located.clone(), environment: environment.clone() });
+                let places = BySide::of(|_| HostPlace { by: None, interface: None, lease: Duration::ZERO });
+                let state = BootState { underlay_family, ..scenario.into() };
+                let checked = Hosts { places, own_addresses }.check_addresses(&found, &state, family);
+                checked.err().map(|error| error.to_string()).unwrap_or_default()
+            };
+        use Family::{Ipv4, Ipv6};
+        use Scenario::{Ssh, SshVxlan, Vm, VmVxlan};
+        let (there, off, none_new) = ((false, true, true), (true, false, true), (true, true, false));
+        for (of, scenario, family, underlay, expected) in [
+            (there, Ssh, Ipv4, Ipv6, ""),
+            (there, Ssh, Ipv6, Ipv4, "no ipv6 address"),
+            (there, SshVxlan, Ipv6, Ipv4, ""),
+            (there, SshVxlan, Ipv4, Ipv6, "no ipv6 address"),
+            (there, VmVxlan, Ipv6, Ipv4, ""),
+            (there, Vm, Ipv6, Ipv6, ""),
+            (off, Ssh, Ipv4, Ipv4, ""),
+            (off, Ssh, Ipv6, Ipv4, "conf/data0/disable_ipv6=0"),
+            (off, SshVxlan, Ipv6, Ipv4, ""),
+            (off, VmVxlan, Ipv4, Ipv6, "conf/data0/disable_ipv6=0"),
+            (none_new, SshVxlan, Ipv6, Ipv4, "conf/default/disable_ipv6=0"),
+            (none_new, SshVxlan, Ipv4, Ipv6, ""),
+        ] {
+            let why = lacks(of, scenario, family, underlay);
+            let is_so = if expected.is_empty() { why.is_empty() } else { why.contains(expected) };
+            assert!(is_so, "{of:?} {scenario} {family} over {underlay}: {why:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ crate::vocabulary! {
     /// the first.
     #[derive(PartialOrd, Ord)]
     pub enum Label: "a limit" {
-        /// Other processes, or the hypervisor, used the CPUs that the run needed.
+        /// Other processes, the hypervisor or a quota took the CPUs that the run needed.
         Contended = "contended";
         /// A queue or an interface dropped packets.
         Device = "device";

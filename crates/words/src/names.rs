@@ -7,17 +7,17 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 
 use crate::suggest::quoted;
 
-/// The kernel's longest name of an interface, in bytes, without its final zero (`IFNAMSIZ` of
+/// The longest alternative name of an interface, in bytes, without its final zero (`ALTIFNAMSIZ` of
 /// linux/if.h).
-const LONGEST_INTERFACE: usize = 15;
+const LONGEST_INTERFACE: usize = 127;
 
 /// The longest other name, in bytes.
 const LONGEST: usize = 256;
 
 type Checked = Result<(), String>;
 
-/// Whether an interface can have this name: the kernel's rule (`dev_valid_name`), and it is neither
-/// an option of a program nor a command of a terminal.
+/// Whether an interface can have this name or alternative name: the kernel's rule
+/// (`dev_valid_name`), and it is neither an option of a program nor a command of a terminal.
 ///
 /// # Errors
 /// The reason.
@@ -121,12 +121,12 @@ mod tests {
     #[test]
     fn what_could_be_a_command_an_option_or_a_path_is_no_name() {
         type Check = fn(&str) -> Checked;
-        let long = "x".repeat(LONGEST + 1);
+        let [long_interface, long] = [LONGEST_INTERFACE + 1, LONGEST + 1].map(|length| "x".repeat(length));
         let rows: [(Check, &[&str], &[&str]); 3] = [
             (
                 check_interface,
-                &["lo", "enp0s31f6", "br-1.2", "eth0@if3", "fifteen-bytes-x"],
-                &["a/b", "a:1", "a\0b", "sixteen-bytes-xx", "größer-als-15-b", ".", ".."],
+                &["lo", "enp0s31f6", "br-1.2", "eth0@if3", "enx001122334455-left"],
+                &["a/b", "a:1", "a\0b", &long_interface, ".", ".."],
             ),
             (
                 check_feature,

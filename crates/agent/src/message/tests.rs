@@ -35,6 +35,7 @@ fn measured(threads: usize, rows: usize, n: u64) -> Measured {
         interrupts: host::Interrupt::all().map(|interrupt| (interrupt, n)).collect(),
         device: None,
         power: None,
+        throttled: None,
         underlay: Some(host::WireCounters::default()),
         clock: host::ClockCheck { monotonic_ns: n, raw_ns: n, boottime_ns: n, source_changed: true },
         late: Late { opened_ns: n, closed_ns: n },

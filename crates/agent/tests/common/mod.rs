@@ -55,6 +55,7 @@ fn measured() -> Measured {
         interrupts: host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect(),
         device: None,
         power: None,
+        throttled: None,
         underlay: Some(host::WireCounters::default()),
         clock: host::ClockCheck::default(),
         late: Late::default(),
@@ -91,6 +92,7 @@ pub(crate) fn answers() -> Vec<Answer> {
         cpu_each: vec![host::CpuTimes::default()],
         interrupts_each: vec![host::Interrupt::all().map(|interrupt| (interrupt, 1)).collect()],
         underlay: None,
+        throttled: None,
     };
     let change = host::journal::Change {
         number: 1,
@@ -132,6 +134,7 @@ pub(crate) fn answers() -> Vec<Answer> {
             failed_first: Some("no".to_owned()),
         })),
         Answer::Failed { why: "no".to_owned(), broken: false },
+        Answer::NoJournal { why: "no".to_owned() },
     ]
 }
 

@@ -1,25 +1,46 @@
 //! The CPUs of a machine, and those that a thread may use.
 
-use nix::errno::Errno;
-use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
-use nix::unistd::Pid;
+use std::collections::BTreeSet;
+use std::io;
+
+use nix::libc;
+use words::HIGHEST_CPU;
 pub use words::{CpuListError, format_cpu_list, parse_cpu_list};
 
 use crate::error::Error;
-use crate::kernel::files::Files;
+use crate::kernel::files::{Files, field};
 
 /// The CPUs that are online on this machine, in order.
 pub fn online_cpus() -> Vec<u32> {
-    let listed =
-        Files::system().text("sys/devices/system/cpu/online").and_then(|text| parse_cpu_list(&text).ok());
-    listed.filter(|cpus| !cpus.is_empty()).unwrap_or_else(allowed_cpus)
+    let files = Files::system();
+    online(&files).unwrap_or_else(|| allowed(&files))
 }
 
 /// The CPUs that the calling thread may use, in order: a cpuset or `taskset` limits them.
 pub fn allowed_cpus() -> Vec<u32> {
-    let set = sched_getaffinity(THIS_THREAD).unwrap_or_default();
-    let cpus = (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false));
-    cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect()
+    allowed(&Files::system())
+}
+
+fn online(files: &Files) -> Option<Vec<u32>> {
+    nonempty_list(&files.text("sys/devices/system/cpu/online")?)
+}
+
+/// Read from text, because kernels for more CPUs refuse a mask of a fixed size. The text also lists
+/// CPUs that are offline.
+fn allowed(files: &Files) -> Vec<u32> {
+    let status = files.text("proc/thread-self/status");
+    let may = status.and_then(|status| nonempty_list(field(&status, "Cpus_allowed_list")?));
+    match (may, online(files)) {
+        (Some(may), Some(online)) => {
+            let online: BTreeSet<u32> = online.into_iter().collect();
+            may.into_iter().filter(|cpu| online.contains(cpu)).collect()
+        }
+        (may, online) => may.or(online).unwrap_or_default(),
+    }
+}
+
+fn nonempty_list(text: &str) -> Option<Vec<u32>> {
+    parse_cpu_list(text).ok().filter(|cpus| !cpus.is_empty())
 }
 
 /// The CPUs that the calling thread may use, each with its core: the lowest CPU of that core. A CPU
@@ -38,23 +59,57 @@ pub fn usable() -> Vec<(u32, u32)> {
 /// # Errors
 /// If none of them is online, or a cpuset forbids them.
 pub fn pin_current_thread(cpus: &[u32]) -> Result<(), Error> {
-    let refused = |errno: Errno| {
+    pin(THIS_THREAD, cpus).map_err(|errno| {
         let allowed = format_cpu_list(&allowed_cpus());
         let way_out = format!("; it may run on CPUs {allowed} (cpuset, taskset)");
         Error::failed(format!("cannot pin this thread to CPUs {}", format_cpu_list(cpus)), errno, way_out)
-    };
-    let mut set = CpuSet::new();
-    for cpu in cpus {
-        set.set(usize::try_from(*cpu).unwrap_or(usize::MAX)).map_err(refused)?;
-    }
-    sched_setaffinity(THIS_THREAD, &set).map_err(refused)
+    })
 }
 
-const THIS_THREAD: Pid = Pid::from_raw(0);
+/// Pins a thread of this machine, by its number, to `cpus`.
+///
+/// # Errors
+/// As the kernel says, and for a CPU that no machine has.
+pub fn pin(thread: i32, cpus: &[u32]) -> io::Result<()> {
+    const WORD: u32 = libc::c_ulong::BITS;
+    let highest = cpus.iter().copied().max().unwrap_or(0);
+    if highest > HIGHEST_CPU {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    let mut mask: Vec<libc::c_ulong> = vec![0; highest as usize / WORD as usize + 1];
+    cpus.iter().for_each(|cpu| mask[(cpu / WORD) as usize] |= 1 << (cpu % WORD));
+    // SAFETY: pointer and size are those of `mask`, a bit mask of whole words.
+    let done = unsafe { libc::sched_setaffinity(thread, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+const THIS_THREAD: i32 = 0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::files::fixture::files;
+
+    #[test]
+    fn any_number_of_cpus_is_read_and_a_missing_list_is_not_one_core() {
+        let read = |allowed_list: &str, online: &str| {
+            let (_keep, files) = files(&[
+                ("proc/thread-self/status", &format!("Name:\tx\nCpus_allowed:\tff\n{allowed_list}")),
+                ("sys/devices/system/cpu/online", online),
+            ]);
+            format_cpu_list(&allowed(&files))
+        };
+        for (allowed_list, online, expected) in [
+            ("Cpus_allowed_list:\t0-2047\n", "0-1535\n", "0-1535"),
+            ("Cpus_allowed_list:\t1,1024-1027,5000\n", "0-8191\n", "1,1024-1027,5000"),
+            ("Cpus_allowed_list:\t0-127\n", "0,2-3\n", "0,2-3"),
+            ("Cpus_allowed_list:\t3\n", "", "3"),
+            ("", "0-1279\n", "0-1279"),
+            ("Cpus_allowed_list:\tx\n", "0-3\n", "0-3"),
+        ] {
+            assert_eq!(read(allowed_list, online), expected, "{allowed_list:?} {online:?}");
+        }
+    }
 
     #[test]
     fn a_thread_is_pinned_and_what_cannot_be_is_refused_with_the_way_out() {

@@ -7,6 +7,7 @@ pub(crate) mod latency;
 pub(crate) mod mask;
 pub(crate) mod power;
 pub(crate) mod process_threads;
+pub(crate) mod quota;
 pub(crate) mod softirqs;
 pub(crate) mod stat;
 pub(crate) mod tasks;

@@ -136,7 +136,8 @@ pub struct LoadEnvironment {
 }
 
 impl Environment {
-    /// Reads it, with the named interfaces of this network namespace.
+    /// Reads it, with the interfaces of these names, or alternative names, in this network
+    /// namespace.
     pub fn read<S: AsRef<str>>(interfaces: &[S], version: &str) -> Self {
         let files = Files::system();
         let interfaces = interfaces.iter().map(AsRef::as_ref);
@@ -214,6 +215,7 @@ impl InterfaceEnvironment {
     fn read(files: &Files, name: &str) -> Option<Self> {
         let mut links = Links::open().ok()?;
         let link = links.find(name).ok()?;
+        let name = link.name.as_str();
         let mut ethtool = Ethtool::open().ok();
         let features = ethtool.as_mut().and_then(|ethtool| ethtool.features(name).ok());
         let device = ethtool.as_mut().and_then(|ethtool| ethtool.device(name).ok()).unwrap_or_default();

@@ -39,7 +39,7 @@ impl JournalError {
     /// trusted.
     pub(super) fn foreign(path: &Path, why: &str) -> Self {
         Self::from(format!(
-            "the undo journal {} is rejected, because other users can change it ({why}): inspect it, then remove it or make it yours \
+            "{} is rejected, because other users can change it ({why}): inspect it, then remove it or make it yours \
              (chown, chmod go-w)",
             path.display()
         ))

@@ -2,16 +2,22 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use nix::fcntl::OFlag;
+use nix::errno::Errno;
+use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 
 use super::line::{Record, unfinished, write};
 use super::{JournalError, place};
 
 /// More than any study changes: a larger file is not our journal, and none is made.
 const LARGEST: u64 = 16 << 20;
+
+/// The least space on the disk that a journal reserves behind its last line, in bytes: for the
+/// lines of the undo, if the disk is full by then.
+const UNDO_SPACE: u64 = 64 << 10;
 
 /// The file of a journal, locked as long as this lives.
 #[derive(Debug)]
@@ -43,7 +49,8 @@ impl JournalFile {
             .open(&unfinished)
             .map_err(JournalError::file("make", &unfinished))?;
         file.try_lock().map_err(|error| JournalError::file("lock", &unfinished)(error.into()))?;
-        let written = file.write_all(&write(first)).and_then(|()| file.sync_all());
+        let written = reserve(&file, 0, UNDO_SPACE).and_then(|()| file.write_all(&write(first)));
+        let written = written.and_then(|()| file.sync_all());
         written.map_err(JournalError::file("write", &unfinished))?;
         std::fs::rename(&unfinished, path).map_err(JournalError::file("name", path))?;
         let file = Self { path: path.to_owned(), file, end: End::Whole };
@@ -87,14 +94,23 @@ impl JournalFile {
 
     /// Adds lines, and returns when they are on disk. If that fails there are none of them.
     pub(super) fn add(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        self.append(records, false)
+    }
+
+    /// Adds lines that announce changes, if there is space on the disk for the lines of their undo.
+    pub(super) fn announce(&mut self, records: &[Record]) -> Result<(), JournalError> {
+        self.append(records, true)
+    }
+
+    fn append(&mut self, records: &[Record], needs_undo_space: bool) -> Result<(), JournalError> {
         if records.is_empty() {
             return Ok(());
         }
         let lines: Vec<u8> = records.iter().flat_map(write).collect();
-        self.append(&lines).map_err(JournalError::file("write", &self.path))
+        self.append_lines(&lines, needs_undo_space).map_err(JournalError::file("write", &self.path))
     }
 
-    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+    fn append_lines(&mut self, lines: &[u8], needs_undo_space: bool) -> io::Result<()> {
         let end = match self.end {
             End::Begun(place) => place,
             End::Whole | End::Damaged => self.file.metadata()?.len(),
@@ -104,7 +120,14 @@ impl JournalFile {
         if end + text.len() as u64 > LARGEST {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it would be too long to be read back"));
         }
-        self.file.set_len(end)?;
+        if let End::Begun(place) = self.end {
+            // This also gives reserved space back, so it is done only where it must be.
+            self.file.set_len(place)?;
+        }
+        let reserved = reserve(&self.file, end, text.len() as u64 + UNDO_SPACE.max(end));
+        if needs_undo_space {
+            reserved?;
+        }
         self.file.seek(SeekFrom::Start(end))?;
         let written = self.file.write_all(&text).and_then(|()| self.file.sync_all());
         if written.is_ok() {
@@ -131,5 +154,18 @@ impl JournalFile {
 
     fn sync_place(&self) -> Result<(), JournalError> {
         self.path.parent().map_or(Ok(()), place::sync)
+    }
+}
+
+/// Reserves space on the disk for this many bytes behind `end`; the file's length stays. Not every
+/// file system can do that.
+fn reserve(file: &File, end: u64, bytes: u64) -> io::Result<()> {
+    let [end, bytes] = [end, bytes].map(u64::cast_signed);
+    loop {
+        match fallocate(file.as_fd(), FallocateFlags::FALLOC_FL_KEEP_SIZE, end, bytes) {
+            Err(Errno::EINTR) => {}
+            Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => return Ok(()),
+            reserved => return Ok(reserved?),
+        }
     }
 }

@@ -37,8 +37,9 @@ mod claim;
 mod error;
 mod file;
 mod line;
+pub(crate) mod lock;
 mod owner;
-mod place;
+pub(crate) mod place;
 mod restore;
 #[cfg(test)]
 mod tests;

@@ -232,7 +232,7 @@ impl Journal {
             announced.push(Announced { number: last, target: target.clone(), before });
         }
         if !again.is_empty() {
-            self.file()?.add(&[Record::Changing(again.clone())])?;
+            self.file()?.announce(&[Record::Changing(again.clone())])?;
             let (opened, closed) =
                 std::mem::take(&mut self.closed).into_iter().partition(|one| again.contains(&one.number));
             self.closed = closed;
@@ -266,7 +266,7 @@ impl Journal {
 
     fn announce(&mut self, announced: Vec<Announced>) -> Result<(), JournalError> {
         let records: Vec<Record> = announced.iter().cloned().map(Record::Change).collect();
-        self.file()?.add(&records)?;
+        self.file()?.announce(&records)?;
         let change = |Announced { number, target, before }| Change { number, target, before, after: None };
         self.changes.extend(announced.into_iter().map(change));
         Ok(())
@@ -377,7 +377,7 @@ impl Journal {
         if self.claim.is_some() {
             return Ok(());
         }
-        place::make(&self.directory)?;
+        place::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
         let claim = Claim::await_free(&self.directory)?.map_err(|holder| {
             format!(

@@ -32,16 +32,16 @@ pub fn directory() -> Result<PathBuf, JournalError> {
 }
 
 /// Whether root is an ordinary user of the machine, inside of a user namespace.
-fn in_user_namespace() -> bool {
+pub(crate) fn in_user_namespace() -> bool {
     Privileges::read().in_user_namespace == Some(true)
 }
 
-/// Makes the directory, for us alone, and syncs its parent.
-pub(super) fn make(directory: &Path) -> Result<(), JournalError> {
+/// Makes the directory, in which only we write, and syncs its parent.
+pub(crate) fn make(directory: &Path, mode: u32) -> Result<(), JournalError> {
     let mut builder = std::fs::DirBuilder::new();
     builder
         .recursive(true)
-        .mode(0o700)
+        .mode(mode)
         .create(directory)
         .map_err(JournalError::file("make a place for", directory))?;
     if let Some(parent) = directory.parent() {
@@ -91,7 +91,7 @@ pub(super) fn sync(directory: &Path) -> Result<(), JournalError> {
 }
 
 /// Whether a journal is ours alone: it is undone with our privileges.
-pub(super) fn ours(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
+pub(crate) fn ours(path: &Path, metadata: &Metadata) -> Result<(), JournalError> {
     let foreign = |why: String| Err(JournalError::foreign(path, &why));
     let user = geteuid().as_raw();
     if metadata.is_symlink() {

@@ -57,14 +57,17 @@ pub struct Report {
     pub fate: Fate,
     /// Its changes, the last first.
     pub changes: Vec<Undoing>,
-    /// Its damaged lines.
+    /// The first of its damaged lines.
     pub damaged: Vec<Damage>,
+    /// How many lines are damaged.
+    pub damaged_lines: usize,
 }
 
 impl Report {
-    /// Whether a person must look at it.
-    pub fn needs_a_look(&self) -> bool {
-        matches!(self.fate, Fate::Kept | Fate::Elsewhere { .. } | Fate::NotFollowed { .. })
+    /// Whether some of its changes are left to undo, or may be.
+    pub fn is_left(&self) -> bool {
+        use Fate::{Elsewhere, InUse, Kept, NotFollowed};
+        matches!(self.fate, InUse | Kept | Elsewhere { .. } | NotFollowed { .. })
     }
 }
 
@@ -193,7 +196,7 @@ fn find(directory: &Path) -> Result<Vec<PathBuf>, JournalError> {
 
 impl Report {
     fn new(journal: &Path, fate: Fate) -> Self {
-        Self { journal: journal.to_owned(), fate, changes: Vec::new(), damaged: Vec::new() }
+        Self { journal: journal.to_owned(), fate, changes: Vec::new(), damaged: Vec::new(), damaged_lines: 0 }
     }
 }
 
@@ -208,7 +211,8 @@ fn follow(
         return Ok(path.exists().then(|| Report::new(path, Fate::InUse)));
     };
     let parsed = parse(&bytes);
-    let report = |fate| Report { damaged: parsed.damaged.clone(), ..Report::new(path, fate) };
+    let (damaged, damaged_lines) = (&parsed.damaged, parsed.damaged_lines);
+    let report = |fate| Report { damaged: damaged.clone(), damaged_lines, ..Report::new(path, fate) };
     // Without a header, the boot and the namespace of its values are unknown.
     let Some(header) = &parsed.header else { return settle(file, manner, report(Fate::Kept)) };
     if header.boot != here.boot {

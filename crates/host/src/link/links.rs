@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use netlink_packet_core::{DecodeError, NLM_F_CREATE, NLM_F_EXCL};
+use netlink_packet_core::{DecodeError, DefaultNla, NLM_F_CREATE, NLM_F_EXCL};
 use netlink_packet_route::address::{AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage};
 use netlink_packet_route::link::{
     AfSpecInet6, AfSpecUnspec, In6AddrGenMode, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags,
@@ -12,6 +12,7 @@ use netlink_packet_route::link::{
 use netlink_packet_route::tc::TcMessage;
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
+use nix::libc;
 use words::names::check_interface;
 
 use crate::error::Error;
@@ -49,12 +50,12 @@ impl Links {
         self.dump(request, Link::parse, "", || "list the interfaces".to_owned())
     }
 
-    /// The interface called `name`.
+    /// The interface with this name or alternative name (`ip link property add`).
     ///
     /// # Errors
     /// [`Error::NoInterface`] if it does not exist.
     pub fn find(&mut self, name: &str) -> Result<Link, Error> {
-        let request = RouteNetlinkMessage::GetLink(named(name)?);
+        let request = RouteNetlinkMessage::GetLink(with_any_name(name)?);
         let read = |payloads: Vec<Vec<u8>>| match payloads.first() {
             Some(payload) => Ok(Link::parse(payload)?),
             None => Err(Failure::Malformed("no link in it".to_owned())),
@@ -65,12 +66,12 @@ impl Links {
             .map_err(|failure| Error::netlink(format!("read the state of interface {name:?}"), name, failure))
     }
 
-    /// The interface called `name`, with the permanent link-layer address of hardware.
+    /// The same, with the permanent link-layer address of hardware.
     pub(crate) fn find_with_permanent_address(
         &mut self,
         name: &str,
     ) -> Result<(Link, Option<String>), Error> {
-        self.look_up(named(name)?, name, permanent_address)
+        self.look_up(with_any_name(name)?, name, permanent_address)
     }
 
     /// The interface called `name`, and the one that it is a port of.
@@ -252,9 +253,11 @@ impl Links {
         let mut message = named(name)?;
         let off = AfSpecInet6::AddrGenMode(In6AddrGenMode::None);
         message.attributes.push(LinkAttribute::AfSpecUnspec(vec![AfSpecUnspec::Inet6(vec![off])]));
-        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
+        let done = self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
             format!("turn off automatic IPv6 addresses of interface {name:?}")
-        })
+        });
+        // A kernel without IPv6 adds none.
+        done.or_else(|error| if error.errno() == Some(libc::EAFNOSUPPORT) { Ok(()) } else { Err(error) })
     }
 
     /// Adds an address to the interface. IPv6 addresses skip duplicate address detection, so that
@@ -401,10 +404,30 @@ pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
     Ok(message)
 }
 
+/// A message about the interface with this name or alternative name.
+fn with_any_name(name: &str) -> Result<LinkMessage, Error> {
+    // The kernel looks up a short name among both.
+    if name.len() <= NAME_MAX {
+        return named(name);
+    }
+    check_interface(name).map_err(|_| Error::InterfaceName { name: name.to_owned() })?;
+    let mut message = LinkMessage::default();
+    let bytes = [name.as_bytes(), b"\0"].concat();
+    message.attributes.push(LinkAttribute::Other(DefaultNla::new(IFLA_ALT_IFNAME, bytes)));
+    Ok(message)
+}
+
+/// `IFLA_ALT_IFNAME` of linux/if_link.h (Linux 5.5).
+const IFLA_ALT_IFNAME: u16 = 53;
+
 /// The link-layer addresses of a veth pair: locally administered, and unique on a link of two ends.
 const VETH: [[u8; 6]; 2] = [[0x02, 0x00, 0x5e, 0x10, 0x02, 0x01], [0x02, 0x00, 0x5e, 0x10, 0x02, 0x02]];
 
+/// `IFNAMSIZ` of linux/if.h, without its final zero.
+const NAME_MAX: usize = 15;
+
 /// A name from a file is not cut, and not a path.
 pub(crate) fn check_name(name: &str) -> Result<(), Error> {
-    check_interface(name).map_err(|_| Error::InterfaceName { name: name.to_owned() })
+    let is_name = name.len() <= NAME_MAX && check_interface(name).is_ok();
+    if is_name { Ok(()) } else { Err(Error::InterfaceName { name: name.to_owned() }) }
 }

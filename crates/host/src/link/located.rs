@@ -9,7 +9,8 @@ use words::parse_cpu_list;
 
 use crate::error::Error;
 use crate::kernel::files::Files;
-use crate::link::links::{Links, check_name};
+use crate::link::interface::Link;
+use crate::link::links::Links;
 
 /// An interface of a machine, as a path to another machine needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,12 +27,16 @@ pub struct Located {
     pub near: Vec<u32>,
     /// Whether the controller's connection runs over it, as far as that is known.
     pub carries: bool,
+    /// Whether it can have addresses of IPv6.
+    pub has_ipv6: bool,
+    /// Whether an interface can that is made on its machine later.
+    pub default_has_ipv6: bool,
 }
 
 impl Located {
-    /// The interface of this name; without a name one that shares a network with the other end's
-    /// addresses (`beside`), or the one that packets to them, or to `towards`, leave by.
-    /// `connection`: the controller's address, and that of this machine.
+    /// The interface of this name or alternative name; without a name one that shares a network with
+    /// the other end's addresses (`beside`), or the one that packets to them, or to `towards`, leave
+    /// by. `connection`: the controller's address, and that of this machine.
     ///
     /// # Errors
     /// No such interface, or no route.
@@ -56,13 +61,15 @@ impl Located {
                 found.reduce(Result::or).unwrap_or_else(unknown)?
             }
         };
-        check_name(&name)?;
-        let mtu = Links::open()?.find(&name)?.mtu;
+        let Link { name, mtu, .. } = Links::open()?.find(&name)?;
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
-        let near = near(&Files::system(), &name);
+        let files = Files::system();
+        let near = near(&files, &name);
         let carries = carries(&name);
-        Ok(Self { interface: name, mtu, addresses, near, carries })
+        let [has_ipv6, default_has_ipv6] =
+            [name.as_str(), "default"].map(|interface| has_ipv6(&files, interface));
+        Ok(Self { interface: name, mtu, addresses, near, carries, has_ipv6, default_has_ipv6 })
     }
 }
 
@@ -94,6 +101,11 @@ fn sharing<'a>(
         !is_of_link(one.address) && beside.iter().any(|other| same_network((one.address, one.prefix), *other))
     };
     all.iter().filter(shares).map(|one| one.interface.as_str()).min_by_key(|name| carries(name))
+}
+
+/// Whether IPv6 is on; a kernel without it has no such file.
+fn has_ipv6(files: &Files, interface: &str) -> bool {
+    files.switch(&format!("proc/sys/net/ipv6/conf/{interface}/disable_ipv6")) == Some(false)
 }
 
 /// The CPUs near a device, or near the one that it hangs on, as virtio's do.
@@ -240,6 +252,14 @@ mod tests {
         assert_eq!(near(&files, "eth0"), [8, 9, 10, 11]);
         assert_eq!(near(&files, "eth1"), [0, 1]);
         assert_eq!(near(&files, "data0"), [0; 0]);
+    }
+
+    #[test]
+    fn ipv6_is_on_or_off_for_each_interface() {
+        let file = |name: &str| format!("proc/sys/net/ipv6/conf/{name}/disable_ipv6");
+        let (on, off) = (file("eth0"), file("eth1.7"));
+        let (_keep, files) = files(&[(&on, "0\n"), (&off, "1\n")]);
+        assert_eq!(["eth0", "eth1.7", "default"].map(|name| has_ipv6(&files, name)), [true, false, false]);
     }
 
     #[test]

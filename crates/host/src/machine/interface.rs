@@ -85,7 +85,8 @@ impl Interface {
     /// [`Error::NoInterface`] if there is none.
     pub fn find(name: &str) -> Result<Self, Error> {
         let (link, permanent) = Links::open()?.find_with_permanent_address(name)?;
-        Ok(Self { name: name.to_owned(), identity: Some(identity(&link, permanent)) })
+        let identity = Some(identity(&link, permanent));
+        Ok(Self { name: link.name, identity })
     }
 
     /// The interface that has this name now, with its card, whose driver can be taken down and up.
@@ -97,7 +98,7 @@ impl Interface {
         let (link, permanent) = links.find_with_permanent_address(name)?;
         let card = Card::of(&mut links, &link, Path::new(ROOT))?;
         let identity = Identity { card: Some(card), ..identity(&link, permanent) };
-        Ok(Self { name: name.to_owned(), identity: Some(identity) })
+        Ok(Self { name: link.name, identity: Some(identity) })
     }
 
     /// Its card, if it was found with it.

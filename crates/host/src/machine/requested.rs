@@ -9,7 +9,7 @@ use crate::cpu::affinity::online_cpus;
 use crate::cpu::mask::format_cpu_mask;
 use crate::error::Error;
 use crate::link::ethtool::Ethtool;
-use crate::link::links::check_name;
+use crate::link::links::{Links, check_name};
 
 use super::value::switch;
 use super::{Interface, Machine, Target, no_feature};
@@ -68,13 +68,14 @@ impl MachineRequest {
     /// The single settings of this machine with their values, in order.
     ///
     /// # Errors
-    /// What this machine does not have.
+    /// What this machine does not have, or its network namespace may only read.
     pub fn settings(&self, machine: &Machine) -> Result<Vec<(Target, String)>, Error> {
         let mut settings: Vec<(Target, String)> = self
             .sysctls
             .iter()
             .map(|(name, value)| (Target::Sysctl { name: name.clone() }, value.clone()))
             .collect();
+        settings.iter().try_for_each(|(sysctl, _)| machine.check_writable(sysctl))?;
         if let Some(governor) = &self.governor {
             let has = |cpu: &u32| {
                 let file = format!("sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");
@@ -127,8 +128,8 @@ impl PlacementRequest {
 
 impl FeatureRequest {
     fn settings(&self) -> Result<Vec<(Target, String)>, Error> {
-        let there = Ethtool::open()?.features(&self.interface)?;
         let interface = Interface::find(&self.interface)?;
+        let there = Ethtool::open()?.features(interface.name())?;
         let can = |name: &&String| {
             there.get(*name).is_some_and(|state| state.changeable || state.active == self.on)
         };
@@ -153,8 +154,10 @@ const NO_GOVERNOR: &str =
 /// device below it (virtio's devices hang on a PCI device that has them), or the one line that old
 /// devices have.
 pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>, Error> {
-    check_name(interface)?;
-    let device = format!("sys/class/net/{interface}/device");
+    let found = Links::open()?.find(interface);
+    let name = found.map_or_else(|_| interface.to_owned(), |link| link.name);
+    check_name(&name)?;
+    let device = format!("sys/class/net/{name}/device");
     for directory in [format!("{device}/msi_irqs"), format!("{device}/../msi_irqs")] {
         let numbers = machine.files().names(&directory, "");
         // One that no driver has asked for has no directory there.

@@ -52,10 +52,18 @@ impl Machine {
     /// kernel keeps one for the whole machine.
     fn is_shared(&self, target: &Target) -> bool {
         let file = self.path(target).map(|path| path.metadata());
-        file.is_ok_and(|file| match file {
-            Ok(file) => file.permissions().readonly(),
-            Err(errno) => errno.kind() == ErrorKind::NotFound,
-        })
+        let is_absent = file.is_ok_and(|file| file.is_err_and(|errno| errno.kind() == ErrorKind::NotFound));
+        is_absent || self.check_writable(target).is_err()
+    }
+
+    /// Refuses a sysctl that the caller's network namespace may only read, root too.
+    ///
+    /// # Errors
+    /// It is the whole machine's.
+    pub fn check_writable(&self, target: &Target) -> Result<(), Error> {
+        let file = self.path(target).map(|path| path.metadata());
+        let is_read_only = file.is_ok_and(|file| file.is_ok_and(|file| file.permissions().readonly()));
+        if is_read_only { Err(shared(target)) } else { Ok(()) }
     }
 
     /// Which of these sysctls a new network namespace of this machine does not have of its own, and
@@ -161,6 +169,9 @@ mod tests {
         {
             assert_eq!(machine.is_shared(&Target::Sysctl { name: name.to_owned() }), is_shared, "{name}");
         }
+        let sysctls = [("net.core.rmem_max".to_owned(), "2".to_owned())].into();
+        let refused = MachineRequest { sysctls, ..MachineRequest::default() }.settings(&machine);
+        assert!(refused.unwrap_err().to_string().contains("for the whole machine"));
         let target = Target::Sysctl { name: "net.core.netdev_budget".to_owned() };
         let why = machine.set_of_network(&target, "2").unwrap_err().to_string();
         assert!(why.contains("for the whole machine"), "{why}");

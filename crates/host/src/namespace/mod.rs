@@ -18,7 +18,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::{getegid, geteuid, getppid};
 
 use crate::error::Error;
-use crate::privileges::UserNamespaces;
+use crate::privileges::{Privileges, UserNamespaces};
 
 /// Moves this process into a new user namespace as root (user and group 0, all capabilities),
 /// mapped to its user outside.
@@ -66,10 +66,18 @@ pub fn join_user(pid: u32) -> Result<(), Error> {
 /// Moves the calling thread, and its later children, into a new network namespace. It has only a
 /// loopback interface, which is down.
 pub fn new_net() -> Result<(), Error> {
-    let way_out = "; it needs CAP_SYS_ADMIN: be root, or enter a user namespace first (the limit of them is `sysctl \
-                   user.max_net_namespaces`)";
-    unshare(CloneFlags::CLONE_NEWNET)
-        .map_err(|errno| Error::failed("cannot make a network namespace", errno, way_out))
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| net_refused(errno, &Privileges::read()))
+}
+
+/// A user namespace can be made and have no capabilities: then AppArmor is named.
+fn net_refused(errno: Errno, own: &Privileges) -> Error {
+    let is_powerless = errno == Errno::EPERM && own.in_user_namespace == Some(true);
+    let way_out = own.user_namespaces.apparmor().filter(|_| is_powerless).unwrap_or_else(|| {
+        "it needs CAP_SYS_ADMIN: be root, or enter a user namespace first (the limit of them is `sysctl \
+         user.max_net_namespaces`)"
+            .to_owned()
+    });
+    Error::failed("cannot make a network namespace", errno, format!("; {way_out}"))
 }
 
 /// Moves the calling thread into the network namespace of the process (or thread) `pid`. Staying in
@@ -157,11 +165,13 @@ fn user_refused(step: &str, errno: io::Error, settings: &UserNamespaces) -> Erro
         Some(Errno::ENOSPC | Errno::EUSERS) if settings.max != Some(0) => {
             "the limit of user namespaces is reached: raise it with `sysctl user.max_user_namespaces`, or leave some of those \
              nested here"
+                .to_owned()
         }
-        _ => settings.obstacle().unwrap_or(
+        _ => settings.obstacle().or_else(|| settings.apparmor()).unwrap_or_else(|| {
             "no setting forbids it, so a security module, a seccomp filter (a container's?) or a chroot does; run as root, or \
-             outside of it",
-        ),
+             outside of it"
+                .to_owned()
+        }),
     };
     Error::failed(format!("cannot {step}"), errno, format!("; {way_out}"))
 }
@@ -176,6 +186,8 @@ mod tests {
         let off = UserNamespaces { max: Some(0), ..free.clone() };
         let debian = UserNamespaces { unprivileged_clone: Some(false), ..free.clone() };
         let ubuntu = UserNamespaces { apparmor_restricts: Some(true), ..free.clone() };
+        let confined =
+            UserNamespaces { apparmor_profile: Some("docker-default".to_owned()), ..ubuntu.clone() };
         for (errno, settings, text) in [
             (
                 Errno::ENOSPC,
@@ -186,11 +198,23 @@ mod tests {
             (Errno::ENOSPC, &free, "the limit of user namespaces is reached"),
             (Errno::EPERM, &debian, "kernel.unprivileged_userns_clone=1"),
             (Errno::EPERM, &ubuntu, "kernel.apparmor_restrict_unprivileged_userns=0"),
+            (Errno::EACCES, &confined, "(profile `docker-default`): `sysctl kernel.apparmor_restrict"),
             (Errno::EPERM, &free, "seccomp"),
             (Errno::EINVAL, &UserNamespaces::default(), "CONFIG_USER_NS"),
         ] {
             let refused = user_refused("make a user namespace", errno.into(), settings).to_string();
             assert!(refused.contains(text), "{refused}");
+        }
+        // The namespace was made.
+        let of_userns = |in_user_namespace, settings: &UserNamespaces| {
+            let mut own = Privileges::read();
+            (own.in_user_namespace, own.user_namespaces) = (in_user_namespace, settings.clone());
+            net_refused(Errno::EPERM, &own).to_string()
+        };
+        let powerless = of_userns(Some(true), &ubuntu);
+        assert!(powerless.contains("kernel.apparmor_restrict_unprivileged_userns=0"), "{powerless}");
+        for other in [of_userns(Some(true), &free), of_userns(Some(false), &ubuntu)] {
+            assert!(other.contains("enter a user namespace first"), "{other}");
         }
     }
 }

@@ -33,6 +33,8 @@ pub struct UserNamespaces {
     /// `kernel.apparmor_restrict_unprivileged_userns`, a switch of Ubuntu's kernels: when on, only
     /// programs with their own AppArmor profile get capabilities in one.
     pub apparmor_restricts: Option<bool>,
+    /// The AppArmor profile that this process runs under, such as `unconfined`.
+    pub apparmor_profile: Option<String>,
 }
 
 impl Privileges {
@@ -76,13 +78,14 @@ impl UserNamespaces {
             max: files.number("proc/sys/user/max_user_namespaces"),
             unprivileged_clone: files.switch("proc/sys/kernel/unprivileged_userns_clone"),
             apparmor_restricts: files.switch("proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
+            apparmor_profile: files.text("proc/self/attr/apparmor/current"),
         }
     }
 
     /// Which of these settings forbids user namespaces to an ordinary user, with the remedy; `None`
     /// if none does. Seccomp filters and security modules may still forbid them: only a try tells.
-    pub fn obstacle(&self) -> Option<&'static str> {
-        if !self.supported {
+    pub fn obstacle(&self) -> Option<String> {
+        let setting = if !self.supported {
             Some("this kernel has no user namespaces (CONFIG_USER_NS); run as root")
         } else if self.max == Some(0) {
             Some(
@@ -93,17 +96,32 @@ impl UserNamespaces {
                 "user namespaces are for root only: `sysctl kernel.unprivileged_userns_clone=1` allows them to all users, or \
                  run as root",
             )
-        } else if self.apparmor_restricts == Some(true) {
-            Some(
-                "AppArmor removes the capabilities in user namespaces: `sysctl \
-                 kernel.apparmor_restrict_unprivileged_userns=0` or an AppArmor profile with `userns,` allows them, or run as \
-                 root",
-            )
         } else {
             None
-        }
+        };
+        // A program's own profile may allow them.
+        let is_own = |profile: &String| !SHARED_PROFILES.iter().any(|name| profile.starts_with(name));
+        let by_apparmor = || self.apparmor().filter(|_| !self.apparmor_profile.as_ref().is_some_and(is_own));
+        setting.map(str::to_owned).or_else(by_apparmor)
+    }
+
+    /// AppArmor's restriction of user namespaces, with the profile and the remedy; `None` without
+    /// it. Such a namespace can be made, and is powerless.
+    pub(crate) fn apparmor(&self) -> Option<String> {
+        let profile = self.apparmor_profile.as_ref().map(|profile| format!(" (profile `{profile}`)"));
+        (self.apparmor_restricts == Some(true)).then(|| {
+            format!(
+                "AppArmor removes the capabilities in user namespaces{}: `sysctl \
+                 kernel.apparmor_restrict_unprivileged_userns=0` or an AppArmor profile with `userns,` allows them, or run as \
+                 root",
+                profile.unwrap_or_default()
+            )
+        })
     }
 }
+
+/// The profiles of programs without one of their own, outside of and inside a user namespace.
+const SHARED_PROFILES: [&str; 2] = ["unconfined", "unprivileged_userns"];
 
 #[cfg(test)]
 mod tests {
@@ -142,6 +160,27 @@ mod tests {
             (UserNamespaces { supported: false, ..free }, "CONFIG_USER_NS"),
         ] {
             assert!(settings.obstacle().unwrap().contains(way_out), "{settings:?}");
+        }
+    }
+
+    #[test]
+    fn apparmors_restriction_is_named_with_its_profile_unless_a_program_has_its_own() {
+        for (restricts, profile, obstacle) in [
+            ("1\n", "unconfined\n", Some("(profile `unconfined`): `sysctl kernel.apparmor_restrict")),
+            ("1\n", "unprivileged_userns (enforce)\n", Some("(profile `unprivileged_userns (enforce)`)")),
+            ("1\n", "", Some("in user namespaces: `sysctl")),
+            ("1\n", "netassay (unconfined)\n", None),
+            ("0\n", "unconfined\n", None),
+            ("", "unconfined\n", None),
+        ] {
+            let (_keep, files) = files(&[
+                ("proc/self/ns/user", ""),
+                ("proc/sys/kernel/apparmor_restrict_unprivileged_userns", restricts),
+                ("proc/self/attr/apparmor/current", profile),
+            ]);
+            let found = UserNamespaces::read_from(&files).obstacle();
+            assert_eq!(found.is_some(), obstacle.is_some(), "{restricts} {profile}: {found:?}");
+            assert!(found.unwrap_or_default().contains(obstacle.unwrap_or_default()), "{profile}");
         }
     }
 

@@ -331,7 +331,7 @@ fn snapshot(name: &str) -> String {
     all.join("\n")
 }
 
-fn ip(arguments: &[&str]) -> String {
+pub(crate) fn ip(arguments: &[&str]) -> String {
     let output = Command::new("ip").args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "ip {arguments:?}: {said}");

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use netassay_host::{Environment, Error, Ethtool, Features, RefusalReason, namespace};
+use netassay_host::machine::{FeatureRequest, Interface, Machine, MachineRequest, Target};
+use netassay_host::{Environment, Error, Ethtool, Features, Links, Located, RefusalReason, namespace};
 
+use crate::devices::ip;
 use crate::harness::{Stage, skipped};
 use crate::wire::connect;
 
@@ -132,6 +134,21 @@ pub(crate) fn environment(stage: &mut Stage) {
     let environment = Environment::read(&[&stage.here], "0.0.0");
     let interface = environment.interfaces[&stage.here].as_ref().unwrap();
     assert_eq!(interface.link.name, stage.here);
+    let long = "an-alternative-name-of-the-left-port";
+    ip(&["link", "property", "add", "dev", &stage.here, "altname", long, "altname", "left"]);
+    let mut links = Links::open().unwrap();
+    for name in [stage.here.as_str(), long, "left"] {
+        assert_eq!(links.find(name).unwrap().name, stage.here, "{name}");
+        let found = Located::find(Some(name), &[], None, None).unwrap();
+        assert_eq!((found.interface, found.addresses.len()), (stage.here.clone(), 2), "{name}");
+        let off = FeatureRequest { interface: name.to_owned(), features: vec![TSO.to_owned()], on: false };
+        let wanted = MachineRequest { features: vec![off], ..MachineRequest::default() };
+        let interface = Interface::find(&stage.here).unwrap();
+        let feature = Target::Feature { interface, feature: TSO.to_owned() };
+        assert_eq!(wanted.settings(&Machine::system()).unwrap(), [(feature, "off".to_owned())], "{name}");
+    }
+    let error = links.find(&long.replace("left", "right")).unwrap_err();
+    assert!(matches!(error, Error::NoInterface { .. }), "{error}");
     assert_eq!(interface.features, Some(Ethtool::open().unwrap().features(&stage.here).unwrap()));
     match sysfs {
         Ok(()) => assert_eq!(interface.receive_steering.keys().collect::<Vec<_>>(), ["rx-0"]),

@@ -6,6 +6,8 @@ use std::path::Path;
 use netassay_host::Ethtool;
 use netassay_host::journal::{Fate, Journal, Manner, restore};
 use netassay_host::machine::{FeatureRequest, Machine, MachineRequest, Target, Value};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
 use nix::sys::ptrace;
 use nix::sys::signal::{Signal, kill, raise};
 use nix::sys::wait::{WaitStatus, waitpid};
@@ -47,6 +49,58 @@ pub(crate) fn undone(stage: &mut Stage) {
     let lacking = MachineRequest { features: vec![off(&["nonsense"])], ..MachineRequest::default() };
     let text = lacking.settings(&machine).unwrap_err().to_string();
     assert!(text.contains("cannot switch nonsense"), "{text}");
+}
+
+/// Both of the session itself, and of the one after a kill.
+pub(crate) fn full(_stage: &mut Stage) {
+    const NOTHING: Option<&str> = None;
+    let parent = tempfile::tempdir().unwrap();
+    unshare(CloneFlags::CLONE_NEWNS).unwrap();
+    mount(NOTHING, "/", NOTHING, MsFlags::MS_REC | MsFlags::MS_PRIVATE, NOTHING).unwrap();
+    let size = Some("size=512k,mode=700");
+    mount(Some("none"), parent.path(), Some("tmpfs"), MsFlags::empty(), size).unwrap();
+    let (undo, filler) = (parent.path().join("undo"), parent.path().join("filler"));
+    let fill = || {
+        let mut filler = std::fs::File::create(&filler).unwrap();
+        while std::io::Write::write_all(&mut filler, &[0; 4096]).is_ok() {}
+    };
+    let (machine, ttl) = (Machine::system(), sysctl("net.ipv4.ip_default_ttl"));
+    let before = machine.read(&ttl).unwrap();
+    let change = |journal: &mut Journal, to: u8| journal.change(&[(ttl.clone(), to.to_string())]);
+    let journals = || std::fs::read_dir(&undo).unwrap().count() - 1;
+
+    let mut journal = Journal::new(&undo, Machine::system());
+    change(&mut journal, 70).unwrap();
+    fill();
+    // There is space for some changes in the last page.
+    let refused = (71..).find_map(|to| Some((to, change(&mut journal, to).err()?)));
+    let (to, error) = refused.unwrap();
+    assert!(error.to_string().contains("No space left"), "{error}");
+    assert_eq!(
+        machine.read(&ttl).unwrap(),
+        format!("{}\n", to - 1).as_str().into(),
+        "it was changed unannounced"
+    );
+    let done = journal.undo().unwrap();
+    assert!(done.iter().all(|one| one.outcome.is_settled()), "{done:?}");
+    assert_eq!((machine.read(&ttl).unwrap(), journals()), (before.clone(), 0));
+
+    std::fs::remove_file(&filler).unwrap();
+    let killed = child(|| {
+        let mut journal = Journal::new(&undo, Machine::system());
+        change(&mut journal, 70).unwrap();
+        raise(Signal::SIGKILL).unwrap();
+    });
+    waitpid(killed, None).unwrap();
+    fill();
+    let reports = restore(&undo, &machine, Manner::default()).unwrap();
+    assert_eq!(reports[0].fate, Fate::Undone, "{reports:?}");
+    assert_eq!((machine.read(&ttl).unwrap(), journals()), (before, 0));
+    // There is no space for a new journal: nothing is changed.
+    fill();
+    let error = change(&mut Journal::new(&undo, Machine::system()), 70).unwrap_err();
+    assert!(error.to_string().contains("No space left"), "{error}");
+    umount2(parent.path(), MntFlags::MNT_DETACH).unwrap();
 }
 
 /// Each allowed sysctl that belongs to a network namespace, changed by a process that is killed

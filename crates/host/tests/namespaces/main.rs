@@ -51,6 +51,7 @@ const CASES: &[Case] = &[
     Case::new("changes_are_journalled_and_undone", AS_BOTH, journal::undone),
     Case::new("each_allowed_sysctl_comes_back_after_a_kill", ROOT_FIRST, journal::restored),
     Case::new("a_kill_at_any_system_call_loses_nothing", ROOT_FIRST, journal::killed),
+    Case::new("a_full_disk_stops_the_next_change_and_no_undo", AS_BOTH, journal::full),
     Case::new("an_mtu_without_ipv6_comes_back_after_a_kill", ROOT_FIRST, devices::mtu_after_a_kill),
     Case::new("features_and_what_follows_come_back_after_a_kill", ROOT_FIRST, devices::features_after_a_kill),
     Case::new("addresses_and_tunnels_vanish_after_a_kill", ROOT_FIRST, devices::addresses_after_a_kill),

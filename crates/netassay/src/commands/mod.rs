@@ -66,6 +66,7 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Kernel(flags) => kernel::kernel(flags).map(done),
         Command::Doctor(flags) => doctor::doctor(flags),
         Command::Restore(flags) => restore::restore(flags),
+        Command::Unrestored => restore::unrestored(),
         Command::Agent => agent::agent().map(done),
         Command::Guest => agent::guest().map(done),
         Command::Hold { lease } => agent::hold(*lease).map(done),

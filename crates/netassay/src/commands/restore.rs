@@ -9,7 +9,7 @@ use crate::cli::{Format, Restore};
 use crate::commands::hosts::elsewhere;
 use crate::exit;
 use crate::failure::Failure;
-use crate::machine::words;
+use crate::machine::{self, words};
 use crate::output::{layout, print, print_json, print_page};
 
 pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
@@ -34,6 +34,16 @@ pub(crate) fn restore(flags: &Restore) -> Result<ExitCode, Failure> {
             print_page(&texts.collect::<String>(), layout(false))?;
         }
     }
-    let code = if reports.iter().any(Report::needs_a_look) { exit::ENVIRONMENT } else { exit::OK };
-    Ok(ExitCode::from(code))
+    Ok(exit_code(!reports.iter().any(Report::is_left)))
+}
+
+/// The question of a controller at the end of its session. What `apply` set stays.
+pub(crate) fn unrestored() -> Result<ExitCode, Failure> {
+    let unrestored = machine::unrestored()?;
+    print(&unrestored)?;
+    Ok(exit_code(unrestored.is_empty()))
+}
+
+fn exit_code(is_all_undone: bool) -> ExitCode {
+    ExitCode::from(if is_all_undone { exit::OK } else { exit::ENVIRONMENT })
 }

@@ -86,6 +86,8 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
         false => BySide::default(),
     };
     let mut reached = hosts::reach(&flags.hosts, &study.scenarios(), study.inside_guest(), &interrupt)?;
+    let shorter = reached.as_ref().map(|reached| reached.without_missing_families(study)).transpose()?;
+    let study = shorter.as_ref().and_then(Option::as_ref).unwrap_or(study);
     if let Some(reached) = &mut reached {
         reached.check(study, &interrupt)?;
     }
@@ -107,6 +109,7 @@ pub(crate) fn measure(study: &Study, flags: &RunFlags) -> Result<Option<Summary>
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
     let here = if is_between { &Machines::default() } else { study.machine() };
+    let _says_unrestored = hosts::SaysUnrestored(lab.options.hosts.clone());
     machine::during(study, here, flags.change_machine, |changed| {
         let mut store = Store::open(db)?;
         let resumed = match &flags.campaign.resume {
@@ -147,6 +150,7 @@ fn lab(
             inside_guest: study.inside_guest(),
             exact: study.exact(),
             hosts,
+            families: study.plan().families(),
             // Each boot has its own state.
             ..here::options(BootState::default(), rootless, interrupt)?
         },

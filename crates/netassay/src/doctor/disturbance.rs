@@ -23,6 +23,7 @@ pub(super) fn findings() -> Vec<Finding> {
     [
         Some(session()),
         Some(cpus(facts.cpu.online)),
+        Some(quota(&host::Quotas::read())),
         disturbs(
             facts.multithreading_active,
             "hardware threads",
@@ -119,6 +120,15 @@ fn cpus(cpus: usize) -> Finding {
         _ => return ok("CPUs", format!("{cpus} CPUs: a set for each host, and one for the controller")),
     };
     warn("CPUs", what, "use a machine of 5 cores or more; on this one, stop other work while measuring")
+}
+
+fn quota(quotas: &host::Quotas) -> Finding {
+    const NAME: &str = "CPU quota";
+    let Some((quota, group)) = quotas.smallest() else { return ok(NAME, "none") };
+    let what =
+        format!("{quota} (/{group}): once it is used up, the kernel stops all ends until the next period");
+    let fix = "raise it (systemctl set-property UNIT CPUQuota=, docker update --cpus), or measure outside of that cgroup";
+    warn(NAME, what, fix)
 }
 
 fn governor(governors: &[String]) -> Finding {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agent::Interrupt;
 use host::Privileges;
-use study::{Scenario, feature};
+use study::{Family, Scenario, feature};
 use testbed::{Switches, Testbed};
 
 use super::finding::Finding;
@@ -19,6 +19,7 @@ const WORDS: [&str; 8] = ["tso", "gso", "gro", "lro", "tx", "rx", "sg", "tx-udp_
 
 pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result<Vec<Finding>, Failure> {
     let options = here::options(Scenario::Veth, !privileges.privileged(), interrupt)?;
+    let options = testbed::Options { families: vec![Family::Ipv4], ..options };
     // The scenario's finding reports that it cannot be built.
     let Ok(mut testbed) = Testbed::build(&options, interrupt) else { return Ok(Vec::new()) };
     let mut findings = Vec::new();

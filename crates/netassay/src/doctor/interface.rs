@@ -35,6 +35,7 @@ pub(super) fn findings(name: &str) -> Vec<Finding> {
         let fix = "ip -br link lists those that there are";
         return vec![Finding::fail(AREA, name, "there is no such interface, or it cannot be read", fix)];
     };
+    let name = about.link.name.as_str();
     let traffic = traffic(name).map(|packets| judged(name, packets));
     [
         Some(device(name, about)),

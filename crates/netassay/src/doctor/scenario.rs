@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use agent::Interrupt;
 use host::Privileges;
-use study::Scenario;
+use study::{Family, Scenario};
 use testbed::{Options, Testbed};
 
 use super::finding::Finding;
@@ -27,7 +27,9 @@ pub(super) fn findings(privileges: &Privileges, interrupt: &Interrupt) -> Result
         for rootless in [false, true].into_iter().filter(|rootless| *rootless || privileges.privileged()) {
             let begun = Instant::now();
             let name = format!("{scenario}, {}", if rootless { "rootless" } else { "as root" });
-            let options = Options { state: scenario.into(), rootless, ..here.clone() };
+            // A machine without IPv6 can measure.
+            let families = vec![Family::Ipv4];
+            let options = Options { state: scenario.into(), rootless, families, ..here.clone() };
             match Testbed::build(&options, interrupt) {
                 Ok(testbed) => {
                     let built = begun.elapsed();

@@ -76,6 +76,33 @@ fn a_study_between_two_machines_leaves_them_as_they_were() {
     world.expect_as_before(&before, Duration::ZERO);
 }
 
+#[test]
+#[ignore = "unit tests prove which families and comparisons are left out"]
+fn machines_without_ipv6_measure_ipv4() {
+    let Some(world) = World::make("machines_without_ipv6_measure_ipv4") else { return };
+    for machine in [&world.machines.a, &world.machines.b] {
+        machine.sh("sysctl -qw net.ipv6.conf.data0.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1");
+    }
+    let before = world.states();
+    let short = ["boots=1", "runs=1", "warmup=0", "duration=50ms", "ramp=10ms", "stop="];
+    let short: Vec<&str> = short.iter().flat_map(|one| ["--set", *one]).collect();
+    let (own, left_out) = (["--addresses", "own"], "without family=ipv6");
+    for (study, more, code, said) in [
+        ("tcp-offload", &[][..], 0, left_out),
+        ("tcp-offload", &["--set", "family=ipv4"], 0, ""),
+        ("tcp-offload", &own, 0, left_out),
+        ("tcp-offload", &["--set", "scenario=ssh-vxlan"], 0, left_out),
+        ("tcp-offload", &["--set", "scenario=ssh-vxlan", "--addresses", "own"], 0, left_out),
+        ("tcp-offload", &["--set", "family=ipv6"], 3, "no ipv6 address"),
+        ("tcp-offload", &["--set", "family=ipv6", "--addresses", "own"], 3, "IPv6 is off"),
+    ] {
+        let done = world.bundled(&world.bench, study, &[&short[..], more].concat());
+        expect(&done, code);
+        assert!(stderr(&done).contains(said), "{study} {more:?}\n{}", stderr(&done));
+        world.expect_as_before(&before, Duration::ZERO);
+    }
+}
+
 /// The largest value of a metric in the measured runs of all conditions whose short names hold
 /// this part: that of the run which other work of the machine disturbed least.
 fn best(bench: &Bench, part: &str, metric: &str) -> f64 {

@@ -70,6 +70,13 @@ fn settings_of_each_machine_are_set_watched_and_undone() {
     let (code, said) = controller.finish();
     assert_eq!(code, Some(0), "{said}");
     // What another program changed is left, and told; the rest is as before.
+    for part in [
+        "netassay: b: not everything is undone; `netassay restore --host b`",
+        "ip_default_ttl: is 99, not the 77",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(!said.contains("netassay: a: not everything"), "{said}");
     let stored = stdout(&world.bench.run(&["show", "tso", "--format", "json"]));
     assert!(stored.contains("\"reads\": \"99") && stored.contains("\"at\": \"receiver\""), "{stored}");
     assert!(now(&world)[1].starts_with("99 "), "{:?}", now(&world));

@@ -145,6 +145,13 @@ pub enum Evidence {
     Tcp(Tcp),
     /// An end was kept off its CPUs.
     Contended(Contended),
+    /// A quota of CPU time throttled an end.
+    Throttled {
+        /// The end.
+        side: Side,
+        /// The quota, and how often.
+        by: host::Throttled,
+    },
     /// A side's virtual CPU waited behind threads of the run's own guests.
     BehindGuests {
         /// The side.
@@ -256,6 +263,10 @@ impl fmt::Display for Evidence {
             ),
             Self::Tcp(tcp) => tcp.fmt(f),
             Self::Contended(contended) => contended.fmt(f),
+            Self::Throttled { side, by: host::Throttled { quota, periods, throttled } } => write!(
+                f,
+                "a quota of {quota} throttled {side} in {throttled} of {periods} periods: raise it, or measure outside of its cgroup"
+            ),
             Self::BehindGuests { side, share, vcpus, cpus } => write!(
                 f,
                 "a virtual CPU of {side}'s guest was ready but waited for a CPU of the host {} of the time, behind threads of the run's own \

@@ -251,7 +251,7 @@ impl Results {
     }
 
     /// The levels of factors that were requested and not applied, with the conditions that lack
-    /// them, and the conditions that are not measured therefore, as sentences: to be read before any
+    /// them, and the conditions that others read back as, as sentences: to be read before any
     /// verdict. A level such as `offloads=default` means many features, of which no interface has
     /// all: of it nothing is said here.
     #[must_use]

@@ -1,5 +1,5 @@
-//! Whether one end was kept off its CPUs: by processes other than the run's, or by the run's own
-//! guests, which share their host's CPUs.
+//! Whether one end was kept off its CPUs: by a quota, by processes other than the run's, or by the
+//! run's own guests, which share their host's CPUs.
 
 use std::collections::BTreeSet;
 
@@ -26,11 +26,21 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    /// Of one side, if it lost enough to be limited by it. Others come before the run's own guests.
+    /// Of one side, if it lost enough to be limited by it. A quota comes before others, and these
+    /// before the run's own guests.
     pub(super) fn of(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
         let waited = Waited::of(account, side);
-        Self::to_others(account, side, own, waited)
+        Self::to_quota(account, side, own)
+            .or_else(|| Self::to_others(account, side, own, waited))
             .or_else(|| Self::to_guests(account, side, &waited.filter(|waited| waited.share >= LOST)?))
+    }
+
+    /// A quota stops all threads of an end, or of its guest, for the rest of a period.
+    fn to_quota(account: &RunAccount, side: Side, own: &SideAccount) -> Option<Self> {
+        let by = account.host_of_guest(side).map_or(own.window.throttled, |host| host.throttled)?;
+        let lost = by.throttled as f64 / by.periods.max(1) as f64;
+        let evidence = Evidence::Throttled { side, by };
+        (lost >= LOST).then_some(Self { lost, label: Label::Contended, evidence })
     }
 
     /// Threads of the run that share a CPU wait for each other, so a wait counts only up to the CPU

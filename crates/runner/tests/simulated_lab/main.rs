@@ -100,6 +100,16 @@ fn a_boot_that_is_lost_again_and_again_is_given_up() {
     assert_eq!((summary.ending, summary.recorded), (Ending::Complete, RECORDED));
 }
 
+/// Each further change would fail, too.
+#[test]
+fn a_study_ends_at_the_first_change_without_its_undo() {
+    let mut world = World::new();
+    world.lab.faults.insert(5, Fault::NoJournal);
+    let error = world.session(None).unwrap_err().to_string();
+    assert!(error.contains("receiver: simulated; nothing is changed without its undo on disk"), "{error}");
+    assert_eq!(world.lab.runs(), 6);
+}
+
 #[test]
 fn a_failed_run_is_kept_and_tried_again_by_resume_only() {
     let mut world = World::new();

@@ -97,6 +97,8 @@ pub(crate) enum Fault {
     Failed,
     /// An agent dies.
     Lost,
+    /// The undo journal cannot be kept.
+    NoJournal,
     /// Something disturbs the window.
     Disturbed,
     /// Nothing arrives in it.
@@ -369,6 +371,9 @@ impl SimulatedBench {
             Some(Fault::Failed) => {
                 Err(CallError::Refused { host: "receiver".into(), why: "simulated".into(), broken: false }
                     .into())
+            }
+            Some(Fault::NoJournal) => {
+                Err(CallError::NoJournal { host: "receiver".into(), why: "simulated".into() }.into())
             }
             Some(Fault::Lost) => Err(gone()),
             Some(Fault::Interrupt) => {

@@ -52,7 +52,7 @@ CREATE TABLE run (
     status           TEXT NOT NULL CHECK (status IN ('ok', 'failed', 'invalid')),
     reason           TEXT CHECK ((reason IS NULL) = (status = 'ok')),
     limited_by       TEXT, -- a label; none if nothing was measured
-    evidence         TEXT CHECK (json_valid(evidence) AND (evidence IS NULL) = (limited_by IS NULL)), -- codes with their figures
+    evidence         TEXT CHECK ((evidence IS NULL OR json_valid(evidence)) AND (evidence IS NULL) = (limited_by IS NULL)), -- codes with their figures
     detail           TEXT NOT NULL CHECK (json_valid(detail)),
     FOREIGN KEY (boot, study, number, part) REFERENCES boot (id, study, number, part) ON DELETE CASCADE
 ) STRICT;

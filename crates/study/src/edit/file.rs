@@ -99,7 +99,8 @@ impl File {
     pub(crate) fn take_item(&mut self, key: &str, place: usize) {
         match self.0.get_mut(key) {
             Some(Item::ArrayOfTables(tables)) => drop(tables.remove(place)),
-            Some(Item::Value(Value::Array(array))) => drop(array.remove(place)),
+            Some(Item::Value(Value::Array(array))) if array.len() > 1 => drop(array.remove(place)),
+            Some(Item::Value(Value::Array(_))) => drop(self.0.remove(key)),
             _ => {}
         }
     }

@@ -13,6 +13,7 @@ use std::ops::Range;
 use crate::edit::assignment::Assignment;
 use crate::model::limit;
 use crate::model::study::Study;
+use crate::plan::comparison::Unresolved;
 use crate::read::diagnostic::{Diagnostics, Problem};
 
 use self::document::Document;
@@ -42,7 +43,14 @@ impl Study {
                 next.map_err(|problem| Diagnostics::new("--set", &change.to_string(), vec![problem], 0))?;
         }
         let (changed, looks_dropped) = looks::without_room(changed, changes);
-        let study = Self::parse(&format!("{file_name} with --set"), &changed).map_err(|diagnostics| {
+        let name = format!("{file_name} with --set");
+        let parsed = Self::parse(&name, &changed).or_else(|wrong| {
+            // A comparison that is void in the file itself is reported.
+            let own = Self::parse(file_name, text).err().map(|own| own.void_comparisons).unwrap_or_default();
+            let shorter = own.is_empty().then(|| without_void(&name, &changed, &wrong.void_comparisons));
+            shorter.flatten().ok_or(wrong)
+        });
+        let study = parsed.map_err(|diagnostics| {
             let places = places(&changed, changes);
             diagnostics.noted(|span| {
                 let within = |(range, _): &&(Range<usize>, String)| range.contains(&span.start);
@@ -51,6 +59,28 @@ impl Study {
         })?;
         Ok(Self { looks_dropped, ..study })
     }
+
+    /// The study after one more change.
+    ///
+    /// # Errors
+    /// As [`Study::parse_with`].
+    pub fn with(&self, file_name: &str, change: Assignment) -> Result<Self, Diagnostics> {
+        let study = Self::parse_with(file_name, &self.text, &[change])?;
+        Ok(Self { looks_dropped: self.looks_dropped.or(study.looks_dropped), ..study })
+    }
+}
+
+/// The study without the comparisons and baselines that its changes made void; `None` if it is
+/// wrong all the same.
+fn without_void(name: &str, text: &str, void: &[(usize, Unresolved)]) -> Option<Study> {
+    let shorter = prune::without_void(text, void)?;
+    // Without its baseline a comparison may have nothing to compare.
+    Study::parse(name, &shorter)
+        .or_else(|wrong| {
+            let shorter = prune::without_void(&shorter, &wrong.void_comparisons).ok_or(())?;
+            Study::parse(name, &shorter).map_err(|_| ())
+        })
+        .ok()
 }
 
 /// The text after one change.
@@ -64,7 +94,7 @@ fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Pro
     let target = Target::of(&document, assignment)?;
     let changed = File::read(&text).and_then(|mut file| {
         target.put(&document, &mut file, assignment.values())?;
-        Some(file.text())
+        prune::follow_factors(&document, file.text())
     });
     // Some spellings of a file are not foreseen here: a change that failed is not passed on.
     let changed = changed.filter(|changed| {

@@ -1,5 +1,5 @@
-//! What a change makes void: exclusions and comparisons of levels that it removes, and offloads of
-//! a design that it fixes.
+//! What follows a change of factors: exclusions, comparisons and their baselines, and offloads of a
+//! design that it fixes.
 
 use toml::de::{DeTable, DeValue};
 use words::{Placement, Scenario, Word as _, format_cpu_list};
@@ -8,60 +8,143 @@ use crate::edit::document::{Base, Document};
 use crate::edit::file::File;
 use crate::model::factor::Subject;
 use crate::model::literal;
+use crate::plan::comparison::Unresolved;
 use crate::read::factor::{Named, flatten};
 use crate::read::problems::Problems;
 use crate::read::table::entries;
 
-/// Keeps exclusions to the levels that a factor still has. An exclusion that loses all its levels
-/// of the factor is removed: without them it would exclude too much.
-pub(crate) fn exclusions(
-    document: &Document<'_>,
-    file: &mut File,
-    subject: &Subject,
-    kept: &[String],
-) -> Option<()> {
-    let kept: Vec<String> = kept.iter().map(|level| spelling(subject, level)).collect();
+/// The text after a change of the document `before`: what selects conditions follows the factors
+/// whose levels have changed.
+///
+/// An exclusion, or a comparison of some conditions only, keeps the levels that the factor still
+/// has, and is removed without any: it would select other conditions than the file says. A baseline
+/// without any is the factor's first level. A baseline that does not name a factor gets the first
+/// level of one that has become several.
+pub(crate) fn follow_factors(before: &Document<'_>, mut text: String) -> Option<String> {
+    let was = factors(before);
+    let mut changed = factors(&Document::read(&text)?);
+    let is_in = |all: &[Levels], subject: &Subject| all.iter().any(|one| one.subject == *subject);
+    let gone: Vec<Levels> = was.iter().filter(|one| !is_in(&changed, &one.subject)).cloned().collect();
+    changed.extend(gone.into_iter().map(|one| Levels { levels: Vec::new(), ..one }));
+    for factor in changed {
+        let before = was.iter().find(|one| one.subject == factor.subject);
+        let before = before.map_or(&[][..], |one| one.levels.as_slice());
+        if before != factor.levels {
+            let mut file = File::read(&text)?;
+            follow_factor(&Document::read(&text)?, &mut file, &factor, before.len() < 2)?;
+            text = file.text();
+        }
+    }
+    Some(text)
+}
+
+/// The text without the comparisons, by their places, that have nothing to compare. One whose
+/// baseline is not among the conditions compares with the first condition instead.
+pub(crate) fn without_void(text: &str, comparisons: &[(usize, Unresolved)]) -> Option<String> {
+    let mut file = File::read(text)?;
+    for (place, why) in comparisons.iter().rev() {
+        match why {
+            Unresolved::NothingToCompare => file.take_item("comparison", *place),
+            Unresolved::NoBaseline => file.take(Base::Item("comparison", *place), &["baseline"])?,
+            Unresolved::ManyBaselines(_) => return None,
+        }
+    }
+    Some(file.text())
+}
+
+/// A factor and its levels as the command line writes them.
+#[derive(Clone)]
+struct Levels {
+    subject: Subject,
+    name: String,
+    levels: Vec<String>,
+}
+
+/// The factors of a file, those of its design too.
+fn factors(document: &Document<'_>) -> Vec<Levels> {
+    let read = |named: Named<'_>| {
+        let subject = named.subject()?;
+        let levels = levels(named.value.get_ref());
+        let levels = levels.iter().map(|level| spelling(&subject, level)).collect();
+        Some(Levels { subject, name: named.full(), levels })
+    };
+    let named = flatten(document.entries("factors"), &mut Problems::default());
+    let designed = document.get(&["design"], "offloads").map(levels).unwrap_or_default().into_iter();
+    let of_design = |name: String| {
+        let levels = ["on", "off"].map(str::to_owned).to_vec();
+        Some(Levels { subject: Subject::of(&name)?, name, levels })
+    };
+    named.into_iter().filter_map(read).chain(designed.filter_map(of_design)).collect()
+}
+
+/// `is_new`: the factor had one level at most.
+fn follow_factor(document: &Document<'_>, file: &mut File, factor: &Levels, is_new: bool) -> Option<()> {
     // From the end, so that earlier places stay valid.
     for (place, table) in document.tables("exclude").into_iter().rev() {
-        let Some(named) = named(table, subject) else { continue };
-        let levels = levels(named.value.get_ref());
-        let left = left(subject, &levels, &kept);
-        if left.is_empty() {
-            file.take_item("exclude", place);
-        } else if left != levels {
-            file.put(Base::Item("exclude", place), &named.path, literal::of(named.name, &left))?;
+        keep_levels(file, ("exclude", place), &[], (table, factor))?;
+    }
+    for (place, table) in document.tables("comparison").into_iter().rev() {
+        let part = |key: &str| match table.get(key)?.get_ref() {
+            DeValue::Table(part) => Some(part),
+            _ => None,
+        };
+        let only = part("only");
+        if let Some(only) = only
+            && !keep_levels(file, ("comparison", place), &["only"], (only, factor))?
+        {
+            continue;
+        }
+        let Some(baseline) = part("baseline") else { continue };
+        let base = Base::Item("comparison", place);
+        let first = factor.levels.first();
+        match (named(baseline, &factor.subject), first) {
+            (Some(named), first) => {
+                let levels = levels(named.value.get_ref());
+                let mut left = left(factor, &levels);
+                if left.is_empty() {
+                    left.extend(first.cloned());
+                }
+                let path = [&["baseline"], named.path.as_slice()].concat();
+                if left.is_empty() {
+                    let is_last = flatten(entries(baseline), &mut Problems::default()).len() == 1;
+                    file.take(base, if is_last { &path[..1] } else { &path })?;
+                } else if left != levels {
+                    file.put(base, &path, literal::of(named.name, &left))?;
+                }
+            }
+            (None, Some(first)) if is_new && factor.levels.len() > 1 => {
+                let is_chosen = only.is_some_and(|only| named(only, &factor.subject).is_some());
+                if !is_chosen {
+                    let value = literal::of(factor.name.rsplit('.').next()?, std::slice::from_ref(first));
+                    file.put(base, &["baseline", &factor.name], value)?;
+                }
+            }
+            _ => {}
         }
     }
     Some(())
 }
 
-/// Keeps comparisons to the levels that a factor still has. A comparison of removed levels only is
-/// removed: without them it would compare other conditions than the file says.
-pub(crate) fn comparisons(
-    document: &Document<'_>,
+/// Keeps one of the tables of an array to the levels that a factor still has, in the table at this
+/// path; without any it is removed. Returns whether it stays.
+fn keep_levels(
     file: &mut File,
-    subject: &Subject,
-    kept: &[String],
-) -> Option<()> {
-    if kept.is_empty() {
-        // Without the factor its comparisons make no sense: that is reported.
-        return Some(());
+    (key, place): (&'static str, usize),
+    path: &[&str],
+    (table, factor): (&DeTable<'_>, &Levels),
+) -> Option<bool> {
+    let Some(named) = named(table, &factor.subject) else { return Some(true) };
+    let levels = levels(named.value.get_ref());
+    let left = left(factor, &levels);
+    if left.is_empty() {
+        file.take_item(key, place);
+        return Some(false);
     }
-    let kept: Vec<String> = kept.iter().map(|level| spelling(subject, level)).collect();
-    // From the end, so that earlier places stay valid.
-    for (place, table) in document.tables("comparison").into_iter().rev() {
-        let Some(DeValue::Table(only)) = table.get("only").map(toml::Spanned::get_ref) else { continue };
-        let Some(named) = named(only, subject) else { continue };
-        let levels = levels(named.value.get_ref());
-        let left = left(subject, &levels, &kept);
-        if left.is_empty() {
-            file.take_item("comparison", place);
-        } else if left != levels {
-            let path = [&["only"], named.path.as_slice()].concat();
-            file.put(Base::Item("comparison", place), &path, literal::of(named.name, &left))?;
-        }
+    if left != levels {
+        let path = [path, named.path.as_slice()].concat();
+        file.put(Base::Item(key, place), &path, literal::of(named.name, &left))?;
     }
-    Some(())
+    Some(true)
 }
 
 /// Removes a factor from the design's offloads; the design too, if it was the only one.
@@ -78,9 +161,10 @@ pub(crate) fn from_design(document: &Document<'_>, file: &mut File, subject: &Su
     file.put(Base::Root, &["design", "offloads"], literal::of("offloads", &left))
 }
 
-/// The levels that the factor still has. A scenario of namespaces that it has no longer becomes the
-/// one of machines that it has instead.
-fn left(subject: &Subject, levels: &[String], kept: &[String]) -> Vec<String> {
+/// Those of these levels that the factor still has. A scenario of namespaces that it has no longer
+/// becomes the one of machines that it has instead.
+fn left(factor: &Levels, levels: &[String]) -> Vec<String> {
+    let Levels { subject, levels: kept, .. } = factor;
     let is_kept = |level: &String| kept.contains(&spelling(subject, level));
     let instead = |level: &String| {
         let scenario = Scenario::from_word(level).filter(|_| *subject == Subject::Scenario)?;

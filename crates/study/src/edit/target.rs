@@ -91,8 +91,6 @@ impl Target {
                 places.iter().try_for_each(|place| set(file, Base::Item("workload", *place), &[key]))
             }
             Self::Factor(subject, name) => {
-                prune::exclusions(document, file, subject, values)?;
-                prune::comparisons(document, file, subject, values)?;
                 let written = written(document, subject);
                 if values.is_empty() {
                     let path = written.map(|named| [&["factors"], named.path.as_slice()].concat());

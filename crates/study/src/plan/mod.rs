@@ -17,7 +17,7 @@ pub(crate) mod turns;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
-use words::CongestionControl;
+use words::{CongestionControl, Family};
 
 use crate::model::boot_state::BootState;
 use crate::model::design::Design;
@@ -72,6 +72,13 @@ pub struct Asked {
 }
 
 impl Plan {
+    /// The families of its traffic.
+    #[must_use]
+    pub fn families(&self) -> Vec<Family> {
+        let has = |family: &Family| self.conditions.iter().any(|condition| condition.family == *family);
+        Family::ALL.into_iter().filter(has).collect()
+    }
+
     /// What its boots start afresh, where they are boots of machines; `None` where each boot is a
     /// fresh testbed of its own.
     #[must_use]

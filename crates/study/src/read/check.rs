@@ -119,8 +119,9 @@ pub(crate) fn plan(
         problems.report(place.clone(), why.clone(), format!("{without}, or {way}"));
     }
     let planned = draft.planned();
-    for read in places.comparisons {
+    for (place, read) in places.comparisons.iter().enumerate() {
         if let Err(why) = resolve(&read.request, &planned, study.exact()) {
+            problems.void_comparisons.push((place, why.clone()));
             problems.push(comparison::explain(read, why));
         }
     }

@@ -6,6 +6,8 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use serde::Serialize;
 
+use crate::plan::comparison::Unresolved;
+
 /// Problems beyond this many are counted but not shown.
 const MOST_SHOWN: usize = 50;
 
@@ -21,6 +23,9 @@ pub struct Diagnostics {
     problems: Vec<Diagnostic>,
     /// How many more there are than `problems` holds.
     further: usize,
+    /// The comparisons that cannot be made, by their places in the file.
+    #[serde(skip)]
+    pub(crate) void_comparisons: Vec<(usize, Unresolved)>,
 }
 
 /// One thing that is wrong with a study file.
@@ -54,6 +59,7 @@ impl Diagnostics {
             source: source.to_owned(),
             problems,
             further,
+            void_comparisons: Vec::new(),
         }
     }
 

@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn it_is_written_as_it_is_read() {
         let table = "[machine]\nsysctl = { \"net.ipv4.tcp_mem\" = 'a \"b\" \\c' }\ngovernor = \"performance\"\n\
-                     irq_affinity = { eth0 = [0, 2] }\nfeatures = { eth0 = { tso = false, \"rx-gro\" = true } }\n";
+                     irq_affinity = { an-alternative-name = [0, 2] }\nfeatures = { eth0 = { tso = false, \"rx-gro\" = true } }\n";
         let machine = read(table).unwrap();
         assert_eq!(read(&written(&machine)).unwrap(), machine);
         assert_eq!(written(&Machines::default()), "");

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use words::suggest;
 
+use crate::plan::comparison::Unresolved;
 use crate::read::diagnostic::Problem;
 
 /// Problems beyond this many are only counted, without suggestions, which take the most time.
@@ -13,6 +14,8 @@ const MOST_KEPT: usize = 500;
 pub(crate) struct Problems {
     kept: Vec<Problem>,
     further: usize,
+    /// Comparisons that cannot be made, by their places in the file.
+    pub(crate) void_comparisons: Vec<(usize, Unresolved)>,
 }
 
 impl Problems {
@@ -55,9 +58,9 @@ impl Problems {
         if self.is_full() { None } else { suggest::nearest(word, known) }
     }
 
-    /// The kept problems, and how many more there were.
-    pub(crate) fn into_parts(self) -> (Vec<Problem>, usize) {
-        (self.kept, self.further)
+    /// The kept problems, how many more there were, and the comparisons that cannot be made.
+    pub(crate) fn into_parts(self) -> (Vec<Problem>, usize, Vec<(usize, Unresolved)>) {
+        (self.kept, self.further, self.void_comparisons)
     }
 
     fn is_full(&self) -> bool {

@@ -42,8 +42,10 @@ impl Study {
         match read(root, text, &mut problems) {
             Some(study) if problems.is_empty() => Ok(study),
             _ => {
-                let (problems, further) = problems.into_parts();
-                Err(Diagnostics::new(file_name, text, problems, further))
+                let (problems, further, void_comparisons) = problems.into_parts();
+                let mut diagnostics = Diagnostics::new(file_name, text, problems, further);
+                diagnostics.void_comparisons = void_comparisons;
+                Err(diagnostics)
             }
         }
     }

@@ -56,8 +56,8 @@ impl Addresses {
         (self.of(family), prefix)
     }
 
-    /// Both with their prefix lengths.
-    pub(crate) fn with_prefixes(self) -> Vec<(IpAddr, u8)> {
-        vec![self.with_prefix(Family::Ipv4), self.with_prefix(Family::Ipv6)]
+    /// Those of these families with their prefix lengths.
+    pub(crate) fn with_prefixes(self, families: &[Family]) -> Vec<(IpAddr, u8)> {
+        families.iter().map(|family| self.with_prefix(*family)).collect()
     }
 }

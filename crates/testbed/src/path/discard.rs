@@ -17,12 +17,16 @@ const PORT: u16 = 9;
 
 /// Creates the interface, of this kind or of the first that the kernel has. Routes come with its
 /// addresses, and its neighbour is permanent: the kernel never has to resolve it.
-pub(crate) fn create_discard(host: &mut Launched, device: Option<DiscardDevice>) -> Result<Discard, Error> {
+pub(crate) fn create_discard(
+    host: &mut Launched,
+    device: Option<DiscardDevice>,
+    families: &[Family],
+) -> Result<Discard, Error> {
     let create = Request::CreateDiscard {
         name: DISCARD.to_owned(),
         device,
-        addresses: TRAFFIC.transmitter.with_prefixes(),
-        behind: vec![TRAFFIC.receiver.ipv4, TRAFFIC.receiver.ipv6],
+        addresses: TRAFFIC.transmitter.with_prefixes(families),
+        behind: families.iter().map(|family| TRAFFIC.receiver.of(*family)).collect(),
     };
     match host.call(&create)? {
         Answer::Discards(discard) => Ok(discard),

@@ -26,7 +26,7 @@ fn what_was_applied_stays_until_a_user_restores_it() {
     for manner in [Manner::default(), FORCE, FORGET, DRY] {
         let reports = world.restore(manner);
         assert_eq!(fates(&reports), [&Fate::Applied { why: "study 3".to_owned() }]);
-        assert!(!reports[0].needs_a_look());
+        assert!(!reports[0].is_left());
         assert_eq!(world.value("a"), "2");
     }
     // A session that would change the machine is told what is in the way.

@@ -122,7 +122,7 @@ fn a_session_that_begins_while_another_ends_waits_for_its_end() {
 #[test]
 fn a_journal_that_was_never_finished_is_removed_by_the_next_session() {
     let world = World::new(&[("a", "1")]);
-    place::make(&world.undo()).unwrap();
+    place::make(&world.undo(), 0o700).unwrap();
     world.file("state/undo/1.new", "half a li");
     let mut journal = world.journal();
     journal.change(&to("a", "2")).unwrap();

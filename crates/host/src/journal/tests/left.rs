@@ -20,7 +20,7 @@ fn what_somebody_else_changed_is_left_unless_forced_or_forgotten() {
     let reports = world.restore(Manner::default());
     assert_eq!(reports[0].changes[0].outcome, Outcome::Undone);
     assert_eq!(reports[0].changes[1].outcome, Outcome::ChangedMeanwhile { now: "7".into() });
-    assert!(reports[0].needs_a_look());
+    assert!(reports[0].is_left());
     assert_eq!((world.value("a"), world.value("b")), ("7".to_owned(), "1".to_owned()));
     // What is undone is not looked at again, whatever becomes of it.
     world.set("b", "2");
@@ -162,7 +162,7 @@ fn what_is_no_journal_of_ours_is_reported_and_the_others_are_followed() {
         assert!(told.contains(why), "{why}: {told}");
     }
     assert_eq!(told.len(), 6);
-    assert!(reports[0].needs_a_look());
+    assert!(reports[0].is_left());
     assert_eq!(world.value("a"), "1");
     // They do not keep others from changing the machine, either.
     world.journal().change(&to("a", "3")).unwrap();

@@ -78,7 +78,7 @@ impl World {
 
     /// What a process that was killed leaves behind.
     fn leave(&self, name: &str, header: Header, changes: &[(&str, &str, &str)]) -> PathBuf {
-        place::make(&self.undo()).unwrap();
+        place::make(&self.undo(), 0o700).unwrap();
         let path = self.undo().join(name);
         let mut file = JournalFile::make(&path, &Record::Begun(header)).unwrap();
         for (number, (name, before, after)) in (1..).zip(changes) {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use agent::Interrupt;
 use host::Card;
 use reach::{Binary, Launcher, Ran, Reached, Stay};
-use study::{Assignment, BootKind, BySide, Condition, Scenario, Side, Study, format_duration};
+use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
 use testbed::{Checked, Crossing, Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
 
 use crate::cli::{AddressesOf, HostFlags, OneHost};
@@ -20,6 +20,7 @@ use crate::doctor::Examination;
 use crate::exit;
 use crate::failure::{Failure, say};
 use crate::here::PROGRAM;
+use crate::machine;
 use crate::output::print;
 use crate::signals;
 use wanted::Wanted;
@@ -27,6 +28,9 @@ use wanted::Wanted;
 /// How long a command may take on another machine: one that boots a guest to try KVM, or waits for
 /// a session there that is just ending.
 const TO_END: Duration = Duration::from_secs(120);
+
+/// How long a machine may take to undo the last changes, and to tell those that are left.
+const TO_TELL: Duration = Duration::from_secs(10);
 
 /// Reaches the machines of a study with these scenarios, and reports what was found. `None`: none
 /// were named.
@@ -105,16 +109,40 @@ pub(crate) struct ReachedHosts {
 const TO_RESTART: Duration = Duration::from_secs(600);
 
 impl ReachedHosts {
-    /// Refuses a study that restarts its machines, or the drivers of their interfaces, if these
-    /// cannot be restarted; one of addresses that the machines do not have; and machines between
-    /// which its packets do not arrive.
-    pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
+    /// The study without the families of which the machines have no addresses; `None` if they have
+    /// all.
+    ///
+    /// # Errors
+    /// What they lack, if no family remains.
+    pub(crate) fn without_missing_families(&self, study: &Study) -> Result<Option<Study>, Failure> {
+        type FamilyOf = fn(&Condition) -> Family;
+        let Some(found) = &self.found else { return Ok(None) };
         let conditions = study.plan().conditions;
-        if let Some(found) = &self.found {
-            let states = conditions.iter().map(|condition| (&condition.boot, condition.family));
-            self.hosts.check_addresses(found, states)?;
+        let check = |one: &Condition| self.hosts.check_addresses(found, &one.boot, one.family);
+        let (lacking, why): (Vec<&Condition>, Vec<testbed::Error>) =
+            conditions.iter().filter_map(|one| Some((one, check(one).err()?))).unzip();
+        let Some(why) = why.into_iter().next() else { return Ok(None) };
+        let factors: [(&str, FamilyOf); 2] =
+            [("family", |one| one.family), ("underlay.family", |one| one.boot.underlay_family)];
+        for (key, of) in factors {
+            let is_lacking = |family: &Family| lacking.iter().any(|one| of(one) == *family);
+            let (without, left): (Vec<Family>, Vec<Family>) = Family::ALL
+                .into_iter()
+                .filter(|family| conditions.iter().any(|one| of(one) == *family))
+                .partition(is_lacking);
+            if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
+                say(&format!("netassay: {:?} without {key}={without}: {why}", study.name()));
+                let shorter = study.with(study.name(), change(&format!("{key}={left}"))?);
+                return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
+            }
         }
-        self.check_pair(&conditions, interrupt)?;
+        Err(why.into())
+    }
+
+    /// Refuses a study that restarts its machines, or the drivers of their interfaces, if these
+    /// cannot be restarted; and machines between which its packets do not arrive.
+    pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
+        self.check_pair(&study.plan().conditions, interrupt)?;
         match (study.protocol().how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
@@ -184,7 +212,16 @@ impl ReachedHosts {
             for scenario in study.scenarios() {
                 let of_it = |condition: &&Condition| condition.boot.scenario == scenario;
                 let wanted: Vec<_> = conditions.iter().filter(of_it).map(runner::switches_of).collect();
-                all.extend(Intended::on(side, (located, now), &wanted, (self.hosts.own_addresses, scenario)));
+                let crosses = |one: &Condition| match scenario.has_tunnel() {
+                    true => one.boot.underlay_family,
+                    false => one.family,
+                };
+                let is_own = |family: &Family| {
+                    self.hosts.own_addresses
+                        && conditions.iter().filter(of_it).any(|one| crosses(one) == *family)
+                };
+                let own: Vec<Family> = Family::ALL.into_iter().filter(is_own).collect();
+                all.extend(Intended::on(side, (located, now), &wanted, (&own, scenario)));
             }
             if let Some(cards) = &self.cards {
                 all.push(Intended::driver(&cards[side]));
@@ -271,6 +308,54 @@ pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>
         say(&format!("{}: {said}", reached.launcher()));
     }
     Ok(Some(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(exit::ENVIRONMENT))))
+}
+
+/// Says at the end of a session which changes of its machines are not undone. Make it before the
+/// testbed: no agent is there when it is dropped.
+pub(crate) struct SaysUnrestored(pub(crate) Option<Hosts>);
+
+impl Drop for SaysUnrestored {
+    fn drop(&mut self) {
+        let mut asked = BTreeSet::new();
+        for (_, place) in self.0.iter().flat_map(|hosts| hosts.places.each_ref().into_iter()) {
+            let host = place.to_string();
+            if !asked.insert(host.clone()) {
+                continue;
+            }
+            let unrestored = match &place.by {
+                None => machine::unrestored().map_err(|error| error.to_string()),
+                Some(reached) if reached.is_lost() => {
+                    Err("its agent no longer answers; it undoes its changes by itself".to_owned())
+                }
+                Some(reached) => unrestored_on(reached),
+            };
+            let (state, details) = match &unrestored {
+                Ok(nothing) if nothing.is_empty() => continue,
+                Ok(changes) => ("not everything is undone", changes),
+                Err(reason) => ("perhaps not everything is undone", reason),
+            };
+            let command = match place.by.as_ref().map(|reached| reached.launcher()) {
+                Some(Launcher::Ssh { .. }) => format!("`netassay restore --host {host}` from here"),
+                _ => "`netassay restore` there".to_owned(),
+            };
+            say(&format!(
+                "netassay: {host}: {state}; {command} undoes the rest, with --force also changes that other \
+                 programs made since:\n{}",
+                details.trim_end()
+            ));
+        }
+    }
+}
+
+fn unrestored_on(reached: &Reached) -> Result<String, String> {
+    let interrupt = Interrupt::new().map_err(|error| error.to_string())?;
+    let ran = reached.run(&["unrestored"], TO_TELL, &interrupt).map_err(|error| error.to_string())?;
+    let printed = text::lines(&String::from_utf8_lossy(&ran.printed)).into_owned();
+    match ran.code {
+        Some(0) => Ok(String::new()),
+        _ if printed.is_empty() => Err(ran.said),
+        _ => Ok(printed),
+    }
 }
 
 fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {

@@ -83,6 +83,7 @@ impl Asked {
     ) -> Result<Options, Failure> {
         Ok(Options {
             discard_device: self.discard_device,
+            families: vec![self.condition.family],
             state: self.condition.boot.clone(),
             inside_guest: self.inside_guest,
             ..here::options(self.scenario, rootless, interrupt)?

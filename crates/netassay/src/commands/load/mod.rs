@@ -39,6 +39,7 @@ pub(crate) fn load(flags: &Load) -> Result<(), Failure> {
     if !options.cpus.controller.is_empty() {
         host::affinity::pin_current_thread(&options.cpus.controller)?;
     }
+    let _says_unrestored = hosts::SaysUnrestored(options.hosts.clone());
     let mut testbed = Testbed::build(&options, &interrupt)?;
     if asked.leaves_congestion_control_open() {
         let chosen = runner::unpaced(|traffic| testbed.lacking(traffic, study::Family::Ipv4))?;

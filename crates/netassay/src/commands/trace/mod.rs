@@ -22,6 +22,7 @@ use trace::{MOST_BYTES, Path};
 
 use crate::cli::{Said, Trace, TraceAction};
 use crate::commands::figure;
+use crate::commands::hosts::SaysUnrestored;
 use crate::commands::load::Asked;
 use crate::commands::studies::read_text;
 use crate::exit;
@@ -89,6 +90,7 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     let session = turn::begin(&flags.turn, &interrupt)?;
     machine::recover()?;
     let hosts = place::hosts(asked, flags, &interrupt)?;
+    let _says_unrestored = SaysUnrestored(hosts.clone());
     let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
     testbed.settle(&runner::switches_of(&asked.condition))?;
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;

@@ -7,6 +7,7 @@ use trace::{At, Bundled, Found, Kind, PATHS, Resolved, Survey};
 
 use super::place::{self, OnMachine};
 use crate::cli::Trace;
+use crate::commands::hosts::SaysUnrestored;
 use crate::commands::load::Asked;
 use crate::doctor::{Rung, rungs};
 use crate::failure::Failure;
@@ -79,6 +80,7 @@ fn elsewhere(
 ) -> Result<(Survey, Option<OnMachine>), Failure> {
     let interrupt = signals::interrupt()?;
     let hosts = place::hosts(asked, flags, &interrupt)?;
+    let _says_unrestored = SaysUnrestored(hosts.clone());
     let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
     let texts = wanted.iter().map(|bundled| bundled.text.to_owned()).collect();
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;

@@ -37,6 +37,24 @@ fn a_cpu_that_others_had_is_contended_and_not_the_path() {
 }
 
 #[test]
+fn a_quota_that_stopped_an_end_is_contended() {
+    let quota = host::CpuQuota { runtime_us: 20_000, period_us: 100_000 };
+    for kind in [Kind::UdpStream, Kind::TcpStream, Kind::UdpRr, Kind::TcpRr, Kind::TcpCrr] {
+        let mut case = quiet(kind);
+        works(&mut case.1.transmitter, 200, 100, 0);
+        let throttled = |throttled| Some(host::Throttled { quota, periods: 22, throttled });
+        case.1.transmitter.window.throttled = throttled(17);
+        let words = "a quota of 0.2 CPUs in each 100 ms throttled transmitter in 17 of 22 periods: raise it";
+        expect(&case, Label::Contended, words);
+        case.1.transmitter.window.throttled = throttled(2);
+        assert_eq!(limit(&case.0, &case.1).label, Label::Path, "{kind}");
+        let host = |throttled| HostAccount { throttled, ..guest(2, &[(100, 850)]) };
+        case.1.hosts = Some(BySide { transmitter: host(throttled(17)), receiver: host(None) });
+        expect(&case, Label::Contended, words);
+    }
+}
+
+#[test]
 fn a_socket_that_would_drop_anyway_remains_the_limit() {
     // The receiver ran for 300 ms and waited for 120 ms, so it could have taken 1.4 times as many.
     for (taken, expected) in [(1_000, Label::ReceiverSocket), (80_000, Label::Contended)] {
