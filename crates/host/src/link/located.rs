@@ -34,9 +34,9 @@ pub struct Located {
 }
 
 impl Located {
-    /// The interface of this name or alternative name; without a name one that shares a network with
-    /// the other end's addresses (`beside`), or the one that packets to them, or to `towards`, leave
-    /// by. `connection`: the controller's address, and that of this machine.
+    /// The interface of this name or alternative name; without a name one that shares a network
+    /// with the other end's addresses (`beside`), or the one that packets to them, or to `towards`,
+    /// leave by. `connection`: the controller's address, and that of this machine.
     ///
     /// # Errors
     /// No such interface, or no route.
