@@ -21,7 +21,7 @@ use words::{Accelerated, MOST_IN_TURNS, MOST_TURNS, Settled, Tuning};
 pub(crate) const CPUS: u32 = 8_192;
 /// Bytes of an interface's name, without its final zero (`IFNAMSIZ` of linux/if.h).
 pub(crate) const NAME: usize = 15;
-/// The same of an alternative name (`ALTIFNAMSIZ`).
+/// Bytes of an interface's alternative name, without its final zero (`ALTIFNAMSIZ`).
 const ALTERNATIVE_NAME: usize = 127;
 /// Bytes of any other text, except [`Answer::Failed`]'s.
 pub(crate) const TEXT: usize = 64 << 10;

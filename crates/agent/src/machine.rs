@@ -57,9 +57,17 @@ impl MachineSettings {
         self.is_allowed
     }
 
-    /// Changes settings. If one is refused, earlier changes stay until they are undone.
+    /// Changes settings. If one is refused, earlier changes stay until they are undone. Also a
+    /// request for nothing is refused on a machine with changes of an earlier session: a study
+    /// would measure them.
     pub(crate) fn change(&mut self, wanted: &MachineRequest) -> Reply {
         self.check_allowed()?;
+        if wanted.is_empty() {
+            if host::Privileges::read().has(Capability::NetAdmin) {
+                self.journal()?.check_free().map_err(Refusal::of_settings)?;
+            }
+            return Ok(Answer::MachineChanged { changes: Vec::new() });
+        }
         let machine = Machine::system();
         let settings = wanted.settings(&machine).map_err(Refusal::passing)?;
         self.session_latency = wanted.cpu_latency;

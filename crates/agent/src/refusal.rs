@@ -25,12 +25,12 @@ pub(crate) struct Refusal {
     other_requests: OtherRequests,
 }
 
-/// What would become of other requests.
+/// Whether the agent can still meet other requests.
 #[derive(Debug, PartialEq, Eq)]
 enum OtherRequests {
     Possible,
     Fail,
-    /// Those that change anything fail: the undo journal cannot be written.
+    /// Only requests that change nothing: the undo journal cannot be written.
     ChangesFail,
 }
 

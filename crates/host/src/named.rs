@@ -62,16 +62,16 @@ fn open_pipe(path: &Path, patience: Duration) -> io::Result<File> {
     })
 }
 
-/// What may stand in the place of a file that is written.
+/// The files that a new file may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
-    /// Nothing.
+pub enum MayReplace {
+    /// None.
     Nothing,
-    /// A regular file of this user: others can guess the name.
-    Own,
-    /// What the user named by `-o`: a link is followed, a pipe or a device is written to. Not what
-    /// another user put into a directory that others may write.
-    Named,
+    /// A regular file of this user: for names that others can guess.
+    OwnFile,
+    /// Any file that the user named by `-o`, but for one that another user put into a directory
+    /// that others may write. A link is followed; a pipe or a device is written to.
+    NamedByUser,
 }
 
 /// Writes a file. It is made under another name first, so that a reader finds the old file or the
@@ -80,12 +80,12 @@ pub enum Over {
 /// # Errors
 /// The kernel's error; `PermissionDenied` for what may not be written over, `InvalidInput` for a
 /// database.
-pub fn write(path: &Path, bytes: &[u8], over: Over) -> io::Result<()> {
+pub fn write(path: &Path, bytes: &[u8], may_replace: MayReplace) -> io::Result<()> {
     let mut place = path.to_owned();
-    match over {
-        Over::Nothing => return File::create_new(path)?.write_all(bytes),
-        Over::Own => check_own(path)?,
-        Over::Named => {
+    match may_replace {
+        MayReplace::Nothing => return File::create_new(path)?.write_all(bytes),
+        MayReplace::OwnFile => check_own(path)?,
+        MayReplace::NamedByUser => {
             refuse_planted(path)?;
             match fs::metadata(path) {
                 Ok(about) if about.is_dir() => return Err(Errno::EISDIR.into()),
@@ -241,7 +241,7 @@ mod tests {
     /// Puts something into the place of a file.
     type Plant = fn(&Path, &Path);
 
-    /// What another user may put there, and why it is refused.
+    /// Ways to obstruct the place, each with the reason of the refusal.
     const PLANTS: [(&str, Plant); 5] = [
         ("it is a symbolic link", |path, precious| symlink(precious, path).unwrap()),
         ("it is a symbolic link", |path, _| symlink("nowhere", path).unwrap()),
@@ -256,9 +256,9 @@ mod tests {
         let left = || fs::read_dir(path.parent().unwrap()).unwrap().count();
         for (why, plant) in PLANTS {
             plant(&path, &precious);
-            for over in [Over::Own, Over::Nothing] {
-                let error = write(&path, b"new", over).unwrap_err().to_string();
-                assert!(over == Over::Nothing || error.contains(why), "{error}");
+            for may_replace in [MayReplace::OwnFile, MayReplace::Nothing] {
+                let error = write(&path, b"new", may_replace).unwrap_err().to_string();
+                assert!(may_replace == MayReplace::Nothing || error.contains(why), "{error}");
             }
             assert_eq!((fs::read_to_string(&precious).unwrap().as_str(), left()), ("precious", 1));
             assert!(!directory.path().join("shared/nowhere").exists());
@@ -266,8 +266,8 @@ mod tests {
         }
         // Another name of a file of ours: the name is replaced, and the file stays.
         fs::hard_link(&precious, &path).unwrap();
-        write(&path, b"new", Over::Own).unwrap();
-        write(&path, b"newer", Over::Own).unwrap();
+        write(&path, b"new", MayReplace::OwnFile).unwrap();
+        write(&path, b"newer", MayReplace::OwnFile).unwrap();
         assert_eq!(
             (fs::read(&path).unwrap(), fs::read(&precious).unwrap()),
             (b"newer".to_vec(), b"precious".to_vec())
@@ -286,8 +286,8 @@ mod tests {
         for (_, plant) in PLANTS.into_iter().chain([("", regular)]) {
             plant(&path, &precious);
             lchown(&path, Some(65534), None).unwrap();
-            for over in [Over::Own, Over::Named] {
-                let error = write(&path, b"new", over).unwrap_err();
+            for may_replace in [MayReplace::OwnFile, MayReplace::NamedByUser] {
+                let error = write(&path, b"new", may_replace).unwrap_err();
                 let is_directory = error.kind() == ErrorKind::IsADirectory;
                 assert!(is_directory || error.kind() == ErrorKind::PermissionDenied, "{error}");
             }
@@ -300,21 +300,24 @@ mod tests {
     fn a_file_that_the_user_named_is_what_the_user_made_of_it() {
         let (directory, path, precious) = shared();
         symlink(&precious, &path).unwrap();
-        write(&path, b"new", Over::Named).unwrap();
+        write(&path, b"new", MayReplace::NamedByUser).unwrap();
         assert_eq!(fs::read(&precious).unwrap(), b"new");
         assert!(path.is_symlink());
-        write(Path::new("/dev/null"), b"new", Over::Named).unwrap();
+        write(Path::new("/dev/null"), b"new", MayReplace::NamedByUser).unwrap();
         let pipe = directory.path().join("pipe");
         mkfifo(&pipe, Mode::S_IRWXU).unwrap();
         thread::scope(|scope| {
-            scope.spawn(|| write(&pipe, b"through", Over::Named).unwrap());
+            scope.spawn(|| write(&pipe, b"through", MayReplace::NamedByUser).unwrap());
             assert_eq!(read(&pipe, 100).unwrap(), b"through");
         });
         let database = directory.path().join("database");
         fs::write(&database, b"SQLite format 3\0...").unwrap();
-        for over in [Over::Own, Over::Named] {
-            assert_eq!(write(&database, b"new", over).unwrap_err().kind(), ErrorKind::InvalidInput);
-            assert_eq!(write(directory.path(), b"new", over).unwrap_err().kind(), ErrorKind::IsADirectory);
+        for may_replace in [MayReplace::OwnFile, MayReplace::NamedByUser] {
+            assert_eq!(write(&database, b"new", may_replace).unwrap_err().kind(), ErrorKind::InvalidInput);
+            assert_eq!(
+                write(directory.path(), b"new", may_replace).unwrap_err().kind(),
+                ErrorKind::IsADirectory
+            );
         }
     }
 }

@@ -104,7 +104,7 @@ pub enum StoreError {
     Planted {
         /// The database, or a file beside it.
         path: PathBuf,
-        /// What it is.
+        /// The kind of file, and its owner.
         source: io::Error,
     },
     /// The file system is full. What was recorded before is safe.

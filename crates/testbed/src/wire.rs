@@ -292,9 +292,6 @@ pub(crate) fn set(
             }
             cpus = vec![traffic];
         }
-        if wanted.is_empty() {
-            return Ok(Set { cpus, changes: Vec::new() });
-        }
         agent.work = WORK;
         let answer = agent.call(&Request::ChangeMachine(wanted));
         agent.work = Duration::ZERO;

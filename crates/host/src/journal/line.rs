@@ -134,7 +134,7 @@ pub struct Parsed {
     pub changes: Vec<Change>,
     /// The numbers of those that are undone.
     pub undone: BTreeSet<u32>,
-    /// The first [`MOST_DAMAGE`] damaged lines.
+    /// The first ten damaged lines.
     pub damaged: Vec<Damage>,
     /// How many are damaged.
     pub damaged_lines: usize,

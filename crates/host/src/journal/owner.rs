@@ -110,6 +110,17 @@ impl Journal {
         Ok(std::mem::take(&mut self.changes))
     }
 
+    /// Refuses a machine that another process changes, or that has changes of a process that is
+    /// gone. What a user had applied to stay is in nobody's way.
+    ///
+    /// # Errors
+    /// [`JournalError`] as with [`Journal::change`].
+    pub fn check_free(&self) -> Result<(), JournalError> {
+        // Without the directory nobody has changed anything, and it is not made for a look.
+        let is_unknown = self.claim.is_none() && self.directory.exists();
+        if is_unknown { self.take_claim(true).map(drop) } else { Ok(()) }
+    }
+
     /// Changes settings. First the undo of all of them is on disk; then all old values are written
     /// back as a proof; then the settings are changed.
     ///
@@ -371,12 +382,16 @@ impl Journal {
         Ok(done)
     }
 
-    /// Takes the right to change the machine, and checks that no earlier owner left anything to
-    /// undo.
+    /// Takes the right to change the machine, unless it has it.
     fn claim(&mut self) -> Result<(), JournalError> {
-        if self.claim.is_some() {
-            return Ok(());
+        if self.claim.is_none() {
+            self.claim = Some(self.take_claim(self.is_over_applied)?);
         }
+        Ok(())
+    }
+
+    /// Takes that right, and checks that no earlier owner left anything to undo.
+    fn take_claim(&self, is_over_applied: bool) -> Result<Claim, JournalError> {
         place::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
         let claim = Claim::await_free(&self.directory)?.map_err(|holder| {
@@ -390,7 +405,7 @@ impl Journal {
         let left = follow_all(&self.directory, &self.machine, look)?;
         let is_in_the_way = |left: &Report| match left.fate {
             Fate::NotFollowed { .. } => false,
-            Fate::Applied { .. } => !self.is_over_applied,
+            Fate::Applied { .. } => !is_over_applied,
             _ => true,
         };
         if let Some(left) = left.into_iter().find(is_in_the_way) {
@@ -407,8 +422,7 @@ impl Journal {
                 left.journal.display()
             )));
         }
-        self.claim = Some(claim);
-        Ok(())
+        Ok(claim)
     }
 
     fn file(&mut self) -> Result<&mut JournalFile, JournalError> {

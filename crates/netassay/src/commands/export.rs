@@ -11,7 +11,7 @@ use crate::cli::{Export, ExportFormat};
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
 use crate::output::{json, named, print, print_json};
-use crate::written::{Over, write};
+use crate::written::{MayReplace, write};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
     let store = open_read_only(&flags.database.db)?;
@@ -32,7 +32,7 @@ pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
         ExportFormat::Json => {
             let value = store::export::json(&stored, report::unit_of);
             match &flags.out {
-                Some(path) => write(path, &json(&value)?, Over::Own),
+                Some(path) => write(path, &json(&value)?, MayReplace::OwnFile),
                 None => print_json(&value),
             }
         }
@@ -66,7 +66,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
         refuse_planted(directory).map_err(failed)?;
         fs::create_dir_all(below).and_then(|()| refuse_planted(below)).map_err(failed)?;
         for file in store::export::stat(stored, metric, report::unit_of) {
-            write(&below.join(file.name), &file.text, Over::Own)?;
+            write(&below.join(file.name), &file.text, MayReplace::OwnFile)?;
             written += 1;
         }
     }
@@ -84,7 +84,7 @@ fn stat(flags: &Export, stored: &StoredStudy) -> Result<(), Failure> {
 
 fn put(out: Option<&Path>, text: &str) -> Result<(), Failure> {
     match out {
-        Some(path) => write(path, text, Over::Own),
+        Some(path) => write(path, text, MayReplace::OwnFile),
         None => print(text),
     }
 }

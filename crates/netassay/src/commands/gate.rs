@@ -15,7 +15,7 @@ use crate::commands::stored::{newest_called, study_of};
 use crate::exit;
 use crate::failure::Failure;
 use crate::output::{json, layout, print, print_page};
-use crate::written::{Over, write};
+use crate::written::{MayReplace, write};
 
 pub(crate) fn gate(flags: &Gate) -> Result<ExitCode, Failure> {
     let judged = judge(flags);
@@ -64,7 +64,7 @@ fn judge(flags: &Gate) -> Result<Outcome, Failure> {
         let written = in_format(Layout { wide: flags.tables.wide, ..Layout::PLAIN })?;
         let written =
             if flags.format == GateFormat::Text { text::lines(&written).into_owned() } else { written };
-        write(path, &written, Over::Named)?;
+        write(path, &written, MayReplace::NamedByUser)?;
     }
     let terminal = layout(flags.tables.wide);
     if flags.output.is_some() || flags.format == GateFormat::Text {

@@ -9,7 +9,7 @@ use crate::commands::figure;
 use crate::commands::stored::{open_read_only, study_of};
 use crate::failure::{Failure, say};
 use crate::output::{self, named};
-use crate::written::{self, Over};
+use crate::written::{self, MayReplace};
 
 pub(crate) fn history(flags: &History) -> Result<(), Failure> {
     let chart = flags
@@ -27,7 +27,7 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
     if let Some((path, write)) = chart {
         let chart = figures::history(&found)
             .ok_or_else(|| Failure::Nothing("no value of this history can be drawn".to_owned()))?;
-        written::write(path, &write(&chart), Over::Named)?;
+        written::write(path, &write(&chart), MayReplace::NamedByUser)?;
         say(&format!("wrote the chart to {}", named(path)));
     }
     output::show(&found, &flags.stored.output, flags.tables.wide, |found, layout| {

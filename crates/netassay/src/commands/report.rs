@@ -15,7 +15,7 @@ use crate::commands::figure;
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
 use crate::output::{json as json_text, named, print};
-use crate::written::{Over, write};
+use crate::written::{MayReplace, write};
 
 pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     let store = open_read_only(&flags.database.db)?;
@@ -29,9 +29,9 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
         Some(name) => format!("-{}.svg", chart::Id::new(name)),
         None => format!(".{}", flags.format.ending()),
     };
-    let (path, over) = match &flags.output {
-        Some(path) => (path.clone(), Over::Named),
-        None => (beside(&flags.database.db, &stored, &ending), Over::Own),
+    let (path, may_replace) = match &flags.output {
+        Some(path) => (path.clone(), MayReplace::NamedByUser),
+        None => (beside(&flags.database.db, &stored, &ending), MayReplace::OwnFile),
     };
     let text = match &flags.figure {
         Some(name) => {
@@ -43,7 +43,7 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return print(&text);
     }
-    write(&path, &text, over)?;
+    write(&path, &text, may_replace)?;
     say(&format!("wrote {}", named(&path)));
     Ok(())
 }
@@ -53,7 +53,7 @@ pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, 
     let store = open_read_only(db)?;
     let stored = vec![store.load(study)?];
     let path = beside(db, &stored, ".html");
-    write(&path, &render(&store, stored, ReportFormat::Html)?, Over::Own)?;
+    write(&path, &render(&store, stored, ReportFormat::Html)?, MayReplace::OwnFile)?;
     Ok(path)
 }
 

@@ -10,7 +10,7 @@ use crate::cli::{Changes, Check, Format, Formatted, New, Studies};
 use crate::failure::{Failure, say};
 use crate::output::{layout, named, print, print_json, print_page};
 use crate::refusals::refusals;
-use crate::written::{Over, write};
+use crate::written::{MayReplace, write};
 
 /// Finds a study by its bundled name or its file, and applies the changes.
 pub(crate) fn find(name: &str, set: &Changes) -> Result<Study, Failure> {
@@ -72,7 +72,7 @@ pub(crate) fn new(flags: &New) -> Result<(), Failure> {
         )));
     }
     let path = PathBuf::from(format!("{name}.toml"));
-    write(&path, &study::starter(name), Over::Nothing)?;
+    write(&path, &study::starter(name), MayReplace::Nothing)?;
     say(&format!("wrote {}; next: netassay run {} --dry-run", path.display(), path.display()));
     Ok(())
 }

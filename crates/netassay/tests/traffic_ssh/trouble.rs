@@ -96,6 +96,7 @@ fn agents_that_are_killed_on_a_machine_are_noticed_and_both_are_as_before() {
     kill(&both);
     let said = ends(controller, NOTICED);
     assert!(said.contains("netassay restore --host"), "{said}");
+    assert!(!said.contains(": throughput "), "a run with the settings that are left: {said}");
     world.expect_as_before(&before, Duration::ZERO);
     assert_eq!(world.on("root@b", &["restore"]), "nothing to undo\n");
 }

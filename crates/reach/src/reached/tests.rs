@@ -91,7 +91,7 @@ fn a_kept_program_is_not_sent_again() {
     assert!(connected(&launcher, true).unwrap().sent > 0);
     let again = connected(&launcher, true).unwrap();
     assert_eq!((again.sent, again.connection), (0, None));
-    // What runs is a copy of its own: whatever becomes of the kept one then changes nothing.
+    // The connection runs a copy: a change of the kept program does not reach it.
     assert!(!Path::new(&again.directory).starts_with(home.path()), "{}", again.directory);
     fs::write(&kept, "x").unwrap();
     assert_eq!(fs::read(Path::new(&again.directory).join("netassay")).unwrap(), binary().file.plain);

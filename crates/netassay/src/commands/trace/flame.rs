@@ -10,7 +10,7 @@ use crate::again;
 use crate::commands::figure;
 use crate::failure::{Failure, say};
 use crate::output;
-use crate::written::{self, Over};
+use crate::written::{self, MayReplace};
 
 /// How the file is written.
 pub(super) enum Form {
@@ -101,7 +101,7 @@ impl Flames {
             Form::Folded => ("stacks", self.folded()),
             Form::Chart(write) => ("flame graph", write(&self.figure())),
         };
-        written::write(path, &text, Over::Own)?;
+        written::write(path, &text, MayReplace::OwnFile)?;
         say(&format!("wrote the {what} to {}", output::named(path)));
         Ok(())
     }

@@ -31,7 +31,7 @@ use crate::machine;
 use crate::output;
 use crate::signals;
 use crate::turn;
-use crate::written::{self, Over};
+use crate::written::{self, MayReplace};
 use document::{Document, OfSize};
 use flame::Flames;
 use planned::Planned;
@@ -157,19 +157,19 @@ fn write(
     if let Some((path, write)) = chart {
         let drawn = chart::of(document)
             .ok_or_else(|| Failure::Nothing("no packet was followed: there is no chart".to_owned()))?;
-        written::write(path, &write(&drawn), Over::Own)?;
+        written::write(path, &write(&drawn), MayReplace::OwnFile)?;
         say(&format!("wrote the chart to {}", output::named(path)));
     }
     if let Some((path, form)) = flame {
         Flames::of_path(document).write(path, &form)?;
     }
     if let Some(path) = &flags.folded {
-        written::write(path, &folded::of(document), Over::Own)?;
+        written::write(path, &folded::of(document), MayReplace::OwnFile)?;
         say(&format!("wrote the stacks to {}", output::named(path)));
     }
     if let Some(path) = &flags.packets {
         let written = packets::of(document, flags.every)?;
-        written::write(path, &written.json, Over::Own)?;
+        written::write(path, &written.json, MayReplace::OwnFile)?;
         say(&format!("wrote {} to {}", written.said, output::named(path)));
     }
     Ok(())
