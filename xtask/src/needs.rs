@@ -42,6 +42,7 @@ const ALL: &[Need] = &[
     ("npm", "npm", "the libraries of the program that steers the browser"),
     ("nuttcp", "nuttcp", "a similar program in the bench"),
     ("sockperf", "sockperf", "a similar program in the bench"),
+    ("tcsh", "tcsh", "the shell of a login"),
 ];
 
 const NEXTEST: &str = "cargo-nextest";

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::Parser as _;
 use thiserror::Error;
@@ -127,11 +128,16 @@ impl Failure {
         }
     }
 
-    fn hint(&self) -> Option<&'static str> {
+    fn hint(&self) -> Option<String> {
         match self {
             Self::Testbed(error) if error.is_interrupt() || error.names_its_way_out() => None,
             Self::Runner(runner::Error::Testbed(_)) | Self::Testbed(_) => {
-                Some("`netassay doctor` shows what this machine supports, and how to repair what is missing")
+                let (commands, verb, which) = match MACHINES.get().map(Vec::as_slice) {
+                    None | Some([]) => ("`netassay doctor`".to_owned(), "shows", "this machine supports"),
+                    Some([one]) => (one.clone(), "shows", "that machine supports"),
+                    Some(both) => (both.join(" and "), "show", "those machines support"),
+                };
+                Some(format!("{commands} {verb} what {which}, and how to repair what is missing"))
             }
             _ => None,
         }
@@ -149,6 +155,14 @@ impl From<report::Error> for Failure {
             _ => Self::Usage(error.to_string()),
         }
     }
+}
+
+/// The commands that examine the machines of this session, where it has machines of its user's.
+static MACHINES: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Has hints name these commands.
+pub(crate) fn machines_are(commands: Vec<String>) {
+    let _ = MACHINES.set(commands);
 }
 
 /// Whether the command line asks for the exit codes of a bisection.

@@ -42,7 +42,7 @@ pub(crate) fn ask(
     interrupt: &Interrupt,
 ) -> Result<Boot, Error> {
     let host = launcher.to_string();
-    let mut session = Session::start(&host, launcher.command(BOOT, &[sudo(by_sudo)], control))?;
+    let mut session = Session::start(&host, launcher.run(BOOT, &[sudo(by_sudo)], control))?;
     let line = session.line(Instant::now() + patience, patience, interrupt);
     session.end();
     read(&host, &line?)

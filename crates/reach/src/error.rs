@@ -28,8 +28,16 @@ pub enum Error {
         /// The way out; may be empty.
         hint: String,
     },
+    /// It answered, and then could not do what it was asked for.
+    #[error("{host}: {said}")]
+    Refused {
+        /// The host.
+        host: String,
+        /// Its last words, with the way out.
+        said: String,
+    },
     /// No answer came in time.
-    #[error("{host} did not answer within {seconds} s; it said: {said}")]
+    #[error("{host} did not answer within {seconds} s; it said: {said}{hint}")]
     Silent {
         /// The host.
         host: String,
@@ -37,14 +45,18 @@ pub enum Error {
         seconds: u64,
         /// Its last words.
         said: String,
+        /// The way out; may be empty.
+        hint: &'static str,
     },
     /// Something else answered.
-    #[error("{host} answered {got:?}: does its shell print something at login?")]
+    #[error("{host} answered {got:?}, and not what netassay's script says{hint}")]
     Strange {
         /// The host.
         host: String,
         /// The beginning of the answer.
         got: String,
+        /// The way out; may be empty.
+        hint: &'static str,
     },
     /// It cannot be restarted.
     #[error(

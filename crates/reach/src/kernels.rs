@@ -63,7 +63,7 @@ impl Kernels {
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let host = launcher.to_string();
-        let mut session = Session::start(&host, launcher.command(KERNELS, &[sudo(by_sudo)], control))?;
+        let mut session = Session::start(&host, launcher.run(KERNELS, &[sudo(by_sudo)], control))?;
         let deadline = Instant::now() + TO_LIST;
         let mut lines = Vec::new();
         let whole = loop {

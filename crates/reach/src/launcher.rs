@@ -6,6 +6,8 @@ use std::process::Command;
 
 use text::shell_word;
 
+use crate::start::Start;
+
 /// How a command is run on a host, with its standard input and output here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Launcher {
@@ -46,13 +48,20 @@ const SSH: &[&str] = &[
     "ControlPersist=no",
 ];
 
+/// Reads a script from the first line of its input, and runs it; what follows is the script's own
+/// input. A shell that reads a whole script so (`sh -s`) may take some of that too: `read` takes no
+/// byte beyond the line.
+///
+/// The login's shell passes this on, whichever it is: also csh and fish take nothing of it for
+/// theirs.
+const READ_SCRIPT: &str = r#"IFS= read -r s; eval "$(printf %b "$s")""#;
+
 impl Launcher {
-    /// The command that runs a POSIX shell script on the host. The arguments are `$1`, `$2` …
-    /// `control`: the socket of the shared connection.
-    #[must_use]
-    pub fn command(&self, script: &str, arguments: &[&str], control: &Path) -> Command {
-        let shell = ["sh", "-c", script, "netassay"].into_iter().chain(arguments.iter().copied());
-        match self {
+    /// What runs a POSIX shell script on the host. The arguments are `$1`, `$2` … `control`: the
+    /// socket of the shared connection.
+    pub(crate) fn run(&self, script: &str, arguments: &[&str], control: &Path) -> Start {
+        let shell = ["/bin/sh", "-c", READ_SCRIPT, "netassay"];
+        let command = match self {
             Self::Ssh { destination, config } => {
                 let mut command = Command::new("ssh");
                 if let Some(config) = config {
@@ -64,8 +73,7 @@ impl Launcher {
                 command
                     .arg("-o")
                     .arg(format!("ControlPath={}", control.display().to_string().replace('%', "%%")));
-                // The far side's login shell, whichever it is, sees one command of quoted words.
-                let words: Vec<String> = shell.map(shell_word).collect();
+                let words = shell.map(shell_word);
                 command.args(["-T", "--", destination]).arg(format!("exec {}", words.join(" ")));
                 command
             }
@@ -75,14 +83,27 @@ impl Launcher {
                 command.args(words).args(shell);
                 command
             }
-        }
+        };
+        Start { command, first_line: line_of(script, arguments) }
     }
+}
+
+/// A script with its arguments, as [`READ_SCRIPT`] reads it. Any other shell that reads it, because
+/// a startup file has started one, sees a comment.
+fn line_of(script: &str, arguments: &[&str]) -> String {
+    let words: Vec<String> = arguments.iter().copied().map(shell_word).collect();
+    let script = format!("#\nset -- {}\n{script}", words.join(" "));
+    script.replace('\\', r"\\").replace('\n', r"\n") + "\n"
 }
 
 impl fmt::Display for Launcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ssh { destination, .. } => f.write_str(destination),
+            Self::Ssh { destination, .. } => match destination.rsplit_once('@') {
+                _ if !destination.contains(':') => f.write_str(destination),
+                Some((user, address)) => write!(f, "{user}@[{address}]"),
+                None => write!(f, "[{destination}]"),
+            },
             Self::Words(words) => f.write_str(&words.join(" ")),
         }
     }
@@ -90,21 +111,17 @@ impl fmt::Display for Launcher {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::io::{Read as _, Write as _};
 
-    fn arguments(launcher: &Launcher) -> Vec<String> {
-        let command = launcher.command("echo \"$1\"", &["it's"], Path::new("/run/x/%C"));
-        std::iter::once(command.get_program())
-            .chain(command.get_args())
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect()
-    }
+    use super::*;
 
     #[test]
     fn ssh_asks_nothing_forwards_nothing_and_takes_the_host_for_a_host() {
         let config = Some(PathBuf::from("/etc/my config"));
-        let words = arguments(&Launcher::Ssh { destination: "root@a".into(), config });
-        assert_eq!(words[..3], ["ssh", "-F", "/etc/my config"]);
+        let launcher = Launcher::Ssh { destination: "root@a".into(), config };
+        let Start { command, .. } = launcher.run("echo \"$1\"", &["it's"], Path::new("/run/x/%C"));
+        let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
+        assert_eq!((command.get_program().to_str(), &*words[1]), (Some("ssh"), "/etc/my config"));
         for option in [
             "BatchMode=yes",
             "StrictHostKeyChecking=yes",
@@ -119,13 +136,41 @@ mod tests {
         }
         let host = words.iter().position(|word| word == "root@a").unwrap();
         assert_eq!(words[host - 1], "--");
-        assert_eq!(words[host + 1..], [r#"exec sh -c 'echo "$1"' netassay 'it'\''s'"#]);
+        assert_eq!(
+            words[host + 1..],
+            [r#"exec /bin/sh -c 'IFS= read -r s; eval "$(printf %b "$s")"' netassay"#]
+        );
+        // What csh and fish would take for theirs within quotation marks.
+        assert!(!READ_SCRIPT.contains(['!', '\n', '\\', '\'']));
+    }
+
+    /// The shells that read more of a script than they must are dash and BusyBox's.
+    #[test]
+    fn any_shell_runs_the_script_and_leaves_its_input_to_it() {
+        let script = "# it's\nprintf '%s|' \"$0\" \"$@\"\nprintf 'a\\tb\\\\\\n'\nexec cat\n";
+        for shell in ["sh", "bash", "busybox sh"] {
+            // In place of /bin/sh.
+            let swap = format!("shift; exec {shell} \"$@\"");
+            let launcher = Launcher::Words(["sh", "-c", &swap, "login"].map(str::to_owned).to_vec());
+            let arguments = ["it's", "", "a\\nb!", "$x ä"];
+            let mut started = launcher.run(script, &arguments, Path::new("s")).spawn().unwrap();
+            let _ = started.input.write_all(b"further\ninput");
+            drop(started.input);
+            let mut printed = String::new();
+            started.output.read_to_string(&mut printed).unwrap();
+            let is_absent = started.process.wait().unwrap().code() == Some(127) && shell != "sh";
+            let expected = "netassay|it's||a\\nb!|$x ä|a\tb\\\nfurther\ninput";
+            assert!(is_absent || printed == expected, "{shell}: {printed}");
+        }
+        let line = line_of(script, &["x"]);
+        assert!(line.starts_with('#') && line.find('\n') == Some(line.len() - 1), "{line}");
     }
 
     #[test]
-    fn any_command_gets_the_script_as_its_last_arguments() {
-        let words = ["docker", "exec", "-i", "c1"].map(str::to_owned).to_vec();
-        let all = arguments(&Launcher::Words(words));
-        assert_eq!(all, ["docker", "exec", "-i", "c1", "sh", "-c", "echo \"$1\"", "netassay", "it's"]);
+    fn a_host_is_named_as_it_can_be_given() {
+        for text in ["a", "root@a", "root@[2001:db8::1]", "[fe80::1%mgmt]"] {
+            let spec: crate::HostSpec = text.parse().unwrap();
+            assert_eq!(spec.launcher.unwrap().to_string(), text);
+        }
     }
 }

@@ -17,6 +17,7 @@ mod said;
 mod script;
 mod session;
 mod spec;
+mod start;
 
 pub use binary::Binary;
 pub use boot::Boot;
@@ -27,3 +28,4 @@ pub use reached::{Connection, Ran, Reached, Stay};
 pub use reboot::{Restart, reboot_all, to_default};
 pub use said::Said;
 pub use spec::{HostSpec, SpecError};
+pub use start::{Start, Started};

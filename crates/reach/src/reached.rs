@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
-use std::process::{Child, ChildStdin, Command};
+use std::process::{Child, ChildStdin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,9 +20,10 @@ use crate::kernels::Kernels;
 use crate::launcher::Launcher;
 use crate::script::{KEEP, RUN, TAKE};
 use crate::session::{Session, strange};
+use crate::start::Start;
 
-/// How long a host may take to answer: ssh's own 10 s for the connection, and as long for a login.
-const TO_ANSWER: Duration = Duration::from_secs(20);
+/// Room for what the program's directory needs beside the program, in KiB.
+const BESIDE: usize = 1 << 10;
 
 /// The most that the program may print there, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -50,6 +51,8 @@ pub struct Reached {
     rights: Rights,
     /// Whether agents run by `sudo`.
     pub by_sudo: bool,
+    /// Why they do not, where the login is not root; else empty.
+    pub no_sudo: String,
     /// The addresses of the connection, where it is ssh's.
     pub connection: Option<Connection>,
     /// How long the program stays there, and an agent changes anything, without a sign of life.
@@ -125,6 +128,10 @@ struct Answer {
 }
 
 impl Reached {
+    /// How long a host may take to answer: ssh's own 10 s for the connection, and as long for a
+    /// login.
+    pub const TO_ANSWER: Duration = Duration::from_secs(20);
+
     /// Connects, and brings the program there unless a kept one is the same.
     ///
     /// # Errors
@@ -139,14 +146,17 @@ impl Reached {
         let control = Control::of(&host)?;
         let kept = if stay.keep { "keep" } else { "drop" };
         let lease = format!("{}ms", stay.lease.as_millis());
-        let command = launcher.command(KEEP, &[&binary.file.sum, kept, &lease], &control.socket());
-        let mut session = Session::start(&host, command)?;
-        let deadline = Instant::now() + TO_ANSWER;
-        let first = session.line(deadline, TO_ANSWER, interrupt)?;
-        let answer = Answer::read(&first).ok_or_else(|| strange(&host, &first))?;
-        let second = session.line(deadline, TO_ANSWER, interrupt)?;
-        let connection = second.strip_prefix("connection ").map(Connection::read);
-        let connection = connection.ok_or_else(|| strange(&host, &second))?;
+        let room = (binary.file.plain.len() / 1024 + BESIDE).to_string();
+        let arguments = [binary.file.sum.as_str(), kept, &lease, &room];
+        let mut session = Session::start(&host, launcher.run(KEEP, &arguments, &control.socket()))?;
+        let deadline = || Instant::now() + Self::TO_ANSWER;
+        let first = session.first_line("connection ", deadline(), Self::TO_ANSWER, interrupt)?;
+        let connection = Connection::read(&first);
+        let deadline = deadline();
+        let second = session.line(deadline, Self::TO_ANSWER, interrupt)?;
+        let answer = Answer::read(&second).ok_or_else(|| strange(&host, &second))?;
+        let third = session.line(deadline, Self::TO_ANSWER, interrupt)?;
+        let no_sudo = third.strip_prefix("sudo ").ok_or_else(|| strange(&host, &third))?.to_owned();
         if answer.architecture != binary.architecture {
             return Err(Error::Architecture {
                 host,
@@ -164,6 +174,7 @@ impl Reached {
             brought: Mutex::default(),
             rights: answer.rights,
             by_sudo: answer.sudo,
+            no_sudo,
             connection,
             lease: stay.lease,
             sent: 0,
@@ -224,7 +235,7 @@ impl Reached {
         let packed = self.packed;
         let form = if packed { "yes" } else { "no" };
         let arguments = [self.directory.as_str(), &file.sum, form, name];
-        let command = self.launcher.command(TAKE, &arguments, &self.control.socket());
+        let command = self.launcher.run(TAKE, &arguments, &self.control.socket());
         let mut session = Session::start(&host, command)?;
         let input = session.input.take();
         let (line, sent) = thread::scope(|scope| {
@@ -249,11 +260,11 @@ impl Reached {
         Ok(Ran { code: status.and_then(|status| status.code()), printed, said: session.said() })
     }
 
-    /// The command that runs the program there with these arguments: `agent` for an agent.
+    /// What runs the program there with these arguments: `agent` for an agent.
     #[must_use]
-    pub fn program(&self, arguments: &[&str]) -> Command {
+    pub fn program(&self, arguments: &[&str]) -> Start {
         let all = [&[self.directory.as_str(), sudo(self.by_sudo)], arguments].concat();
-        self.launcher.command(RUN, &all, &self.control.socket())
+        self.launcher.run(RUN, &all, &self.control.socket())
     }
 
     /// The host's present boot.
@@ -261,7 +272,7 @@ impl Reached {
     /// # Errors
     /// When the host does not answer.
     pub fn boot(&self, interrupt: &Interrupt) -> Result<Boot, Error> {
-        boot::ask(&self.launcher, self.by_sudo, &self.control.socket(), TO_ANSWER, interrupt)
+        boot::ask(&self.launcher, self.by_sudo, &self.control.socket(), Self::TO_ANSWER, interrupt)
     }
 
     /// Why one of these kernels cannot be chosen for the host's next boot alone; `None`: all can.

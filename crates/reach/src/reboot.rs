@@ -129,7 +129,9 @@ fn tried<T>(mut attempt: impl FnMut() -> Result<T, Error>, interrupt: &Interrupt
     let until = Instant::now() + TO_BEGIN;
     loop {
         match attempt() {
-            Err(Error::Unreachable { .. } | Error::Silent { .. }) if Instant::now() < until => {
+            Err(Error::Unreachable { .. } | Error::Refused { .. } | Error::Silent { .. })
+                if Instant::now() < until =>
+            {
                 pause(interrupt)?;
             }
             answer => return answer,
@@ -156,7 +158,7 @@ fn choose(of: Restart<'_>, release: &str, interrupt: &Interrupt) -> Result<Choic
 
 /// Follows a restart up: nothing of what was chosen for that boot is left.
 fn settle(of: Restart<'_>, by: &str, control: &Control, interrupt: &Interrupt) -> Result<(), Error> {
-    let command = of.launcher.command(SETTLE, &[sudo(of.by_sudo), by], &control.socket());
+    let command = of.launcher.run(SETTLE, &[sudo(of.by_sudo), by], &control.socket());
     let mut session = Session::start(&of.launcher.to_string(), command)?;
     let answer = session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt);
     session.end();
@@ -175,7 +177,7 @@ fn order(
     let control = Control::of(&host)?;
     let (by, what) = words(choice);
     let arguments = [sudo(of.by_sudo), by, what, &before.id];
-    let command = of.launcher.command(REBOOT, &arguments, &control.socket());
+    let command = of.launcher.run(REBOOT, &arguments, &control.socket());
     let mut session = Session::start(&host, command)?;
     boot::read(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
     let answer = session.line(Instant::now() + TO_OBEY, TO_OBEY, interrupt);
@@ -212,9 +214,11 @@ mod tests {
     const FIRST: &str = "01234567-89ab-cdef-0123-456789abcdef";
     const SECOND: &str = "f1234567-89ab-cdef-0123-456789abcdef";
 
-    /// A host that is a shell script: `$1` is the script that it is asked to run.
+    /// A host that is a shell script: `$s` is the script that it is asked to run, with these
+    /// arguments.
     fn host(directory: &Path, script: &str) -> Launcher {
-        let words = ["env", &format!("D={}", directory.display()), "sh", "-c", script, "host"];
+        let script = format!("IFS= read -r s; eval \"$(printf %b \"$s\" | sed -n 2p)\"; {script}");
+        let words = ["env", &format!("D={}", directory.display()), "sh", "-c", &script, "host"];
         Launcher::Words(words.map(str::to_owned).to_vec())
     }
 
@@ -228,7 +232,7 @@ mod tests {
     }
 
     /// `case` tells the order from the question by the word `sysrq`.
-    const GOES_DOWN: &str = "case \"$3\" in *sysrq*) echo boot $(cat $D/now) 6.1; cp $D/next $D/now; exit 255;; \
+    const GOES_DOWN: &str = "case \"$s\" in *sysrq*) echo boot $(cat $D/now) 6.1; cp $D/next $D/now; exit 255;; \
         *) echo boot $(cat $D/now) 6.1;; esac";
 
     #[test]
@@ -250,8 +254,8 @@ mod tests {
         fs::write(directory.join("now"), format!("{FIRST} 6.1")).unwrap();
         fs::write(directory.join("chosen"), "").unwrap();
         let script = format!(
-            "case \"$3\" in *sysrq*) echo boot $(cat $D/now); echo \"$6 $7\" >> $D/chosen; echo {SECOND} {starts} 6.1 > $D/now;; \
-             *settled*) echo \"settle $6\" >> $D/chosen; echo settled;; \
+            "case \"$s\" in *sysrq*) echo boot $(cat $D/now); echo \"$2 $3\" >> $D/chosen; echo {SECOND} {starts} 6.1 > $D/now;; \
+             *settled*) echo \"settle $2\" >> $D/chosen; echo settled;; \
              *vmlinuz-*) printf 'kernel 6.1\nkernel 6.6\nkexec\nend\n';; *) echo boot $(cat $D/now);; esac"
         );
         host(directory, &script)
@@ -300,7 +304,7 @@ mod tests {
         fs::write(directory.path().join("now"), FIRST).unwrap();
         fs::write(directory.path().join("next"), SECOND).unwrap();
         // Each question and each order fails the first time.
-        let busy = "case \"$3\" in *sysrq*) of=order;; *) of=question;; esac; \
+        let busy = "case \"$s\" in *sysrq*) of=order;; *) of=question;; esac; \
             [ -e $D/$of ] || { echo reset by peer >&2; : > $D/$of; exit 255; };";
         let launcher = host(directory.path(), &format!("{busy} {GOES_DOWN}"));
         let boots = reboot_all(&[restart(&launcher)], Duration::from_secs(60), &Interrupt::new().unwrap());
@@ -349,7 +353,7 @@ mod tests {
     #[test]
     fn a_host_that_stays_away_is_named_with_what_the_last_try_came_to() {
         let error = not_back(&format!(
-            "case \"$3\" in *sysrq*) : > $D/ordered;; *) [ ! -e $D/ordered ] || {{ echo no route >&2; exit 255; }};; esac; \
+            "case \"$s\" in *sysrq*) : > $D/ordered;; *) [ ! -e $D/ordered ] || {{ echo no route >&2; exit 255; }};; esac; \
              echo boot {FIRST} 6.1"
         ));
         assert!(error.contains("no route"), "{error}");

@@ -3,18 +3,25 @@
 
 /// Makes a place that programs can be run from, and reports it; once the program is there, waits
 /// for the end of its lease, and removes the place. `$1`: the program's SHA-256; `$2`: `keep` for a
-/// program that outlives the connection; `$3`: the lease, as the program reads it.
+/// program that outlives the connection; `$3`: the lease, as the program reads it; `$4`: the KiB
+/// that the program takes.
 ///
 /// A kept program is copied into the place, and only what its SHA-256 was compared of is run. It is
 /// kept only where nobody but the login and root can have put it: `own` asks for the owner and the
 /// mode of every directory on the way, as it is named and as it is.
 ///
-/// It answers `netassay ARCHITECTURE USER-ID CAPABILITIES HAS PACKED SUDO DIRECTORY`, then the
-/// addresses of the connection as ssh tells them.
+/// It answers `connection` with the addresses of the connection as ssh tells them, at once; then
+/// `netassay ARCHITECTURE USER-ID CAPABILITIES HAS PACKED SUDO DIRECTORY`, and `sudo` with why there
+/// is none for a login that is not root.
 pub(crate) const KEEP: &str = r#"
+printf 'connection %s\n' "$SSH_CONNECTION"
 umask 077
 u=$(id -u) g=$(id -g)
 runs() { t=$(mktemp "$1/try.XXXXXX" 2>/dev/null) || return 1; printf '#!/bin/sh\n' > "$t" && chmod 700 "$t" && "$t" 2>/dev/null; r=$?; rm -f "$t"; return $r; }
+try_sudo() {
+  command -v sudo >/dev/null 2>&1 || { echo "sudo is not installed"; return; }
+  w=$(sudo -n true 2>&1) && echo yes || echo $(printf %s "${w:-sudo refuses}" | head -c 1000)
+}
 own() {
   p=$1
   while [ -n "$p" ]; do
@@ -31,13 +38,17 @@ own() {
     p=${p%/*}
   done
 }
-f=
+f= tried=
 for p in "$TMPDIR" /tmp /var/tmp /dev/shm "$HOME"; do
-  [ -n "$p" ] && f=$(mktemp -d "$p/netassay.XXXXXXXXXX" 2>/dev/null) || continue
-  runs "$f" && break
-  rmdir "$f"; f=
+  [ -n "$p" ] || continue
+  f=$(mktemp -d "$p/netassay.XXXXXXXXXX" 2>&1) || { tried="$tried; $f" f=; continue; }
+  free=$(df -Pk "$f" 2>/dev/null | sed -n 's/.* \([0-9][0-9]*\)  *[0-9]*% .*/\1/p')
+  if [ "${free:-$4}" -lt "$4" ]; then why="has $free KiB free"
+  elif runs "$f"; then break
+  else why="lets no program run"; fi
+  rmdir "$f"; f= tried="$tried; $p $why"
 done
-[ -n "$f" ] || { echo "no directory is writable and lets programs run: tried TMPDIR, /tmp, /var/tmp, /dev/shm and HOME" >&2; exit 1; }
+[ -n "$f" ] || { echo "no directory takes netassay ($4 KiB): ${tried#; }; make room in one of them, or name another one in TMPDIR" >&2; exit 1; }
 k= part=
 trap 'rm -rf "$f" ${part:+"$part"}' EXIT
 trap 'exit 1' HUP INT TERM
@@ -52,10 +63,12 @@ if [ "$2" = keep ]; then
 fi
 has=no; printf '%s  %s\n' "$1" "$f/netassay" | sha256sum -c >/dev/null 2>&1 && chmod 700 "$f/netassay" && has=yes
 packed=no; command -v gzip >/dev/null 2>&1 && packed=yes
-sudo=no; [ "$u" = 0 ] || { command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null && sudo=yes; }
+sudo=
+[ "$u" = 0 ] || sudo=$({ exec 2>/dev/null; try_sudo & { sleep 5; echo "sudo did not answer within 5 s"; } & } | head -n 1)
+case $sudo in yes) why=;; *) why=$sudo sudo=no;; esac
 caps=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status 2>/dev/null)
 printf 'netassay %s %s %s %s %s %s %s\n' "$(uname -m)" "$u" "${caps:-unknown}" $has $packed $sudo "$f"
-printf 'connection %s\n' "$SSH_CONNECTION"
+printf 'sudo %s\n' "$why"
 read -r word
 [ "$word" = hold ] || exit 0
 if [ -n "$k" ] && [ $has = no ] && part=$(mktemp "$k/part.XXXXXX"); then

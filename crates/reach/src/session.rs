@@ -1,6 +1,6 @@
 //! One script that runs on a host, and the lines that it answers.
 
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,10 +9,11 @@ use agent::Interrupt;
 use crate::error::Error;
 use crate::lines::{Lines, NoLine};
 use crate::said::Said;
+use crate::start::{Start, Started};
 
 /// What a host answered is not what its script says.
 pub(crate) fn strange(host: &str, got: &str) -> Error {
-    Error::Strange { host: host.to_owned(), got: text::reason(got) }
+    Error::Strange { host: host.to_owned(), got: text::reason(got), hint: "" }
 }
 
 /// One script that runs on a host.
@@ -22,25 +23,44 @@ pub(crate) struct Session {
     pub(crate) input: Option<ChildStdin>,
     lines: Lines,
     said: Said,
+    is_ssh: bool,
+    /// Whether the login's shell starts the script, and has not done so yet.
+    is_at_login: bool,
 }
 
 impl Session {
-    pub(crate) fn start(host: &str, mut command: Command) -> Result<Self, Error> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let program = command.get_program().to_string_lossy().into_owned();
+    pub(crate) fn start(host: &str, start: Start) -> Result<Self, Error> {
+        let program = start.program();
         let failed = |source| Error::Start { host: host.to_owned(), program: program.clone(), source };
-        let mut process = command.spawn().map_err(failed)?;
-        let lines = Lines::of(process.stdout.take().expect("its standard output was asked to be a pipe"));
-        let said = Said::read(process.stderr.take().expect("its standard error was asked to be a pipe"));
-        let input = process.stdin.take();
-        match said {
-            Ok(said) => Ok(Self { host: host.to_owned(), process, input, lines, said }),
-            Err(source) => {
-                let _ = process.kill();
-                let _ = process.wait();
-                Err(failed(source))
-            }
-        }
+        let Started { process, input, output, said } = start.spawn().map_err(failed)?;
+        Ok(Self {
+            host: host.to_owned(),
+            process,
+            input: Some(input),
+            lines: Lines::of(output),
+            said,
+            is_ssh: program == "ssh",
+            is_at_login: false,
+        })
+    }
+
+    /// The first line that the first script of a connection answers, which begins with this word.
+    /// What comes in its place, the login's shell has done.
+    pub(crate) fn first_line(
+        &mut self,
+        word: &str,
+        deadline: Instant,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<String, Error> {
+        self.is_at_login = true;
+        let line = self.line(deadline, patience, interrupt)?;
+        let Some(rest) = line.strip_prefix(word) else {
+            self.end();
+            return Err(Error::Strange { host: self.host.clone(), got: text::reason(&line), hint: GUARD });
+        };
+        self.is_at_login = false;
+        Ok(rest.to_owned())
     }
 
     /// The next line that it answers; otherwise its end, with its last words in the error.
@@ -80,22 +100,36 @@ impl Session {
         let host = self.host.clone();
         self.input = None;
         let status = match no_line {
-            NoLine::Ended => self.exit(deadline).map(|status| status.to_string()),
+            NoLine::Ended => self.exit(deadline),
             _ => None,
         };
         self.end();
         let said = Some(self.said.last_words()).filter(|said| !said.is_empty());
+        let hint = if self.is_at_login { GUARD } else { "" };
         match no_line {
             NoLine::Interrupted => Error::Interrupted,
-            NoLine::Endless => strange(&host, "what has no end"),
+            NoLine::Endless => Error::Strange { host, got: "what has no end".to_owned(), hint },
             NoLine::Late => Error::Silent {
                 host,
                 seconds: patience.as_secs(),
                 said: said.unwrap_or_else(|| "nothing".to_owned()),
+                hint,
             },
             NoLine::Ended => {
+                let is_of_ssh = self.is_ssh && status.is_some_and(|status| status.code() == Some(OF_SSH));
+                // Another launcher may fail before there is a shell, and says so.
+                let is_of_shell = self.is_ssh || said.is_none();
+                let status = status.map(|status| status.to_string());
                 let said = said.or(status).unwrap_or_else(|| "it closed its output".to_owned());
-                Error::Unreachable { hint: hint(&said).to_owned(), host, said }
+                let hint = match (is_of_ssh, is_of_shell) {
+                    (true, _) => hint_of(&said, &host),
+                    (false, true) => hint.to_owned(),
+                    (false, false) => String::new(),
+                };
+                match self.is_at_login || is_of_ssh {
+                    true => Error::Unreachable { host, said, hint },
+                    false => Error::Refused { host, said },
+                }
             }
         }
     }
@@ -116,13 +150,49 @@ impl Session {
     }
 }
 
+/// The exit code of ssh's own errors.
+const OF_SSH: i32 = 255;
+
+/// The way out where a login's shell comes before the script.
+const GUARD: &str = "; if a startup file of its login's shell (~/.bashrc, ~/.zshenv, ~/.cshrc) prints, reads, waits or exits, let it do so \
+    only where somebody types: begin it with `case $- in *i*) ;; *) return ;; esac` (csh: `if (! $?prompt) exit`)";
+
 /// The way out of what ssh commonly says.
-fn hint(said: &str) -> &'static str {
-    if said.contains("Host key verification failed") {
-        "; connect once by hand (ssh HOST) and compare the key that it shows: netassay never accepts one by itself"
+fn hint_of(said: &str, host: &str) -> String {
+    if said.contains("REMOTE HOST IDENTIFICATION HAS CHANGED") {
+        format!(
+            "; it is another machine, or was installed anew: only then take the old key out (ssh-keygen -R), connect once by hand (ssh {host}) and compare the key that it shows"
+        )
+    } else if said.contains("Host key verification failed") {
+        format!(
+            "; connect once by hand (ssh {host}) and compare the key that it shows: netassay never accepts one by itself"
+        )
     } else if said.contains("Permission denied") {
-        "; netassay cannot type a password: let a key log in (ssh-copy-id), or start an agent that holds it"
+        format!(
+            "; netassay cannot type a password: let a key log in (ssh-copy-id {host}), or start an agent that holds it"
+        )
     } else {
-        ""
+        format!("; netassay reaches it once `ssh {host} true` does without a question")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_way_out_names_the_host() {
+        for (said, way_out) in [
+            (
+                "WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! Host key verification failed.",
+                "ssh-keygen -R",
+            ),
+            ("Host key verification failed.", "compare the key"),
+            ("root@a: Permission denied (publickey).", "(ssh-copy-id root@a)"),
+            ("ssh: connect to host a port 22: Connection refused", "`ssh root@a true`"),
+        ] {
+            let hint = hint_of(said, "root@a");
+            assert!(hint.contains(way_out) && hint.contains("root@a"), "{said}: {hint}");
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! What can go wrong with a testbed.
 
-use std::path::PathBuf;
-
 use agent::CallError;
 use thiserror::Error as ThisError;
 
@@ -11,12 +9,12 @@ use crate::pair::Fault;
 #[derive(Debug, ThisError)]
 pub enum Error {
     /// The agent's process could not be made.
-    #[error("cannot start the {host}'s agent ({}): {source}", .program.display())]
+    #[error("cannot start the {host}'s agent ({program}): {source}")]
     Start {
         /// Which host.
         host: String,
         /// What was started.
-        program: PathBuf,
+        program: String,
         /// The kernel's error.
         source: std::io::Error,
     },
@@ -162,21 +160,21 @@ pub enum Error {
     },
     /// An interface has no address of this family.
     #[error(
-        "the {side}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)"
+        "the {end}'s interface has no {family} address that the other machine can send to: give it one, or let netassay add a pair for the time of the study (--addresses own)"
     )]
     NoAddress {
         /// The family.
         family: study::Family,
         /// Whose interface.
-        side: study::Side,
+        end: String,
     },
     /// An interface cannot have addresses of IPv6.
     #[error(
-        "IPv6 is off on the {side}'s machine: turn it on there (sysctl net/ipv6/conf/{interface}/disable_ipv6=0), or measure IPv4 only (--set family=ipv4)"
+        "IPv6 is off on the {end}'s machine: turn it on there (sysctl net/ipv6/conf/{interface}/disable_ipv6=0), or measure IPv4 only (--set family=ipv4)"
     )]
     Ipv6Off {
         /// Whose machine.
-        side: study::Side,
+        end: String,
         /// The interface, or `default` for those that are made.
         interface: String,
     },

@@ -9,7 +9,7 @@ use std::time::Duration;
 use agent::Interrupt;
 use host::machine::{MachineRequest, PlacementRequest};
 use reach::{Connection, Reached};
-use study::{BySide, Placement};
+use study::{BySide, Placement, Side};
 
 use crate::error::Error;
 
@@ -21,6 +21,13 @@ pub struct Hosts {
     /// Whether their interfaces get addresses of netassay's for the time of the study, in place of
     /// those that they have.
     pub own_addresses: bool,
+}
+
+impl Hosts {
+    /// The end of a side in messages.
+    pub(crate) fn end(&self, side: Side) -> String {
+        format!("{side} ({})", self.places[side])
+    }
 }
 
 /// What a study sets on the machine of a side.
@@ -84,6 +91,14 @@ impl HostPlace {
             Some(reached) => reached.lacks(),
             None => (!host::Privileges::read().privileged()).then_some("root"),
         }
+    }
+
+    /// Why its agent is not root's, with what sudo says.
+    #[must_use]
+    pub fn not_root(&self) -> String {
+        let said = self.by.as_ref().map(|reached| reached.no_sudo.as_str()).filter(|said| !said.is_empty());
+        let sudo = said.map(|said| format!(", and sudo does not make it root ({said})"));
+        format!("its login is not root{}", sudo.unwrap_or_default())
     }
 
     /// Whether its agent makes network namespaces of the machine's root.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use guest::{Guest, Order};
 
 use crate::error::Error;
 use crate::hosts::HostPlace;
-use reach::{Reached, Said};
+use reach::{Reached, Said, Start, Started};
 
 /// How long an agent may take to start, or to answer a request without a wait of its own.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -87,7 +87,7 @@ impl Launched {
     ) -> Result<Self, Error> {
         let launch =
             Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()), lease_ms: None };
-        Self::by(become_one(program, AGENT), program, name, launch, interrupt)
+        Self::by(become_one(program, AGENT), name, launch, interrupt)
     }
 
     /// Starts an agent on a machine of the user's.
@@ -121,48 +121,30 @@ impl Launched {
         (isolation, cpus): (Isolation, &[u32]),
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
-        let here = || become_one(program, word);
-        let command = place.by.as_ref().map_or_else(here, |reached| reached.program(&[word]));
-        let started = Path::new(command.get_program()).to_owned();
+        let (start, name, patience) = match &place.by {
+            Some(reached) => (reached.program(&[word]), format!("{name} ({place})"), Reached::TO_ANSWER),
+            None => (become_one(program, word), name.to_owned(), PATIENCE),
+        };
+        let started = start.program();
         // It does not die with this process: it sees the end of its input, and undoes its changes.
         let lease_ms = u64::try_from(place.lease.as_millis()).ok();
         let launch = Launch { isolation, cpus: cpus.to_vec(), parent: None, lease_ms };
-        let mut agent = Self::by(command, &started, name, launch, interrupt)?;
-        agent.client.keep_alive_every(SIGNS, PATIENCE).map_err(|source| Error::Start {
-            host: name.to_owned(),
-            program: started,
-            source,
-        })?;
+        let mut agent = Self::by(start, &name, launch, interrupt)?;
+        let alive = agent.client.keep_alive_every(SIGNS, patience);
+        alive.map_err(|source| Error::Start { host: name, program: started, source })?;
         agent.on_machine = Some(word);
         agent.reached.clone_from(&place.by);
         Ok(agent)
     }
 
     /// Starts an agent by a command of this machine.
-    fn by(
-        mut command: Command,
-        program: &Path,
-        name: &str,
-        launch: Launch,
-        interrupt: &Interrupt,
-    ) -> Result<Self, Error> {
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = command.spawn().map_err(|source| Error::Start {
-            host: name.to_owned(),
-            program: program.to_owned(),
-            source,
-        })?;
-        let to: OwnedFd = process.stdin.take().expect("its standard input was asked to be a pipe").into();
-        let from: OwnedFd = process.stdout.take().expect("its standard output was asked to be a pipe").into();
-        let said = process.stderr.take().expect("its standard error was asked to be a pipe");
-        let said = Said::read(said).map_err(|source| {
-            // Without its reader it must not run.
-            let _ = process.kill();
-            let _ = process.wait();
-            Error::Start { host: name.to_owned(), program: program.to_owned(), source }
-        })?;
+    fn by(start: Start, name: &str, launch: Launch, interrupt: &Interrupt) -> Result<Self, Error> {
+        let (host, program) = (name.to_owned(), start.program());
+        let started = start.spawn().map_err(|source| Error::Start { host, program, source })?;
+        let Started { process, input, output, said } = started;
         let pid = process.id();
-        Self::launch(name, launch, (to, from), (pid, Life::Process(process, said)), interrupt)
+        let pipes = (input.into(), output.into());
+        Self::launch(name, launch, pipes, (pid, Life::Process(process, said)), interrupt)
     }
 
     /// Starts and greets an agent that serves this machine as it is, under the name "host".
@@ -238,7 +220,9 @@ impl Launched {
     }
 
     pub(crate) fn greet(&mut self) -> Result<(), Error> {
-        match self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience()) {
+        // A login may take its time.
+        let login = self.reached.as_ref().map_or(Duration::ZERO, |_| Reached::TO_ANSWER);
+        match self.client.call(&Request::Hello { protocol: PROTOCOL }, self.patience().max(login)) {
             Ok(Answer::Hello { protocol: PROTOCOL, pid, cpus, version: _ }) => {
                 self.cpus = cpus;
                 // A process of this machine is known, whatever it says. Elsewhere the number means
@@ -247,7 +231,6 @@ impl Launched {
                     self.pid = pid;
                 }
                 if self.is_on_machine() {
-                    // Before, a login may take its time.
                     self.client.wait_for_answers_within(SIGN_OF_LIFE);
                 }
                 if let Some(reached) = &self.reached {
@@ -412,10 +395,10 @@ const AGENT: &str = "agent";
 const GUEST: &str = "guest";
 
 /// The command that becomes one on this machine.
-fn become_one(program: &Path, word: &str) -> Command {
+fn become_one(program: &Path, word: &str) -> Start {
     let mut command = Command::new(program);
     command.arg(word);
-    command
+    command.into()
 }
 
 /// The first result of `look` within a second: a process whose pipe is closed is about to end, and

@@ -53,8 +53,8 @@ pub(crate) fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let under = wire::prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY), &[family])?;
     let set = wire::set(builder, &hosts, &mut machines)?;
     let mut nodes = nodes(machines, |side, node, machine| {
-        let local = reachable(under[side].of(family), family, side)?;
-        let remote = reachable(under[side.other()].of(family), family, side.other())?;
+        let local = reachable(under[side].of(family), family, hosts.end(side))?;
+        let remote = reachable(under[side.other()].of(family), family, hosts.end(side.other()))?;
         let (vxlan, bridge) = (vxlan_of(local, remote, &machine.interface), Some(BRIDGE.to_owned()));
         let name = TUNNEL.to_owned();
         node.agent.order(&Request::CreateVxlan { name, vxlan, addresses: Vec::new(), bridge })?;
@@ -100,10 +100,11 @@ impl Lodgings {
     /// changed.
     fn open(builder: &Builder<'_>, hosts: &Hosts, machines: &BySide<Machine>) -> Result<Self, Error> {
         let (places, interrupt) = (&hosts.places, builder.interrupt);
-        let host = |side: Side| format!("the {side} ({})", places[side]);
+        let host = |side: Side| format!("the {}", hosts.end(side));
         for (side, place) in places.each_ref() {
             if !place.is_root() {
-                return Err(Error::NoGuest { host: host(side), why: NOT_ROOT.to_owned() });
+                let why = format!("{}: only root may make a bridge and a tap there", place.not_root());
+                return Err(Error::NoGuest { host: host(side), why });
             }
         }
         let program = &builder.options.program;
@@ -174,9 +175,6 @@ impl Lodging {
         })
     }
 }
-
-const NOT_ROOT: &str =
-    "its login is not root, and sudo asks for a password: only root may make a bridge and a tap there";
 
 /// What a machine says of its guest, with the machine's name.
 fn no_guest(host: &str, error: Error) -> Error {

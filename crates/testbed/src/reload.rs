@@ -34,13 +34,11 @@ impl Hosts {
         program: &path::Path,
         interrupt: &Interrupt,
     ) -> Result<BySide<Card>, Error> {
-        let refused = |side: Side, why: String| Error::NoReload {
-            host: format!("the {side} ({})", self.places[side]),
-            why,
-        };
+        let refused =
+            |side: Side, why: String| Error::NoReload { host: format!("the {}", self.end(side)), why };
         for (side, place) in self.places.each_ref() {
             if !place.is_root() {
-                return Err(refused(side, "its login is not root, and sudo asks for a password".to_owned()));
+                return Err(refused(side, place.not_root()));
             }
             // Where this machine is one end, its own address is where the connection comes from.
             let from = place.by.is_none().then(|| self.places[side.other()].connection()).flatten();

@@ -36,9 +36,10 @@ impl Hosts {
     pub fn check(&self, found: &BySide<Found>) -> Result<(), Error> {
         let here = guest::identity::machine();
         let id = |side: Side| found[side].environment.kernel.boot_id.as_deref();
+        let not_root = self.places.each_ref().map(|_, place| (!place.is_root()).then(|| place.not_root()));
         let facts = |side: Side| Facts {
             launcher: self.places[side].by.as_ref().map(|reached| reached.launcher()),
-            is_root: self.places[side].is_root(),
+            not_root: not_root[side].as_deref(),
             is_here: id(side).is_none() || id(side) == here.as_str(),
             is_the_other: id(side) == id(side.other()),
         };
@@ -159,7 +160,8 @@ const HERE: &str = "it is this machine, on which netassay runs";
 struct Facts<'h> {
     /// `None`: it is this machine.
     launcher: Option<&'h Launcher>,
-    is_root: bool,
+    /// Why its agent is not root's, if it is not.
+    not_root: Option<&'h str>,
     /// Its boot is that of this machine, or unknown.
     is_here: bool,
     /// The other machine has the same boot.
@@ -179,8 +181,7 @@ impl Facts<'_> {
             Some(_) if self.is_the_other => {
                 "both hosts are one machine: they have the same boot id".to_owned()
             }
-            Some(_) if !self.is_root => "its login is not root, and sudo asks for a password".to_owned(),
-            Some(_) => return None,
+            Some(_) => return self.not_root.map(str::to_owned),
         };
         Some(why)
     }
@@ -213,14 +214,14 @@ mod tests {
     fn only_another_machine_over_ssh_is_rebooted() {
         let ssh = Launcher::Ssh { destination: "root@a".to_owned(), config: None };
         let words = Launcher::Words(vec!["kubectl".to_owned()]);
-        let fine = Facts { launcher: Some(&ssh), is_root: true, is_here: false, is_the_other: false };
+        let fine = Facts { launcher: Some(&ssh), not_root: None, is_here: false, is_the_other: false };
         let why = |facts: Facts<'_>| facts.against().unwrap_or_default();
         assert_eq!(why(fine), "");
         assert!(why(Facts { launcher: None, ..fine }).contains("this machine"));
         assert!(why(Facts { launcher: Some(&words), ..fine }).contains("not reached by ssh"));
         assert!(why(Facts { is_here: true, ..fine }).contains("this machine"));
         assert!(why(Facts { is_the_other: true, ..fine }).contains("one machine"));
-        assert!(why(Facts { is_root: false, ..fine }).contains("not root"));
+        assert_eq!(why(Facts { not_root: Some("not root"), ..fine }), "not root");
     }
 
     #[test]

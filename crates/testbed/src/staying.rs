@@ -18,6 +18,7 @@ use crate::launched::Launched;
 /// undoes them when this process, the agent or the connection ends.
 #[derive(Debug)]
 pub struct Staying {
+    host: String,
     agent: Launched,
 }
 
@@ -27,10 +28,9 @@ impl Staying {
     /// # Errors
     /// When no agent can be started.
     pub fn on(place: &HostPlace, program: &Path, interrupt: &Interrupt) -> Result<Self, Error> {
-        let mut agent =
-            Launched::on_machine(place, program, &place.to_string(), Isolation::Machine, &[], interrupt)?;
+        let mut agent = Launched::on_machine(place, program, "host", Isolation::Machine, &[], interrupt)?;
         agent.greet()?;
-        Ok(Self { agent })
+        Ok(Self { host: place.to_string(), agent })
     }
 
     /// The interface with this name or alternative name, as it is now.
@@ -44,7 +44,7 @@ impl Staying {
             other => return Err(self.agent.client.unexpected(&other).into()),
         };
         about.interfaces.into_values().flatten().next().ok_or_else(|| Error::NoSuchInterface {
-            host: self.agent.name.clone(),
+            host: self.host.clone(),
             interface: interface.to_owned(),
         })
     }
@@ -62,7 +62,7 @@ impl Staying {
             Answer::Settled(settled) => settled,
             other => return Err(self.agent.client.unexpected(&other).into()),
         };
-        let refused = |what: String| Error::NotApplied { host: self.agent.name.clone(), interface, what };
+        let refused = |what: String| Error::NotApplied { host: self.host.clone(), interface, what };
         if let Some((name, why)) = settled.refused.iter().next() {
             return Err(refused(format!("{name} is refused: {why}")));
         }

@@ -90,13 +90,15 @@ impl Hosts {
         let there = pairs(&found.each_ref().map(|_, found| found.located.addresses.as_slice()));
         for (side, Found { located, .. }) in found.each_ref() {
             let require = |family: Family, has_ipv6: bool, interface: &str| match (family, has_ipv6) {
-                (Family::Ipv6, false) => Err(Error::Ipv6Off { side, interface: interface.to_owned() }),
+                (Family::Ipv6, false) => {
+                    Err(Error::Ipv6Off { end: self.end(side), interface: interface.to_owned() })
+                }
                 _ => Ok(()),
             };
             if self.own_addresses {
                 require(crosses, located.has_ipv6, &located.interface)?;
             } else {
-                reachable(there[side].of(crosses), crosses, side)?;
+                reachable(there[side].of(crosses), crosses, self.end(side))?;
             }
             inside.map_or(Ok(()), |family| require(family, located.default_has_ipv6, "default"))?;
         }
@@ -126,8 +128,8 @@ pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let under = prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY), &[family])?;
     let set = set(builder, &hosts, &mut machines)?;
     for (side, machine) in machines.each_mut() {
-        let local = reachable(under[side].of(family), family, side)?;
-        let remote = reachable(under[side.other()].of(family), family, side.other())?;
+        let local = reachable(under[side].of(family), family, hosts.end(side))?;
+        let remote = reachable(under[side.other()].of(family), family, hosts.end(side.other()))?;
         let vxlan = vxlan_of(local, remote, &machine.located.interface);
         let addresses = TRAFFIC[side].with_prefixes(&builder.options.families);
         let name = TUNNEL.to_owned();
@@ -252,8 +254,12 @@ pub(crate) fn pairs(there: &BySide<&[(IpAddr, u8)]>) -> BySide<Addresses> {
 }
 
 /// The address, if there is one.
-pub(crate) fn reachable(address: IpAddr, family: Family, side: Side) -> Result<IpAddr, Error> {
-    if address.is_unspecified() { Err(Error::NoAddress { family, side }) } else { Ok(address) }
+pub(crate) fn reachable(address: IpAddr, family: Family, end: impl ToString) -> Result<IpAddr, Error> {
+    if address.is_unspecified() {
+        Err(Error::NoAddress { family, end: end.to_string() })
+    } else {
+        Ok(address)
+    }
 }
 
 /// The CPUs near the interface that the agent may use; all that it may use, where none is near.

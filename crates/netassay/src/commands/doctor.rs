@@ -18,13 +18,11 @@ pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
         hosts::examine(&flags.hosts, &interrupt)?
     } else {
         let interface = on_interface(flags)?;
-        let mut words = vec!["doctor"];
-        words.extend(json.then_some("--json"));
-        words.extend(interface.iter().flat_map(|name| ["--interface", name.as_str()]));
-        if let Some(code) = hosts::elsewhere(&flags.hosts.one(flags.host.as_ref()), &words)? {
-            return Ok(code);
+        let on = flags.hosts.one(flags.host.as_ref());
+        match hosts::examine_one(&on, interface.as_deref(), &interrupt)? {
+            Some(of_host) => of_host,
+            None => Examination::make(interface.as_deref(), &interrupt)?,
         }
-        Examination::make(interface.as_deref(), &interrupt)?
     };
     let format = if json { Format::Json } else { Format::Text };
     output::show(&examination, &Formatted { format }, false, Examination::text)?;

@@ -1,10 +1,12 @@
 //! One finding of the examination.
 
-use serde::Serialize;
+use std::borrow::Cow;
 
-#[derive(Debug, Serialize)]
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Finding {
-    pub(super) area: &'static str,
+    pub(super) area: Cow<'static, str>,
     pub(super) name: String,
     pub(super) status: Status,
     pub(super) what: String,
@@ -12,7 +14,7 @@ pub(crate) struct Finding {
     pub(super) fix: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     Ok,
@@ -32,7 +34,7 @@ impl Status {
 
 impl Finding {
     pub(super) fn ok(area: &'static str, name: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { area, name: name.into(), status: Status::Ok, what: what.into(), fix: None }
+        Self { area: area.into(), name: name.into(), status: Status::Ok, what: what.into(), fix: None }
     }
 
     /// A hindrance or disturbance, with its remedy.

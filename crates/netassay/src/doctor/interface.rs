@@ -8,7 +8,7 @@ use host::{Environment, Features, Hardware, InterfaceEnvironment, Links, Program
 
 use super::finding::Finding;
 
-const AREA: &str = "interface";
+pub(super) const AREA: &str = "interface";
 
 /// Features that drivers have on by default where they can switch them.
 const ON_BY_DEFAULT: [&str; 9] = [

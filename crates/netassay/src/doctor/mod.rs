@@ -13,7 +13,7 @@ mod tracing;
 
 use agent::Interrupt;
 use report::Layout;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use study::BySide;
 use testbed::{Checked, Found};
 use trace::Ladder;
@@ -24,13 +24,13 @@ use pair::Property;
 pub(crate) use tracing::{Rung, rungs};
 
 /// All findings, in display order.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Examination {
     findings: Vec<Finding>,
     /// The kinds of probe that tracing has, best first.
     probes: Vec<Rung>,
     /// Two machines side by side.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sides: Vec<Property>,
 }
 
@@ -39,7 +39,8 @@ impl Examination {
     /// `on`: an interface that is to carry traffic.
     pub(crate) fn make(on: Option<&str>, interrupt: &Interrupt) -> Result<Self, Failure> {
         let privileges = host::Privileges::read();
-        let mut findings = privilege::findings(&privileges);
+        let mut findings = on.map(interface::findings).unwrap_or_default();
+        findings.extend(privilege::findings(&privileges));
         findings.extend(scenario::findings(&privileges, interrupt)?);
         findings.extend(feature::findings(&privileges, interrupt)?);
         findings.extend(guest::findings());
@@ -47,7 +48,6 @@ impl Examination {
         findings.extend(tracing::findings(&ladder));
         findings.extend(profile::findings());
         findings.extend(disturbance::findings());
-        findings.extend(on.map(interface::findings).unwrap_or_default());
         Ok(Self { findings, probes: rungs(&ladder), sides: Vec::new() })
     }
 
@@ -57,9 +57,21 @@ impl Examination {
         Self { findings, probes: Vec::new(), sides: pair::side_by_side(found) }
     }
 
+    /// Adds, behind its interface, whether another machine and this one are a pair. `other`: how it
+    /// is named.
+    pub(crate) fn add_pair(&mut self, checks: Result<Vec<Checked>, String>, other: &str) {
+        let findings = match checks {
+            Ok(checks) => checks.into_iter().flat_map(pair::findings).collect(),
+            Err(why) => vec![pair::no_pair(why, other)],
+        };
+        let behind = self.findings.iter().take_while(|finding| finding.area == interface::AREA).count();
+        self.findings.splice(behind..behind, findings);
+    }
+
     /// Whether a scenario works, or two machines are a pair.
     pub(crate) fn can_measure(&self) -> bool {
-        let decides = |finding: &&Finding| [scenario::AREA, pair::AREA].contains(&finding.area);
+        let area = if self.sides.is_empty() { scenario::AREA } else { pair::AREA };
+        let decides = |finding: &&Finding| finding.area == area;
         let mut deciding = self.findings.iter().filter(decides);
         let fails = |finding: &Finding| finding.status == Status::Fail;
         if self.sides.is_empty() { deciding.any(|one| !fails(one)) } else { !deciding.any(fails) }
@@ -122,6 +134,21 @@ mod tests {
         for finding in findings.iter().filter(|finding| finding.status != Status::Ok) {
             assert!(finding.fix.is_some(), "{finding:?}");
         }
+    }
+
+    #[test]
+    fn that_of_another_machine_goes_on_with_the_pair_behind_its_interface() {
+        let mut there = examination(Status::Fail);
+        there.findings.insert(0, Finding::ok(interface::AREA, "eth1", "up"));
+        there.probes = rungs(&Ladder::read());
+        let json = serde_json::to_string(&there).unwrap();
+        let mut here: Examination = serde_json::from_str(&json).unwrap();
+        assert_eq!(here.text(Layout::PLAIN), there.text(Layout::PLAIN));
+        here.add_pair(Err("no network".to_owned()), "root@b:eth1");
+        let text = here.text(Layout { width: 200, ..Layout::PLAIN });
+        let expected = "interface\n  ok    eth1  up\npair\n  warn  this machine  no network\n                      -> netassay doctor \
+                        --transmitter HOST:INTERFACE --receiver root@b:eth1 checks it with another machine\nscenario\n";
+        assert!(text.starts_with(expected) && !here.can_measure(), "{text}");
     }
 
     #[test]

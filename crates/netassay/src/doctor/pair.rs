@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use host::{Hardware, InterfaceEnvironment};
 use report::{Layout, Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use study::BySide;
 use testbed::{Checked, Fault, Found};
 
@@ -13,11 +13,17 @@ use super::finding::Finding;
 pub(super) const AREA: &str = "pair";
 
 /// A property of both machines.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Property {
     property: String,
     transmitter: String,
     receiver: String,
+}
+
+/// Why this machine and another one cannot be checked as a pair. `other`: how that one is named.
+pub(super) fn no_pair(why: String, other: &str) -> Finding {
+    let fix = text::command(["netassay", "doctor", "--transmitter", "HOST:INTERFACE", "--receiver", other]);
+    Finding::warn(AREA, "this machine", why, format!("{fix} checks it with another machine"))
 }
 
 /// A check, with its outcome.

@@ -1,6 +1,8 @@
 //! The kinds of probe that a kernel allows, best first.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use trace::{Ladder, Step, Verdict};
 
 use super::finding::Finding;
@@ -8,19 +10,22 @@ use super::finding::Finding;
 const AREA: &str = "tracing";
 
 /// A rung of the ladder, with what it is for.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Rung {
     #[serde(flatten)]
     step: Step,
-    name: &'static str,
+    name: Cow<'static, str>,
     /// What a trace loses without it.
-    without: &'static str,
+    without: Cow<'static, str>,
 }
 
 /// All rungs of a ladder.
 pub(crate) fn rungs(ladder: &Ladder) -> Vec<Rung> {
-    let rung =
-        |step: &Step| Rung { step: step.clone(), name: step.rung.name(), without: step.rung.without() };
+    let rung = |step: &Step| Rung {
+        step: step.clone(),
+        name: step.rung.name().into(),
+        without: step.rung.without().into(),
+    };
     ladder.0.iter().map(rung).collect()
 }
 

@@ -170,7 +170,7 @@ fn conditions_that_a_machine_cannot_have_are_refused_with_the_reason() {
         world.netassay(["a:data0", "b:data0"], &["--change-machine", "--set", "runs=1"]).output().unwrap()
     };
     let mut cases = vec![
-        ("receiver.irq_affinity = [0]", "receiver: interface \"data0\" has no interrupts"),
+        ("receiver.irq_affinity = [0]", "receiver (b): interface \"data0\" has no interrupts"),
         (
             "receiver.placement = [{ irq = 0, traffic = 999 }]",
             "the receiver (b): the traffic cannot run on CPU 999",

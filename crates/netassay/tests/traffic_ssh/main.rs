@@ -10,6 +10,7 @@ mod containers;
 mod guests;
 #[path = "../common/kernel.rs"]
 mod kernel;
+mod logins;
 #[path = "../common/machines.rs"]
 mod machines;
 mod pair;
@@ -332,7 +333,7 @@ fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
         "{said}"
     );
     let said = refused(["a:data9", "b:data0"], &[]);
-    assert!(said.contains("transmitter: cannot read the state of interface \"data9\""), "{said}");
+    assert!(said.contains("transmitter (a): cannot read the state of interface \"data9\""), "{said}");
     let said = refused(["a:data0", "stranger:data0"], &[]);
     assert!(said.contains("cannot reach stranger") && said.contains("compare the key"), "{said}");
     world.machines.b.sh("ip addr flush dev data0 scope global");
@@ -361,6 +362,7 @@ fn a_machine_may_be_any_command_that_runs_a_shell() {
     // What a host says about itself is said of a machine too, with what disturbs its interface.
     b.sh("ethtool -K data0 gro off");
     let doctor = world.on("root@b:data0", &["doctor"]);
+    assert!(doctor.starts_with("interface\n") && doctor.contains("\npair\n"), "{doctor}");
     assert!(doctor.contains("network namespaces") && doctor.contains("driver veth"), "{doctor}");
     assert!(doctor.contains("packets in a second, both ways"), "{doctor}");
     assert!(doctor.contains("by default in drivers") == (doctor.contains("rx-gro")), "{doctor}");

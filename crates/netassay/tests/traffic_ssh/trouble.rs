@@ -84,7 +84,7 @@ fn agents_that_are_killed_on_a_machine_are_noticed_and_both_are_as_before() {
     // The agent: its guardian undoes, and the boot goes on with another agent.
     let mut controller = under_way(&world, &before);
     kill(&processes(b, AGENT)[..1]);
-    controller.wait_for("the receiver's agent");
+    controller.wait_for("the receiver (b)'s agent");
     controller.wait_for("testbed built");
     kill(&[controller.id().to_string()]);
     world.expect_as_before(&before, NOTICED);
@@ -148,7 +148,7 @@ fn a_machine_that_is_stuck_or_cut_off_is_noticed_within_two_seconds() {
         let mut controller = under_way(&world, &before);
         fault();
         let begun = Instant::now();
-        controller.wait_for("the receiver's machine is lost");
+        controller.wait_for("the receiver (b)'s machine is lost");
         let took = begun.elapsed();
         assert!(took < LOST, "noticed after {took:?}");
         assert!(controller.finish().0.is_some_and(|code| code != 0));

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use super::*;
 
@@ -41,8 +42,9 @@ fn the_program_arrives_whole_and_goes_with_the_connection() {
 
 #[test]
 fn a_host_that_hangs_is_waited_for_as_long_as_was_said() {
-    // It answers, and then hangs once the program is run there: `$3` is the script.
-    let hangs = "case \"$3\" in *'exec \"$p\"'*) echo here >&2; exec sleep 600;; *) exec \"$@\";; esac";
+    // It answers, and then hangs once the program is run there.
+    let hangs = "IFS= read -r s; case \"$s\" in *'exec \"$p\"'*) echo here >&2; exec sleep 600;; \
+                 *) { printf '%s\\n' \"$s\"; exec cat; } | \"$@\";; esac";
     let words = ["sh", "-c", hangs, "the-host"].map(str::to_owned).to_vec();
     let reached = connected(&Launcher::Words(words), false).unwrap();
     let begun = Instant::now();
@@ -54,10 +56,10 @@ fn a_host_that_hangs_is_waited_for_as_long_as_was_said() {
     let goes_on = "exec sh -c 'exec >&- 2>&-; sleep 600'";
     let words = ["sh", "-c", goes_on].map(str::to_owned).to_vec();
     let mut session =
-        Session::start("the-host", Launcher::Words(words).command("", &[], Path::new("s"))).unwrap();
+        Session::start("the-host", Launcher::Words(words).run("", &[], Path::new("s"))).unwrap();
     let (soon, second) = (Instant::now() + Duration::from_secs(1), Duration::from_secs(1));
     let error = session.line(soon, second, &Interrupt::new().unwrap()).unwrap_err();
-    assert!(error.to_string().contains("cannot reach the-host: it closed its output"), "{error}");
+    assert!(error.to_string().contains("the-host: it closed its output"), "{error}");
 }
 
 #[test]
@@ -172,18 +174,77 @@ fn what_is_in_the_way_is_named_with_its_host() {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         connected(&Launcher::Words(words), false).unwrap_err().to_string()
     };
-    let text = said(&["sh", "-c", "echo 'Host key verification failed.' >&2; exit 255", "x"]);
-    assert!(text.starts_with("cannot reach sh -c") && text.contains("compare the key"), "{text}");
+    let guard = "case $- in *i*) ;; *) return ;; esac";
+    let text = said(&["sh", "-c", "echo 'No such container: c1' >&2; exit 1", "x"]);
+    assert!(text.starts_with("cannot reach sh -c") && text.ends_with(": No such container: c1"), "{text}");
     let text = said(&["sh", "-c", "exit 3", "x"]);
-    assert!(text.contains("exit status: 3"), "{text}");
+    assert!(text.contains(": exit status: 3; ") && text.contains(guard), "{text}");
     let text = said(&["sh", "-c", "echo Welcome; cat", "x"]);
-    assert!(text.contains("answered \"Welcome\": does its shell print something at login?"), "{text}");
-    let text = said(&["sh", "-c", "echo netassay m68k 0 0 no yes no /tmp/x; echo 'connection '; cat", "x"]);
+    assert!(text.contains("answered \"Welcome\", and not") && text.contains(guard), "{text}");
+    let text = said(&["sh", "-c", "echo 'connection '; echo no space >&2; exit 1", "host"]);
+    assert!(text.starts_with("sh -c") && text.ends_with("host: no space"), "{text}");
+    let m68k = "echo 'connection '; echo netassay m68k 0 0 no yes no /tmp/x; echo 'sudo '; cat";
+    let text = said(&["sh", "-c", m68k, "x"]);
     assert!(text.contains("architecture m68k") && text.contains("--agent-binary"), "{text}");
     let text = said(&["/nowhere/kubectl"]);
     assert!(text.contains("cannot start /nowhere/kubectl"), "{text}");
     let text = said(&["sh", "-c", "head -c 100000 /dev/zero | tr '\\0' x; cat", "x"]);
     assert!(text.contains("what has no end"), "{text}");
+}
+
+/// What the first script of a connection answers where programs are first looked for in this
+/// directory.
+fn kept(first: &Path, room: &str) -> Output {
+    let path = format!("{}:{}", first.display(), std::env::var("PATH").unwrap());
+    let words = ["-c", KEEP, "netassay", "0", "drop", "15000ms", room];
+    Command::new("sh").args(words).env("PATH", path).stdin(std::process::Stdio::null()).output().unwrap()
+}
+
+#[test]
+fn sudo_is_bounded_and_quoted_in_one_line() {
+    let programs = tempfile::tempdir().unwrap();
+    let place = |name: &str, text: &str| {
+        let path = programs.path().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    place("id", "echo 1000");
+    for (sudo, is_root, why) in [
+        ("exit 0", "yes", ""),
+        ("sleep 0.1; echo lecture >&2", "yes", ""),
+        (
+            "printf 'sudo: no host a\\nsudo:  a password\\n' >&2; exit 1",
+            "no",
+            "sudo: no host a sudo: a password",
+        ),
+        ("exit 1", "no", "sudo refuses"),
+        // The bound is 5 s, as long as that takes here.
+        ("exec /bin/sleep 3", "no", "sudo did not answer within 5 s"),
+    ] {
+        place("sudo", sudo);
+        if sudo.contains("/bin/sleep") {
+            place("sleep", "exit 0");
+        }
+        let done = kept(programs.path(), "1");
+        let said = String::from_utf8(done.stdout).unwrap();
+        let lines: Vec<&str> = said.lines().collect();
+        let answer = Answer::read(lines[1]).unwrap();
+        assert_eq!((answer.sudo, lines[2]), (is_root == "yes", &*format!("sudo {why}")), "{sudo}: {said}");
+        assert!(done.status.success() && !Path::new(&answer.directory).exists(), "{sudo}");
+    }
+}
+
+#[test]
+fn directories_without_room_are_named() {
+    let done = kept(Path::new("/"), "9999999999999");
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(said.starts_with("no directory takes netassay (9999999999999 KiB): "), "{said}");
+    assert!(
+        said.contains("/tmp has ")
+            && said.ends_with("; make room in one of them, or name another one in TMPDIR\n"),
+        "{said}"
+    );
+    assert_eq!(done.status.code(), Some(1));
 }
 
 #[test]

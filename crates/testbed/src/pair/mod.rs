@@ -101,7 +101,8 @@ impl Hosts {
         let mut crossed = Vec::new();
         for crossing in crossings {
             let (crossing, family) = (crossing.clone().within(mtus), crossing.family);
-            let addresses = BySide::try_of(|side| reachable(chosen[side].of(family), family, side))?;
+            let addresses =
+                BySide::try_of(|side| reachable(chosen[side].of(family), family, self.end(side)))?;
             if crossed.contains(&crossing) {
                 continue;
             }

@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::Interrupt;
-use host::Card;
-use reach::{Binary, Launcher, Ran, Reached, Stay};
+use host::{Card, same_network};
+use reach::{Binary, HostSpec, Launcher, Ran, Reached, Stay};
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
 use testbed::{Checked, Crossing, Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
 
 use crate::cli::{AddressesOf, HostFlags, OneHost};
 use crate::doctor::Examination;
 use crate::exit;
-use crate::failure::{Failure, say};
+use crate::failure::{self, Failure, say};
 use crate::here::PROGRAM;
 use crate::machine;
 use crate::output::print;
@@ -65,6 +65,9 @@ pub(crate) fn reach(
             ));
         }
     }
+    let places = wanted.places.each_ref().into_iter();
+    let used = places.filter(|(side, _)| *side == Side::Transmitter || !is_of_one);
+    failure::machines_are(used.map(|(_, place)| examining(place.as_ref())).collect());
     let binary = Binary::read(flags.agent_binary.as_deref().unwrap_or(Path::new(PROGRAM)))?;
     let launchers: Vec<&Launcher> = wanted
         .places
@@ -275,9 +278,10 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
     let Some(reached) = reach_one(on, interrupt)? else { return Ok(None) };
     if !reached.makes_namespaces() {
         return Err(Failure::Environment(format!(
-            "{}: the login there lacks {}: log in as root, or let it use sudo without a password",
+            "{}: the login there lacks {}{}: log in as root, or let it use sudo without a password",
             reached.launcher(),
-            reached.lacks().unwrap_or("CAP_SYS_ADMIN")
+            reached.lacks().unwrap_or("CAP_SYS_ADMIN"),
+            in_brackets(&reached.no_sudo)
         )));
     }
     let place = HostPlace { lease: reached.lease, by: Some(Arc::new(reached)), interface: None };
@@ -294,6 +298,46 @@ pub(crate) fn examine(flags: &HostFlags, interrupt: &Interrupt) -> Result<Examin
     let crossings = Crossing::all_between(found, hosts.own_addresses);
     let checks = hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt)?;
     Ok(Examination::of_pair(checks, found))
+}
+
+/// Examines another machine, and whether it and this one are a pair over this interface of it.
+/// `None`: no machine is named.
+pub(crate) fn examine_one(
+    on: &OneHost,
+    interface: Option<&str>,
+    interrupt: &Interrupt,
+) -> Result<Option<Examination>, Failure> {
+    let Some(reached) = reach_one(on, interrupt)? else { return Ok(None) };
+    let mut words = vec!["doctor", "--json"];
+    words.extend(interface.iter().flat_map(|name| ["--interface", name]));
+    let Ran { printed, said, .. } = reached.run(&words, TO_END, interrupt)?;
+    let host = reached.launcher().to_string();
+    let mut examination: Examination = serde_json::from_slice(&printed)
+        .map_err(|_| Failure::Environment(format!("{host}: no examination came back; it said: {said}")))?;
+    if !said.is_empty() {
+        say(&format!("{host}: {said}"));
+    }
+    if let Some(interface) = interface {
+        let lease = reached.lease;
+        let here = HostPlace { by: None, interface: None, lease };
+        let there = HostPlace { by: Some(Arc::new(reached)), interface: Some(interface.to_owned()), lease };
+        let places = BySide { transmitter: here, receiver: there };
+        let mut hosts = Hosts { places, own_addresses: false };
+        let checks = hosts.locate(PROGRAM.as_ref(), interrupt).and_then(|found| {
+            let [one, other] = [&found.transmitter, &found.receiver].map(|end| &end.located.addresses);
+            if !one.iter().any(|one| other.iter().any(|other| same_network(*one, *other))) {
+                return Ok(Err("no interface of this machine is in its network".to_owned()));
+            }
+            let crossings = Crossing::all_between(&found, false);
+            hosts.check_pair(&crossings, PROGRAM.as_ref(), interrupt).map(Ok)
+        });
+        let checks = match checks {
+            Err(error) if error.is_interrupt() => return Err(error.into()),
+            checks => checks.unwrap_or_else(|error| Err(error.to_string())),
+        };
+        examination.add_pair(checks, &format!("{host}:{interface}"));
+    }
+    Ok(Some(examination))
 }
 
 /// Runs a command of netassay's on another machine, and prints what it says there. `None`: no
@@ -366,10 +410,33 @@ fn words(place: &HostPlace, located: &host::Located, own: bool) -> String {
         (false, true) => "no address".to_owned(),
         (false, false) => addresses.join(", "),
     };
-    let without = |what: &str| format!("; without {what}, so that nothing can be changed there");
+    let no_sudo = place.by.as_ref().map(|reached| in_brackets(&reached.no_sudo)).unwrap_or_default();
+    let without = |what: &str| format!("; without {what}, so that nothing can be changed there{no_sudo}");
     let privileges = place.lacks().map(without).unwrap_or_default();
     let sent = sent(place);
     format!("{place}, interface {} (MTU {}, {addresses}){privileges}{sent}", located.interface, located.mtu)
+}
+
+/// The command that examines a machine, where this one has one.
+fn examining(place: Option<&HostSpec>) -> String {
+    let interface = place.and_then(|place| place.interface.as_deref());
+    let mut words = vec!["netassay".to_owned(), "doctor".to_owned()];
+    match place.and_then(|place| place.launcher.as_ref()) {
+        Some(host @ Launcher::Ssh { config, .. }) => {
+            let host = interface.map_or_else(|| host.to_string(), |interface| format!("{host}:{interface}"));
+            words.extend(["--host".to_owned(), host]);
+            let config = config.iter().map(|path| path.display().to_string());
+            words.extend(config.flat_map(|path| ["--ssh-config".to_owned(), path]));
+        }
+        _ => words.extend(interface.into_iter().flat_map(|name| ["--interface", name]).map(str::to_owned)),
+    }
+    let command = text::command(words.iter().map(String::as_str));
+    let is_there = matches!(place, Some(HostSpec { launcher: Some(Launcher::Words(_)), .. }));
+    format!("`{command}`{}", if is_there { " there" } else { "" })
+}
+
+fn in_brackets(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!(" ({words})") }
 }
 
 fn in_namespaces(place: &HostPlace) -> String {
