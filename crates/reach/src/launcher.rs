@@ -1,6 +1,7 @@
 //! How a command is run on a host.
 
 use std::fmt;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -61,7 +62,7 @@ impl Launcher {
     /// socket of the shared connection.
     pub(crate) fn run(&self, script: &str, arguments: &[&str], control: &Path) -> Start {
         let shell = ["/bin/sh", "-c", READ_SCRIPT, "netassay"];
-        let command = match self {
+        let mut command = match self {
             Self::Ssh { destination, config } => {
                 let mut command = Command::new("ssh");
                 if let Some(config) = config {
@@ -84,6 +85,8 @@ impl Launcher {
                 command
             }
         };
+        // A signal to the process group of netassay leaves it the connection, to undo in order.
+        command.process_group(0);
         Start { command, first_line: line_of(script, arguments) }
     }
 }
