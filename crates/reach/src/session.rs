@@ -16,7 +16,8 @@ pub(crate) fn strange(host: &str, got: &str) -> Error {
     Error::Strange { host: host.to_owned(), got: text::reason(got), hint: "" }
 }
 
-/// One script that runs on a host.
+/// One script that runs on a host, until this is dropped.
+#[derive(Debug)]
 pub(crate) struct Session {
     host: String,
     pub(crate) process: Child,
@@ -56,7 +57,6 @@ impl Session {
         self.is_at_login = true;
         let line = self.line(deadline, patience, interrupt)?;
         let Some(rest) = line.strip_prefix(word) else {
-            self.end();
             return Err(Error::Strange { host: self.host.clone(), got: text::reason(&line), hint: GUARD });
         };
         self.is_at_login = false;
@@ -147,6 +147,13 @@ impl Session {
     pub(crate) fn end(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+impl Drop for Session {
+    /// Whatever the host answered, its `ssh` does not go on.
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
