@@ -11,7 +11,7 @@ use super::world::World;
 /// the exit code, and parts of what is said. The home of the login is `/tmp`.
 const CASES: &str = r"
 csh | /bin/tcsh | : | : | 0 | ok    ipv4
-csh with a startup file | /bin/tcsh | echo 'if (! $?prompt) exit; echo Welcome' > /tmp/.cshrc | : | 0 | ok    ipv4
+csh with a startup file | /bin/tcsh | printf 'if (! $?prompt) exit\necho Welcome\n' > /tmp/.cshrc | : | 0 | ok    ipv4
 csh that prints | /bin/tcsh | echo 'echo Welcome' > /tmp/.cshrc | : | 3 | a-plain answered 'Welcome' + if (! $?prompt) exit
 bash | /bin/bash | echo 'case $- in *i*) ;; *) return ;; esac; echo Welcome; read x' > /tmp/.bashrc | : | 0 | ok    ipv4
 a shell that prints | /bin/bash | echo 'echo Welcome' > /tmp/.bashrc | : | 3 | a-plain answered 'Welcome' + ~/.bashrc + case $- in *i*) ;; *) return ;; esac
