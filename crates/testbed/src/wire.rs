@@ -66,6 +66,9 @@ impl Hosts {
         for (side, place) in self.places.each_mut() {
             place.interface = Some(found[side].located.interface.clone());
         }
+        // Network namespaces of one machine may be its two ends.
+        let [one, other] = [&found.transmitter, &found.receiver].map(|one| &one.environment.kernel.boot_id);
+        self.places.receiver.shares_machine = one.is_some() && one == other;
         Ok(found)
     }
 
@@ -385,7 +388,12 @@ mod tests {
                 };
                 let found =
                     BySide::of(|_| Found { located: located.clone(), environment: environment.clone() });
-                let places = BySide::of(|_| HostPlace { by: None, interface: None, lease: Duration::ZERO });
+                let places = BySide::of(|_| HostPlace {
+                    by: None,
+                    interface: None,
+                    lease: Duration::ZERO,
+                    shares_machine: false,
+                });
                 let state = BootState { underlay_family, ..scenario.into() };
                 let checked = Hosts { places, own_addresses }.check_addresses(&found, &state, family);
                 checked.err().map(|error| error.to_string()).unwrap_or_default()

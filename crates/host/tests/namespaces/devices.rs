@@ -385,7 +385,7 @@ pub(crate) fn of_one_process(stage: &mut Stage) {
     ip(&["link", "add", "first", "type", "bridge"]);
     left_by_a_kill(directory.path(), "first", |journal| set_mtu(journal, "first", 1400));
     let patience = std::time::Duration::ZERO;
-    assert_eq!(restore_of(&undo, &Machine::system(), Process::this(), patience).unwrap(), []);
+    assert_eq!(restore_of(&undo, &Machine::system(), (Process::this(), 0), patience).unwrap(), []);
     assert_eq!(Links::open().unwrap().find("first").unwrap().mtu, 1400);
 }
 
@@ -397,5 +397,5 @@ fn left_by_a_kill(directory: &Path, name: &str, act: impl FnOnce(&mut Journal)) 
     });
     waitpid(child, None).unwrap();
     let _ = kill(child, None);
-    assert!(std::fs::read_dir(directory.join("undo")).unwrap().count() > 1, "a journal of {name}");
+    assert!(std::fs::read_dir(directory.join("undo")).unwrap().count() > 2, "a journal of {name}");
 }

@@ -61,7 +61,12 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     }
     let interrupt = signals::interrupt()?;
     let by = reach_one(&flags.on, &interrupt)?.map(Arc::new);
-    let place = HostPlace { by, interface: Some(roles.traffic.clone()), lease: agent::Launch::LEASE };
+    let place = HostPlace {
+        by,
+        interface: Some(roles.traffic.clone()),
+        lease: agent::Launch::LEASE,
+        shares_machine: false,
+    };
     if !flags.dry_run && !place.is_root() {
         return Err(Failure::Environment(not_root(&place)));
     }
