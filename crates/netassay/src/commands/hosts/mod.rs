@@ -231,6 +231,7 @@ impl ReachedHosts {
             return format!("\nOn the transmitter ({place}) would be changed:\n  nothing\n");
         };
         let conditions = &study.plan().conditions;
+        let both = found.each_ref().map(|_, one| &one.located);
         let mut text = String::new();
         for (side, place) in self.hosts.places.each_ref() {
             let (Found { located, .. }, Some(now)) = (&found[side], found[side].about()) else { continue };
@@ -247,7 +248,7 @@ impl ReachedHosts {
                         && conditions.iter().filter(of_it).any(|one| crosses(one) == *family)
                 };
                 let own: Vec<Family> = Family::ALL.into_iter().filter(is_own).collect();
-                all.extend(Intended::on(side, (located, now), &wanted, (&own, scenario)));
+                all.extend(Intended::on(side, (&both, now), &wanted, (&own, scenario)));
             }
             if let Some(cards) = &self.cards {
                 all.push(Intended::driver(&cards[side]));
@@ -263,8 +264,8 @@ impl ReachedHosts {
             if all.is_empty() {
                 text += "  nothing\n";
             }
-            for Intended { change, undo } in all {
-                text += &format!("  {change}\n    undo by hand: {undo}\n");
+            for line in Intended::lines(&all) {
+                text += &format!("  {line}\n");
             }
             if located.carries {
                 text += &format!(
