@@ -17,7 +17,7 @@ use crate::bounded::Bounded;
 use crate::controller::{Line, Requests};
 use crate::envelope::{Deadline, NO_REQUEST};
 use crate::frame::{LineReader, decode};
-use crate::launch::{Isolation, Launch};
+use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::output;
 use crate::refusal::Refusal;
