@@ -27,9 +27,9 @@ one that hands over to another | /bin/bash | echo 'exec sh' > /tmp/.bashrc | : |
 no shell | /usr/sbin/nologin | : | : | 3 | a-plain answered 'This account is currently not available.'
 slow sudo | /bin/sh | printf '#!/bin/sh\nsleep 40\n' > /usr/local/bin/sudo | rm /usr/local/bin/sudo | 0 | without root, so that nothing can be changed there (sudo did not answer within 5 s)
 sudo that refuses | /bin/sh | printf '#!/bin/sh\necho sudo: no host a >&2; echo sudo: a password is required >&2; exit 1\n' > /usr/local/bin/sudo | rm /usr/local/bin/sudo | 0 | changed there (sudo: no host a sudo: a password is required)
-a full directory | /bin/sh | mount -t tmpfs -o size=64k,mode=1777 tmpfs /tmp | umount -l /tmp | 0 | ok    ipv4
-a directory without programs | /bin/sh | mount -t tmpfs -o noexec,mode=1777 tmpfs /tmp | umount -l /tmp | 0 | ok    ipv4
-full directories | /bin/sh | for d in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o size=64k,mode=1777 tmpfs $d; done | umount -l /tmp /var/tmp /dev/shm | 3 | a-plain: no directory takes netassay + /tmp has 64 KiB free + /dev/shm has + make room in one of them
+a full directory | /bin/sh | mount -o remount,size=64k /tmp | mount -o remount,size=50% /tmp | 0 | ok    ipv4
+a directory without programs | /bin/sh | mount -o remount,noexec /tmp | mount -o remount,exec /tmp | 0 | ok    ipv4
+full directories | /bin/sh | for d in /tmp /var/tmp /dev/shm; do mount -o remount,size=64k $d; done | for d in /tmp /var/tmp /dev/shm; do mount -o remount,size=50% $d; done | 3 | a-plain: no directory takes netassay + /tmp has + KiB free; /var/tmp has + /dev/shm has + make room in one of them
 ";
 
 /// ssh has 10 s for a connection, the login 20 s.
