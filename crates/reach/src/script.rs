@@ -19,8 +19,8 @@
 /// so that nothing more arrives in it.
 ///
 /// It answers `connection` with the addresses of the connection as ssh tells them, at once; then
-/// `netassay ARCHITECTURE USER-ID CAPABILITIES HAS PACKED SUDO DIRECTORY`, and `sudo` with why there
-/// is none for a login that is not root.
+/// `netassay ARCHITECTURE USER-ID CAPABILITIES HAS PACKED SUDO DIRECTORY`, and `sudo` with why
+/// there is none for a login that is not root.
 pub(crate) const KEEP: &str = r#"
 printf 'connection %s\n' "$SSH_CONNECTION"
 umask 077

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::common::{skip, stderr, stdout};
 use super::world::World;
 
-/// A case a line: its name, the login's shell, a script that makes it at `a` and one that undoes it,
-/// the exit code, and parts of what is said. The home of the login is `/tmp`.
+/// A case a line: its name, the login's shell, a script that makes it at `a` and one that undoes
+/// it, the exit code, and parts of what is said. The home of the login is `/tmp`.
 const CASES: &str = r"
 csh | /bin/tcsh | : | : | 0 | ok    ipv4
 csh with a startup file | /bin/tcsh | printf 'if (! $?prompt) exit\necho Welcome\n' > /tmp/.cshrc | : | 0 | ok    ipv4
