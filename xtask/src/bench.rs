@@ -4,8 +4,8 @@ use crate::Result;
 use crate::program::{run as program, succeeded};
 use crate::session::Session;
 
-/// `cargo xtask bench [NAME] [OPTION…]`: builds netassay as users have it, but with symbols, and the
-/// bench beside it, and passes everything on. The results are on standard output.
+/// `cargo xtask bench [NAME] [OPTION…]`: builds netassay as users have it, but with symbols, and
+/// the bench beside it, and passes everything on. The results are on standard output.
 pub(crate) fn run(session: &mut Session, arguments: &[String]) -> Result {
     for package in ["netassay", "netassay-bench"] {
         let mut build = session.cargo(&["build", "--release", "--package", package]);

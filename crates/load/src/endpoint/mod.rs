@@ -95,8 +95,8 @@ impl Endpoint {
 
     /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks and
     /// takes the answers of a receiver that has started, as often as he likes. `asleep`: reads
-    /// sleep until a packet wakes them; if not, they never sleep. `describe` is called by the thread
-    /// that asks.
+    /// sleep until a packet wakes them; if not, they never sleep. `describe` is called by the
+    /// thread that asks.
     ///
     /// # Errors
     /// Traffic of which not each message is answered before the next

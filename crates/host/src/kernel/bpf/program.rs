@@ -64,11 +64,12 @@ pub fn load_return(program: Program, value: i32) -> io::Result<OwnedFd> {
     Ok(load(program, &[Instruction(0xb7, 0, 0, value), Instruction(0x95, 0, 0, 0)])?)
 }
 
-/// The number of the calling thread in the initial PID namespace, which programs see. `gettid` tells
-/// that of the thread's own namespace: in a container, another one.
+/// The number of the calling thread in the initial PID namespace, which programs see. `gettid`
+/// tells that of the thread's own namespace: in a container, another one.
 ///
 /// # Errors
-/// The kernel's error: `EPERM` without the privilege, `EINVAL` or 524 (`ENOTSUPP`) before Linux 5.10.
+/// The kernel's error: `EPERM` without the privilege, `EINVAL` or 524 (`ENOTSUPP`) before Linux
+/// 5.10.
 pub fn current_thread() -> io::Result<u32> {
     // call bpf_get_current_pid_tgid; exit. The thread is the lower half of the result.
     let program = load(Program::RawTracepoint, &[Instruction(0x85, 0, 0, 14), Instruction(0x95, 0, 0, 0)])?;
