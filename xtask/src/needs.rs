@@ -46,8 +46,10 @@ const ALL: &[Need] = &[
 
 /// Programs that cargo installs, and how: of the gate, and also of `--all`. cargo-deny has its
 /// advisories in another place in each version, and runs for a second however it was compiled.
-const CARGO: [(&str, &str); 2] =
-    [("cargo-nextest", "cargo-nextest"), ("cargo-deny", "--debug cargo-deny@0.20.2")];
+const CARGO: [(&str, &str); 2] = [
+    ("cargo-nextest", "cargo-nextest"),
+    ("cargo-deny", "--debug --config profile.dev.debug=false cargo-deny@0.20.2"),
+];
 
 /// Installs what is missing if root calls it, and says otherwise how. With `CI=true` nothing may
 /// stay missing.
