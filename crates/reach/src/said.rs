@@ -110,9 +110,7 @@ mod tests {
     fn endless_words_are_read_slowly_and_not_at_all_once_nobody_asks() {
         let (reader, mut writer) = io::pipe().unwrap();
         let said = Said::read(reader).unwrap();
-        let writer = std::thread::spawn(move || {
-            (0u128..).find(|_| writer.write_all(&[b'x'; 4096]).is_err())
-        });
+        let writer = std::thread::spawn(move || (0u128..).find(|_| writer.write_all(&[b'x'; 4096]).is_err()));
         let begun = std::time::Instant::now();
         std::thread::sleep(Duration::from_millis(300));
         drop(said);

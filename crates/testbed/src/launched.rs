@@ -491,7 +491,9 @@ mod tests {
         let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
         let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
         let silent = format!("printf '%s' '{hello}'; exec sleep 600");
-        let refuses = format!("printf '%s' '{hello}'; echo '2 {{\"failed\":{{\"why\":\"no\"}}}}'; yes '' & exec sleep 600");
+        let refuses = format!(
+            "printf '%s' '{hello}'; echo '2 {{\"failed\":{{\"why\":\"no\"}}}}'; yes '' & exec sleep 600"
+        );
         let place = HostPlace { by: None, interface: None, lease: Duration::from_secs(15) };
         for (case, script, is_greeted) in [
             ("nonsense", "echo nonsense; exec sleep 600", Some(false)),
