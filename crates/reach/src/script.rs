@@ -34,10 +34,10 @@ trap 'exit 1' HUP INT TERM PIPE
 sweep() {
   for d in "$1"/netassay.????????.??????*; do
     [ -d "$d" ] && [ ! -L "$d" ] && [ -O "$d" ] || continue
-    ls -A "$d" | grep -Eqv '^(lock|netassay|(try|part)\.[[:alnum:]]{6}|[0-9a-f]{64})$'; [ $? = 1 ] || continue
+    ls -A "$d" 2>/dev/null | grep -Eqv '^(lock|netassay|(try|part)\.[[:alnum:]]{6}|[0-9a-f]{64})$'; [ $? = 1 ] || continue
     case $d in
       "$1/netassay.$b."*) (exec 9<>"$d/lock" && flock -n 9 && away "$d") 2>/dev/null ;;
-      *) [ -e "$d/lock" ] && [ -n "$(find "$d" -prune -mtime +30)" ] && away "$d" ;;
+      *) [ -e "$d/lock" ] && [ -n "$(find "$d" -prune -mtime +30 2>/dev/null)" ] && away "$d" ;;
     esac
   done
 }
