@@ -55,7 +55,9 @@ impl Campaign<'_> {
         if session.plan.how_of_boots() == Some(BootKind::Reboot)
             && let Some((side, other)) = session.machines.not_restarted(number, &environment)
         {
-            return Err(Error::NotRestarted { boot: number, side, other });
+            let host =
+                environment.machines.as_ref().map_or_else(|| side.to_string(), |all| all[side].host.clone());
+            return Err(Error::NotRestarted { boot: number, side, host, other });
         }
         session.machines.note(number, &environment);
         session.progress.built(state);

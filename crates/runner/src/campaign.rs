@@ -91,13 +91,15 @@ pub enum Error {
     },
     /// A boot with machines that should have restarted has the boot id of another.
     #[error(
-        "boot {boot}: the {side} did not restart: its boot id is that of boot {other}. Look at its console; `--resume` goes on"
+        "boot {boot}: the {side} ({host}) did not restart: its boot id is that of boot {other}. Look at its console; `--resume` goes on"
     )]
     NotRestarted {
         /// The boot of the study.
         boot: u32,
         /// Whose machine.
         side: study::Side,
+        /// The machine, as the user named it.
+        host: String,
         /// The boot of the study that has this boot id.
         other: u32,
     },
