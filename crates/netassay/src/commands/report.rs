@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use store::{Store, StoredStudy};
 
 use crate::cli::{Report, ReportFormat};
-use crate::commands::figure;
 use crate::commands::stored::{load_from, open_read_only};
 use crate::failure::{Failure, say};
 use crate::output::{json as json_text, named, print};
@@ -25,21 +24,11 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
     };
     let stored: Vec<StoredStudy> =
         words.into_iter().map(|word| load_from(&store, word)).collect::<Result<_, _>>()?;
-    let ending = match &flags.figure {
-        Some(name) => format!("-{}.svg", chart::Id::new(name)),
-        None => format!(".{}", flags.format.ending()),
-    };
     let (path, may_replace) = match &flags.output {
         Some(path) => (path.clone(), MayReplace::NamedByUser),
-        None => (beside(&flags.database.db, &stored, &ending), MayReplace::OwnFile),
+        None => (beside(&flags.database.db, &stored, flags.format.ending()), MayReplace::OwnFile),
     };
-    let text = match &flags.figure {
-        Some(name) => {
-            let draw = figure::written_to(&path)?;
-            draw(figure::find(&page::figures::sections(&found(&store, stored)?), name)?)
-        }
-        None => render(&store, stored, flags.format)?,
-    };
+    let text = render(&store, stored, flags.format)?;
     if path.as_os_str() == "-" {
         return print(&text);
     }
@@ -52,7 +41,7 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
 pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, Failure> {
     let store = open_read_only(db)?;
     let stored = vec![store.load(study)?];
-    let path = beside(db, &stored, ".html");
+    let path = beside(db, &stored, ReportFormat::Html.ending());
     write(&path, &render(&store, stored, ReportFormat::Html)?, MayReplace::OwnFile)?;
     Ok(path)
 }
@@ -60,7 +49,7 @@ pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, 
 /// The file for these studies in the directory of the database.
 fn beside(db: &Path, stored: &[StoredStudy], ending: &str) -> PathBuf {
     let stem = file_stem(stored.iter().map(|study| (study.row.name.as_str(), study.row.id.0)));
-    db.with_file_name(format!("{stem}{ending}"))
+    db.with_file_name(format!("{stem}.{ending}"))
 }
 
 /// What the studies found.
