@@ -19,7 +19,6 @@ mod measure;
 mod path;
 mod plane;
 mod plots;
-mod print;
 mod quantity;
 mod table;
 mod thin;

@@ -30,12 +30,7 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
         written::write(path, &write(&chart), MayReplace::NamedByUser)?;
         say(&format!("wrote the chart to {}", named(path)));
     }
-    output::show(&found, &flags.stored.output, flags.tables.wide, |found, layout| {
-        let plot = |series: &report::Series, columns| {
-            figures::plot(found, series).map_or_else(String::new, |plot| plot.text(columns))
-        };
-        found.text(layout, plot)
-    })
+    output::show(&found, &flags.stored.output, flags.tables.wide, report::History::text)
 }
 
 fn found(flags: &History, request: &ComparisonRequest) -> Result<report::History, Failure> {

@@ -29,8 +29,7 @@ pub fn history(found: &report::History) -> Option<Figure> {
 }
 
 /// The plot of a series; none without a point.
-#[must_use]
-pub fn plot(found: &report::History, series: &Series) -> Option<History> {
+fn plot(found: &report::History, series: &Series) -> Option<History> {
     let (name, unit) = series.quantity();
     let points = series.points().enumerate().map(|(place, (label, mean, interval))| {
         let estimate = Finite::new(mean)?;

@@ -1,4 +1,4 @@
-//! A history for people: what is said first, then tables and plots.
+//! A history for people: what is said first, then tables.
 
 use super::changed::ends;
 use super::member::{Member, studies};
@@ -13,9 +13,9 @@ use crate::words::table::Table;
 const TOLD: usize = 3;
 
 impl History {
-    /// The history for people. `plot` draws a series in so many columns.
+    /// The history for people.
     #[must_use]
-    pub fn text(&self, layout: Layout, plot: impl Fn(&Series, usize) -> String) -> String {
+    pub fn text(&self, layout: Layout) -> String {
         let mut text = self.head();
         if self.series.len() > 1 {
             text.push_str(&format!("\n{}", self.summary(layout)));
@@ -25,7 +25,6 @@ impl History {
             text.push_str(&format!("\n{}\n", series.title()));
             text.extend(series.sentences().iter().map(|sentence| format!("  {sentence}.\n")));
             text.push_str(&format!("\n{}", self.table(series, layout)));
-            text.push_str(&format!("\n{}", plot(series, layout.columns())));
         }
         let hidden = self.series.len() - self.series.iter().filter(is_shown).count();
         if hidden > 0 {
