@@ -54,7 +54,6 @@ pub const COLOURS: &[Colour] = &[
 const RULES: &str = "
 .chart text{font:12px system-ui,Segoe UI,Roboto,DejaVu Sans,Arial,sans-serif;fill:@ink;stroke:@paper;stroke-width:3;paint-order:stroke}
 .chart .muted{fill:@muted}
-.chart .flat{stroke:none}
 .chart .mid{text-anchor:middle}
 .chart .end{text-anchor:end}
 .chart .grid{stroke:@grid;fill:none}
