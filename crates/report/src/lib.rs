@@ -24,7 +24,7 @@ pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use render::between::BetweenStudies;
 pub use render::both_ways::{BothWays, Outcome as Agreed};
-pub use render::classic::{Classic, ClassicGroup};
+pub use render::classic::Classic;
 pub use render::comparison::Comparisons;
 pub use render::credit::{Credit, Credits, EffectView, Interplay, Pair, Part, Whole};
 pub use render::environment::{environments, first_environment, hosts_that_differ, machines};

@@ -134,7 +134,6 @@ fn a_thousand_runs_in_128_conditions_have_less_than_a_megabyte() {
         "else the baselines and both ends. The tables of conditions have all.",
         "only those are drawn whose interaction is proven",
         "at most 3 counters of a workload are drawn",
-        "Of the first 6 of 12 comparisons the first table is here; netassay compare 1 --classic prints all.",
         "more rows have a note like these",
     ] {
         assert_eq!(html.matches(left_out).count(), 1, "{left_out}");

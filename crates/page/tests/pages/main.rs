@@ -127,7 +127,6 @@ fn the_order_is_answer_advice_conditions_figures_environment_method() {
             "environment",
             "left-out",
             "method",
-            "classic",
             "data"
         ]
     );
