@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use crate::cli::{Doctor, Format, Formatted};
+use crate::cli::{Doctor, Format};
 use crate::commands::hosts;
 use crate::doctor::Examination;
 use crate::exit;
@@ -12,22 +12,21 @@ use crate::output;
 use crate::signals;
 
 pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
-    let json = flags.json || flags.output.format == Format::Json;
+    let json = flags.output.format == Format::Json;
     let interrupt = signals::interrupt()?;
     let examination = if flags.hosts.names_any() {
         hosts::examine(&flags.hosts, &interrupt)?
     } else {
         let interface = on_interface(flags)?;
         let mut words = vec!["doctor"];
-        words.extend(json.then_some("--json"));
+        words.extend(json.then_some(["--format", "json"]).into_iter().flatten());
         words.extend(interface.iter().flat_map(|name| ["--interface", name.as_str()]));
         if let Some(code) = hosts::elsewhere(&flags.hosts.one(flags.host.as_ref()), &words)? {
             return Ok(code);
         }
         Examination::make(interface.as_deref(), &interrupt)?
     };
-    let format = if json { Format::Json } else { Format::Text };
-    output::show(&examination, &Formatted { format }, false, Examination::text)?;
+    output::show(&examination, &flags.output, false, Examination::text)?;
     let code = if examination.can_measure() { exit::OK } else { exit::ENVIRONMENT };
     Ok(ExitCode::from(code))
 }
