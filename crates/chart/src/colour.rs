@@ -123,12 +123,6 @@ pub(crate) fn cool_class(step: usize) -> String {
 /// The style sheet of a page with figures: follows the system's theme, or `data-theme` (`light`,
 /// `dark`) of the root element; prints light.
 #[must_use]
-pub fn stylesheet() -> Markup {
-    sheet(rules_of_pages())
-}
-
-/// The rules of [`stylesheet`] without their element.
-#[must_use]
 pub fn rules_of_pages() -> Code {
     let variables = |theme| {
         COLOURS.iter().fold(String::new(), |mut out, colour| {

@@ -26,7 +26,7 @@ mod tips;
 
 pub use area::Area;
 pub use axis::{Axis, Scale, Tick};
-pub use colour::{COLOURS, Colour, SERIES, Theme, rules_of_pages, stylesheet};
+pub use colour::{COLOURS, Colour, SERIES, Theme, rules_of_pages};
 pub use drawing::{Drawing, Label};
 pub use figure::{Figure, NARROW, NARROWEST, Panel, Plot, WIDE};
 pub use finite::{Finite, Interval};

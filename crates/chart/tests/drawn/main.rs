@@ -3,7 +3,6 @@
 mod check;
 mod colours;
 mod faults;
-#[path = "../../examples/gallery/figures/mod.rs"]
 mod figures;
 mod labels;
 mod many;
