@@ -2,8 +2,8 @@
 
 use netassay_chart::{
     Arrow, Bar, Bars, Boot, Bucket, Burning, Condition, Cost, Curve, Curves, Dots, Effect, Figure, Finite,
-    Flame, Flow, Forest, Group, Histogram, History, Id, Interval, Lanes, Level, Panel,
-    Passage, Plot, Point, Quantity, Run, Scale, Series, Stage, Start, Timeline,
+    Flame, Flow, Forest, Group, Histogram, History, Id, Interval, Lanes, Level, Panel, Passage, Plot, Point,
+    Quantity, Run, Scale, Series, Stage, Start, Timeline,
 };
 
 /// Names and values that are handed out again and again.

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use store::{Store, StoredStudy};
 
 use crate::cli::{Report, ReportFormat};
-use crate::commands::stored::{load_from, open_read_only};
+use crate::commands::stored::load_from;
 use crate::failure::{Failure, say};
 use crate::output::{json as json_text, named, print};
 use crate::written::{MayReplace, write};
 
 pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
-    let store = open_read_only(&flags.database.db)?;
+    let store = Store::open_read_only(&flags.database.db)?;
     let words: Vec<Option<&str>> = match &flags.studies[..] {
         [] => vec![None],
         words => words.iter().map(|word| Some(word.as_str())).collect(),
@@ -39,7 +39,7 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
 
 /// Writes the report of one study beside its database; where it is.
 pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, Failure> {
-    let store = open_read_only(db)?;
+    let store = Store::open_read_only(db)?;
     let stored = vec![store.load(study)?];
     let path = beside(db, &stored, ReportFormat::Html.ending());
     write(&path, &render(&store, stored, ReportFormat::Html)?, MayReplace::OwnFile)?;

@@ -2,7 +2,7 @@
 //! of work of both sides.
 
 use chart::{Bars, Effect, Figure, Finite, Forest, Interval, Panel, Plot};
-use report::{Credit, Part, listed, metric_name, percent};
+use report::{Credit, Part, capital, listed, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
@@ -11,7 +11,7 @@ use super::ids::Ids;
 use super::interactions;
 use super::measure::Measure;
 use super::view::View;
-use super::words::{capital, paragraph};
+use super::words::paragraph;
 use crate::section::Section;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {

@@ -1,13 +1,13 @@
 //! What pairs of offloads do together.
 
 use chart::{Effect, Figure, Forest, Panel};
-use report::{Credit, EffectView, metric_name, percent};
+use report::{Credit, EffectView, capital, metric_name, percent};
 
 use super::change::{percentage, place, proven};
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::View;
-use super::words::{capital, paragraph};
+use super::words::paragraph;
 
 /// A sentence names at most so many pairs.
 const NAMED: usize = 3;
@@ -71,8 +71,7 @@ fn forest(credit: &Credit) -> Option<Forest> {
 
 /// The proven pairs, the largest first.
 fn words(credit: &Credit) -> String {
-    let mut sure: Vec<&EffectView> =
-        pairs(credit).filter(|one| credit.is_proven(&one.effect)).collect();
+    let mut sure: Vec<&EffectView> = pairs(credit).filter(|one| credit.is_proven(&one.effect)).collect();
     sure.sort_by(|one, other| other.effect.value.abs().total_cmp(&one.effect.value.abs()));
     let of = pairs(credit).count();
     if sure.is_empty() {

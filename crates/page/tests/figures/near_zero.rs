@@ -55,12 +55,7 @@ fn differences_from_zero_are_in_the_metrics_unit() {
 fn without_any_interval_there_is_no_axis() {
     let lost = |_: &Condition, noise: f64| 3.0 * noise;
     let figure = effects(1, FAMILY, lost);
-    assert_snapshot!(format!(
-        "{}\n{}\n\n{}\n",
-        figure.title,
-        figure.description,
-        labels(&figure).join("\n")
-    ));
+    assert_snapshot!(format!("{}\n{}\n\n{}\n", figure.title, figure.description, labels(&figure).join("\n")));
 }
 
 /// The baseline's mean may be zero, so that only ratios are left, and there is none of zero.

@@ -1,6 +1,6 @@
 //! Pages stay small.
 
-use netassay_page::{Data, Page, Study, figures};
+use netassay_page::{Packed, Page, Study, figures};
 use record::{Evidence, Limit, Threads};
 use store::StoredStudy;
 use study::metric::{METRICS, Needs};
@@ -99,7 +99,7 @@ fn sizes(stored: &StoredStudy) -> (String, Vec<(String, usize)>) {
     let page = Page {
         studies: &studies,
         figures: figures::sections(&studies),
-        data: vec![Data::of(stored)],
+        data: vec![Packed::of(stored).compressed()],
         advice: netassay_page::advice(&advice),
     };
     let html = page.html().to_string();

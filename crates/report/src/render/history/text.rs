@@ -2,11 +2,12 @@
 
 use super::changed::ends;
 use super::member::{Member, studies};
-use super::{History, Series, shortened};
+use super::{History, Series};
 use crate::data::differences::Difference;
 use crate::render::summary::tone_of;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, percent, plain};
+use crate::words::phrases::first_of;
 use crate::words::table::Table;
 
 /// So many differences between environments are told where the page is not wide.
@@ -143,9 +144,8 @@ impl History {
             let said =
                 |one: &Difference| format!("{} ({} → {})", one.what, value(&one.baseline), value(&one.study));
             let all: Vec<String> = member.differs.iter().map(said).collect();
-            let names: Vec<&str> = all.iter().map(String::as_str).collect();
-            let most = if layout.wide { names.len() } else { TOLD };
-            text.push_str(&format!("  {}: {}\n", member.label, shortened(&names, most)));
+            let most = if layout.wide { all.len() } else { TOLD };
+            text.push_str(&format!("  {}: {}\n", member.label, first_of(&all, most)));
         }
     }
 }
