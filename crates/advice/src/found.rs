@@ -9,7 +9,6 @@ use crate::checks::{Checked, Checks};
 use crate::goal::Goal;
 use crate::recommendation::Recommendation;
 use crate::request::Request;
-use crate::shared::Study;
 use crate::under::Under;
 
 /// Advice drawn from one study.
@@ -45,11 +44,6 @@ pub struct StudyAdvice {
 
 impl StudyAdvice {
     pub(crate) fn of(stored: &StoredStudy, switches: Switches, goals: &[Goal], request: &Request) -> Self {
-        let study = Study {
-            exact: switches.exact,
-            level: switches.level,
-            seconds_per_boot: switches.seconds_per_boot,
-        };
         let tried = |(_, context): &(usize, &Context)| !context.effects.is_empty();
         let under = |context: &Context| Under {
             scenario: context.scenario,
@@ -61,7 +55,7 @@ impl StudyAdvice {
             flags: context.flags.clone(),
             recommendations: goals
                 .iter()
-                .map(|goal| (*goal, Recommendation::all(context, *goal, &study, request)))
+                .map(|goal| (*goal, Recommendation::all(context, *goal, &switches, request)))
                 .collect(),
         };
         let contexts: Vec<(usize, &Context)> = switches.contexts.iter().enumerate().filter(tried).collect();

@@ -18,7 +18,7 @@ words::vocabulary! {
 impl Goal {
     /// The metrics that decide on a switch, by their keys. `exact`: instructions were counted.
     pub(crate) fn metrics(self, kind: Kind, exact: bool, effect: &Effect) -> Vec<String> {
-        let of_side = |side: Side| format!("{side}.service_demand_{}", unit_of_work(kind));
+        let of_side = |side: Side| format!("{side}.service_demand_{}", kind.unit_of_work());
         match self {
             Self::Throughput | Self::Latency if exact => Vec::new(),
             Self::Throughput => vec![kind.primary_metric().key.to_owned()],
@@ -41,15 +41,6 @@ impl Goal {
             }
             _ => None,
         }
-    }
-}
-
-/// The unit of work of a kind of traffic in metrics of CPU time.
-pub(crate) fn unit_of_work(kind: Kind) -> &'static str {
-    match kind {
-        _ if kind.is_stream() => "byte",
-        _ if kind.is_rr() => "transaction",
-        _ => "packet",
     }
 }
 

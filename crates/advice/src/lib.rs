@@ -22,7 +22,6 @@ mod request;
 mod row;
 mod said;
 mod script;
-mod shared;
 mod summary;
 mod text;
 mod under;

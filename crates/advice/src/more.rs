@@ -1,10 +1,8 @@
 //! What would settle an open question.
 
-use report::{Change, Context, Outcome};
+use report::{Change, Context, Outcome, Switches};
 use serde::Serialize;
 use stats::planning::Pilot;
-
-use crate::shared::Study;
 
 /// The chance that a difference is then proven, if it exists.
 pub(crate) const POWER: f64 = 0.8;
@@ -32,7 +30,7 @@ impl More {
     /// What would settle whether there is a change of `matters` % in a context of a study. `None`
     /// where more of the same would not: saturated rates, counts that do not repeat, boots that
     /// were enough already, and changes that are proven.
-    pub(crate) fn of(change: &Change, context: &Context, study: &Study, matters: f64) -> Option<Self> {
+    pub(crate) fn of(change: &Change, context: &Context, study: &Switches, matters: f64) -> Option<Self> {
         let boots = context.boots;
         match &change.outcome {
             // Of the whole study nothing is known yet.

@@ -169,12 +169,11 @@ const MANY: u32 = 100;
 /// What would settle an open question; `None` where nothing is to be settled.
 pub(crate) fn more(one: &Recommendation, study: &StudyAdvice) -> Option<String> {
     let more = one.more.as_ref()?;
-    let time = std::time::Duration::try_from_secs_f64(more.seconds).unwrap_or_default();
+    let time = report::duration_of(more.seconds);
     let held = more.set.iter().map(|(name, level)| format!("{name}={level}"));
     let set: Vec<String> = held.chain([format!("boots={}", more.boots)]).collect();
     let set = set.iter().flat_map(|one| ["--set", one]);
     let command = text::command(["netassay", "run", &study.name].into_iter().chain(set));
-    let time = report::duration(time);
     Some(match more.detects {
         Some(size) => {
             let hint = if more.boots > MANY { "; longer runs or a quieter machine need fewer" } else { "" };

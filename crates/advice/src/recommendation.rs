@@ -1,6 +1,6 @@
 //! What is said of one switch for one goal.
 
-use report::{Change, Context, Effect, How};
+use report::{Change, Context, Effect, How, Switches};
 use serde::Serialize;
 use study::Side;
 
@@ -10,7 +10,6 @@ use crate::goal::{Goal, side};
 use crate::judge::{Standing, judge, levels, metrics_of, winner};
 use crate::more::More;
 use crate::request::Request;
-use crate::shared::Study;
 
 /// What is said of one switch for one goal.
 #[derive(Debug, Clone, Serialize)]
@@ -48,7 +47,7 @@ pub struct Recommendation {
 impl Recommendation {
     /// What is said of each switch of a context, those that are proven first, the largest change
     /// first.
-    pub(crate) fn all(context: &Context, goal: Goal, study: &Study, request: &Request) -> Vec<Self> {
+    pub(crate) fn all(context: &Context, goal: Goal, study: &Switches, request: &Request) -> Vec<Self> {
         let mut groups: Vec<Vec<&Effect>> = Vec::new();
         for effect in &context.effects {
             match groups.iter_mut().find(|group| group[0].factors == effect.factors) {
@@ -71,7 +70,7 @@ impl Recommendation {
         });
     }
 
-    fn of(effects: &[&Effect], context: &Context, goal: Goal, study: &Study, request: &Request) -> Self {
+    fn of(effects: &[&Effect], context: &Context, goal: Goal, study: &Switches, request: &Request) -> Self {
         let effects: Vec<Effect> = effects.iter().map(|effect| (*effect).clone()).collect();
         let metrics = metrics_of(goal, context.kind, study.exact, &effects);
         let matters = request.matters.value();

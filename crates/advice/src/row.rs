@@ -5,7 +5,7 @@ use serde::Serialize;
 use study::{Kind, Side, Switch};
 
 use crate::command::Command;
-use crate::goal::{Goal, unit_of_work};
+use crate::goal::Goal;
 use crate::judge::Standing;
 use crate::phrase;
 use crate::recommendation::Recommendation;
@@ -114,7 +114,7 @@ impl Row {
     /// The unit of `change`, with the work that CPU time is of.
     fn unit(&self) -> String {
         match self.goal {
-            Goal::Cpu if self.unit != "%" => format!("{}/{}", self.unit, unit_of_work(self.kind)),
+            Goal::Cpu if self.unit != "%" => format!("{}/{}", self.unit, self.kind.unit_of_work()),
             _ => self.unit.to_owned(),
         }
     }

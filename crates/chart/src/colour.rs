@@ -54,7 +54,6 @@ pub const COLOURS: &[Colour] = &[
 const RULES: &str = "
 .chart text{font:12px system-ui,Segoe UI,Roboto,DejaVu Sans,Arial,sans-serif;fill:@ink;stroke:@paper;stroke-width:3;paint-order:stroke}
 .chart .muted{fill:@muted}
-.chart .flat{stroke:none}
 .chart .mid{text-anchor:middle}
 .chart .end{text-anchor:end}
 .chart .grid{stroke:@grid;fill:none}
@@ -123,12 +122,6 @@ pub(crate) fn cool_class(step: usize) -> String {
 
 /// The style sheet of a page with figures: follows the system's theme, or `data-theme` (`light`,
 /// `dark`) of the root element; prints light.
-#[must_use]
-pub fn stylesheet() -> Markup {
-    sheet(rules_of_pages())
-}
-
-/// The rules of [`stylesheet`] without their element.
 #[must_use]
 pub fn rules_of_pages() -> Code {
     let variables = |theme| {

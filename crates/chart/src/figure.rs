@@ -16,13 +16,6 @@ pub trait Plot {
 
     /// The same data as a table.
     fn table(&self) -> Table;
-
-    /// The same data drawn with characters, in at most so many columns; `None` where only its table
-    /// says it in text.
-    fn plain(&self, columns: usize) -> Option<String> {
-        let _ = columns;
-        None
-    }
 }
 
 /// A figure: what it shows in words, and its drawings.

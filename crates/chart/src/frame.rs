@@ -85,11 +85,6 @@ impl Frame {
         self.left + axis.place(value) * (self.right - self.left)
     }
 
-    /// Whether names and values are beside the rows: nothing is written between two rows then.
-    pub(crate) fn names_are_beside(&self) -> bool {
-        self.names.is_some()
-    }
-
     /// The left and the right end of the plots.
     pub(crate) fn across(&self) -> (f64, f64) {
         (self.left, self.right)

@@ -58,11 +58,6 @@ impl Quantity {
         if value.value() > 0.0 && !plain.starts_with('+') { format!("+{plain}") } else { plain }
     }
 
-    /// A difference, with its sign and unit.
-    pub(crate) fn difference(&self, value: Finite) -> String {
-        self.with_unit(self.signed(value))
-    }
-
     /// `12 (10 to 14) Mbit/s`; the estimate alone where both ends are the same.
     pub(crate) fn interval(&self, interval: &Interval, write: impl Fn(Finite) -> String) -> String {
         let estimate = Some(interval.estimate);

@@ -8,7 +8,7 @@ use crate::acknowledged::Acknowledged;
 use crate::bound::Bound;
 use crate::check::{Check, Outcome};
 use crate::judge::{Unused, judge};
-use crate::method::{Judging, method};
+use crate::method::method;
 
 /// What a gate asks.
 #[derive(Debug, Clone)]
@@ -96,8 +96,7 @@ impl Gate {
         };
         gate.outcome = gate.decided();
         gate.notes.extend(cases.truth.map(str::to_owned));
-        let judging = Judging { confidence: *confidence, inconclusive_counts_as: request.inconclusive };
-        gate.method = method(&gate.checks, &gate.baseline, &judging);
+        gate.method = method(&gate.checks, &gate.baseline, *confidence, request.inconclusive);
         Ok(gate)
     }
 

@@ -4,19 +4,16 @@ use report::Against;
 
 use crate::check::{Check, Outcome};
 
-/// How the checks are judged together.
-pub(crate) struct Judging {
-    /// The confidence, as a probability.
-    pub(crate) confidence: f64,
-    /// What inconclusive checks count as.
-    pub(crate) inconclusive_counts_as: Outcome,
-}
-
-/// How the checks were judged.
-pub(crate) fn method(checks: &[Check], against: &Against, request: &Judging) -> Vec<String> {
+/// How the checks were judged, at this confidence as a probability.
+pub(crate) fn method(
+    checks: &[Check],
+    against: &Against,
+    confidence: f64,
+    inconclusive_counts_as: Outcome,
+) -> Vec<String> {
     let timed = checks.iter().filter(|check| check.interval.is_some() && !check.is_counted).count();
     let is_open = checks.iter().any(|check| check.outcome == Outcome::Inconclusive);
-    let confidence = stats::confidence(request.confidence);
+    let confidence = stats::confidence(confidence);
     let mut method = vec![
         "a check fails where its whole interval lies beyond the bound, passes where none of it does, and is inconclusive otherwise".to_owned(),
     ];
@@ -36,7 +33,7 @@ pub(crate) fn method(checks: &[Check], against: &Against, request: &Judging) -> 
                 .to_owned(),
         );
     }
-    if request.inconclusive_counts_as == Outcome::Pass && is_open {
+    if inconclusive_counts_as == Outcome::Pass && is_open {
         method.push("inconclusive checks count as passed, as asked: nothing is shown for them".to_owned());
     }
     method

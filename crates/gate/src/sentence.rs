@@ -1,6 +1,6 @@
 //! The sentences of a gate, without full stops.
 
-use report::{Against, counted, figure, percent};
+use report::{Against, counted, figure, first_of, percent};
 use stats::signed;
 
 use crate::bound::Bound;
@@ -139,14 +139,11 @@ pub(crate) fn of_lacks(gate: &Gate) -> Vec<String> {
 pub(crate) fn of_differences(gate: &Gate) -> Option<String> {
     /// So many are told.
     const TOLD: usize = 5;
-    let named: Vec<&str> = gate.differences.iter().take(TOLD).map(|one| one.what.as_str()).collect();
-    let more = match gate.differences.len().saturating_sub(TOLD) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let named: Vec<&str> = gate.differences.iter().map(|one| one.what.as_str()).collect();
     let Against::Study(baseline) = &gate.baseline else { return None };
     let (one, other) = (baseline.study, gate.study.study);
     (!named.is_empty()).then(|| {
-        format!("the studies differ in {}{more}: netassay compare {one} {other} shows them", named.join(", "))
+        let named = first_of(&named, TOLD);
+        format!("the studies differ in {named}: netassay compare {one} {other} shows them")
     })
 }

@@ -29,7 +29,7 @@ use crate::exit;
 
 pub(crate) use advise::{AdviceFormat, Advise, Wanted};
 pub(crate) use apply::Apply;
-pub(crate) use common::{Database, Format, Formatted, TurnFlags};
+pub(crate) use common::{Database, Format, Formatted, TurnFlags, correction};
 pub(crate) use compare::{Compare, CompareFiles};
 pub(crate) use export::{Export, ExportFormat};
 pub(crate) use gate::{Gate, GateFormat};

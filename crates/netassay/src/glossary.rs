@@ -138,17 +138,12 @@ fn of_metric(section: &'static str, metric: &Metric) -> Entry {
         Better::Lower => " Lower is better.",
         Better::Neither => "",
     };
-    let meaning = format!("{}. Unit: {}.{better}", sentence(metric.quantity), metric.unit);
+    let meaning = format!("{}. Unit: {}.{better}", report::capital(metric.quantity), metric.unit);
     // Both sides have the same metrics, with one definition.
     let also = metric
         .side
         .map_or_else(Vec::new, |_| Side::BOTH.map(|side| format!("{side}.{}", metric.own)).to_vec());
     Entry { section, name: metric.own.to_owned(), also, meaning }
-}
-
-fn sentence(fragment: &str) -> String {
-    let mut letters = fragment.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A sentence as it continues after a colon: an abbreviation keeps its capitals.

@@ -119,7 +119,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
             for line in left_out(looks_dropped.as_ref(), lacking) {
                 above(bar, line);
             }
-            bar.set_prefix(duration(*expected_s));
+            bar.set_prefix(report::duration_of(*expected_s));
         }
         Event::RunStarted { label, run } => {
             let kind = if run.warmup { "warm-up" } else { "run" };
@@ -133,7 +133,7 @@ fn draw(slot: &mut Option<ProgressBar>, event: &Event, own_cpu: bool) {
                 above(bar, line);
             }
             bar.set_length(*of as u64);
-            bar.set_prefix(duration(*left_s));
+            bar.set_prefix(report::duration_of(*left_s));
             bar.set_position(*done as u64);
         }
         Event::Tick if own_cpu => bar.tick(),
@@ -175,7 +175,7 @@ fn line(event: &Event) -> Option<String> {
                 report::counted(conditions.len(), "condition"),
                 report::counted(*boots as usize, "boot"),
                 report::counted(*runs, "run"),
-                duration(*expected_s)
+                report::duration_of(*expected_s)
             );
             for line in left_out(looks_dropped.as_ref(), lacking) {
                 text.push_str(&format!("\n{line}"));
@@ -215,12 +215,12 @@ fn line(event: &Event) -> Option<String> {
                 }
                 (None, None) => "done".to_owned(),
             };
-            format!("{head}{label}: {result} ({} left)", duration(*left_s))
+            format!("{head}{label}: {result} ({} left)", report::duration_of(*left_s))
         }
         Event::Expected { all_s, said_s } => format!(
             "as the runs so far take, the study takes {} in all, where {} were said",
-            duration(*all_s),
-            duration(*said_s)
+            report::duration_of(*all_s),
+            report::duration_of(*said_s)
         ),
         Event::Apart { labels, why } => {
             format!("measured in runs of their own, not in turns: {}: {why}", labels.join(", "))
@@ -275,10 +275,6 @@ fn cut(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     text.chars().take(most - 1).chain(['…']).collect()
-}
-
-fn duration(seconds: f64) -> String {
-    report::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -218,7 +218,7 @@ fn a_broken_pipe_is_quiet() {
 #[test]
 fn the_doctor_examines_every_area() {
     let bench = Bench::new();
-    let output = bench.netassay_as_nobody(&["doctor", "--json"]).output().unwrap();
+    let output = bench.netassay_as_nobody(&["doctor", "--format", "json"]).output().unwrap();
     expect(&output, 0);
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = report["findings"].as_array().unwrap();

@@ -248,35 +248,3 @@ fn a_study_that_another_program_damaged_is_named() {
     assert!(stderr(&output).contains("the plan of study 1"), "{}", stderr(&output));
     assert!(files(&bench).is_empty());
 }
-
-#[test]
-fn a_figure_is_written_alone() {
-    let bench = Bench::new();
-    complete(&bench, "quick");
-    let page = stdout(&bench.run(&["report", "-o", "-"]));
-    assert!(page.contains("<a href=\"#runs-throughput\">"), "the name is the end of the figure's address");
-    let output = bench.run(&["report", "--figure", "runs-throughput"]);
-    expect(&output, 0);
-    assert_eq!(stderr(&output), "wrote quick-1-runs-throughput.svg\n");
-    let svg = fs::read_to_string(bench.path("quick-1-runs-throughput.svg")).unwrap();
-    assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{svg:.60}");
-    assert_eq!(stdout(&bench.run(&["report", "1", "--figure", "runs-throughput", "-o", "-"])), svg);
-    expect(&bench.run(&["report", "--figure", "runs-throughput", "-o", "one.html"]), 0);
-    let html = fs::read_to_string(bench.path("one.html")).unwrap();
-    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("The figures as a table"));
-    for (arguments, code, words) in [
-        (&["--figure", "runs"][..], 4, "the report has no figure \"runs\"; it has runs-throughput, "),
-        (&["--figure", "../runs"], 4, "the report has no figure \"../runs\""),
-        (&["--figure", "runs-throughput", "-o", "one.png"], 2, "a chart is an .svg or an .html file"),
-        (&["--figure", "runs-throughput", "--format", "md"], 2, "cannot be used with"),
-    ] {
-        let output = bench.run(&[&["report"], arguments].concat());
-        expect(&output, code);
-        assert!(stderr(&output).contains(words), "{}", stderr(&output));
-    }
-    record(&bench, "empty", 0, None);
-    let output = bench.run(&["report", "--figure", "runs-throughput"]);
-    expect(&output, 4);
-    assert!(stderr(&output).contains("no other: nothing was measured"), "{}", stderr(&output));
-    assert_eq!(files(&bench), ["one.html", "quick-1-runs-throughput.svg"]);
-}

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Can an ordinary user make the namespaces of a testbed here?
 fn can_measure(bench: &Bench, test: &str) -> bool {
-    let doctor = bench.run(&["doctor", "--json"]);
+    let doctor = bench.run(&["doctor", "--format", "json"]);
     let report: Value = serde_json::from_str(&stdout(&doctor)).unwrap_or_default();
     let can = report["findings"].as_array().is_some_and(|all| {
         let works = |one: &Value| {

@@ -55,12 +55,6 @@ impl Packed {
 }
 
 impl Data {
-    /// The measurements of a study, with every text as it is stored.
-    #[must_use]
-    pub fn of(study: &StoredStudy) -> Self {
-        Packed::of(study).compressed()
-    }
-
     /// What is in the files, and what is not.
     pub(crate) fn about(&self) -> String {
         format!(

@@ -15,14 +15,7 @@ pub struct Study {
 /// Of studies with more conditions a page leaves out what it says elsewhere, and says so.
 const MANY: usize = 64;
 
-impl Study {
-    /// Whether it has so many conditions that what a page says twice would be most of it.
-    pub(crate) fn is_vast(&self) -> bool {
-        is_vast(&self.results)
-    }
-}
-
-/// [`Study::is_vast`].
+/// Whether a study has so many conditions that what a page says twice would be most of it.
 pub(crate) fn is_vast(results: &Results) -> bool {
     results.conditions().len() > MANY
 }

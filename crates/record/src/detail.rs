@@ -8,6 +8,7 @@ use crate::disturbance::Disturbance;
 use crate::drift::Drift;
 use crate::path_trace::PathTrace;
 use crate::run::{RunAccount, SideAccount};
+use crate::turns::Turns;
 
 /// What is stored of a run besides its metrics and its limit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -108,10 +109,21 @@ impl Detail {
         }
     }
 
+    /// The account of a run over time; none of another one.
+    #[must_use]
+    pub fn measured(&self) -> Option<&RunAccount> {
+        if let Self::Measured(account) = self { Some(account) } else { None }
+    }
+
+    /// How the run shared a flow, if it did.
+    #[must_use]
+    pub fn turns(&self) -> Option<&Turns> {
+        self.measured()?.turns.as_ref()
+    }
+
     /// The accounts of its sides, the transmitter's first; none except for a run over time.
     pub fn sides(&self) -> impl Iterator<Item = &SideAccount> {
-        let account = if let Self::Measured(account) = self { Some(account) } else { None };
-        account.into_iter().flat_map(|account| std::iter::once(&account.transmitter).chain(&account.receiver))
+        self.measured().into_iter().flat_map(RunAccount::sides).map(|(_, own)| own)
     }
 
     /// What its connected sockets read back.

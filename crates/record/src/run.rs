@@ -58,6 +58,12 @@ pub struct RunAccount {
 }
 
 impl RunAccount {
+    /// The accounts of its sides, the transmitter's first.
+    pub fn sides(&self) -> impl Iterator<Item = (Side, &SideAccount)> {
+        let receiver = self.receiver.as_ref().map(|own| (Side::Receiver, own));
+        std::iter::once((Side::Transmitter, &self.transmitter)).chain(receiver)
+    }
+
     /// The host's cost of each virtual machine; empty if the sides are not in any.
     #[must_use]
     pub fn hosts_of_guests(&self) -> Vec<&HostAccount> {

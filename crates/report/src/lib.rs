@@ -24,7 +24,7 @@ pub use data::subject::{BootNames, Subject};
 pub use data::target::ComparisonRequest;
 pub use render::between::BetweenStudies;
 pub use render::both_ways::{BothWays, Outcome as Agreed};
-pub use render::classic::{Classic, ClassicGroup};
+pub use render::classic::Classic;
 pub use render::comparison::Comparisons;
 pub use render::credit::{Credit, Credits, EffectView, Interplay, Pair, Part, Whole};
 pub use render::environment::{environments, first_environment, hosts_that_differ, machines};
@@ -34,7 +34,6 @@ pub use render::group::{Group, Level};
 pub use render::history::{History, Series};
 pub use render::list::{StudyList, list};
 pub use render::over_time::over_time;
-pub use render::pieces::Method;
 pub use render::plan::PlanListing;
 pub use render::ranges::StageRanges;
 pub use render::results::{Condition, Results};
@@ -49,7 +48,9 @@ pub use words::colour::{Tone, sequences as colours};
 pub use words::layout::Layout;
 pub use words::names::apart;
 pub use words::number::{
-    beyond_rounding, counted, duration, figure, instant, percent, plain, range, rounded,
+    beyond_rounding, counted, duration, duration_of, figure, instant, percent, plain, range, rounded,
 };
-pub use words::phrases::{list as listed, metric_name, short_words as metric_words, stages_by_end};
+pub use words::phrases::{
+    capital, first_of, list as listed, metric_name, short_words as metric_words, stages_by_end,
+};
 pub use words::table::Table;

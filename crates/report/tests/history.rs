@@ -68,9 +68,7 @@ fn json(history: &History) -> Value {
 }
 
 fn text(history: &History, layout: Layout) -> String {
-    layout.wrap(
-        &history.text(layout, |series, columns| format!("[plot of {}, {columns} columns]\n", series.title())),
-    )
+    layout.wrap(&history.text(layout))
 }
 
 #[test]

@@ -295,10 +295,7 @@ fn unsettled_in(
 }
 
 fn account_of((readings, _): &(Readings, Outcome)) -> Option<&RunAccount> {
-    match &readings.detail {
-        Detail::Measured(account) => Some(account),
-        Detail::Nothing | Detail::Exact(_) | Detail::Drifted(_) => None,
-    }
+    readings.detail.measured()
 }
 
 /// The run is tried again with its trace.

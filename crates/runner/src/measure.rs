@@ -48,9 +48,7 @@ pub fn metrics(traffic: &Traffic, account: &RunAccount) -> Vec<(String, f64)> {
         loss.tell(|key, value| metrics.put(key, value));
     }
     let done = work(kind, &forward, &reverse, sent.transactions, discarded);
-    let sides =
-        [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())];
-    for (side, own) in sides.into_iter().filter_map(|(side, own)| Some((side, own?))) {
+    for (side, own) in account.sides() {
         cpu(&mut metrics, side, own);
         // Only if all CPU time is the run's: the part of other processes cannot be separated.
         if !Foreign::of(account, side).disturbs {

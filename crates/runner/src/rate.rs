@@ -187,7 +187,7 @@ fn asked(load: Load) -> Option<f64> {
 
 /// How a trial went.
 fn trial(load: Load, order: &RunOrder, account: &RunAccount, bound: f64) -> RateTrial {
-    let sides = || std::iter::once(&account.transmitter).chain(&account.receiver);
+    let sides = || account.sides().map(|(_, own)| own);
     let rate = |own: &SideAccount, bytes: u64| bytes as f64 * 8e9 / own.window.load.at_ns.max(1) as f64;
     let offered: f64 = sides()
         .map(|own| {

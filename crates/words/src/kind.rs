@@ -55,6 +55,15 @@ impl Kind {
         }
     }
 
+    /// The unit of work in metrics of CPU time.
+    pub fn unit_of_work(self) -> &'static str {
+        match self {
+            _ if self.is_stream() => "byte",
+            _ if self.is_rr() => "transaction",
+            _ => "packet",
+        }
+    }
+
     /// The head of a condition's file name: `udp` of `udp4_default`.
     pub fn slug(self) -> &'static str {
         match self {

@@ -37,7 +37,7 @@ const HEIGHT: f64 = 16.0;
 
 impl Forest {
     /// An effect in words: `+31 (+28 to +34) %, higher`.
-    pub(crate) fn words(&self, effect: &Effect) -> String {
+    fn words(&self, effect: &Effect) -> String {
         let words =
             effect.interval.map(|shown| self.quantity.interval(&shown, |value| self.quantity.signed(value)));
         let words: Vec<&str> = [words.as_deref(), Some(effect.verdict.as_str())]
@@ -49,13 +49,13 @@ impl Forest {
     }
 
     /// The margin as it is written: `less than 2 %`.
-    pub(crate) fn practical(&self) -> Option<String> {
+    fn practical(&self) -> Option<String> {
         let margin = self.margin?;
         Some(format!("less than {} does not matter in practice", self.quantity.shown(margin)))
     }
 
     /// Whether any effect has a place on an axis.
-    pub(crate) fn has_marks(&self) -> bool {
+    fn has_marks(&self) -> bool {
         self.effects.iter().any(|effect| effect.interval.is_some())
     }
 
@@ -73,7 +73,7 @@ impl Forest {
     }
 
     /// What the axis must reach.
-    pub(crate) fn values(&self) -> impl Iterator<Item = Finite> {
+    fn values(&self) -> impl Iterator<Item = Finite> {
         let margins = self.margin.into_iter().flat_map(|margin| [Some(margin), Finite::new(-margin.value())]);
         let effects = self.effects.iter().filter_map(|effect| effect.interval);
         margins.flatten().chain(effects.flat_map(|shown| shown.points()))
@@ -109,10 +109,6 @@ impl Plot for Forest {
         }
         frame.close(&mut drawing, &axis, &self.quantity, true, &[]);
         drawing
-    }
-
-    fn plain(&self, columns: usize) -> Option<String> {
-        Some(self.text(columns))
     }
 
     fn table(&self) -> Table {

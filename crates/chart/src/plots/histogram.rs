@@ -79,19 +79,19 @@ impl Histogram {
     }
 
     /// Where its buckets begin and end.
-    pub(crate) fn values(&self) -> impl Iterator<Item = Finite> {
+    fn values(&self) -> impl Iterator<Item = Finite> {
         let buckets = self.series.iter().flat_map(|one| &one.buckets);
         buckets.flat_map(|bucket| [bucket.low, bucket.high])
     }
 
     /// The largest share of any bucket, in %.
-    pub(crate) fn most(&self) -> Finite {
+    fn most(&self) -> Finite {
         let shares = self.series.iter().filter_map(|one| Some(one.share(one.largest()?)));
         shares.fold(Finite::ZERO, |most, share| if share > most { share } else { most })
     }
 
     /// Where a set has most of its samples, in words.
-    pub(crate) fn words(&self, one: &Series) -> String {
+    fn words(&self, one: &Series) -> String {
         let most = one.largest().map_or_else(String::new, |bucket| {
             let [low, high] = [bucket.low, bucket.high].map(|edge| self.across.0.plain(edge));
             format!("; most, {} %, from {low} to {high}", (self.percent)(one.share(bucket).value()))
@@ -172,10 +172,6 @@ impl Plot for Histogram {
         let remarks: Vec<String> = flat.then_some(least).into_iter().collect();
         frame.close(&mut drawing, &axis, &self.across.0, false, &remarks);
         drawing
-    }
-
-    fn plain(&self, columns: usize) -> Option<String> {
-        Some(self.text(columns))
     }
 
     /// A row for each bucket that any set has, a column for each set.

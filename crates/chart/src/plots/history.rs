@@ -37,7 +37,7 @@ pub struct Point {
 }
 
 /// What a point with a note means.
-pub(crate) const NOTED: &str = "environment differs from the study before";
+const NOTED: &str = "environment differs from the study before";
 
 /// Points that do not differ.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ impl Plot for History {
 
 impl History {
     /// All values that an axis must reach.
-    pub(crate) fn values(&self) -> impl Iterator<Item = Finite> + '_ {
+    fn values(&self) -> impl Iterator<Item = Finite> + '_ {
         let levels = self.levels.iter().map(|level| level.value);
         self.points.iter().flat_map(|point| point.value.points()).chain(levels)
     }

@@ -9,6 +9,4 @@ pub(crate) mod forest;
 pub(crate) mod histogram;
 pub(crate) mod history;
 pub(crate) mod lanes;
-pub(crate) mod matrix;
 pub(crate) mod timeline;
-pub(crate) mod waterfall;

@@ -3,7 +3,6 @@
 mod check;
 mod colours;
 mod faults;
-#[path = "../../examples/gallery/figures/mod.rs"]
 mod figures;
 mod labels;
 mod many;
@@ -45,16 +44,6 @@ fn the_tables_have_the_same_figures() {
 }
 
 #[test]
-fn dots_and_forests_are_drawn_as_text_too() {
-    let text = [
-        figures::runs::dots_plot().text(80),
-        figures::effects::forest_plot().text(80),
-        figures::effects::forest_plot().text(0),
-    ];
-    assert_snapshot!(text.join("\n"));
-}
-
-#[test]
 fn a_forest_without_intervals_has_no_axis() {
     let mut forest = figures::effects::forest_plot();
     forest.effects.iter_mut().for_each(|effect| effect.interval = None);
@@ -66,7 +55,6 @@ fn a_forest_without_intervals_has_no_axis() {
         let is_tick = |name: &String| name.parse::<f64>().is_ok();
         assert!(!names.iter().any(is_tick), "{names:?}");
     }
-    assert!(!forest.text(80).contains("---"), "{}", forest.text(80));
 }
 
 #[test]
@@ -83,18 +71,6 @@ fn a_picture_has_paper_of_its_own_and_follows_the_theme() {
     for colour in netassay_chart::COLOURS {
         assert!(light.contains(colour.light) && dark.contains(colour.dark), "{colour:?}");
     }
-}
-
-#[test]
-fn a_history_is_drawn_as_text_too() {
-    let history = figures::runs::history_plot();
-    assert_snapshot!(format!("{}\n{}", history.text(80), history.text(0)));
-}
-
-#[test]
-fn a_histogram_is_drawn_as_text_too() {
-    let histogram = figures::curves::histogram_plot();
-    assert_snapshot!(format!("{}\n{}", histogram.text(80), histogram.text(0)));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use netassay_chart::{
     Arrow, Bar, Bars, Boot, Bucket, Burning, Condition, Cost, Curve, Curves, Dots, Effect, Figure, Finite,
-    Flame, Flow, Forest, Group, Histogram, History, Id, Interaction, Interval, Lanes, Level, Matrix, Panel,
-    Passage, Plot, Point, Quantity, Run, Scale, Series, Stage, Start, Step, Timeline, Waterfall,
+    Flame, Flow, Forest, Group, Histogram, History, Id, Interval, Lanes, Level, Panel, Passage, Plot, Point,
+    Quantity, Run, Scale, Series, Stage, Start, Timeline,
 };
 
 /// Names and values that are handed out again and again.
@@ -85,14 +85,6 @@ impl<'a> Odd<'a> {
                 verdict: odd.name(),
             }),
         }));
-        plots.push(Box::new(Waterfall {
-            quantity: self.quantity(),
-            interval: self.name(),
-            start: (self.name(), self.value()),
-            steps: self.many(count, |odd| Step { name: odd.name(), change: odd.interval() }),
-            end: self.name(),
-        }));
-        plots.push(self.matrix(count));
         plots.push(Box::new(Timeline {
             time: self.quantity(),
             quantity: self.quantity(),
@@ -163,19 +155,6 @@ impl<'a> Odd<'a> {
                     parts: odd.many(parts, Self::value),
                 }),
             }),
-        })
-    }
-
-    fn matrix(&mut self, count: usize) -> Box<dyn Plot> {
-        let pairs: Vec<[usize; 2]> = (0..count).flat_map(|a| (0..a).map(move |b| [a, b])).collect();
-        Box::new(Matrix {
-            quantity: self.quantity(),
-            interval: self.name(),
-            names: self.many(count, Self::name),
-            pairs: pairs
-                .into_iter()
-                .map(|factors| Interaction { factors, value: self.interval(), verdict: self.name() })
-                .collect(),
         })
     }
 

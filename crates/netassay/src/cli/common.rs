@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use stats::Design;
+use stats::{Correction, Design};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -44,6 +44,11 @@ pub(crate) struct TurnFlags {
     /// disturbed
     #[arg(long)]
     pub(crate) beside: bool,
+}
+
+/// Whether a confidence holds for all of a comparison together.
+pub(crate) fn correction(uncorrected: bool) -> Correction {
+    if uncorrected { Correction::None } else { Correction::Family }
 }
 
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 use samples::InputFormat;
-use stats::{Correction, Design, Margin};
+use stats::{Design, Margin};
 use words::metric::Better;
 
 use super::common::{Choice, DESIGNS, Stored, Tables, one_of};
@@ -57,12 +57,6 @@ pub(crate) struct Compare {
     pub(crate) stored: Stored,
     #[command(flatten)]
     pub(crate) files: CompareFiles,
-}
-
-impl Compare {
-    pub(crate) fn correction(&self) -> Correction {
-        if self.uncorrected { Correction::None } else { Correction::Family }
-    }
 }
 
 /// `2%` or `50`.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use report::HistoryOrder;
-use stats::Correction;
 use study::Percent;
 
 use super::common::{Choice, Stored, Tables, one_of};
@@ -48,12 +47,6 @@ pub(crate) struct History {
     pub(crate) tables: Tables,
     #[command(flatten)]
     pub(crate) stored: Stored,
-}
-
-impl History {
-    pub(crate) fn correction(&self) -> Correction {
-        if self.uncorrected { Correction::None } else { Correction::Family }
-    }
 }
 
 const ORDERS: &[Choice<HistoryOrder>] = &[

@@ -8,9 +8,6 @@ use super::hosts::{HostFlags, OneHost};
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
     /// Also look at this interface, which is to carry traffic, for a second; of another machine:
     /// --host USER@HOST:INTERFACE
     #[arg(long, value_name = "INTERFACE", conflicts_with_all = ["transmitter", "receiver", "hosts"])]

@@ -29,7 +29,7 @@ impl ReportFormat {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay report\n  netassay report 3 -o tso.html\n  netassay report 3 4 5 6\n  netassay report main --format md -o -\n  netassay report 3 --figure effects-tcp -o effects.svg"
+    after_help = "Examples:\n  netassay report\n  netassay report 3 -o tso.html\n  netassay report 3 4 5 6\n  netassay report main --format md -o -"
 )]
 pub(crate) struct Report {
     /// The studies, side by side: numbers, tags or names (`netassay list`) [default: the newest]
@@ -40,10 +40,6 @@ pub(crate) struct Report {
     /// What to write
     #[arg(long, value_enum, default_value_t = ReportFormat::Html)]
     pub(crate) format: ReportFormat,
-    /// Write one figure alone, by the name that ends its address in the report: as .svg, or as
-    /// .html with its table [default file: NAME-NUMBER-FIGURE.svg]
-    #[arg(long, value_name = "FIGURE", conflicts_with = "format")]
-    pub(crate) figure: Option<String>,
     #[command(flatten)]
     pub(crate) database: Database,
 }

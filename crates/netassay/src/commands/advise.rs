@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use advice::{Advice, Request};
-use store::StoredStudy;
+use report::Layout;
+use store::{Store, StoredStudy};
 
 use crate::cli::{AdviceFormat, Advise, Wanted};
-use crate::commands::stored::{load_from, open_read_only};
+use crate::commands::stored::load_from;
 use crate::failure::Failure;
 use crate::output::{self, print, print_json, print_page};
 
@@ -25,6 +26,20 @@ pub(crate) fn advise(flags: &Advise) -> Result<(), Failure> {
     }
 }
 
+/// The recommendations in short, for the end of the page of a study with a design; empty for
+/// others.
+pub(crate) fn in_short(stored: &StoredStudy, layout: Layout) -> Result<String, Failure> {
+    if stored.plan.design.is_none() {
+        return Ok(String::new());
+    }
+    let advice = Advice::of([stored], &Request::default())?;
+    if !advice.has_switches() {
+        return Ok(String::new());
+    }
+    let more = format!("netassay advise {}", stored.row.id.0);
+    Ok(format!("{}Intervals, costs and commands: {more}\n", advice.table(layout)))
+}
+
 /// What is asked of the studies.
 pub(super) fn request(wanted: &Wanted) -> Result<Request, Failure> {
     let confidence = wanted.confidence;
@@ -39,7 +54,7 @@ pub(super) fn request(wanted: &Wanted) -> Result<Request, Failure> {
 
 /// The studies that these words mean; without any the newest of all.
 pub(super) fn load(db: &Path, words: &[String]) -> Result<Vec<StoredStudy>, Failure> {
-    let store = open_read_only(db)?;
+    let store = Store::open_read_only(db)?;
     let load = |word: Option<&str>| load_from(&store, word).map(StoredStudy::shown);
     if words.is_empty() {
         return Ok(vec![load(None)?]);

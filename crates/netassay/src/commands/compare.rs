@@ -7,7 +7,7 @@ use report::ComparisonRequest;
 use store::{Outline, Store, Tag};
 use study::Plan;
 
-use crate::cli::Compare;
+use crate::cli::{Compare, correction};
 use crate::commands::compare_files;
 use crate::commands::stored::{load, newest_called, study_of};
 use crate::failure::Failure;
@@ -27,7 +27,7 @@ pub(crate) fn compare(flags: &Compare) -> Result<(), Failure> {
         all_pairs: flags.all_pairs,
         margin: flags.margin,
         design: flags.design,
-        correction: flags.correction(),
+        correction: correction(flags.uncorrected),
     };
     let Some(studies) = studies(flags) else {
         if flags.against.is_some() {

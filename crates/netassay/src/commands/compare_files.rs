@@ -9,7 +9,7 @@ use samples::{Boots, Column, Dataset, Group, Input, Layout, Options, Sheet};
 use stats::{Against, Design, Question, ValueRange};
 use study::Quality;
 
-use crate::cli::{Compare, CompareFiles};
+use crate::cli::{Compare, CompareFiles, correction};
 use crate::failure::Failure;
 use crate::output;
 
@@ -65,7 +65,7 @@ fn subject(group: Group, flags: &Compare) -> Subject {
         level: flags.confidence / 100.0,
         margin: flags.margin,
         design: flags.design,
-        correction: flags.correction(),
+        correction: correction(flags.uncorrected),
         look: None,
         range: match group.observations.iter().all(|run| run.value >= 0.0) {
             true => ValueRange::NON_NEGATIVE,

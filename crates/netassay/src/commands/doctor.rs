@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use crate::cli::{Doctor, Format, Formatted};
+use crate::cli::Doctor;
 use crate::commands::hosts;
 use crate::doctor::Examination;
 use crate::exit;
@@ -12,7 +12,6 @@ use crate::output;
 use crate::signals;
 
 pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
-    let json = flags.json || flags.output.format == Format::Json;
     let interrupt = signals::interrupt()?;
     let examination = if flags.hosts.names_any() {
         hosts::examine(&flags.hosts, &interrupt)?
@@ -24,8 +23,7 @@ pub(crate) fn doctor(flags: &Doctor) -> Result<ExitCode, Failure> {
             None => Examination::make(interface.as_deref(), &interrupt)?,
         }
     };
-    let format = if json { Format::Json } else { Format::Text };
-    output::show(&examination, &Formatted { format }, false, Examination::text)?;
+    output::show(&examination, &flags.output, false, Examination::text)?;
     let code = if examination.can_measure() { exit::OK } else { exit::ENVIRONMENT };
     Ok(ExitCode::from(code))
 }

@@ -5,16 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::named::refuse_planted;
-use store::StoredStudy;
+use store::{Store, StoredStudy};
 
 use crate::cli::{Export, ExportFormat};
-use crate::commands::stored::{load_from, open_read_only};
+use crate::commands::stored::load_from;
 use crate::failure::{Failure, say};
 use crate::output::{json, named, print, print_json};
 use crate::written::{MayReplace, write};
 
 pub(crate) fn export(flags: &Export) -> Result<(), Failure> {
-    let store = open_read_only(&flags.database.db)?;
+    let store = Store::open_read_only(&flags.database.db)?;
     let stored = load_from(&store, flags.study.as_deref())?;
     match flags.format {
         ExportFormat::Series => {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use chart::Figure;
-use page::{Section, alone};
+use page::alone;
 
 use crate::failure::Failure;
 use crate::output::named;
@@ -22,17 +22,4 @@ pub(super) fn written_to(path: &Path) -> Result<Write, Failure> {
             named(path)
         ))),
     }
-}
-
-/// The figure with this name in the page; the error lists those that there are.
-pub(super) fn find<'a>(sections: &'a [Section], name: &str) -> Result<&'a Figure, Failure> {
-    let figures = || sections.iter().flat_map(|section| section.figures.iter().chain(&section.folded));
-    let found = figures().find(|figure| figure.id.as_str() == name);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = figures().map(|figure| figure.id.as_str()).collect();
-        Failure::Nothing(match names.as_slice() {
-            [] => format!("the report has no figure {name:?}, and no other: nothing was measured"),
-            names => format!("the report has no figure {name:?}; it has {}", names.join(", ")),
-        })
-    })
 }

@@ -2,11 +2,12 @@
 
 use page::figures;
 use report::{ComparisonRequest, Entry, HistoryChoice};
+use store::Store;
 use study::Plan;
 
-use crate::cli::History;
+use crate::cli::{History, correction};
 use crate::commands::figure;
-use crate::commands::stored::{open_read_only, study_of};
+use crate::commands::stored::study_of;
 use crate::failure::{Failure, say};
 use crate::output::{self, named};
 use crate::written::{self, MayReplace};
@@ -20,7 +21,7 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
     let request = ComparisonRequest {
         metric: flags.metric.clone(),
         confidence: flags.confidence.value() / 100.0,
-        correction: flags.correction(),
+        correction: correction(flags.uncorrected),
         ..ComparisonRequest::default()
     };
     let found = found(flags, &request)?;
@@ -30,16 +31,11 @@ pub(crate) fn history(flags: &History) -> Result<(), Failure> {
         written::write(path, &write(&chart), MayReplace::NamedByUser)?;
         say(&format!("wrote the chart to {}", named(path)));
     }
-    output::show(&found, &flags.stored.output, flags.tables.wide, |found, layout| {
-        let plot = |series: &report::Series, columns| {
-            figures::plot(found, series).map_or_else(String::new, |plot| plot.text(columns))
-        };
-        found.text(layout, plot)
-    })
+    output::show(&found, &flags.stored.output, flags.tables.wide, report::History::text)
 }
 
 fn found(flags: &History, request: &ComparisonRequest) -> Result<report::History, Failure> {
-    let store = open_read_only(&flags.stored.database.db)?;
+    let store = Store::open_read_only(&flags.stored.database.db)?;
     let meant = study_of(&store, flags.study.as_deref())?;
     let rows = store.studies()?;
     let name = rows.iter().find(|row| row.id == meant).map_or_else(String::new, |row| row.name.clone());

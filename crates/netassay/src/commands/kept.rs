@@ -3,7 +3,7 @@
 use store::{Contents, Identities, Moved, Store, StudyId};
 
 use crate::cli::{Format, NoteStudy, Pack, Remove, TagStudy, Unpack};
-use crate::commands::stored::{newest_called, open_read_only};
+use crate::commands::stored::newest_called;
 use crate::failure::{Failure, say};
 use crate::output::{named, print, print_json};
 
@@ -37,7 +37,7 @@ pub(crate) fn note(flags: &NoteStudy) -> Result<(), Failure> {
 pub(crate) fn remove(flags: &Remove) -> Result<(), Failure> {
     let db = &flags.database.db;
     if flags.dry_run {
-        let store = open_read_only(db)?;
+        let store = Store::open_read_only(db)?;
         let id = only_called(&store, &flags.study)?;
         let contents = store.contents(id)?;
         return told(flags, id, &contents, "would be removed");
@@ -92,7 +92,7 @@ fn several(count: u32, noun: &str) -> String {
 }
 
 pub(crate) fn pack(flags: &Pack) -> Result<(), Failure> {
-    let store = open_read_only(&flags.database.db)?;
+    let store = Store::open_read_only(&flags.database.db)?;
     let studies: Vec<StudyId> =
         flags.studies.iter().map(|word| newest_called(&store, word)).collect::<Result<_, _>>()?;
     let identities = flags.redact.then(|| identities(&flags.also));
@@ -109,7 +109,7 @@ pub(crate) fn pack(flags: &Pack) -> Result<(), Failure> {
 
 pub(crate) fn unpack(flags: &Unpack) -> Result<(), Failure> {
     // Before a database is made for it.
-    let packed = open_read_only(&flags.file)?;
+    let packed = Store::open_read_only(&flags.file)?;
     let unpacked = Store::open(&flags.database.db)?.unpack(&packed)?;
     let (file, db) = (named(&flags.file), named(&flags.database.db));
     for (from, here) in &unpacked.known {

@@ -13,7 +13,6 @@ mod figure;
 mod gate;
 mod history;
 mod hosts;
-mod in_short;
 mod kept;
 mod kernel;
 mod load;

@@ -5,7 +5,7 @@ use store::{Outline, Store, StudyId};
 use study::{Assignment, Protocol, Study, format_duration};
 
 use crate::cli::Plan;
-use crate::commands::stored::{newest_called, open_read_only};
+use crate::commands::stored::newest_called;
 use crate::commands::studies::find;
 use crate::failure::Failure;
 use crate::output::{self, named};
@@ -50,7 +50,7 @@ type Measured = (Spread, Option<(Study, Spread)>);
 fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
     let path = &flags.stored.database.db;
     if path.exists() {
-        let store = open_read_only(path)?;
+        let store = Store::open_read_only(path)?;
         if let Some(spread) = nearest(&store, flags, study)? {
             return Ok(spread);
         }

@@ -11,35 +11,24 @@ use serde_json::{Value, json};
 use store::{Store, StoredStudy};
 
 use crate::cli::{Report, ReportFormat};
-use crate::commands::figure;
-use crate::commands::stored::{load_from, open_read_only};
+use crate::commands::stored::load_from;
 use crate::failure::{Failure, say};
 use crate::output::{json as json_text, named, print};
 use crate::written::{MayReplace, write};
 
 pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
-    let store = open_read_only(&flags.database.db)?;
+    let store = Store::open_read_only(&flags.database.db)?;
     let words: Vec<Option<&str>> = match &flags.studies[..] {
         [] => vec![None],
         words => words.iter().map(|word| Some(word.as_str())).collect(),
     };
     let stored: Vec<StoredStudy> =
         words.into_iter().map(|word| load_from(&store, word)).collect::<Result<_, _>>()?;
-    let ending = match &flags.figure {
-        Some(name) => format!("-{}.svg", chart::Id::new(name)),
-        None => format!(".{}", flags.format.ending()),
-    };
     let (path, may_replace) = match &flags.output {
         Some(path) => (path.clone(), MayReplace::NamedByUser),
-        None => (beside(&flags.database.db, &stored, &ending), MayReplace::OwnFile),
+        None => (beside(&flags.database.db, &stored, flags.format.ending()), MayReplace::OwnFile),
     };
-    let text = match &flags.figure {
-        Some(name) => {
-            let draw = figure::written_to(&path)?;
-            draw(figure::find(&page::figures::sections(&found(&store, stored)?), name)?)
-        }
-        None => render(&store, stored, flags.format)?,
-    };
+    let text = render(&store, stored, flags.format)?;
     if path.as_os_str() == "-" {
         return print(&text);
     }
@@ -50,9 +39,9 @@ pub(crate) fn report(flags: &Report) -> Result<(), Failure> {
 
 /// Writes the report of one study beside its database; where it is.
 pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, Failure> {
-    let store = open_read_only(db)?;
+    let store = Store::open_read_only(db)?;
     let stored = vec![store.load(study)?];
-    let path = beside(db, &stored, ".html");
+    let path = beside(db, &stored, ReportFormat::Html.ending());
     write(&path, &render(&store, stored, ReportFormat::Html)?, MayReplace::OwnFile)?;
     Ok(path)
 }
@@ -60,7 +49,7 @@ pub(crate) fn write_beside(db: &Path, study: store::StudyId) -> Result<PathBuf, 
 /// The file for these studies in the directory of the database.
 fn beside(db: &Path, stored: &[StoredStudy], ending: &str) -> PathBuf {
     let stem = file_stem(stored.iter().map(|study| (study.row.name.as_str(), study.row.id.0)));
-    db.with_file_name(format!("{stem}{ending}"))
+    db.with_file_name(format!("{stem}.{ending}"))
 }
 
 /// What the studies found.

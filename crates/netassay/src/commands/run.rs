@@ -10,10 +10,10 @@ use study::{BootKind, BootState, BySide, Machines, Study};
 
 use crate::again::again;
 use crate::cli::{Format, Measured, RunFlags};
+use crate::commands::advise::in_short;
 use crate::commands::hosts::{self, ReachedHosts};
-use crate::commands::in_short::in_short;
 use crate::commands::report as page_of;
-use crate::commands::stored::{newest_called, open_read_only};
+use crate::commands::stored::newest_called;
 use crate::commands::studies::{self, find};
 use crate::exit;
 use crate::failure::{Failure, say};
@@ -30,7 +30,7 @@ pub(crate) fn run(name: &str, measured: &Measured) -> Result<ExitCode, Failure> 
     let study = asked(name, flags)?;
     let Some(summary) = measure(&study, flags)? else { return Ok(ExitCode::from(exit::OK)) };
     // If no run counts, the page says why.
-    let stored = open_read_only(&flags.campaign.database.db)?.load(summary.study)?.shown();
+    let stored = Store::open_read_only(&flags.campaign.database.db)?.load(summary.study)?.shown();
     let results = report::Results::new(&stored)?;
     let written =
         if measured.no_report { None } else { report_beside(&flags.campaign.database.db, summary.study) };

@@ -5,17 +5,13 @@ use std::path::Path;
 use store::{Store, StoredStudy, StudyId};
 
 use crate::cli::{Format, List, Show};
-use crate::commands::in_short::in_short;
+use crate::commands::advise::in_short;
 use crate::failure::Failure;
 use crate::output::{self, layout, print_json, print_page};
 
-pub(crate) fn open_read_only(path: &Path) -> Result<Store, Failure> {
-    Ok(Store::open_read_only(path)?)
-}
-
 /// A stored study by its number, tag or name, or the newest, in words that may be printed.
 pub(crate) fn load(path: &Path, word: Option<&str>) -> Result<StoredStudy, Failure> {
-    load_from(&open_read_only(path)?, word).map(StoredStudy::shown)
+    load_from(&Store::open_read_only(path)?, word).map(StoredStudy::shown)
 }
 
 /// The same of a store that is open, with every text as it is stored.
@@ -41,14 +37,14 @@ pub(crate) fn newest_called(store: &Store, word: &str) -> Result<StudyId, Failur
     Ok(*called.last().expect("there is always one"))
 }
 pub(crate) fn list(flags: &List) -> Result<(), Failure> {
-    let store = open_read_only(&flags.stored.database.db)?;
+    let store = Store::open_read_only(&flags.stored.database.db)?;
     let rows = report::list(&store.studies()?);
     output::show(&rows, &flags.stored.output, flags.tables.wide, |rows, layout| rows.text(layout))
 }
 
 pub(crate) fn show(flags: &Show) -> Result<(), Failure> {
     let db = &flags.stored.database.db;
-    let store = open_read_only(db)?;
+    let store = Store::open_read_only(db)?;
     let stored = load_from(&store, flags.study.as_deref())?;
     if flags.stored.output.format == Format::Json {
         return print_json(&store::export::json(&stored, report::unit_of));

@@ -1,7 +1,7 @@
 //! The question and its answer.
 
 use crate::block::Block;
-use crate::section::Study;
+use crate::section::{Study, is_vast};
 
 /// `is_alone`: the question is the heading of the page.
 pub(super) fn blocks(study: &Study, is_alone: bool) -> Vec<Block<'static>> {
@@ -30,7 +30,7 @@ pub(super) fn blocks(study: &Study, is_alone: bool) -> Vec<Block<'static>> {
     // Where each is one sentence and stands above, nothing is added.
     if !answers.is_empty() && !results.is_answered_by_headline() {
         let (number, count) = (results.number(), report::counted(answers.len(), "answer"));
-        blocks.push(if study.is_vast() {
+        blocks.push(if is_vast(results) {
             Block::Text(format!(
                 "The tables of conditions have every comparison; netassay compare {number} prints the {count} in words."
             ))

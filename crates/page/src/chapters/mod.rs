@@ -46,7 +46,6 @@ impl Page<'_> {
         chapters.push(Chapter::new("environment", "Environment", self.each(environment::blocks)));
         chapters.push(Chapter::new("left-out", "Failed and disturbed runs", self.each(runs::blocks)));
         chapters.push(Chapter::new("method", "Method", self.each(method::blocks)));
-        chapters.push(Chapter::new("classic", "Classic comparison (ministat)", self.each(method::classic)));
         chapters.push(Chapter::new("data", "Data", self.data.iter().map(Block::Data).collect()));
         chapters.retain(|chapter| !chapter.blocks.is_empty());
         chapters

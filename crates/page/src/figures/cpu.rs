@@ -1,6 +1,7 @@
 //! CPU use of both sides, by kind of time; guests and their hosts apart.
 
 use chart::{Bar, Bars, Figure, Finite, Group, Panel};
+use report::capital;
 use stats::ConditionEstimate;
 use study::Side;
 
@@ -8,7 +9,7 @@ use super::grid::Sheet;
 use super::ids::Ids;
 use super::measure::{Measure, of_mean, reach};
 use super::view::{View, Workload};
-use super::words::{CHOSEN, capital, extremes, paragraph};
+use super::words::{CHOSEN, extremes, paragraph};
 use crate::section::Section;
 
 /// A CPU account: whose, the metric of the whole, and its parts with their names.

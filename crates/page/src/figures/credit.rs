@@ -1,8 +1,8 @@
-//! What each offload of a design gives: a ladder as a waterfall, else its parts with intervals; the
-//! rate beside the CPU per unit of work of both sides.
+//! What each offload of a design gives, its parts with intervals: the rate beside the CPU per unit
+//! of work of both sides.
 
-use chart::{Bars, Effect, Figure, Finite, Forest, Interval, Panel, Plot, Step, Waterfall};
-use report::{Credit, Part, listed, metric_name, percent};
+use chart::{Bars, Effect, Figure, Finite, Forest, Interval, Panel, Plot};
+use report::{Credit, Part, capital, listed, metric_name, percent};
 use stats::effects::Estimated;
 use study::DesignKind;
 
@@ -11,7 +11,7 @@ use super::ids::Ids;
 use super::interactions;
 use super::measure::Measure;
 use super::view::View;
-use super::words::{capital, paragraph};
+use super::words::paragraph;
 use crate::section::Section;
 
 pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
@@ -76,45 +76,16 @@ fn plot(view: &View<'_>, credit: &Credit) -> Option<Box<dyn Plot>> {
     if credit.parts.is_empty() {
         return None;
     }
-    let design = view.results.credit()?.design;
-    match design {
-        DesignKind::Ladder => waterfall(view, credit).map(|plot| Box::new(plot) as Box<dyn Plot>),
+    match view.results.credit()?.design {
         DesignKind::Factorial => shares(credit).map(|plot| Box::new(plot) as Box<dyn Plot>),
-        DesignKind::OneOut | DesignKind::OneIn | DesignKind::Fractional => Some(Box::new(parts(credit))),
+        DesignKind::Ladder | DesignKind::OneOut | DesignKind::OneIn | DesignKind::Fractional => {
+            Some(Box::new(parts(credit)))
+        }
     }
 }
 
-fn interval_words(credit: &Credit, of: &str) -> String {
-    format!("{} % interval{of}, by itself", stats::confidence(credit.level))
-}
-
-/// From all on, step by step, in the metric's unit.
-fn waterfall(view: &View<'_>, credit: &Credit) -> Option<Waterfall> {
-    let first = credit.parts.first()?.ends?[0];
-    let last = credit.parts.last()?.ends?[1];
-    let means = |condition: usize| view.condition(condition)?.means.get(credit.metric).copied();
-    let start = means(first)?;
-    let reach = credit.parts.iter().map(|part| part.change.value.abs()).chain([start]);
-    let measure = Measure::of(credit.metric, reach);
-    let name = |condition: usize| {
-        let design = view.stored.plan.design.as_ref();
-        let condition = view.stored.plan.conditions.get(condition);
-        let words = design.zip(condition).map(|(design, one)| design.words(&one.designed(design)));
-        words.unwrap_or_default()
-    };
-    let step = |part: &Part| {
-        Some(Step {
-            name: part.name.clone(),
-            change: measure.interval(part.change.value, part.change.interval)?,
-        })
-    };
-    Some(Waterfall {
-        interval: interval_words(credit, " of the step"),
-        start: (name(first), measure.value(start)?),
-        steps: credit.parts.iter().filter_map(step).collect(),
-        end: name(last),
-        quantity: measure.quantity,
-    })
+fn interval_words(credit: &Credit) -> String {
+    format!("{} % interval, by itself", stats::confidence(credit.level))
 }
 
 /// Shapley's shares in % of all off, or in the metric's unit where there is no percentage.
@@ -146,7 +117,7 @@ fn shares(credit: &Credit) -> Option<Bars> {
             (measure, shares)
         }
     };
-    Some(Bars::shares(measure.quantity, &interval_words(credit, ""), shares))
+    Some(Bars::shares(measure.quantity, &interval_words(credit), shares))
 }
 
 /// The parts of a design whose parts do not add up.
@@ -162,7 +133,7 @@ fn parts(credit: &Credit) -> Forest {
     };
     Forest {
         quantity: Measure::percent(&format!("change of {}", metric_name(credit.metric)), &base).quantity,
-        interval: interval_words(credit, ""),
+        interval: interval_words(credit),
         margin: None,
         effects: credit.parts.iter().map(effect).collect(),
     }

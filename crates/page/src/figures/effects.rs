@@ -1,13 +1,13 @@
 //! Differences from a baseline as a forest, with what would matter in practice.
 
 use chart::{Effect, Figure, Finite, Forest, Interval, Panel};
-use report::{Group, Row, listed, metric_name, percent};
+use report::{Group, Row, capital, listed, metric_name, percent};
 use stats::{Comparison, Margin, Verdict};
 
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::{MOST, View};
-use super::words::{ALL, CHOSEN, FOLDED, capital, paragraph};
+use super::words::{ALL, CHOSEN, others_folded, paragraph};
 use crate::section::{Section, is_vast};
 
 /// Panels share a scale unless one reaches so many times as far as another: intervals of that one
@@ -35,7 +35,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
             .to_owned(),
     ];
     if !folded.is_empty() {
-        about.push(FOLDED.to_owned());
+        about.push(others_folded());
     } else if is_choice {
         about.push(format!("{CHOSEN} The tables of conditions have all."));
     }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chart::{Bucket, Figure, Histogram, Scale, Series};
 use record::{LatencyBucket, LatencyHistogram};
-use report::{counted, percent};
+use report::{capital, counted, percent};
 use store::StoredRun;
 
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::{View, Workload};
-use super::words::{capital, paragraph};
+use super::words::paragraph;
 
 /// The histograms of a condition's runs, added up.
 #[derive(Default)]

@@ -1,19 +1,16 @@
 //! A metric over stored studies, as a chart.
 
 use chart::{Figure, Finite, History, Id, Interval, Level, Panel, Point, Quantity};
-use report::Series;
+use report::{Series, capital};
+
+use super::words::paragraph;
 
 /// The figure of a history, a panel for each series; none if nothing can be drawn.
 #[must_use]
 pub fn history(found: &report::History) -> Option<Figure> {
     let panel = |series: &Series| Some(Panel { title: series.title(), plot: Box::new(plot(found, series)?) });
     let mut panels: Vec<Panel> = found.series().iter().filter_map(panel).collect();
-    let described: Vec<String> = found
-        .series()
-        .iter()
-        .flat_map(Series::sentences)
-        .map(|sentence| format!("{}.", capital(&sentence)))
-        .collect();
+    let described = found.series().iter().flat_map(Series::sentences).map(|words| capital(&words));
     let one =
         if let [only] = panels.as_mut_slice() { std::mem::take(&mut only.title) } else { String::new() };
     let title = match one.as_str() {
@@ -23,14 +20,13 @@ pub fn history(found: &report::History) -> Option<Figure> {
     (!panels.is_empty()).then(|| Figure {
         id: Id::new("history"),
         title,
-        description: described.join(" "),
+        description: paragraph(described),
         panels,
     })
 }
 
 /// The plot of a series; none without a point.
-#[must_use]
-pub fn plot(found: &report::History, series: &Series) -> Option<History> {
+fn plot(found: &report::History, series: &Series) -> Option<History> {
     let (name, unit) = series.quantity();
     let points = series.points().enumerate().map(|(place, (label, mean, interval))| {
         let estimate = Finite::new(mean)?;
@@ -51,10 +47,4 @@ pub fn plot(found: &report::History, series: &Series) -> Option<History> {
         points,
         levels,
     })
-}
-
-/// A sentence as it begins.
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

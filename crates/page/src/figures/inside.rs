@@ -86,7 +86,7 @@ fn typical<'a>(
     condition: usize,
 ) -> Option<(&'a StoredRun, Vec<(f64, f64)>)> {
     let metric = view.primary(workload.kind);
-    let mean = *view.condition(condition)?.means.get(metric)?;
+    let mean = view.mean(condition, metric)?;
     let away = |run: &&StoredRun| run.metrics.get(metric).map_or(f64::INFINITY, |value| (value - mean).abs());
     let mut runs: Vec<&StoredRun> =
         view.stored.measurements().filter(|run| run.condition == condition).collect();

@@ -1,13 +1,13 @@
-//! What pairs of offloads do together, as small matrices.
+//! What pairs of offloads do together.
 
-use chart::{Figure, Interaction, Matrix, Panel};
-use report::{Credit, EffectView, metric_name, percent};
+use chart::{Effect, Figure, Forest, Panel};
+use report::{Credit, EffectView, capital, metric_name, percent};
 
 use super::change::{percentage, place, proven};
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::View;
-use super::words::{capital, paragraph};
+use super::words::paragraph;
 
 /// A sentence names at most so many pairs.
 const NAMED: usize = 3;
@@ -26,8 +26,8 @@ pub(super) fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Opti
         }
         let metric = metric_name(credit.metric);
         seen.push(format!("{}: {}", capital(&metric), words(credit)));
-        let Some(matrix) = matrix(view, credit) else { continue };
-        panels.push(Panel { title: capital(&metric), plot: Box::new(matrix) });
+        let Some(forest) = forest(credit) else { continue };
+        panels.push(Panel { title: capital(&metric), plot: Box::new(forest) });
     }
     let place = place(credits.first()?);
     (!panels.is_empty()).then(|| Figure {
@@ -38,12 +38,9 @@ pub(super) fn figure(view: &View<'_>, credits: &[Credit], ids: &mut Ids) -> Opti
     })
 }
 
-/// The pairs of a credit, each with its place in the design.
-fn pairs(credit: &Credit) -> impl Iterator<Item = ([usize; 2], &EffectView)> {
-    credit.effects.iter().filter_map(|one| {
-        let [first, second] = one.factors.as_slice() else { return None };
-        Some(([*first, *second], one))
-    })
+/// The interactions of two offloads.
+fn pairs(credit: &Credit) -> impl Iterator<Item = &EffectView> {
+    credit.effects.iter().filter(|one| one.factors.len() == 2)
 }
 
 /// Whether pairs without a proven interaction are left out.
@@ -51,31 +48,30 @@ pub(super) fn is_choice(credits: &[Credit]) -> bool {
     credits.iter().any(|credit| pairs(credit).count() > MOST)
 }
 
-fn matrix(view: &View<'_>, credit: &Credit) -> Option<Matrix> {
-    let design = view.stored.plan.design.as_ref()?;
-    let pair = |(factors, one): ([usize; 2], &EffectView)| {
-        let value = percentage(credit, &one.effect)?;
-        Some(Interaction { factors, value, verdict: proven(credit, &one.effect).to_owned() })
+fn forest(credit: &Credit) -> Option<Forest> {
+    let effect = |one: &EffectView| {
+        let interval = percentage(credit, &one.effect)?;
+        let verdict = proven(credit, &one.effect).to_owned();
+        Some(Effect { name: one.name.clone(), interval: Some(interval), verdict })
     };
     let is_choice = pairs(credit).count() > MOST;
-    let drawn = pairs(credit).filter(|(_, one)| !is_choice || credit.is_proven(&one.effect));
-    let pairs: Vec<Interaction> = drawn.filter_map(pair).collect();
-    (!pairs.is_empty()).then(|| Matrix {
+    let drawn = pairs(credit).filter(|one| !is_choice || credit.is_proven(&one.effect));
+    let effects: Vec<Effect> = drawn.filter_map(effect).collect();
+    (!effects.is_empty()).then(|| Forest {
         quantity: Measure::percent(
             "interaction",
             &format!("of the mean {} of all states", metric_name(credit.metric)),
         )
         .quantity,
         interval: format!("{} % interval, by itself", stats::confidence(credit.level)),
-        names: design.factors.clone(),
-        pairs,
+        margin: None,
+        effects,
     })
 }
 
 /// The proven pairs, the largest first.
 fn words(credit: &Credit) -> String {
-    let mut sure: Vec<&EffectView> =
-        pairs(credit).map(|(_, one)| one).filter(|one| credit.is_proven(&one.effect)).collect();
+    let mut sure: Vec<&EffectView> = pairs(credit).filter(|one| credit.is_proven(&one.effect)).collect();
     sure.sort_by(|one, other| other.effect.value.abs().total_cmp(&one.effect.value.abs()));
     let of = pairs(credit).count();
     if sure.is_empty() {

@@ -7,7 +7,7 @@ use super::ids::Ids;
 use super::measure::Measure;
 use super::offered;
 use super::view::{View, Workload};
-use super::words::{FOLDED, paragraph};
+use super::words::{others_folded, paragraph};
 use crate::section::Section;
 
 /// The metrics of quantiles, with the share of the transactions that they stay within.
@@ -46,7 +46,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
         about.push(offered::KNEE.to_owned());
     }
     if !folded.is_empty() {
-        about.push(FOLDED.to_owned());
+        about.push(others_folded());
     }
     Some(Section { id, title: "Latency".to_owned(), about, figures, folded })
 }

@@ -44,13 +44,9 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
     Some(Section { id, title: "Where packets were lost".to_owned(), about, figures, folded: Vec::new() })
 }
 
-fn mean(view: &View<'_>, condition: usize, metric: &str) -> Option<f64> {
-    view.condition(condition)?.means.get(metric).copied()
-}
-
 /// The share that was lost, in %; none without losses.
 fn share(view: &View<'_>, condition: usize) -> Option<f64> {
-    let (lost, offered) = (mean(view, condition, "lost")?, mean(view, condition, "offered")?);
+    let (lost, offered) = (view.mean(condition, "lost")?, view.mean(condition, "offered")?);
     (lost > 0.0 && offered > 0.0).then_some(100.0 * (lost / offered))
 }
 
@@ -62,7 +58,7 @@ fn figure(view: &View<'_>, workload: &str, losing: &[(usize, f64)], ids: &mut Id
         let Some(plot) = flow(view, *condition) else { continue };
         let most = PLACES
             .iter()
-            .filter_map(|(key, _, how)| Some((mean(view, *condition, key)?, how)))
+            .filter_map(|(key, _, how)| Some((view.mean(*condition, key)?, how)))
             .filter(|(lost, _)| *lost > 0.0)
             .max_by(|one, other| one.0.total_cmp(&other.0));
         let most = most.map(|(_, how)| format!(", most {how}")).unwrap_or_default();
@@ -78,13 +74,13 @@ fn figure(view: &View<'_>, workload: &str, losing: &[(usize, f64)], ids: &mut Id
 }
 
 fn flow(view: &View<'_>, condition: usize) -> Option<Flow> {
-    let mut left = mean(view, condition, "offered")?;
+    let mut left = view.mean(condition, "offered")?;
     let passage = |name: &str, left: f64, lost: &str| {
         Some(Passage { name: name.to_owned(), arrived: Finite::new(left)?, lost: lost.to_owned() })
     };
     let mut passages = vec![passage("the sender", left, "")?];
     for (key, name, how) in PLACES {
-        left = (left - mean(view, condition, key).unwrap_or(0.0)).max(0.0);
+        left = (left - view.mean(condition, key).unwrap_or(0.0)).max(0.0);
         passages.push(passage(name, left, how)?);
     }
     Some(Flow { quantity: Quantity::new("messages", "", rounded).relative("of a run"), percent, passages })

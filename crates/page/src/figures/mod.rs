@@ -29,7 +29,7 @@ use crate::figures::ids::Ids;
 use crate::figures::view::View;
 use crate::section::{Section, Study};
 
-pub use history::{history, plot};
+pub use history::history;
 
 /// The sections of figures, in the order of the page; one without figures is left out.
 #[must_use]

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use chart::{Curve, Curves, Figure, Finite, Panel, Scale};
-use report::rounded;
+use report::{capital, rounded};
 use stats::knee::{Knee, Point, of_curve, of_repeats};
 use study::{Name, NameWord};
 
 use super::ids::Ids;
 use super::measure::Measure;
 use super::view::{View, Workload};
-use super::words::{capital, paragraph};
+use super::words::paragraph;
 
 /// The factor whose levels are offered loads.
 const RATE: &str = "rate";
@@ -62,7 +62,7 @@ pub(super) fn figure(view: &View<'_>, workload: &Workload<'_>, ids: &mut Ids) ->
     for path in &paths {
         let curve = |(key, name): (&str, &str)| {
             let points = path.loads.iter().filter_map(|(load, condition)| {
-                Some((Finite::new(*load)?, measure.value(mean(view, *condition, key)?)?))
+                Some((Finite::new(*load)?, measure.value(view.mean(*condition, key)?)?))
             });
             Curve { name: name.to_owned(), points: points.collect(), measured: true }
         };
@@ -118,13 +118,9 @@ fn name(view: &View<'_>, condition: usize) -> Name {
     words.iter().filter(|word| !is_rate(word)).cloned().collect::<Vec<_>>().into()
 }
 
-fn mean(view: &View<'_>, condition: usize, metric: &str) -> Option<f64> {
-    view.condition(condition)?.means.get(metric).copied()
-}
-
 impl Path {
     fn latencies(&self, view: &View<'_>) -> Vec<f64> {
-        let of = |condition: usize| QUANTILES.map(|(key, _)| mean(view, condition, key));
+        let of = |condition: usize| QUANTILES.map(|(key, _)| view.mean(condition, key));
         self.loads.iter().flat_map(|load| of(load.1)).flatten().collect()
     }
 
@@ -186,7 +182,7 @@ impl Path {
         /// A window's edges cut requests: less than this share proves nothing.
         const SHORT: f64 = 0.98;
         let short = self.loads.iter().find_map(|(load, condition)| {
-            let served = mean(view, *condition, "transactions")?;
+            let served = view.mean(*condition, "transactions")?;
             (served < SHORT * load)
                 .then(|| format!("; of {} requests/s only {} were answered", rounded(*load), rounded(served)))
         });

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use chart::{Bar, Bars, Figure, Group, Panel};
+use report::capital;
 use stats::ConditionEstimate;
 
 use super::grid::Sheet;
 use super::ids::Ids;
 use super::measure::{Measure, of_mean, reach};
 use super::view::{View, Workload};
-use super::words::{CHOSEN, capital, extremes, paragraph};
+use super::words::{CHOSEN, extremes, paragraph};
 use crate::section::Section;
 
 /// A figure has at most so many panels; the others are folded.

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use chart::{Boot, Condition, Dots, Figure, Finite, Panel};
 
-use report::{Group, percent};
+use report::{Group, capital, percent};
 use stats::{Component, Components};
 
 use super::ids::Ids;
 use super::measure::{Measure, of_mean};
 use super::view::{View, Workload};
-use super::words::{ALL, FOLDED, capital, extremes, paragraph};
+use super::words::{ALL, extremes, others_folded, paragraph};
 use crate::section::{Section, is_vast};
 
 /// What the section says where the runs of other metrics are left out.
@@ -50,7 +50,7 @@ pub(super) fn section(views: &[View<'_>], ids: &mut Ids) -> Option<Section> {
                  line at its mean. Runs of one boot are alike, so the boots decide how sure a mean is.";
     let mut about = vec![about.to_owned()];
     if !folded.is_empty() {
-        about.push(FOLDED.to_owned());
+        about.push(others_folded());
     }
     if is_main_only {
         about.push(MAIN_ONLY.to_owned());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use chart::{Curve, Curves, Figure, Finite, Panel, Quantity, Scale};
-use record::{Detail, Turns};
+use record::Turns;
 use report::{counted, percent};
 use store::StoredRun;
 
@@ -59,19 +59,12 @@ fn figure(view: &View<'_>, ids: &mut Ids) -> Option<Figure> {
     })
 }
 
-fn turns(run: &StoredRun) -> Option<&Turns> {
-    match &run.detail {
-        Detail::Measured(account) => account.turns.as_ref(),
-        Detail::Nothing | Detail::Exact(_) | Detail::Drifted(_) => None,
-    }
-}
-
 /// The runs of the first flow of each set of conditions that shared one, by the first of them.
 fn flows<'a>(view: &View<'a>) -> BTreeMap<usize, Vec<(&'a StoredRun, &'a Turns)>> {
     let mut flows: BTreeMap<usize, Vec<(&StoredRun, &Turns)>> = BTreeMap::new();
     let planned = view.stored.plan.flows();
     for run in view.stored.measurements() {
-        let Some(turns) = turns(run) else { continue };
+        let Some(turns) = run.detail.turns() else { continue };
         let first = planned.with(run.condition).first().copied();
         let flow = flows.entry(first.unwrap_or(run.condition)).or_default();
         if flow.first().is_none_or(|(first, _)| (first.boot, first.repeat) == (run.boot, run.repeat)) {

@@ -72,6 +72,11 @@ impl<'a> View<'a> {
         self.results.conditions().get(index)
     }
 
+    /// The mean of a metric in a condition, over its boots.
+    pub(super) fn mean(&self, condition: usize, metric: &str) -> Option<f64> {
+        self.condition(condition)?.means.get(metric).copied()
+    }
+
     /// What the conditions are called among each other.
     pub(super) fn names(&self, conditions: &[usize]) -> Vec<String> {
         let name = |index: &usize| self.condition(*index).map_or_else(Name::default, |one| one.label.clone());

@@ -2,12 +2,12 @@
 //! offloads acted.
 
 use chart::{Bars, Figure, Interval, Panel};
-use report::{Acted, Counter, listed};
+use report::{Acted, Counter, capital, listed};
 
 use super::ids::Ids;
 use super::measure::{Measure, of_mean};
 use super::view::{View, Workload};
-use super::words::{capital, paragraph};
+use super::words::paragraph;
 use crate::section::{Section, is_vast};
 
 /// A figure has at most so many counters; of a study with very many conditions, so few.

@@ -1,5 +1,6 @@
 //! Sentences about what can be seen.
 
+use report::capital;
 use stats::ConditionEstimate;
 
 use super::measure::Measure;
@@ -9,9 +10,11 @@ pub(super) const CHOSEN: &str = "Where a workload has more than twelve condition
                       design those that lead from all on to all off, else the baselines and both ends.";
 
 /// The same where the others are folded.
-pub(super) const FOLDED: &str = "Where a workload has more than twelve conditions, the most telling ones are shown: of a \
-                      design those that lead from all on to all off, else the baselines and both ends. The \
-                      folded figures below have all conditions, in the main metric where several are compared.";
+pub(super) fn others_folded() -> String {
+    format!(
+        "{CHOSEN} The folded figures below have all conditions, in the main metric where several are compared."
+    )
+}
 
 /// What the title of a figure of all conditions ends with, where another one has a choice of them.
 pub(super) const ALL: &str = ", all conditions";
@@ -20,13 +23,6 @@ pub(super) const ALL: &str = ", all conditions";
 fn sentence(words: &str) -> String {
     let stop = if words.ends_with(['.', '?', '!']) { "" } else { "." };
     format!("{words}{stop}")
-}
-
-/// The same words with a capital letter at the beginning.
-pub(super) fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    first + letters.as_str()
 }
 
 /// Sentences, one after the other; empty ones are left out.

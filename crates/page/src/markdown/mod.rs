@@ -8,15 +8,12 @@ use self::escape::{code, element, escaped, fence, paragraph};
 use crate::block::Block;
 use crate::page::Page;
 
-/// The columns of a figure drawn with characters.
-const COLUMNS: usize = 78;
-
-/// The most rows of a table behind a figure that is not drawn with characters.
+/// The most rows of a table behind a figure.
 const ROWS: usize = 40;
 
 impl Page<'_> {
-    /// The page in GitHub's Markdown. Its tables are tables, its figures are drawn with characters
-    /// where they can be. The downloads and what only fills a page are left out.
+    /// The page in GitHub's Markdown. Its tables are tables, and so are its figures. The downloads
+    /// and what only fills a page are left out.
     #[must_use]
     pub fn markdown(&self) -> String {
         let mut out = format!("# {}\n", escaped(&self.heading()));
@@ -85,10 +82,7 @@ fn write(block: &Block<'_>, out: &mut String) {
                 if !panel.title.is_empty() {
                     out.push_str(&format!("\n{}\n", paragraph(&panel.title)));
                 }
-                match panel.plot.plain(COLUMNS) {
-                    Some(drawing) => out.push_str(&format!("\n{}", fence(&drawing))),
-                    None => cells(&panel.plot.table(), out),
-                }
+                cells(&panel.plot.table(), out);
             }
         }
         Block::Data(_) => {}

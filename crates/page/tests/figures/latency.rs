@@ -62,13 +62,6 @@ fn a_histogram_has_the_quantiles_that_are_stored_beside_it() {
 }
 
 #[test]
-fn a_histogram_is_drawn_as_text_too() {
-    let section = latency(&guests());
-    let histogram = figure(&section, "latency-histogram-udp-rr");
-    assert_snapshot!(histogram.panels[0].plot.plain(78).unwrap());
-}
-
-#[test]
 fn runs_without_a_histogram_are_told() {
     let about = |boots| latency(&without_histograms(guests(), boots)).about.join("\n");
     assert!(!about(0).contains("no histogram was stored"), "{}", about(0));

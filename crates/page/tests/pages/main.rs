@@ -14,7 +14,7 @@ mod partial;
 mod size;
 
 use chart::{Boot, Condition, Dots, Figure, Finite, Id, Quantity};
-use netassay_page::{Block, Data, Page, Section, Study};
+use netassay_page::{Block, Data, Packed, Page, Section, Study};
 use report::Results;
 use store::{RunStatus, StoredStudy};
 
@@ -25,7 +25,10 @@ use self::made_up::{run, stored};
 pub(crate) fn shown(studies: &[StoredStudy]) -> (Vec<Study>, Vec<Data>) {
     let study =
         |one: &StoredStudy| Study { results: Results::of(one.clone().shown()).unwrap(), series: Vec::new() };
-    (studies.iter().map(study).collect(), studies.iter().map(Data::of).collect())
+    (
+        studies.iter().map(study).collect(),
+        studies.iter().map(|study| Packed::of(study).compressed()).collect(),
+    )
 }
 
 /// The HTML and the Markdown of a page without advice, with the figures of the product.
@@ -119,17 +122,7 @@ fn the_order_is_answer_advice_conditions_figures_environment_method() {
         .collect();
     assert_eq!(
         ids,
-        [
-            "answer",
-            "advice",
-            "conditions",
-            "over-versions",
-            "environment",
-            "left-out",
-            "method",
-            "classic",
-            "data"
-        ]
+        ["answer", "advice", "conditions", "over-versions", "environment", "left-out", "method", "data"]
     );
 }
 

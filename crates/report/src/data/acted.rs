@@ -58,26 +58,16 @@ pub struct Acted {
 
 /// A switch whose reading the counters contradict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(into = "String")]
+#[serde(transparent)]
 pub struct Contradiction {
     /// The offload: `TSO`, `GRO`.
+    #[serde(skip)]
     offload: &'static str,
     /// What its switch reads back.
+    #[serde(skip)]
     is_on: bool,
     /// In words, without a full stop.
     pub(crate) sentence: String,
-}
-
-impl From<Contradiction> for String {
-    fn from(one: Contradiction) -> Self {
-        one.sentence
-    }
-}
-
-impl Contradiction {
-    fn of(offload: &'static str, is_on: bool, sentence: String) -> Self {
-        Self { offload, is_on, sentence }
-    }
 }
 
 /// The flags of conditions, each with its label and without a full stop; of those that say the same
@@ -153,7 +143,7 @@ impl Acted {
             )),
             _ => None,
         };
-        Some(Contradiction::of("TSO", is_on, sentence?))
+        Some(Contradiction { offload: "TSO", is_on, sentence: sentence? })
     }
 
     /// What GRO's switch says against what TCP got. Packets that arrived large cannot be merged.
@@ -174,7 +164,7 @@ impl Acted {
             )),
             _ => None,
         };
-        Some(Contradiction::of("GRO", reads_on, sentence?))
+        Some(Contradiction { offload: "GRO", is_on: reads_on, sentence: sentence? })
     }
 
     /// Where switches and counters contradict each other, for the condition of this label, without

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use stats::Observation;
 use study::metric::{Metric, Needs};
-use study::{Copies, Kind, Plan};
+use study::{Copies, Plan};
 
 use crate::words::number::{figure, percent};
 use crate::words::phrases::{list, words};
@@ -52,21 +52,6 @@ pub(crate) fn way(copies: Copies) -> &'static str {
 /// Does the metric count instructions?
 pub(crate) fn is_count(metric: &Metric) -> bool {
     metric.needs == Needs::Exact
-}
-
-/// The name of a unit of this traffic's work in metrics of CPU time.
-pub(crate) fn unit_of_work(kind: Kind) -> &'static str {
-    match kind {
-        _ if kind.is_stream() => "byte",
-        _ if kind.is_rr() => "transaction",
-        _ => "packet",
-    }
-}
-
-/// The unit of work of this traffic, where a study does not name it: a datagram of any length is
-/// one.
-pub(crate) fn counted_unit(kind: Kind) -> &'static str {
-    kind.counted_work()
 }
 
 /// A condition whose counts do not repeat within the resolution. No verdict uses it.

@@ -11,7 +11,6 @@ use study::{Condition, Plan, Study, metric::Metric};
 use crate::data::error::Error;
 use crate::data::metric::known;
 use crate::data::target::{Target, own_targets};
-use crate::data::turns::turns;
 use crate::words::number::{counted, instant};
 use crate::words::phrases::list;
 
@@ -124,8 +123,9 @@ impl Spread {
         }
         // Where it measured in turns and in runs of their own: as the study to be planned does.
         let takes_turns = study.protocol().alternate.is_some();
-        let is_so =
-            |run: &&StoredRun| !stored.plan.asked.protocol.apart || turns(run).is_some() == takes_turns;
+        let is_so = |run: &&StoredRun| {
+            !stored.plan.asked.protocol.apart || run.detail.turns().is_some() == takes_turns
+        };
         let observations: Vec<Observation> = stored
             .measurements()
             .filter(is_so)
@@ -150,7 +150,7 @@ impl Spread {
     fn of_flows(stored: &StoredStudy, near: Nearness, together: &[usize], metric: &Metric) -> Option<Spread> {
         let mut flows: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
         for run in stored.measurements().filter(|run| together.contains(&run.condition)) {
-            if let (Some(_), Some(value)) = (turns(run), run.metrics.get(metric.key)) {
+            if let (Some(_), Some(value)) = (run.detail.turns(), run.metrics.get(metric.key)) {
                 flows.entry((run.boot, run.block)).or_default().insert(run.condition, *value);
             }
         }

@@ -57,16 +57,19 @@ impl InTurns {
 /// The turns of each condition that took any.
 pub(crate) fn in_turns(stored: &StoredStudy) -> Vec<InTurns> {
     let rate_of = |index| {
-        let own = stored.measurements().filter(move |run| run.condition == index).filter_map(turns);
+        let own = stored
+            .measurements()
+            .filter(move |run| run.condition == index)
+            .filter_map(|run| run.detail.turns());
         rate(own.flat_map(|turns| turns.turns.iter().map(slice)))
     };
     let rates: Vec<Option<f64>> = (0..stored.plan.conditions.len()).map(rate_of).collect();
     let flows = stored.plan.flows();
     let of_condition = |(index, condition): (usize, &study::Condition)| {
         let runs = || stored.measurements().filter(move |run| run.condition == index);
-        let all: Vec<&Turns> = runs().filter_map(turns).collect();
+        let all: Vec<&Turns> = runs().filter_map(|run| run.detail.turns()).collect();
         let mut by_boot: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for (boot, share) in runs().filter_map(|run| Some((run.boot, share(turns(run)?)?))) {
+        for (boot, share) in runs().filter_map(|run| Some((run.boot, share(run.detail.turns()?)?))) {
             by_boot.entry(boot).or_default().push(share);
         }
         let boots: Vec<f64> = by_boot.into_values().map(|shares| stats::mean(&shares)).collect();
@@ -101,7 +104,9 @@ pub(crate) fn notes(stored: &StoredStudy) -> Vec<String> {
     }
     let protocol = &stored.plan.asked.protocol;
     let flows = stored.plan.flows();
-    let own = stored.measurements().filter(|run| turns(run).is_none() && flows.with(run.condition).len() > 1);
+    let own = stored
+        .measurements()
+        .filter(|run| run.detail.turns().is_none() && flows.with(run.condition).len() > 1);
     let (planned, apart): (Vec<&StoredRun>, Vec<&StoredRun>) =
         own.partition(|run| protocol.is_apart(run.boot, run.block));
     let (planned, apart) = (planned.len(), apart.len());
@@ -140,7 +145,8 @@ fn leaving(all: &[InTurns]) -> impl Iterator<Item = &InTurns> {
 
 /// The first part of turns, which is not counted: more than planned where a switch acted longer.
 pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
-    let all: BTreeSet<u64> = stored.measurements().filter_map(turns).map(|one| one.settle_ns).collect();
+    let all: BTreeSet<u64> =
+        stored.measurements().filter_map(|run| run.detail.turns()).map(|one| one.settle_ns).collect();
     let text = |ns: &u64| format_duration(Duration::from_nanos(*ns));
     match (all.first(), all.last()) {
         (Some(least), Some(most)) if least < most => Some(format!("{} to {}", text(least), text(most))),
@@ -152,18 +158,10 @@ pub(crate) fn uncounted(stored: &StoredStudy) -> Option<String> {
 /// otherwise nothing.
 pub(crate) fn not_in_turns(stored: &StoredStudy, condition: usize) -> &'static str {
     let mut own = stored.measurements().filter(|run| run.condition == condition).peekable();
-    if own.peek().is_some() && own.all(|run| turns(run).is_some()) {
+    if own.peek().is_some() && own.all(|run| run.detail.turns().is_some()) {
         ": they took turns, which have no latencies, no losses and no counts of a host; --set alternate=off measures them"
     } else {
         ""
-    }
-}
-
-/// How a run shared a flow, if it did.
-pub(crate) fn turns(run: &StoredRun) -> Option<&Turns> {
-    match &run.detail {
-        record::Detail::Measured(account) => account.turns.as_ref(),
-        record::Detail::Nothing | record::Detail::Exact(_) | record::Detail::Drifted(_) => None,
     }
 }
 

@@ -190,7 +190,7 @@ impl BetweenStudies {
                 difference.push_str(" %");
             }
             let (before, after) = (figure(row.comparison.baseline_mean), figure(row.comparison.mean));
-            table.row(&[&row.label, &before, &after, &difference, &size.ends(), short(row)]);
+            table.row(&[&row.label, &before, &after, &difference, &size.ends, short(row)]);
             table.paint(5, Some(tone(row, group.better)));
         }
         let metric = words(&group.metric);

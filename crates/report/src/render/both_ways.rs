@@ -8,7 +8,7 @@ use study::{Alternate, Plan, format_duration, metric::Metric};
 
 use crate::data::error::Error;
 use crate::data::target::own_targets;
-use crate::data::turns::{turns, uncounted};
+use crate::data::turns::uncounted;
 use crate::data::unmeasured::hint;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, percent, range, times};
@@ -225,7 +225,7 @@ impl Pair {
         own.filter_map(|run| {
             Some(EitherWay {
                 boot: run.boot,
-                second: turns(run).is_none(),
+                second: run.detail.turns().is_none(),
                 of_condition: run.condition == self.condition,
                 value: *run.metrics.get(self.metric.key)?,
             })

@@ -1,11 +1,14 @@
 //! The classic comparison, in ministat's words: runs are taken as independent.
 
-use ministat::{Level, MAX_SETS, Plot, Set, Style};
+use ministat::{Level, MAX_SETS, Set};
 use serde::Serialize;
 use store::StoredStudy;
 
 use crate::data::error::Error;
 use crate::data::target::{ComparisonRequest, targets};
+
+/// Why the classic test is not the one that decides.
+const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
 
 /// What ministat says of a stored study's runs.
 #[derive(Debug, Serialize)]
@@ -13,29 +16,23 @@ pub struct Classic {
     study: i64,
     name: String,
     /// The comparisons.
-    pub groups: Vec<ClassicGroup>,
+    groups: Vec<ClassicGroup>,
 }
 
 /// What ministat says of one comparison.
 #[derive(Debug, Serialize)]
-pub struct ClassicGroup {
+struct ClassicGroup {
     /// The metric's key.
-    pub metric: &'static str,
+    metric: &'static str,
     /// Its unit.
-    pub unit: &'static str,
+    unit: &'static str,
     /// Names and values of the sets, the baseline first.
-    pub sets: Vec<(String, Vec<f64>)>,
+    sets: Vec<(String, Vec<f64>)>,
     /// ministat's table and verdicts.
-    pub text: String,
-    /// The same with ministat's plots, by tables: each compares at most six sets with the baseline.
-    #[serde(skip)]
-    pub plotted: Vec<String>,
+    text: String,
 }
 
 impl Classic {
-    /// Why the classic test is not the one that decides.
-    pub const CAUTION: &str = "The classic test treats the runs of a boot as independent. They are not, and it reports differences where none exist; its averages are of runs, so a boot with fewer runs weighs less in them than elsewhere.";
-
     /// Compares as asked.
     ///
     /// # Errors
@@ -54,7 +51,7 @@ impl Classic {
             };
             let (baseline, baseline_values) = set(target.baseline)?;
             let mut named = vec![(baseline.name.clone(), baseline_values)];
-            let (mut text, mut plotted) = (String::new(), Vec::new());
+            let mut text = String::new();
             // ministat has symbols for seven sets: more conditions need more tables, each with the
             // baseline first.
             for some in target.conditions.chunks(MAX_SETS - 1) {
@@ -65,15 +62,12 @@ impl Classic {
                     sets.push(set);
                 }
                 text.push_str(&ministat::report(&sets, level)?);
-                let parts = [ministat::names(&sets)?, plot(&sets)?, ministat::table(&sets, Some(level))?];
-                plotted.push(parts.concat());
             }
             groups.push(ClassicGroup {
                 metric: target.metric.key,
                 unit: target.metric.unit,
                 sets: named,
                 text,
-                plotted,
             });
         }
         Ok(Self { study: stored.row.id.0, name: stored.row.name.clone(), groups })
@@ -87,22 +81,8 @@ impl Classic {
             text.push_str(&format!("\n{} in {}\n{}", group.metric, group.unit, group.text));
         }
         text.push_str(&format!(
-            "\n{}\n`netassay compare` without --classic uses the boot as the unit of replication.\n",
-            Self::CAUTION
+            "\n{CAUTION}\n`netassay compare` without --classic uses the boot as the unit of replication.\n"
         ));
         text
     }
-}
-
-/// The columns of a plot, as ministat has them on a terminal of unknown width.
-const WIDTH: usize = 74;
-
-/// The plot of sets; empty where all values are the same.
-fn plot(sets: &[Set]) -> Result<String, Error> {
-    let style = Style { width: WIDTH, separate_bars: true, modern: false };
-    let mut lines = Vec::new();
-    if let Some(plot) = Plot::new(sets, style)? {
-        plot.write(&mut lines).expect("writing to memory cannot fail");
-    }
-    Ok(String::from_utf8_lossy(&lines).into_owned())
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use stats::fixed;
 use study::Kind;
 
-use crate::data::exact;
 use crate::words::number::{figure, percent};
 
 /// A column of figures.
@@ -28,7 +27,7 @@ impl Column {
 
 /// The columns of a table of counted instructions.
 pub(crate) fn counted(kind: Kind) -> Vec<Column> {
-    let per = exact::counted_unit(kind);
+    let per = kind.counted_work();
     let column = |(head, part): (&'static str, &str)| {
         let metric = study::metric::find(&format!("{part}instructions_{per}"))?;
         Some(Column { head, unit: per, metrics: vec![metric.key], show: figure })

@@ -5,6 +5,7 @@ use study::{Condition, Copies, Plan};
 
 use crate::render::group::Group;
 use crate::render::row::{Row, size};
+use crate::words::phrases::levels_without;
 
 /// A sentence for each comparison that was counted both ways, without a full stop: first whether
 /// they disagree, then both figures.
@@ -18,7 +19,7 @@ pub(crate) fn both_ways(groups: &[Group], plan: &Plan) -> Vec<String> {
     let sentence = |(group, row): (&Group, &Row)| {
         let is_same = |(other_group, other): &(&Group, &Row)| {
             other_group.metric == group.metric
-                && levels(condition(plan, other)) == levels(condition(plan, row))
+                && levels(plan, other) == levels(plan, row)
                 && condition(plan, other).workload.name == group.workload
         };
         let (_, other) = of(Copies::Bytes).find(is_same)?;
@@ -30,10 +31,7 @@ pub(crate) fn both_ways(groups: &[Group], plan: &Plan) -> Vec<String> {
         let depends = row.comparison.verdict != other.comparison.verdict;
         let word =
             if depends { "the answer DEPENDS on how copies are counted" } else { "the answer is the same" };
-        Some(format!(
-            "{}: {word}: {words} with copies by the word, {bytes} by the byte",
-            levels(condition(plan, row))
-        ))
+        Some(format!("{}: {word}: {words} with copies by the word, {bytes} by the byte", levels(plan, row)))
     };
     of(Copies::Words).filter_map(sentence).collect()
 }
@@ -43,7 +41,6 @@ fn condition<'p>(plan: &'p Plan, row: &Row) -> &'p Condition {
 }
 
 /// A condition without its way of copying.
-fn levels(condition: &Condition) -> String {
-    let levels = condition.levels.iter().filter(|(factor, _)| factor != "copies");
-    levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
+fn levels(plan: &Plan, row: &Row) -> String {
+    levels_without("copies", &condition(plan, row).levels)
 }

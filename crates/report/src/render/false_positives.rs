@@ -13,6 +13,7 @@ use crate::data::unmeasured::hint;
 use crate::render::spread;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, percent};
+use crate::words::phrases::levels_without;
 use crate::words::table::Table;
 use study::{Plan, metric::Metric};
 
@@ -104,7 +105,7 @@ impl FalsePositives {
         Ok(Self {
             study: stored.row.id.0,
             name: stored.row.name.clone(),
-            condition: words(&one.levels),
+            condition: levels_without("twin", &one.levels),
             boots,
             experiments: first.rates.first().map_or(0, |rate| usize::try_from(rate.of).unwrap_or(usize::MAX)),
             metrics,
@@ -221,12 +222,6 @@ fn differs(method: Method, experiment: &[Observation]) -> Result<bool, Error> {
     let question = Question { design: Some(design), level: LEVEL, ..Question::against(0) };
     let analysis = stats::analyse(experiment, &question)?;
     Ok(analysis.comparisons.iter().any(|one| matches!(one.verdict, Verdict::Higher | Verdict::Lower)))
-}
-
-/// The levels of a condition, its twin's label left out.
-fn words(levels: &[(String, String)]) -> String {
-    let levels = levels.iter().filter(|(factor, _)| factor != "twin");
-    levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
 }
 
 fn no_twins(stored: &StoredStudy) -> Error {

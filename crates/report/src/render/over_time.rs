@@ -10,7 +10,7 @@ use study::{Kind, Side};
 use crate::words::number::percent;
 use crate::words::table::Table;
 
-/// The parts of the window in a drawing.
+/// The parts of the window whose rates are compared.
 const PARTS: usize = 24;
 
 /// The least number of steps without progress that is a stall: one step may be between bursts.
@@ -20,8 +20,6 @@ const STALLED_STEPS: f64 = 3.0;
 /// slices are 3 ms.
 const STALLED_NS: u64 = 50_000_000;
 
-const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-
 /// A table with the rate of each condition over the window, from the stored counters of its
 /// measured runs; empty without any.
 #[must_use]
@@ -30,15 +28,13 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
     for one in series {
         by_run.entry(one.run).or_default().push((one.side, &one.series));
     }
-    let mut table = Table::new(&[
-        "condition",
-        "rate over the window",
-        "lowest",
-        "highest",
-        "drift",
-        "stalls",
-    ])
-    .under(&["", "(0 to the highest)", "% of mean", "% of mean", "%", ""]);
+    let mut table = Table::new(&["condition", "lowest", "highest", "drift", "stalls"]).under(&[
+        "",
+        "% of mean",
+        "% of mean",
+        "%",
+        "",
+    ]);
     let mut any = false;
     for (index, condition) in stored.plan.conditions.iter().enumerate() {
         let runs: Vec<Course> = stored
@@ -53,7 +49,6 @@ pub fn over_time(stored: &StoredStudy, series: &[StoredSeries]) -> String {
         let drift = drift(&mean).map_or_else(|| "-".to_owned(), |drift| signed(fixed(drift, 1)));
         table.row(&[
             &condition.label,
-            &drawing(&mean, highest),
             &percent(lowest * 100.0),
             &percent(highest * 100.0),
             &drift,
@@ -162,14 +157,6 @@ fn drift(mean: &[f64; PARTS]) -> Option<f64> {
     (first > 0.0).then(|| (last / first - 1.0) * 100.0)
 }
 
-fn drawing(mean: &[f64; PARTS], highest: f64) -> String {
-    let level = |part: &f64| {
-        let place = (part / highest * LEVELS.len() as f64).ceil() as usize;
-        LEVELS[place.clamp(1, LEVELS.len()) - 1]
-    };
-    mean.iter().map(level).collect()
-}
-
 fn stalls(runs: &[Course]) -> String {
     let stalled: Vec<u64> = runs.iter().filter(|run| run.has_stalled()).map(|run| run.stalled_ns).collect();
     match stalled.iter().max() {
@@ -226,8 +213,6 @@ mod tests {
             (1..=240).map(|row| (row, if row <= 120 { row } else { 120 + (row - 120) * 2 })).collect();
         let course = course(&rows);
         assert!((drift(&course.parts).unwrap() - 100.0).abs() < 1e-6);
-        let drawn = drawing(&course.parts, course.parts[PARTS - 1]);
-        assert_eq!(drawn, format!("{}{}", "▄".repeat(12), "█".repeat(12)));
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl Results {
     fn advice(&self, layout: Layout) -> Vec<String> {
         let id = self.study;
         let rows = || self.comparisons.iter().flat_map(|group| &group.rows);
-        let counts = self.conditions.first().map(|one| exact::counted_unit(one.kind));
+        let counts = self.conditions.first().map(|one| one.kind.counted_work());
         let counts = counts.filter(|_| self.stored.plan.exact).map(|per| format!("instructions_{per}"));
         let other = if self.conditions.iter().any(|condition| condition.kind.is_rr()) {
             "latency_p99"

@@ -9,7 +9,6 @@ use crate::render::answer::{answer_for, answer_lines};
 use crate::render::copies;
 use crate::render::credit::Credits;
 use crate::render::exhibit::Exhibit;
-use crate::render::group::Group;
 use crate::render::list::note;
 use crate::render::results::Results;
 use crate::render::row::Row;
@@ -17,7 +16,7 @@ use crate::render::runs::{DISTURBED, FAILED};
 use crate::render::spread;
 use crate::words::layout::Layout;
 use crate::words::number::{counted, instant, plain};
-use crate::words::phrases::{list, title};
+use crate::words::phrases::{before, capital, list, title};
 use crate::words::table::Table;
 
 /// So many letters of answers are read at a glance; of more, a summary is.
@@ -25,18 +24,6 @@ const GLANCE: usize = 360;
 
 /// So many sentences are read at a glance.
 const SENTENCES: usize = 2;
-
-/// How the figures of one metric were computed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Method {
-    /// The workload and the metric.
-    pub of: String,
-    /// What the metric measures, in a fragment of a sentence; empty if the vocabulary has none.
-    pub meaning: &'static str,
-    /// How differences were judged, how much the values spread, and what looks unusual in them, as
-    /// sentences.
-    pub sentences: Vec<String>,
-}
 
 impl Results {
     /// The study's number in its database.
@@ -192,24 +179,26 @@ impl Results {
         text.trim_start_matches('\n').to_owned()
     }
 
-    /// How the figures of each metric compared were computed.
+    /// How the figures of each metric compared were computed: the workload and the metric with what
+    /// it measures; then how differences were judged, how much the values spread, and what looks
+    /// unusual in them, as sentences.
     #[must_use]
-    pub fn methods(&self) -> Vec<Method> {
-        let mut methods: Vec<Method> = Vec::new();
+    pub fn methods(&self) -> Vec<(String, Vec<String>)> {
+        let mut methods: Vec<(String, Vec<String>)> = Vec::new();
         for group in &self.comparisons {
-            let of = format!("{}{}", place(group), title(&group.metric));
+            let mut of = format!("{}{}", before(&group.workload), title(&group.metric));
+            if let Some(metric) = study::metric::find(&group.metric) {
+                of.push_str(&format!(" ({}):", metric.meaning));
+            }
             let mut sentences: Vec<String> = group.method.iter().map(|one| stopped(one)).collect();
             sentences.extend(group.spread_sentence().map(|spread| format!("Spread: {spread}.")));
             sentences.extend(group.flags.iter().map(|flag| format!("Flag: {flag}.")));
-            match methods.iter_mut().find(|known| known.of == of) {
-                Some(known) => {
-                    sentences.retain(|sentence| !known.sentences.contains(sentence));
-                    known.sentences.extend(sentences);
+            match methods.iter_mut().find(|(known, _)| *known == of) {
+                Some((_, known)) => {
+                    sentences.retain(|sentence| !known.contains(sentence));
+                    known.extend(sentences);
                 }
-                None => {
-                    let meaning = study::metric::find(&group.metric).map_or("", |metric| metric.meaning);
-                    methods.push(Method { of, meaning, sentences });
-                }
+                None => methods.push((of, sentences)),
             }
         }
         methods
@@ -220,7 +209,8 @@ impl Results {
     pub fn spreads(&self) -> Vec<Exhibit> {
         let mut exhibits: Vec<Exhibit> = Vec::new();
         for group in self.comparisons.iter().filter(|group| group.resolution.is_none()) {
-            let title = format!("{}{}, spread of boots and runs", place(group), title(&group.metric));
+            let title =
+                format!("{}{}, spread of boots and runs", before(&group.workload), title(&group.metric));
             if !exhibits.iter().any(|known| known.title == title) {
                 let table = spread::table(&group.spread, plain(&group.unit), group.mean(), group.level);
                 exhibits.push(Exhibit { title, table, notes: Vec::new() });
@@ -307,18 +297,7 @@ impl Results {
     }
 }
 
-/// `tcp_stream: `; empty where nobody named the workload.
-fn place(group: &Group) -> String {
-    if group.workload.is_empty() { String::new() } else { format!("{}: ", group.workload) }
-}
-
 /// A sentence with a capital letter and a full stop.
 fn stopped(sentence: &str) -> String {
     capital(sentence) + "."
-}
-
-/// A sentence that begins with a word of ours, with a capital letter.
-fn capital(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| first.to_ascii_uppercase().to_string() + letters.as_str())
 }

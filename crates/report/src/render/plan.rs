@@ -12,6 +12,9 @@ use crate::words::number::{counted, duration};
 use crate::words::phrases::list;
 use crate::words::table::Table;
 
+/// A list of features is cut to so many letters; the JSON has it whole.
+const LISTED: usize = 100;
+
 /// A study's plan, for `--dry-run`.
 #[derive(Debug, Serialize)]
 pub struct PlanListing {
@@ -185,7 +188,7 @@ impl PlanListing {
             let number = (index + 1).to_string();
             let effective = self.plan.effective.get(index);
             let words = match (self.plan.effective.first(), effective) {
-                (Some(base), Some(effective)) => shortened(&effective.against(base)),
+                (Some(base), Some(effective)) => shortened_to(&effective.against(base), LISTED),
                 _ => String::new(),
             };
             table.row(&[&number, &condition.label, &condition.slug, &words]);
@@ -262,11 +265,6 @@ fn refusals(effective: &Effective) -> String {
         }
     }
     words.join("; ")
-}
-
-/// Feature lists are long; the JSON has them whole.
-fn shortened(text: &str) -> String {
-    shortened_to(text, 100)
 }
 
 fn shortened_to(text: &str, most: usize) -> String {

@@ -28,6 +28,7 @@ use crate::render::group::Group;
 use crate::render::why::{Counter, counters};
 use crate::words::names::as_text;
 use crate::words::number::figure;
+use crate::words::phrases::first_of;
 
 /// The results of a stored study.
 #[derive(Debug, Serialize)]
@@ -227,13 +228,9 @@ fn estimates(conditions: &mut [Condition], groups: &[Group]) -> Vec<String> {
         }
     }
     let note = |(metric, all): (&str, Vec<String>)| {
-        let told = all.iter().take(ESTIMATES).map(String::as_str).collect::<Vec<_>>().join(", ");
-        let more = match all.len().saturating_sub(ESTIMATES) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
         format!(
-            "not every boot has every condition, so the means of {metric} are estimates for all boots, not means of boot means: {told}{more}"
+            "not every boot has every condition, so the means of {metric} are estimates for all boots, not means of boot means: {}",
+            first_of(&all, ESTIMATES)
         )
     };
     differ.into_iter().map(note).collect()

@@ -73,18 +73,13 @@ pub(super) fn cells(row: &Row) -> [String; 6] {
 /// The size of a difference and its interval.
 pub(crate) struct Size {
     pub(crate) difference: String,
-    /// Its ends alone.
-    ends: String,
+    /// Its ends alone, for where a column has the unit.
+    pub(crate) ends: String,
     /// Their unit, with a blank before; empty for % and without an interval.
     of_ends: String,
 }
 
 impl Size {
-    /// The interval alone, where a column has the unit.
-    pub(crate) fn ends(self) -> String {
-        self.ends
-    }
-
     pub(crate) fn interval(&self) -> String {
         format!("{}{}", self.ends, self.of_ends)
     }

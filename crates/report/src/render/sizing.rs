@@ -1,7 +1,5 @@
 //! The boots and runs that a study needs to show a difference, and how long they take.
 
-use std::time::Duration;
-
 use serde::Serialize;
 use stats::Design;
 use stats::planning::{Choice, Cost, Family, Goal, Noise, Plan, expected_boots};
@@ -11,7 +9,7 @@ use crate::data::error::Error;
 use crate::data::looks::schedule;
 use crate::data::pilot::{ASSURANCE, Nearness, Spread, states_of, target};
 use crate::words::layout::Layout;
-use crate::words::number::{counted, duration, percent, times};
+use crate::words::number::{counted, duration_of, percent, times};
 use crate::words::table::Table;
 
 /// From this share on, the time of one way of measuring is about that of the other.
@@ -191,7 +189,7 @@ impl Sizing {
         );
         let mut table = Table::new(&["size", "boots", "runs", "time", "power %"]);
         let mut row = |name: &str, size: &Size| {
-            let time = duration(Duration::try_from_secs_f64(size.seconds).unwrap_or_default());
+            let time = duration_of(size.seconds);
             let power = format!("{:.1}", 100.0 * size.power);
             table.row(&[name, &size.boots.to_string(), &size.runs.to_string(), &time, &power]);
         };
@@ -239,7 +237,7 @@ impl Sizing {
         let named = |in_turns| if in_turns { "In turns" } else { "In runs of their own" };
         let needed = |cheapest: &Option<Size>| {
             cheapest.map_or("no size that was tried is enough".to_owned(), |size| {
-                let time = duration(Duration::try_from_secs_f64(size.seconds).unwrap_or_default());
+                let time = duration_of(size.seconds);
                 format!(
                     "{time} with {} of {}",
                     counted(size.boots as usize, "boot"),

@@ -10,7 +10,7 @@ use crate::render::row::{Row, size};
 use crate::words::colour::Tone;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, plain};
-use crate::words::phrases::title;
+use crate::words::phrases::{before, title};
 use crate::words::table::Table;
 
 /// What is beside a condition's value.
@@ -111,7 +111,7 @@ impl<'a> Summary<'a> {
         } else {
             ""
         };
-        let (place, level) = (self.place(), self.level());
+        let (place, level) = (before(self.workload), self.level());
         // Two tables of a metric differ in what they compare with.
         let baselines = || self.lines.iter().filter(|line| matches!(line.beside, Beside::Baseline));
         let against = match (baselines().next(), baselines().count()) {
@@ -156,12 +156,7 @@ impl<'a> Summary<'a> {
 
     /// `tcp_stream: throughput; 95 % intervals`.
     fn title(&self) -> String {
-        format!("{}{}{}", self.place(), title(self.metric), self.level())
-    }
-
-    /// `tcp_stream: `; empty where nobody named the workload.
-    fn place(&self) -> String {
-        if self.workload.is_empty() { String::new() } else { format!("{}: ", self.workload) }
+        format!("{}{}{}", before(self.workload), title(self.metric), self.level())
     }
 
     /// `; 95 % intervals`; empty without any.
@@ -191,7 +186,7 @@ impl Line<'_> {
                     difference.push_str(" %");
                 }
                 // The title and remarks explain an interval of ratios.
-                [difference, size.ends(), short(row).to_owned()]
+                [difference, size.ends, short(row).to_owned()]
             }
         };
         [value, difference, interval, verdict, limit]

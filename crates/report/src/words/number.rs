@@ -90,6 +90,12 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
+/// [`duration`] of so many seconds.
+#[must_use]
+pub fn duration_of(seconds: f64) -> String {
+    duration(Duration::try_from_secs_f64(seconds).unwrap_or_default())
+}
+
 /// An instant in milliseconds since 1970 as UTC date and time, `2026-11-20 13:40:05`; at the latest
 /// the end of the year 9999, which is the last that has four digits.
 #[must_use]

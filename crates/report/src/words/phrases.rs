@@ -54,6 +54,17 @@ fn spoken(key: &str, whose: impl Fn(Side) -> String, plain: fn(&str) -> String) 
     metric.and_then(|metric| metric.side).map_or_else(|| own.clone(), |side| format!("{} {own}", whose(side)))
 }
 
+/// A workload before what is said of it: `tcp_stream: `; empty where nobody named it.
+pub(crate) fn before(workload: &str) -> String {
+    if workload.is_empty() { String::new() } else { format!("{workload}: ") }
+}
+
+/// Levels of a condition without those of one factor: `mtu=1500 tso=on`.
+pub(crate) fn levels_without(without: &str, levels: &[(String, String)]) -> String {
+    let levels = levels.iter().filter(|(factor, _)| factor != without);
+    levels.map(|(factor, level)| format!("{factor}={level}")).collect::<Vec<_>>().join(" ")
+}
+
 /// The verb that follows a metric.
 pub(crate) fn is(key: &str) -> &'static str {
     if known(key).is_some_and(Metric::is_plural) { "are" } else { "is" }
@@ -81,6 +92,23 @@ pub fn list<S: AsRef<str>>(items: &[S]) -> String {
             let init: Vec<&str> = init.iter().map(AsRef::as_ref).collect();
             format!("{} and {}", init.join(", "), last.as_ref())
         }
+    }
+}
+
+/// Words with a capital letter at the beginning.
+#[must_use]
+pub fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The first of some names, and how many more there are; empty for none.
+#[must_use]
+pub fn first_of<S: AsRef<str>>(names: &[S], most: usize) -> String {
+    let told: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    match names.len() - told.len() {
+        0 => told.join(", "),
+        more => format!("{} and {more} more", told.join(", ")),
     }
 }
 

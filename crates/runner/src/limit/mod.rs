@@ -61,12 +61,8 @@ const LOST: f64 = 0.01;
 #[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
-    for (side, window) in
-        [(Side::Transmitter, Some(&account.transmitter)), (Side::Receiver, account.receiver.as_ref())]
-    {
-        let counted =
-            window.and_then(|one| one.window.device.as_ref()).and_then(|device| of_driver(side, device));
-        limit.evidence.extend(counted);
+    for (side, own) in account.sides() {
+        limit.evidence.extend(own.window.device.as_ref().and_then(|device| of_driver(side, device)));
     }
     // Most labels name a part of the machines; what they took of their host explains it.
     match (&account.hosts, &account.around) {

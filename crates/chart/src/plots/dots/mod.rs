@@ -60,7 +60,7 @@ impl Condition {
 impl Dots {
     /// The names of all boots: by their numbers where these are all that differs, else in the order
     /// in which they appear.
-    pub(crate) fn boots(&self) -> Vec<&str> {
+    fn boots(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for boot in self.conditions.iter().flat_map(|condition| &condition.boots) {
             if !names.contains(&boot.name.as_str()) {
@@ -82,7 +82,7 @@ impl Dots {
         self.conditions.iter().map(|condition| condition.boots.len()).sum()
     }
 
-    pub(crate) fn values(&self) -> impl Iterator<Item = Finite> {
+    fn values(&self) -> impl Iterator<Item = Finite> {
         self.conditions.iter().flat_map(|condition| {
             let runs = condition.boots.iter().flat_map(|boot| boot.runs.iter().copied());
             runs.chain(condition.interval.iter().flat_map(Interval::points))
@@ -209,10 +209,6 @@ impl Plot for Dots {
         let remarks: Vec<String> = Some(remark).into_iter().filter(|words| !words.is_empty()).collect();
         frame.close(&mut drawing, &axis, &self.quantity, false, &remarks);
         drawing
-    }
-
-    fn plain(&self, columns: usize) -> Option<String> {
-        Some(self.text(columns))
     }
 
     fn table(&self) -> Table {

@@ -341,7 +341,7 @@ pub(crate) fn examine_one(
     interrupt: &Interrupt,
 ) -> Result<Option<Examination>, Failure> {
     let Some(reached) = reach_one(on, interrupt)? else { return Ok(None) };
-    let mut words = vec!["doctor", "--json"];
+    let mut words = vec!["doctor", "--format", "json"];
     words.extend(interface.iter().flat_map(|name| ["--interface", name]));
     let Ran { printed, said, .. } = reached.run(&words, TO_END, interrupt)?;
     let host = reached.launcher().to_string();

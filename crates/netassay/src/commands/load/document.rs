@@ -4,8 +4,8 @@ use load::{Direction, Kind};
 use record::{Limit, Note, RunAccount, SideAccount};
 use runner::Judged;
 use serde_json::{Map, Value, json};
+use study::Effective;
 use study::metric::{self, Group, Metric};
-use study::{Effective, Side};
 
 use crate::commands::load::asked::Asked;
 
@@ -46,7 +46,7 @@ impl Document {
                 notes.push(format!("{side}: {feature} could not be turned off: {why}"));
             }
         }
-        for (side, own) in sides(&account) {
+        for (side, own) in account.sides() {
             for note in &own.whole.outcome.notes {
                 notes.push(format!("{side}: {note}"));
             }
@@ -69,7 +69,7 @@ impl Document {
                 .find_map(|one| Some(one.tcp.as_ref()?.congestion_control.clone()))
         };
         let mut named: Vec<_> =
-            sides(&self.account).filter_map(|(side, own)| Some((side, of(own)?))).collect();
+            self.account.sides().filter_map(|(side, own)| Some((side, of(own)?))).collect();
         named.dedup_by(|(_, one), (_, other)| one == other);
         match &named[..] {
             [] => None,
@@ -118,7 +118,7 @@ impl Document {
                 "traffic": order.traffic,
             },
             "effective": self.effective,
-            "sockets": sides(&self.account)
+            "sockets": self.account.sides()
                 .map(|(side, own)| (side.to_string(), json!(own.whole.outcome.applied)))
                 .collect::<Map<_, _>>(),
             "discard_device": self.discard_device,
@@ -129,7 +129,7 @@ impl Document {
             "evidence": self.limited_by.evidence.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "disturbed": self.disturbed,
             "notes": self.notes,
-            "series": sides(&self.account)
+            "series": self.account.sides()
                 .map(|(side, own)| (side.to_string(), json!(own.window.series)))
                 .collect::<Map<_, _>>(),
         })
@@ -160,7 +160,7 @@ impl Document {
         for (name, count) in self.discarded().into_iter().flatten() {
             table_of(&mut metrics, "messages").insert(name.to_owned(), amount(count as f64, "1"));
         }
-        for (side, own) in sides(&self.account) {
+        for (side, own) in self.account.sides() {
             if let Some(zerocopy) = own.whole.outcome.zerocopy {
                 let table = table_of(&mut metrics, &side.to_string());
                 table.insert("zerocopy_completed".to_owned(), amount(zerocopy.completed as f64, "1"));
@@ -169,11 +169,6 @@ impl Document {
         }
         Value::Object(metrics)
     }
-}
-
-pub(super) fn sides(account: &RunAccount) -> impl Iterator<Item = (Side, &SideAccount)> {
-    let receiver = account.receiver.as_ref().map(|own| (Side::Receiver, own));
-    std::iter::once((Side::Transmitter, &account.transmitter)).chain(receiver)
 }
 
 /// Where a metric stands: in which table, and under which name.

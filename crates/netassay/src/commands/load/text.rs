@@ -7,7 +7,7 @@ use report::{Layout, counted, figure, percent};
 use study::{Family, Side};
 use words::{KEYS, Workload};
 
-use crate::commands::load::document::{Document, sides};
+use crate::commands::load::document::Document;
 use crate::commands::load::intervals;
 
 impl Document {
@@ -15,7 +15,7 @@ impl Document {
     pub(super) fn text(&self, interval: Option<Duration>, layout: Layout) -> String {
         let mut text = format!("{}\n", self.heading());
         if let Some(interval) = interval {
-            for (side, own) in sides(&self.account) {
+            for (side, own) in self.account.sides() {
                 let window = &own.window;
                 let table = intervals::table(&window.series, window.cpus.len(), interval, layout);
                 text.push_str(&format!("\nthe {side}'s counters:\n{table}"));
@@ -68,7 +68,7 @@ impl Document {
         if self.asked.order.traffic.flows > 1 {
             lines.push(("threads", self.threads()));
         }
-        for (side, own) in sides(&self.account) {
+        for (side, own) in self.account.sides() {
             let word = if side == Side::Transmitter { "CPU" } else { "" };
             lines.push((word, self.cpu(side, own.window.cpus.len())));
         }
@@ -163,7 +163,7 @@ impl Document {
 
     fn threads(&self) -> String {
         let of =
-            sides(&self.account).map(|(side, own)| format!("{side} {}", own.whole.outcome.threads.len()));
+            self.account.sides().map(|(side, own)| format!("{side} {}", own.whole.outcome.threads.len()));
         of.collect::<Vec<_>>().join(", ")
     }
 

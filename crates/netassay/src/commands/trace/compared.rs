@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use report::{StageRanges, Stages};
 use serde::Serialize;
-use store::StudyId;
+use store::{Store, StudyId};
 use study::{Scenario, Study, bundled};
 
 use super::flame::{self, Flames};
@@ -14,7 +14,7 @@ use crate::again;
 use crate::cli::{HostFlags, Merge, ProgressStyle, RunFlags, Trace};
 use crate::commands::hosts;
 use crate::commands::run;
-use crate::commands::stored::{load_from, open_read_only, study_of};
+use crate::commands::stored::{load_from, study_of};
 use crate::commands::studies::read_text;
 use crate::exit;
 use crate::failure::{Failure, say};
@@ -87,13 +87,13 @@ pub(super) fn stored(word: &str, flags: &Trace) -> Result<(), Failure> {
             "{what} needs a new measurement, and --from prints a stored one: leave one of them out"
         )));
     }
-    let store = open_read_only(&flags.campaign.database.db)?;
+    let store = Store::open_read_only(&flags.campaign.database.db)?;
     print(study_of(&store, Some(word))?, flags)
 }
 
 fn print(study: StudyId, flags: &Trace) -> Result<(), Failure> {
     let db = &flags.campaign.database.db;
-    let stored = open_read_only(db)?.load(study)?.shown();
+    let stored = Store::open_read_only(db)?.load(study)?.shown();
     let stages = Stages::new(&stored, CONFIDENCE)?;
     if let Some(path) = &flags.flame {
         Flames::of_study(&stages, &stored.row.name).write(path, &flame::form(path)?)?;
@@ -145,7 +145,7 @@ fn run_flags(flags: &Trace) -> RunFlags {
 pub(super) fn merge(flags: &Merge) -> Result<(), Failure> {
     let mut studies = Vec::new();
     for path in &flags.databases {
-        let store = open_read_only(path)?;
+        let store = Store::open_read_only(path)?;
         let stored = match &flags.study {
             Some(word) => load_from(&store, Some(word))?,
             None => {

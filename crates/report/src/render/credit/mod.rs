@@ -141,11 +141,11 @@ fn unreachable(design: &Design) -> Vec<Unreachable> {
 /// host's; in exact mode the instructions per unit of work. Unrecorded metrics are left out.
 fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric> {
     if exact {
-        let per = exact::counted_unit(kind);
+        let per = kind.counted_work();
         let keys = ["", "user_", "kernel_", "softirq_"].map(|part| format!("{part}instructions_{per}"));
         return keys.iter().filter_map(|key| study::metric::find(key)).collect();
     }
-    let per = exact::unit_of_work(kind);
+    let per = kind.unit_of_work();
     let mut keys = vec![kind.primary_metric().key.to_owned()];
     for host in ["", "host_"] {
         for side in ["transmitter", "receiver"] {

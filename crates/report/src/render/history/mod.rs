@@ -24,6 +24,7 @@ use crate::data::series::{Entry, LeftOut, Members, changed as differences, condi
 use crate::data::target::ComparisonRequest;
 use crate::data::truth::{self, Kind};
 use crate::words::number::percent;
+use crate::words::phrases::first_of;
 
 /// A metric over stored studies, worked out.
 #[derive(Debug, Serialize)]
@@ -149,15 +150,8 @@ impl History {
                 named.push(what);
             }
         }
-        if point == 0 { String::new() } else { shortened(&named, 2) }
+        if point == 0 { String::new() } else { first_of(&named, 2) }
     }
-}
-
-/// The first of some names, and how many more there are; empty for none.
-fn shortened(names: &[&str], most: usize) -> String {
-    let more = names.len().saturating_sub(most);
-    let told = names[..names.len() - more].join(", ");
-    if more > 0 { format!("{told} and {more} more") } else { told }
 }
 
 fn method(series: &[Series], request: &ComparisonRequest, is_counted: bool) -> Vec<String> {

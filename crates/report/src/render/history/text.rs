@@ -1,21 +1,22 @@
-//! A history for people: what is said first, then tables and plots.
+//! A history for people: what is said first, then tables.
 
 use super::changed::ends;
 use super::member::{Member, studies};
-use super::{History, Series, shortened};
+use super::{History, Series};
 use crate::data::differences::Difference;
 use crate::render::summary::tone_of;
 use crate::words::layout::Layout;
 use crate::words::number::{figure, percent, plain};
+use crate::words::phrases::first_of;
 use crate::words::table::Table;
 
 /// So many differences between environments are told where the page is not wide.
 const TOLD: usize = 3;
 
 impl History {
-    /// The history for people. `plot` draws a series in so many columns.
+    /// The history for people.
     #[must_use]
-    pub fn text(&self, layout: Layout, plot: impl Fn(&Series, usize) -> String) -> String {
+    pub fn text(&self, layout: Layout) -> String {
         let mut text = self.head();
         if self.series.len() > 1 {
             text.push_str(&format!("\n{}", self.summary(layout)));
@@ -25,7 +26,6 @@ impl History {
             text.push_str(&format!("\n{}\n", series.title()));
             text.extend(series.sentences().iter().map(|sentence| format!("  {sentence}.\n")));
             text.push_str(&format!("\n{}", self.table(series, layout)));
-            text.push_str(&format!("\n{}", plot(series, layout.columns())));
         }
         let hidden = self.series.len() - self.series.iter().filter(is_shown).count();
         if hidden > 0 {
@@ -144,9 +144,8 @@ impl History {
             let said =
                 |one: &Difference| format!("{} ({} → {})", one.what, value(&one.baseline), value(&one.study));
             let all: Vec<String> = member.differs.iter().map(said).collect();
-            let names: Vec<&str> = all.iter().map(String::as_str).collect();
-            let most = if layout.wide { names.len() } else { TOLD };
-            text.push_str(&format!("  {}: {}\n", member.label, shortened(&names, most)));
+            let most = if layout.wide { all.len() } else { TOLD };
+            text.push_str(&format!("  {}: {}\n", member.label, first_of(&all, most)));
         }
     }
 }

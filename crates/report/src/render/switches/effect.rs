@@ -5,8 +5,6 @@ use stats::effects::Estimated;
 use study::metric::{Better, Metric};
 use study::{Kind, Scenario};
 
-use crate::data::exact;
-
 /// One kind of traffic in one scenario, under the same levels of all factors but one.
 #[derive(Debug, Clone, Serialize)]
 pub struct Context {
@@ -158,7 +156,7 @@ pub(in crate::render) fn metrics(kind: Kind, exact: bool) -> Vec<&'static Metric
     if exact {
         return vec![kind.main_metric(true)];
     }
-    let per = exact::unit_of_work(kind);
+    let per = kind.unit_of_work();
     let mut keys = vec![kind.primary_metric().key.to_owned()];
     keys.extend(kind.is_rr().then(|| LATENCY.to_owned()));
     for host in ["", "host_"] {

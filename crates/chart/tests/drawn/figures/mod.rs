@@ -17,7 +17,6 @@ pub(crate) fn all() -> Vec<Figure> {
         bars::cpu(),
         effects::forest(),
         bars::credit(),
-        effects::matrix(),
         runs::timeline(),
         curves::strip(),
         curves::quantiles(),

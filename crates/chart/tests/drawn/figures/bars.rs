@@ -1,8 +1,8 @@
-//! Bars, stacks and waterfalls.
+//! Bars and stacks.
 
-use netassay_chart::{Bar, Bars, Figure, Group, Id, Panel, Plot, Quantity, Step, Waterfall};
+use netassay_chart::{Bar, Bars, Figure, Group, Id, Panel, Quantity};
 
-use super::{about, digits, percent_of, throughput_in_mbit, v};
+use super::{about, percent_of, throughput_in_mbit, v};
 
 pub(super) fn throughput() -> Figure {
     let group = |name: &str, tcp: f64, udp: f64| Group {
@@ -78,55 +78,30 @@ pub(super) fn cpu() -> Figure {
 }
 
 pub(super) fn credit() -> Figure {
-    let ladder = |quantity: Quantity, start: f64, steps: [(f64, f64); 3]| Waterfall {
-        quantity,
-        interval: "95 % interval of the step".to_owned(),
-        start: ("all on".to_owned(), v(start)),
-        steps: ["TSO off", "tx checksumming off", "GSO off"]
-            .into_iter()
-            .zip(steps)
-            .map(|(name, (change, half))| Step { name: name.to_owned(), change: about(change, half) })
-            .collect(),
-        end: "all off".to_owned(),
-    };
     let shares = |quantity: Quantity, shares: [(f64, f64); 3]| {
         let named = ["TSO", "tx checksumming", "GSO"].into_iter().zip(shares);
         let shares = named.map(|(name, (share, half))| (name.to_owned(), about(share, half))).collect();
         Bars::shares(quantity, "95 % interval", shares)
     };
-    let panel = |title: &str, plot: Box<dyn Plot>| Panel { title: title.to_owned(), plot };
-    let per_byte = Quantity::new("CPU per byte", "ns", digits);
+    let panel = |title: &str, plot: Bars| Panel { title: title.to_owned(), plot: Box::new(plot) };
     Figure {
         id: Id::new("credit"),
         title: "Which offload gives what, on the transmitter".to_owned(),
-        description: "Above, offloads leave one after the other; below, shares that depend on no order."
-            .to_owned(),
+        description: "Shares that depend on no order.".to_owned(),
         panels: vec![
             panel(
-                "Throughput, step by step (link-limited until tx checksumming leaves)",
-                Box::new(ladder(
-                    throughput_in_mbit(),
-                    9414.5,
-                    [(-0.6, 35.0), (-1195.5, 180.0), (-4418.1, 260.0)],
-                )),
-            ),
-            panel(
-                "CPU per byte, step by step",
-                Box::new(ladder(per_byte.clone(), 0.31, [(0.22, 0.03), (0.09, 0.02), (0.61, 0.05)])),
-            ),
-            panel(
                 "Throughput: shares of the whole gain",
-                Box::new(shares(
+                shares(
                     percent_of("share", "of the gain of all on over all off"),
                     [(31.0, 4.0), (9.0, 6.0), (60.0, 5.0)],
-                )),
+                ),
             ),
             panel(
                 "CPU per byte: shares of the whole saving",
-                Box::new(shares(
+                shares(
                     percent_of("share", "of the saving of all on over all off"),
                     [(36.0, 3.0), (-4.0, 3.0), (68.0, 4.0)],
-                )),
+                ),
             ),
         ],
     }

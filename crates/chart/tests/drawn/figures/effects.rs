@@ -1,6 +1,6 @@
-//! Effects and interactions.
+//! Effects.
 
-use netassay_chart::{Effect, Figure, Forest, Id, Interaction, Interval, Matrix};
+use netassay_chart::{Effect, Figure, Forest, Id, Interval};
 
 use super::{about, percent_of, v};
 
@@ -27,30 +27,4 @@ pub(crate) fn forest_plot() -> Forest {
 
 pub(super) fn forest() -> Figure {
     Figure::new(Id::new("effects"), "What each condition changes", "Six effects around zero.", forest_plot())
-}
-
-pub(super) fn matrix() -> Figure {
-    let pair = |a, b, value, half: f64| Interaction {
-        factors: [a, b],
-        value: about(value, half),
-        verdict: if f64::abs(value) > half { "proven" } else { "not proven" }.to_owned(),
-    };
-    let plot = Matrix {
-        quantity: percent_of("interaction", "of the mean throughput"),
-        interval: "95 % interval".to_owned(),
-        names: ["tso", "gso", "tx checksumming", "gro", "family"].map(str::to_owned).to_vec(),
-        pairs: vec![
-            pair(1, 0, -21.4, 3.0),
-            pair(2, 0, 12.1, 3.2),
-            pair(2, 1, 8.8, 3.2),
-            pair(3, 0, 0.4, 3.1),
-            pair(3, 1, -1.2, 3.1),
-            pair(3, 2, 2.2, 3.1),
-            pair(4, 0, 0.0, 3.0),
-            pair(4, 1, 1.4, 3.0),
-            pair(4, 2, -3.5, 3.0),
-            pair(4, 3, 0.9, 3.0),
-        ],
-    };
-    Figure::new(Id::new("interactions"), "Offloads that help or hinder each other", "Pairs.", plot)
 }
