@@ -22,7 +22,6 @@ mod plan;
 mod report;
 mod restore;
 mod run;
-mod simulate;
 mod stored;
 mod studies;
 mod trace;
@@ -41,7 +40,6 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Load(flags) => load::load(flags).map(done),
         Command::Aa(flags) => aa::aa(flags),
         Command::Plan(flags) => plan::plan(flags).map(done),
-        Command::Simulate(flags) => simulate::simulate(flags).map(done),
         Command::Studies(flags) => studies::studies(flags).map(done),
         Command::New(new) => studies::new(new).map(done),
         Command::Check(check) => studies::check(check).map(done),
