@@ -34,7 +34,7 @@ pub(crate) use export::{Export, ExportFormat};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use history::History;
 pub(crate) use hosts::{AddressesOf, HostFlags, OneHost, lease};
-pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
+pub(crate) use kept::{Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, Said, option};
 pub(crate) use machine::{Doctor, Restore};
@@ -105,8 +105,6 @@ pub(crate) enum Command {
     Apply(Apply),
     /// Tag a stored study: a name to call it by
     Tag(TagStudy),
-    /// Note something of a stored study
-    Note(NoteStudy),
     /// Remove a stored study
     Remove(Remove),
     /// Pack stored studies into a file for somebody else

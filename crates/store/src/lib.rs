@@ -43,4 +43,4 @@ pub use redact::Identities;
 pub use remove::Contents;
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use store::Store;
-pub use stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyNote, StudyRow};
+pub use stored::{BootRow, StoredRun, StoredSeries, StoredStudy, StudyRow};

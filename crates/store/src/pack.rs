@@ -229,7 +229,7 @@ impl Copy<'_> {
         let boots = self.boots(study.0, to)?;
         let runs = self.runs(to, &boots)?;
         self.of_runs(&runs)?;
-        let tags_taken = self.marks(study.0, to)?;
+        let tags_taken = self.tags(study.0, to)?;
         Ok(Moved { from: study, to: StudyId(to), tags_taken })
     }
 
@@ -279,13 +279,8 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Tags and notes; the tags that another study has.
-    fn marks(&mut self, study: i64, to: i64) -> Copied<Vec<String>> {
-        for row in
-            self.rows("SELECT 0, written_unix_ms, text FROM note WHERE study = ?1 ORDER BY id", study)?
-        {
-            self.insert("note", &["study"], &[("written_unix_ms", Ours), ("text", Text)], row, &[to])?;
-        }
+    /// Adds the tags; returns those that another study has.
+    fn tags(&mut self, study: i64, to: i64) -> Copied<Vec<String>> {
         let mut taken = Vec::new();
         for row in self.rows("SELECT 0, name FROM tag WHERE study = ?1 ORDER BY name", study)? {
             let Value::Text(tag) = &row[1] else { continue };

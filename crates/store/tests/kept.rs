@@ -1,4 +1,4 @@
-//! Stored studies as a person keeps them: tags, notes, removal, packing.
+//! Stored studies as a person keeps them: tags, removal, packing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -96,34 +96,19 @@ fn a_tag_names_one_study_and_moves_only_when_told() {
 }
 
 #[test]
-fn notes_are_kept_in_order_on_one_line() {
-    let directory = tempfile::tempdir().unwrap();
-    let (mut store, [first, _]) = two(&directory.path().join("a.db"));
-    store.note(first, "  before the firmware\nupdate ").unwrap();
-    store.note(first, "\u{1b}[2Jred").unwrap();
-    let notes = store.load(first).unwrap().row.notes;
-    let texts: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
-    assert_eq!(texts, ["before the firmware update", "\\u{1b}[2Jred"]);
-    assert!(notes[0].written_unix_ms > 1_700_000_000_000);
-    for text in ["", " ", &"é".repeat(4097)] {
-        assert!(matches!(store.note(first, text), Err(StoreError::NoNote { .. })));
-    }
-    assert_eq!(store.remove_notes(first).unwrap(), 2);
-    assert_eq!(store.load(first).unwrap().row.notes, []);
-}
-
-#[test]
 fn what_is_removed_is_all_of_one_study_and_nothing_of_another() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.db");
     let (mut store, [first, second]) = two(&path);
     let before = store.load(first).unwrap();
     store.tag(second, &tag("gone"), false).unwrap();
-    store.note(second, "gone").unwrap();
+    // As earlier versions wrote them.
+    let note = "INSERT INTO note (study, written_unix_ms, text) VALUES (2, 1, 'gone')";
+    Connection::open(&path).unwrap().execute(note, []).unwrap();
     let announced = store.contents(second).unwrap();
     assert_eq!((announced.boots, announced.runs, announced.values, announced.series), (2, 6, 8, 2));
     // The other environment is the first study's too.
-    assert_eq!((announced.environments, announced.tags, announced.notes), (1, 1, 1));
+    assert_eq!((announced.environments, announced.tags), (1, 1));
     assert_eq!(store.remove(second).unwrap(), announced);
     assert!(matches!(store.remove(second), Err(StoreError::NoSuchStudy { .. })));
     assert_eq!(store.load(first).unwrap(), before);
@@ -169,7 +154,6 @@ fn a_packed_study_is_the_same_where_it_is_unpacked() {
     let [from, packed, to] = ["from.db", "packed.db", "to.db"].map(|name| directory.path().join(name));
     let (mut store, [first, second]) = two(&from);
     store.tag(second, &tag("main"), false).unwrap();
-    store.note(second, "why").unwrap();
     let moved = store.pack(&[second, second], &packed, None).unwrap().studies;
     assert_eq!(moved, [Moved { from: second, to: StudyId(1), tags_taken: vec![] }]);
     assert!(matches!(store.pack(&[first], &packed, None), Err(StoreError::AlreadyThere { .. })));
@@ -218,7 +202,6 @@ fn a_redacted_study_names_no_host_and_reads_as_before() {
     let boot = store.begin_boot(id, 1, &identified).unwrap();
     record(&mut store, boot);
     store.finish_study(id, StudyStatus::Complete).unwrap();
-    store.note(id, "measured by alice on atlas").unwrap();
     let known = Identities { hosts: vec!["atlas".to_owned()], users: vec!["alice".to_owned()] };
     store.pack(&[id], &packed, Some(known)).unwrap();
 
@@ -233,7 +216,6 @@ fn a_redacted_study_names_no_host_and_reads_as_before() {
         (store.load(id).unwrap(), Store::open_read_only(&packed).unwrap().load(id).unwrap());
     assert_eq!(after.plan, before.plan);
     assert_eq!(after.row.toml, "name = \"quick\"\n# user-1@host-1, 192.0.2.1\nkernel = \"/redacted/1\"\n");
-    assert_eq!(after.row.notes[0].text, "measured by user-1 on host-1");
     assert_eq!(after.runs[2].reason.as_deref(), Some("cannot read /redacted/3 at 192.0.2.1"));
     let host = &after.boots[0].environment.transmitter;
     assert_eq!(host.interfaces["eth0"].as_ref().unwrap().link.address.as_deref(), Some("02:00:00:00:00:01"));

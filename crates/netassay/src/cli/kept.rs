@@ -1,4 +1,4 @@
-//! The command line of what keeps stored studies: tags, notes, removal, packing.
+//! The command line of what keeps stored studies: tags, removal, packing.
 
 use std::path::PathBuf;
 
@@ -24,23 +24,6 @@ pub(crate) struct TagStudy {
     /// Remove this tag; the study stays
     #[arg(long, value_name = "NAME", conflicts_with = "study")]
     pub(crate) remove: Option<Tag>,
-    #[command(flatten)]
-    pub(crate) database: Database,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  netassay note 6 after the update of the firmware\n  netassay note 6 --remove"
-)]
-pub(crate) struct NoteStudy {
-    /// The study: its number, a tag or its name (`netassay list`)
-    pub(crate) study: String,
-    /// The note
-    #[arg(required_unless_present = "remove")]
-    pub(crate) text: Vec<String>,
-    /// Remove all notes of the study
-    #[arg(long, conflicts_with = "text")]
-    pub(crate) remove: bool,
     #[command(flatten)]
     pub(crate) database: Database,
 }

@@ -1,8 +1,8 @@
-//! `netassay tag`, `note`, `remove`, `pack` and `unpack`: stored studies as a person keeps them.
+//! `netassay tag`, `remove`, `pack` and `unpack`: stored studies as a person keeps them.
 
 use store::{Contents, Identities, Moved, Store, StudyId};
 
-use crate::cli::{Format, NoteStudy, Pack, Remove, TagStudy, Unpack};
+use crate::cli::{Format, Pack, Remove, TagStudy, Unpack};
 use crate::commands::stored::{newest_called, open_read_only};
 use crate::failure::{Failure, say};
 use crate::output::{named, print, print_json};
@@ -18,19 +18,6 @@ pub(crate) fn tag(flags: &TagStudy) -> Result<(), Failure> {
         store.tag(id, tag, flags.moves)?;
         say(&format!("{tag} is study {id}"));
     }
-    Ok(())
-}
-
-pub(crate) fn note(flags: &NoteStudy) -> Result<(), Failure> {
-    let mut store = Store::open_existing(&flags.database.db)?;
-    let id = newest_called(&store, &flags.study)?;
-    if flags.remove {
-        let removed = store.remove_notes(id)?;
-        say(&format!("{} of study {id} removed", report::counted(removed, "note")));
-        return Ok(());
-    }
-    store.note(id, &flags.text.join(" "))?;
-    say(&format!("study {id} has a new note"));
     Ok(())
 }
 
@@ -68,7 +55,7 @@ fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<
             "study": id, "removed": !flags.dry_run, "contents": contents
         }));
     }
-    let Contents { boots, runs, values, series, environments, tags, notes } = *contents;
+    let Contents { boots, runs, values, series, environments, tags } = *contents;
     let parts = [
         (boots, "boot"),
         (runs, "run"),
@@ -76,7 +63,6 @@ fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<
         (series, "table of counters over time"),
         (environments, "description of hosts"),
         (tags, "tag"),
-        (notes, "note"),
     ];
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| several(*count, noun)).collect();

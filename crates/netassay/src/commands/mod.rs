@@ -53,7 +53,6 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Advise(flags) => advise::advise(flags).map(done),
         Command::Apply(flags) => apply::apply(flags).map(done),
         Command::Tag(flags) => kept::tag(flags).map(done),
-        Command::Note(flags) => kept::note(flags).map(done),
         Command::Remove(flags) => kept::remove(flags).map(done),
         Command::Pack(flags) => kept::pack(flags).map(done),
         Command::Unpack(flags) => kept::unpack(flags).map(done),
