@@ -44,7 +44,7 @@ pub(crate) struct Remove {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay pack main -o main.netassay\n  netassay pack 3 4 5 -o studies.netassay --redact\n  netassay show --db studies.netassay"
+    after_help = "Examples:\n  netassay pack main -o main.netassay\n  netassay pack 3 4 5 -o studies.netassay\n  netassay show --db studies.netassay"
 )]
 pub(crate) struct Pack {
     /// The studies: numbers, tags or names (`netassay list`)
@@ -53,13 +53,6 @@ pub(crate) struct Pack {
     /// The file to write, which must not exist; it is a database of these studies alone
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Replace what identifies hosts: names of hosts and users, MAC and public IP addresses, ids of
-    /// machines and boots, paths
-    #[arg(long)]
-    pub(crate) redact: bool,
-    /// (with --redact) A further name of a host or a user to replace; repeatable
-    #[arg(long, value_name = "NAME", requires = "redact")]
-    pub(crate) also: Vec<String>,
     #[command(flatten)]
     pub(crate) database: Database,
 }

@@ -1,6 +1,6 @@
 //! `netassay tag`, `remove`, `pack` and `unpack`: stored studies as a person keeps them.
 
-use store::{Contents, Identities, Moved, Store, StudyId};
+use store::{Contents, Moved, Store, StudyId};
 
 use crate::cli::{Format, Pack, Remove, TagStudy, Unpack};
 use crate::commands::stored::{newest_called, open_read_only};
@@ -81,14 +81,8 @@ pub(crate) fn pack(flags: &Pack) -> Result<(), Failure> {
     let store = open_read_only(&flags.database.db)?;
     let studies: Vec<StudyId> =
         flags.studies.iter().map(|word| newest_called(&store, word)).collect::<Result<_, _>>()?;
-    let identities = flags.redact.then(|| identities(&flags.also));
-    let packed = store.pack(&studies, &flags.output, identities)?;
-    if !packed.kept.is_empty() {
-        let names =
-            packed.kept.iter().map(|name| text::line(name).into_owned()).collect::<Vec<_>>().join(", ");
-        say(&format!("not replaced, as studies have it as a word of their own: {names}"));
-    }
-    let list = list(&packed.studies, |one| format!("{} as {}", one.from, one.to));
+    let packed = store.pack(&studies, &flags.output)?;
+    let list = list(&packed, |one| format!("{} as {}", one.from, one.to));
     say(&format!("packed {list} into {}", named(&flags.output)));
     Ok(())
 }
@@ -123,18 +117,4 @@ pub(crate) fn unpack(flags: &Unpack) -> Result<(), Failure> {
 /// `study 3 as 1, study 4 as 2`.
 fn list(moved: &[Moved], words: impl Fn(&Moved) -> String) -> String {
     moved.iter().map(|one| format!("study {}", words(one))).collect::<Vec<_>>().join(", ")
-}
-
-/// What this machine and its user are called.
-fn identities(also: &[String]) -> Identities {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = host.trim();
-    // With and without its domain.
-    let short = host.split('.').next().unwrap_or_default();
-    let mut hosts: Vec<String> = [host, short].map(str::to_owned).to_vec();
-    hosts.extend(also.iter().cloned());
-    let home = std::env::var("HOME").ok();
-    let home = home.as_deref().and_then(|home| home.rsplit('/').next()).map(str::to_owned);
-    let users = ["USER", "LOGNAME", "SUDO_USER"].into_iter().filter_map(|name| std::env::var(name).ok());
-    Identities { hosts, users: users.chain(home).collect() }
 }
