@@ -178,7 +178,7 @@ fn a_design_has_a_size() {
     shows!(design("fractional", &many));
     let few = added("[design]\nkind = \"fractional\"\nmost = 4\noffloads = [\"gso\", \"gro\", \"rx\"]");
     shows!(few);
-    assert_eq!(design("one-out", &many), "no problem");
+    assert_eq!(design("ladder", &many), "no problem");
 }
 
 #[test]
