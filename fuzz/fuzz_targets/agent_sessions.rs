@@ -191,9 +191,7 @@ fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
             features: bytes.features(),
         },
         24 => Request::Keep { why: bytes.of(&["", "advice", "\u{1b}[2J"]).to_owned() },
-        25 => Request::Card { interface: bytes.name() },
-        26 => Request::Reload { interface: bytes.name() },
-        27 => Request::PreviewMachine(bytes.machine()),
+        25 => Request::PreviewMachine(bytes.machine()),
         _ => Request::UndoMachine,
     }
 }

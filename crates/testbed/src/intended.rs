@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use host::machine::{set_device, set_feature, set_link};
-use host::{Card, InterfaceEnvironment, LEAST_IPV6_MTU, Located};
+use host::{InterfaceEnvironment, LEAST_IPV6_MTU, Located};
 use study::{DeviceSetting, Family, Scenario, Side};
 use text::command;
 
@@ -87,14 +87,6 @@ impl Intended {
             all.push(one(set_link(interface, &["master", BRIDGE]), set_link(interface, &["nomaster"])));
         }
         all
-    }
-
-    /// A driver that is taken down and up between boots.
-    #[must_use]
-    pub fn driver(card: &Card) -> Self {
-        let tell =
-            |action| format!("{} > {}", command(["echo", &card.device]), command([&*card.file(action)]));
-        Self { change: format!("{}; {}", tell("unbind"), tell("bind")), undo: tell("bind") }
     }
 
     /// A kernel that is booted once.

@@ -95,7 +95,7 @@ impl Plan {
     /// do not fit each other.
     pub fn read(json: &str) -> serde_json::Result<Self> {
         let plan: Self =
-            serde_json::from_str(json).or_else(|error| without_gone_design(json).ok_or(error))?;
+            serde_json::from_str(json).or_else(|error| without_what_is_gone(json).ok_or(error))?;
         let conditions = plan.conditions.len();
         let in_range = |index: &usize| *index < conditions;
         let is_sound = (plan.effective.is_empty() || plan.effective.len() == conditions)
@@ -148,13 +148,15 @@ impl Plan {
     }
 }
 
-/// A plan of an earlier version without a design of a kind that is gone. Its conditions are compared
-/// like any others.
-fn without_gone_design(json: &str) -> Option<Plan> {
+/// A plan of an earlier version without what is gone since: a design of two kinds, whose conditions
+/// are compared like any others, and the reloading of drivers between boots.
+fn without_what_is_gone(json: &str) -> Option<Plan> {
     let mut plan: Value = serde_json::from_str(json).ok()?;
-    let is_gone = matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in"));
-    if is_gone {
+    if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {
         plan["design"] = Value::Null;
     }
-    is_gone.then(|| serde_json::from_value(plan).ok()).flatten()
+    if plan["asked"]["protocol"]["how"] == "reload" {
+        plan["asked"]["protocol"]["how"] = BootKind::Reset.word().into();
+    }
+    serde_json::from_value(plan).ok()
 }
