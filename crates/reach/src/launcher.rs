@@ -1,6 +1,7 @@
 //! How a command is run on a host.
 
 use std::fmt;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -52,7 +53,7 @@ impl Launcher {
     #[must_use]
     pub fn command(&self, script: &str, arguments: &[&str], control: &Path) -> Command {
         let shell = ["sh", "-c", script, "netassay"].into_iter().chain(arguments.iter().copied());
-        match self {
+        let mut command = match self {
             Self::Ssh { destination, config } => {
                 let mut command = Command::new("ssh");
                 if let Some(config) = config {
@@ -75,7 +76,10 @@ impl Launcher {
                 command.args(words).args(shell);
                 command
             }
-        }
+        };
+        // A signal to the process group of netassay leaves it the connection, to undo in order.
+        command.process_group(0);
+        command
     }
 }
 

@@ -50,10 +50,11 @@ impl Results {
         let tags = &self.stored.row.tags;
         let tagged = if tags.is_empty() { String::new() } else { format!(", tagged {}", list(tags)) };
         text.push_str(&format!("Results: study {}{tagged} in {}\n", self.study, text::line(&db)));
-        text.push_str("Next:\n");
-        for advice in self.advice(layout) {
-            text.push_str(&format!("  {advice}\n"));
+        let next = self.advice(layout);
+        if !next.is_empty() {
+            text.push_str("Next:\n");
         }
+        text.extend(next.iter().map(|advice| format!("  {advice}\n")));
         text
     }
 

@@ -14,7 +14,7 @@ pub struct Crossing {
     pub(super) family: Family,
     /// The addresses that the interfaces have with `--addresses own`.
     pub(super) own: BySide<Addresses>,
-    /// The receiver's port; `None`: any.
+    /// The receiver's last port, as rules often let the first one alone pass; `None`: any.
     pub(super) port: Option<u16>,
     /// The bytes of the largest packet that a side sends by UDP, and by TCP; `None`: it sends none.
     pub(super) sent: BySide<[Option<u32>; 2]>,
@@ -70,7 +70,9 @@ impl Crossing {
             };
             if is_udp { [largest, None] } else { [None, largest] }
         });
-        Self { family: *family, own: TRAFFIC, port: traffic.port, sent }
+        let further = u16::try_from(traffic.endpoints().saturating_sub(1)).unwrap_or(u16::MAX);
+        let port = traffic.port.map(|first| first.saturating_add(further));
+        Self { family: *family, own: TRAFFIC, port, sent }
     }
 
     /// Those between interfaces of these MTUs.
@@ -121,6 +123,16 @@ mod tests {
             let Crossing { sent, .. } = Crossing::of(&order(traffic));
             let sent = |protocol: usize| Side::BOTH.map(|side| sent[side][protocol]);
             assert_eq!((sent(used), sent(unused)), (expected, [None; 2]));
+        }
+    }
+
+    #[test]
+    fn the_last_port_is_tried() {
+        for (kind, flows, expected) in
+            [(Kind::UdpStream, 4, 5004), (Kind::TcpStream, 4, 5001), (Kind::UdpRr, 1, 5001)]
+        {
+            let traffic = Traffic { port: Some(5001), flows, ..Traffic::new(kind) };
+            assert_eq!(Crossing::of(&order(traffic)).port, Some(expected));
         }
     }
 

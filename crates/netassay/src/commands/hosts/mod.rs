@@ -139,19 +139,21 @@ impl ReachedHosts {
     /// Refuses a study that restarts its machines, if these cannot be restarted; and machines
     /// between which its packets do not arrive.
     pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
-        self.check_pair(&study.plan().conditions, interrupt)?;
         match (study.protocol().how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
-                Ok(self.hosts.check_kernels(&kernels_of(study), interrupt)?)
+                self.hosts.check_kernels(&kernels_of(study), interrupt)?;
             }
-            (_, None) if !study.machine().is_empty() => Err(Failure::Usage(format!(
-                "the study {:?} has one host, in namespaces of netassay's own on another machine, and changes settings of a machine: \
-                 remove [machine]",
-                study.name()
-            ))),
-            _ => Ok(()),
+            (_, None) if !study.machine().is_empty() => {
+                return Err(Failure::Usage(format!(
+                    "the study {:?} has one host, in namespaces of netassay's own on another machine, and changes settings of a machine: \
+                     remove [machine]",
+                    study.name()
+                )));
+            }
+            _ => {}
         }
+        self.check_pair(&study.plan().conditions, interrupt)
     }
 
     /// Refuses machines between which packets of these conditions do not arrive.
