@@ -8,9 +8,7 @@ mod simulator;
 #[macro_use]
 mod sizes;
 
-use simulator::{
-    Looking, Method, Outcome, Plan, Rate, SequentialRates, Shape, World, look_often, simulate,
-};
+use simulator::{Looking, Method, Outcome, Plan, Rate, SequentialRates, Shape, World, look_often, simulate};
 use stats::Design;
 use stats::distribution::{noncentral_t, student};
 
