@@ -147,6 +147,7 @@ impl Sshd {
             by: reached.next(),
             interface: Some("lo".to_owned()),
             lease: stay.lease,
+            shares_machine: false,
         });
         let mut hosts = Hosts { places, own_addresses: false };
         hosts.locate(&bench.netassay, &bench.interrupt)?;

@@ -2,10 +2,10 @@
 //! xtask test`.
 
 use crate::Result;
-use crate::bpf;
 use crate::program::output;
 use crate::session::{Session, write};
 use crate::test::build;
+use crate::{bpf, deny};
 
 /// A checked-in file, or the part of one between `<!-- PART, generated: begin -->` and `<!-- end
 /// -->`; the program of the development build that prints it, and its arguments.
@@ -36,6 +36,7 @@ pub(crate) fn run(session: &mut Session, _: &[String]) -> Result {
 /// Every generated file says what the program says now.
 pub(crate) fn check(session: &mut Session) -> Result {
     bpf::check(session)?;
+    deny::check(session)?;
     build(session)?;
     for generated in GENERATED {
         let (file, ..) = generated;

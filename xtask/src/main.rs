@@ -5,6 +5,7 @@ mod architecture;
 mod bench;
 mod bpf;
 mod browser;
+mod deny;
 mod fuzz;
 mod generated;
 mod needs;
@@ -35,6 +36,7 @@ const JOBS: &[Job] = &[
     ("test", "--touched [REV]", "the gate for the crates that changed since REV and their users", test::run),
     ("generate", "", "write the generated files that are checked in", generated::run),
     ("bpf", "", "compile the programs that run in the kernel; the object is checked in", bpf::run),
+    ("advisories", "[FROM]", "check in RustSec's advisories on the crates that are used", deny::run),
     ("bench", "[NAME …]", "compare netassay with its goals and with similar programs", bench::run),
     ("fuzz", "[--seconds N] [TARGET…]", "run fuzz targets, each for N seconds (60)", fuzz::run),
 ];

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use crate::Result;
 use crate::program::{output, run as program};
-use crate::session::{Session, has_program};
-use crate::{architecture, bpf, browser, fuzz, generated, needs, nextest, scripts, touched, tree};
+use crate::session::Session;
+use crate::{architecture, bpf, browser, deny, fuzz, generated, needs, nextest, scripts, touched, tree};
 
 /// How thorough a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +43,7 @@ const STEPS: &[Step] = &[
         "each target of fuzz/ compiles without warnings and runs for two seconds",
         fuzz::check,
     ),
-    ("deny", Tier::All, "licences, bans and sources, if cargo-deny is there", deny),
+    ("deny", Tier::All, "cargo deny: licences, duplicates, sources, advisories", deny::all),
 ];
 
 /// `cargo xtask test [--all] [STEP…]` and `cargo xtask test --touched [REV]`
@@ -157,15 +157,6 @@ fn doctests(session: &mut Session) -> Result {
 fn docs(session: &mut Session) -> Result {
     let mut command = session.cargo(&["doc", "--workspace", "--no-deps"]);
     program(command.env("RUSTDOCFLAGS", "-D warnings"))
-}
-
-/// Advisories are left out: they need a network, and change when nothing here has changed.
-fn deny(session: &mut Session) -> Result {
-    if has_program("cargo-deny") {
-        return program(&mut session.cargo(&["deny", "check", "licenses", "bans", "sources"]));
-    }
-    session.report.notes.push("cargo-deny is missing: licences and sources were not checked".to_owned());
-    Ok(())
 }
 
 #[cfg(test)]

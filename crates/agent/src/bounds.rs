@@ -318,6 +318,7 @@ impl Bounded for Answer {
             Self::Located(located) => {
                 name("interface", &located.interface)?;
                 addresses(&located.addresses)?;
+                most("taken", located.taken.len(), host::NUMBERS)?;
                 cpus(&located.near)
             }
             Self::PairFacts(facts) => pair_facts(facts),

@@ -18,7 +18,7 @@ impl Conversation {
     /// # Panics
     /// If the kernel gives no netlink sockets.
     pub fn new(isolation: Isolation) -> Self {
-        let launch = Launch { isolation, cpus: Vec::new(), parent: None, lease_ms: None };
+        let launch = Launch { isolation, ..Launch::default() };
         let (machine, usable, quotas) = (BTreeMap::new(), Vec::new(), host::Quotas::default());
         let about = About { version: "fuzz", machine, usable, quotas };
         Self(Session::open(launch, about).expect("netlink sockets can be opened"))

@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 /// No pipe, or no process.
-pub(crate) fn start() -> io::Result<()> {
+pub(crate) fn start(session: u64) -> io::Result<()> {
     let agent = Process::this();
     let (end, life) = pipe2(OFlag::O_CLOEXEC)?;
     // SAFETY: this process has one thread, so that the child may do whatever it may.
@@ -44,14 +44,14 @@ pub(crate) fn start() -> io::Result<()> {
         }
         ForkResult::Child => {
             drop(life);
-            let undone = guard(end, agent);
+            let undone = guard(end, (agent, session));
             // SAFETY: ends the process at once; what the agent would do at its end is not its own.
             unsafe { libc::_exit(i32::from(undone.is_err())) }
         }
     }
 }
 
-fn guard(end: OwnedFd, agent: Process) -> Result<(), Box<dyn std::error::Error>> {
+fn guard(end: OwnedFd, agent: (Process, u64)) -> Result<(), Box<dyn std::error::Error>> {
     // A signal to the agent's group is not for this process.
     setsid()?;
     // The controller sees by the end of the agent's output that the agent has ended.

@@ -9,7 +9,7 @@ use crate::frame::encode;
 
 /// The first line of an agent's standard input. Process numbers are those of the agent's kernel.
 /// The first request may follow at once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
     /// The namespaces that the agent enters.
@@ -24,6 +24,14 @@ pub struct Launch {
     /// `None`: only when its input ends.
     #[serde(default)]
     pub lease_ms: Option<u64>,
+    /// (an agent that may change its machine) The controller's session: its agents may change
+    /// several network namespaces of one machine, and others may not change it meanwhile.
+    #[serde(default)]
+    pub session: u64,
+    /// (an agent that may change its machine) Whether another agent of the session sets what
+    /// belongs to the whole machine and not to a network namespace.
+    #[serde(default)]
+    pub shares_machine: bool,
 }
 
 impl Launch {
@@ -36,10 +44,11 @@ impl Launch {
 }
 
 /// The namespaces that an agent enters before it serves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
     /// None: it serves the host as it is.
+    #[default]
     None,
     /// None, and it may change the settings of the machine itself
     /// ([`crate::message::Request::ChangeMachine`]) and its interfaces. All of it goes through the
@@ -76,9 +85,14 @@ mod tests {
 
     #[test]
     fn the_line_is_what_people_can_write_too() {
-        let launch =
-            Launch { isolation: Isolation::NetworkOf(71), cpus: vec![0], parent: Some(7), lease_ms: None };
-        let line = b"{\"isolation\":{\"network_of\":71},\"cpus\":[0],\"parent\":7,\"lease_ms\":null}\n";
+        let launch = Launch {
+            isolation: Isolation::NetworkOf(71),
+            cpus: vec![0],
+            parent: Some(7),
+            session: 3,
+            ..Launch::default()
+        };
+        let line = b"{\"isolation\":{\"network_of\":71},\"cpus\":[0],\"parent\":7,\"lease_ms\":null,\"session\":3,\"shares_machine\":false}\n";
         assert_eq!(launch.line().unwrap(), line);
         let launch: Launch = decode(b"{\"isolation\":\"none\",\"cpus\":[],\"parent\":null}").unwrap();
         assert_eq!(launch.isolation, Isolation::None);
@@ -90,6 +104,8 @@ mod tests {
             pid: u32,
             parent: Option<u32>,
             lease_ms: Option<u64>,
+            session: u64,
+            shares_machine: bool,
             cpus in prop::collection::vec(0u32..8192, 0..5),
             kind in 0usize..7,
         ) {
@@ -103,7 +119,7 @@ mod tests {
                 Isolation::UserAndNetworkOf(pid),
             ][kind];
             let lease_ms = lease_ms.map(|ms| ms % (1 << 20));
-            let launch = Launch { isolation, cpus, parent, lease_ms };
+            let launch = Launch { isolation, cpus, parent, lease_ms, session, shares_machine };
             prop_assert_eq!(decode::<Launch>(launch.line().unwrap().trim_ascii_end()).unwrap(), launch);
         }
 

@@ -19,6 +19,8 @@ pub(crate) struct MachineSettings {
     /// Whether the agent made the network namespace that it is in.
     has_own_network: bool,
     dies_with_controller: bool,
+    session: u64,
+    shares_machine: bool,
     journal: Option<Journal>,
     /// Ends with the agent, so that it needs no journal.
     latency: Option<HeldLatency>,
@@ -43,6 +45,8 @@ impl MachineSettings {
             is_allowed,
             has_own_network,
             dies_with_controller: launch.parent.is_some(),
+            session: launch.session,
+            shares_machine: launch.shares_machine,
             journal: None,
             latency: None,
             session_latency: None,
@@ -68,8 +72,7 @@ impl MachineSettings {
             }
             return Ok(Answer::MachineChanged { changes: Vec::new() });
         }
-        let machine = Machine::system();
-        let settings = wanted.settings(&machine).map_err(Refusal::passing)?;
+        let settings = self.own_settings(wanted)?;
         self.session_latency = wanted.cpu_latency;
         self.hold(wanted.cpu_latency)?;
         let is_placement = |(target, _): &&(Target, String)| target.is_placement();
@@ -78,6 +81,14 @@ impl MachineSettings {
         journal.change(&settings).map_err(Refusal::of_settings)?;
         let changed = journal.changes().iter().filter(|change| !change.is_nothing());
         Ok(Answer::MachineChanged { changes: changed.cloned().collect() })
+    }
+
+    /// The settings of a request that this agent makes: those of the whole machine, which another
+    /// agent of the session sets too, are that agent's alone, so that they are undone once.
+    fn own_settings(&self, wanted: &MachineRequest) -> Result<Vec<(Target, String)>, Refusal> {
+        let mut settings = wanted.settings(&Machine::system()).map_err(Refusal::passing)?;
+        settings.retain(|(target, _)| !self.shares_machine || !target.is_of_whole_machine());
+        Ok(settings)
     }
 
     fn hold(&mut self, microseconds: Option<u32>) -> Result<(), Refusal> {
@@ -93,7 +104,7 @@ impl MachineSettings {
         self.check_allowed()?;
         let machine = Machine::system();
         let mut changes = Vec::new();
-        for (number, (target, value)) in (1..).zip(wanted.settings(&machine).map_err(Refusal::passing)?) {
+        for (number, (target, value)) in (1..).zip(self.own_settings(wanted)?) {
             let before = machine.read(&target).map_err(Refusal::passing)?;
             if !machine.has(&target, &value) {
                 changes.push(Change { number, target, before, after: Some(value.as_str().into()) });
@@ -132,7 +143,7 @@ impl MachineSettings {
         self.check_allowed()?;
         self.hold(wanted.cpu_latency.or(self.session_latency))?;
         let machine = Machine::system();
-        let settings = wanted.settings(&machine).map_err(Refusal::passing)?;
+        let settings = self.own_settings(&wanted)?;
         let is_wanted = |target: &Target| settings.iter().any(|(wanted, _)| wanted == target);
         // An interrupt may be gone with its queue.
         let back = self.tuned.iter().filter(|(target, _)| !is_wanted(target) && machine.read(target).is_ok());
@@ -211,7 +222,7 @@ impl MachineSettings {
             }
             none => {
                 let directory = journal::directory().map_err(Refusal::passing)?;
-                none.insert(Journal::new(&directory, Machine::system()))
+                none.insert(Journal::new(&directory, Machine::system()).of_session(self.session))
             }
         })
     }

@@ -24,8 +24,7 @@ pub(crate) struct Profiler {
 impl Profiler {
     /// Makes sure that it can, before time is spent.
     pub(crate) fn ready(work: &dyn Repeat, frequency: u32) -> Result<Self, String> {
-        let own = nix::unistd::gettid().as_raw().unsigned_abs();
-        let threads = work.threads().into_iter().chain([own]).collect();
+        let threads = work.workers().iter().map(|worker| worker.thread).collect();
         let period = 1_000_000_000 / u64::from(frequency.max(1));
         let ready = Self { symbols: Symbols::read().map_err(said)?, threads, period };
         ready.sampler(0)?;

@@ -17,7 +17,7 @@ use crate::bounded::Bounded;
 use crate::controller::{Line, Requests};
 use crate::envelope::{Deadline, NO_REQUEST};
 use crate::frame::{LineReader, decode};
-use crate::launch::{Isolation, Launch};
+use crate::launch::Launch;
 use crate::message::{Answer, PROTOCOL, Request};
 use crate::output;
 use crate::refusal::Refusal;
@@ -95,7 +95,7 @@ impl Relay {
     /// A pipe fails, or no thread can be started.
     pub fn join(self, port: (OwnedFd, OwnedFd)) -> Result<Ended, ServeError> {
         let (to, from) = port;
-        let launch = Launch { isolation: Isolation::None, cpus: Vec::new(), parent: None, lease_ms: None };
+        let launch = Launch::default();
         let mut to = UnixStream::from(to);
         to.write_all(&launch.line()?)?;
         let is_over = Arc::new(AtomicBool::new(false));

@@ -55,7 +55,7 @@ pub fn serve(version: &'static str) -> Result<(), ServeError> {
     host::keep_capabilities(&needed(&launch)).map_err(ServeError::Privileges)?;
     // One that dies with its parent is killed together with it, and leaves all to the next session.
     if launch.isolation == Isolation::Machine && launch.parent.is_none() {
-        guardian::start()?;
+        guardian::start(launch.session)?;
     }
     let lease = launch.lease_ms.map(Duration::from_millis);
     let mut requests = requests.watched(lease)?;

@@ -1,6 +1,7 @@
 //! A trace: fixed work of one thread, watched by programs in the kernel.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use ::trace::{
     Account, Between, Candidates, Chosen, Cost, Kernel, Ladder, Offered, Path, Phase, Probe, Round, Sampled,
@@ -8,7 +9,7 @@ use ::trace::{
 };
 use host::{Links, ProcessTimes};
 use load::Spec;
-use load::exact::{Repeat, lend};
+use load::exact::{Repeat, Worker, lend};
 
 use crate::exact::OtherEnd;
 use crate::message::{Answer, ExactReceiver, Traced};
@@ -52,13 +53,14 @@ pub(crate) fn trace(
         let connected = connected.as_ref().ok_or(NOT_CONNECTED)?;
         // Another machine's neighbours are its own, and so may this one's be.
         let mut borrower = |turns: &mut dyn Repeat| work.account(turns, None);
-        let lent = connected.endpoint().lend(wanted.asleep, &mut borrower);
+        let lent = connected.endpoint().lend(wanted.asleep, described, &mut borrower);
         return Ok(Answer::Traced(Box::new(lent.map_err(Refusal::passing)??)));
     };
     drop(connected);
     let mut neighbours = Neighbours::of(links, there)?;
     let mut borrower = |turns: &mut dyn Repeat| work.account(turns, Some(&mut neighbours));
-    let lent = lend(spec, receiver, nobody, wanted.asleep, &mut borrower).map_err(Refusal::passing)?;
+    let lent =
+        lend(spec, receiver, nobody, wanted.asleep, described, &mut borrower).map_err(Refusal::passing)?;
     Ok(Answer::Traced(Box::new(lent.0?)))
 }
 
@@ -256,11 +258,14 @@ fn counted(tracer: &mut Tracer, work: &mut dyn Repeat, turns: u32) -> Result<(Ro
     Ok((Round { batch_ns, reading, between: Vec::new() }, tracer.sampled().map_err(said)?))
 }
 
-/// Follows the calling thread, and those that the work has beside it.
 fn follow(tracer: &Tracer, work: &dyn Repeat) -> Result<(), String> {
-    let own = nix::unistd::gettid().as_raw().unsigned_abs();
-    let mut threads = work.threads().into_iter().chain([own]);
-    threads.try_for_each(|thread| tracer.follow(thread)).map_err(said)
+    work.workers().iter().try_for_each(|worker| tracer.follow(worker.initial)).map_err(said)
+}
+
+/// The calling thread, also as programs in the kernel see it.
+fn described() -> io::Result<Worker> {
+    let thread = nix::unistd::gettid().as_raw().unsigned_abs();
+    Ok(Worker { thread, initial: host::bpf::current_thread()? })
 }
 
 /// The CPU time of this process since then: the work's, for it does nothing else.

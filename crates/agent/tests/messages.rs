@@ -177,12 +177,7 @@ fn refuses_more<T: Serialize + DeserializeOwned + Bounded + std::fmt::Debug>(mes
 fn a_field_that_is_not_known_is_refused_at_every_depth() {
     let requests = refuses_more(&requests());
     let answers = refuses_more(&answers());
-    let launches = refuses_more(&[Launch {
-        isolation: Isolation::NetworkOf(1),
-        cpus: vec![],
-        parent: None,
-        lease_ms: None,
-    }]);
+    let launches = refuses_more(&[Launch { isolation: Isolation::NetworkOf(1), ..Launch::default() }]);
     assert!(requests > 40 && answers > 60 && launches > 0, "{requests} {answers} {launches}");
 }
 
@@ -242,15 +237,7 @@ fn boundless<T: Serialize + DeserializeOwned + Bounded>(messages: &[T]) -> Vec<S
 fn each_list_map_and_text_of_a_message_has_a_bound() {
     assert_eq!(boundless(&requests()), [""; 0]);
     assert_eq!(boundless(&answers()), ["/failed/why", "/no_journal/why"], "they are cut where they arrive");
-    assert_eq!(
-        boundless(&[Launch {
-            isolation: Isolation::NetworkOf(1),
-            cpus: vec![0],
-            parent: None,
-            lease_ms: None
-        }]),
-        [""; 0]
-    );
+    assert_eq!(boundless(&[Launch { cpus: vec![0], ..Launch::default() }]), [""; 0]);
 }
 
 #[test]

@@ -53,14 +53,14 @@ pub use link::impairment::Impairment;
 pub use link::interface::{Link, LinkCounters};
 pub use link::ipv6::LEAST_IPV6_MTU;
 pub use link::limit::LinkLimit;
-pub use link::links::{Links, forget_path_mtus};
+pub use link::links::{GROUP, Links, forget_path_mtus};
 pub use link::located::{Located, same_network};
 pub use link::pair::{PairFacts, TakenAddress};
 pub use link::programs::{ProgramPlace, Programs};
 pub use link::queue::QueueCounters;
 pub use link::steering;
 pub use link::tap::create_tap;
-pub use link::tunnel::Vxlan;
+pub use link::tunnel::{NUMBERED, NUMBERS, Vxlan};
 pub use privileges::{
     Capability, Privileges, UserNamespaces, close_inherited, gain_no_privileges, keep_capabilities,
     lower_bounds, open_files,

@@ -179,7 +179,7 @@ fn undo(settings: MachineSettings, all: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn requested(wanted: &study::Machine) -> MachineRequest {
+pub(crate) fn requested(wanted: &study::Machine) -> MachineRequest {
     let feature = |(interface, features, on): (&str, Vec<&str>, bool)| FeatureRequest {
         interface: interface.to_owned(),
         features: features.into_iter().map(str::to_owned).collect(),

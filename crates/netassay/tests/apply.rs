@@ -96,7 +96,7 @@ fn advice_is_applied_over_ssh_stays_and_is_restored_byte_for_byte() {
     for line in [
         "root@a: the advice of study 1 (quick):",
         "ethtool -K data0 tx-tcp-segmentation off",
-        "undo by hand: ethtool -K data0 tx-tcp-segmentation on",
+        "    ethtool -K data0 tx-tcp-segmentation on",
     ] {
         assert!(told.contains(line), "{line}: {told}");
     }

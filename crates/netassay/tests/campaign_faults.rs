@@ -92,8 +92,7 @@ fn campaign_names_a_port_in_use() {
         .spawn()
         .unwrap();
     let mut orders = squatter.stdin.take().unwrap();
-    let launch =
-        agent::Launch { isolation: agent::Isolation::None, cpus: Vec::new(), parent: None, lease_ms: None };
+    let launch = agent::Launch::default();
     orders.write_all(&launch.line().unwrap()).unwrap();
     let mut answers = BufReader::new(squatter.stdout.take().unwrap());
     let traffic = load::Traffic { port: Some(5201), message: 1, ..load::Traffic::new(load::Kind::UdpStream) };

@@ -112,7 +112,8 @@ impl World {
 
     fn journals(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(self.place()).into_iter().flatten();
-        entries.map(|entry| entry.unwrap().path()).filter(|path| !path.ends_with("lock")).collect()
+        let is_lock = |path: &PathBuf| path.ends_with("lock") || path.extension() == Some("claim".as_ref());
+        entries.map(|entry| entry.unwrap().path()).filter(|path| !is_lock(path)).collect()
     }
 }
 

@@ -37,6 +37,27 @@ fn traffic_packets_of_the_running_kernel_are_followed_by_tracepoints() {
     assert!(last["outside"].as_f64().unwrap() > 0.0, "{last:#}");
 }
 
+/// In a container threads have other numbers than programs in the kernel see.
+#[test]
+fn traffic_threads_of_a_pid_namespace_are_followed() {
+    if !is_root() {
+        return skip("traffic_threads_of_a_pid_namespace…", "raw tracepoints need root");
+    }
+    let bench = Bench::new();
+    let own = ["trace", "udp-tx", "--message=1"];
+    let both = ["trace", "udp-rx", "--asleep", "--message=20000"];
+    for (asked, packets) in [(&own[..], 64), (&both[..], 128)] {
+        let mut container = std::process::Command::new("unshare");
+        container.args(["--pid", "--fork", "--mount-proc"]);
+        let traced = bench.netassay(&[asked, &["--batch=64", "--rounds=1", "--format=json"]].concat());
+        let output = inside(container, &traced).output().unwrap();
+        expect(&output, 0);
+        let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let journeys = &document["traces"][0]["journeys"];
+        assert!(journeys["arrived"].as_u64().unwrap() > packets / 2, "{journeys:#}");
+    }
+}
+
 #[test]
 #[ignore = "samples functions for a time that a busy machine shortens"]
 fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {

@@ -51,6 +51,8 @@ pub struct HostPlace {
     pub interface: Option<String>,
     /// How long its agent waits for a sign of life before it undoes and ends.
     pub lease: Duration,
+    /// Whether the other end is on the same machine, and sets what belongs to the whole machine.
+    pub shares_machine: bool,
 }
 
 impl HostPlace {

@@ -4,34 +4,40 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use host::machine::{set_device, set_feature, set_link};
-use host::{InterfaceEnvironment, LEAST_IPV6_MTU, Located};
-use study::{DeviceSetting, Family, Scenario, Side};
+use host::{GROUP, InterfaceEnvironment, LEAST_IPV6_MTU, Located, Vxlan};
+use serde::Serialize;
+use study::{BySide, DeviceSetting, Family, Scenario, Side};
 use text::command;
 
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
-use crate::path::node::{BRIDGE, TAPS};
-use crate::path::tunnel::TUNNEL;
+use crate::path::node::TAPS;
+use crate::path::tunnel::{free_number, numbered};
 use crate::switches::Switches;
 
+/// The kernel's name of a feature that a port of a bridge must not have.
+const LRO: &str = "rx-lro";
+
 /// One change, as a command that a person could give, and the command that undoes it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Intended {
     /// What would be done.
     pub change: String,
-    /// How to undo it by hand.
+    /// The command that undoes it by hand, or a comment where there is none.
     pub undo: String,
 }
 
 impl Intended {
-    /// The changes on the machine of a side in a scenario, each once. `located`: its interface;
-    /// `now`: as it is; `own`: the families of which it gets addresses of netassay's.
+    /// The changes on the machine of a side in a scenario, each once. `both`: the interfaces of
+    /// both sides; `now`: its own as it is; `own`: the families of which it gets addresses of
+    /// netassay's.
     #[must_use]
     pub fn on(
         side: Side,
-        (located, now): (&Located, &InterfaceEnvironment),
+        (both, now): (&BySide<&Located>, &InterfaceEnvironment),
         wanted: &[Switches],
         (own, scenario): (&[Family], Scenario),
     ) -> Vec<Self> {
+        let located = both[side];
         let interface = located.interface.as_str();
         let (tunnel, guests) = (scenario.has_tunnel(), scenario.has_guests());
         // The switches are those of the interface itself, of what is under the tunnel, or a
@@ -45,7 +51,9 @@ impl Intended {
         }
         if !bridged {
             let addresses: Addresses = if tunnel { UNDERLAY[side] } else { TRAFFIC[side] };
-            all.extend(addresses.with_prefixes(own).into_iter().map(|(address, prefix)| {
+            // One that is there stays.
+            let new = addresses.with_prefixes(own).into_iter().filter(|one| !located.addresses.contains(one));
+            all.extend(new.map(|(address, prefix)| {
                 let say = |verb| change_address(verb, (address, prefix), interface);
                 one(say("add"), say("del"))
             }));
@@ -75,18 +83,43 @@ impl Intended {
             let set = |value| set_device(interface, setting, &setting.text(value));
             one(set(value), set(now))
         }));
+        let number = free_number(both);
+        let [vxlan, bridge] = numbered(number);
+        // Others have other groups, whatever the names of their interfaces are.
+        let mut make = |change: String| all.push(one(change, format!("ip link del group {GROUP}")));
         if tunnel {
-            all.push(one(format!("ip link add {TUNNEL} type vxlan …"), format!("ip link del {TUNNEL}")));
+            let (id, port) = Vxlan::numbered(number);
+            let over = command(["dev", interface]);
+            make(format!("ip link add {vxlan} group {GROUP} type vxlan id {id} dstport {port} {over} …"));
         }
         if guests {
-            all.push(one(format!("ip link add {BRIDGE} type bridge"), format!("ip link del {BRIDGE}")));
+            make(format!("ip link add {bridge} group {GROUP} type bridge"));
             let tap = TAPS[side];
-            all.push(one(format!("ip tuntap add {tap} mode tap"), format!("ip tuntap del {tap} mode tap")));
+            make(format!("ip tuntap add {tap} mode tap; {}", set_link(tap, &["group", &GROUP.to_string()])));
         }
         if bridged {
-            all.push(one(set_link(interface, &["master", BRIDGE]), set_link(interface, &["nomaster"])));
+            let mut undo = set_link(interface, &["nomaster"]);
+            // The kernel turns it off on a port.
+            if present.get(LRO).is_some_and(|now| now.changeable && now.active) {
+                undo += &format!("; {}", set_feature(interface, LRO, "on"));
+            }
+            all.push(one(set_link(interface, &["master", &bridge]), undo));
         }
         all
+    }
+
+    /// The changes as lines, and behind them what undoes all of them by hand, in an order that
+    /// works: the last change first, each command once.
+    #[must_use]
+    pub fn lines(all: &[Self]) -> Vec<String> {
+        let mut undo: Vec<String> = Vec::new();
+        for one in all.iter().rev().map(|one| format!("  {}", one.undo)) {
+            if !undo.contains(&one) {
+                undo.push(one);
+            }
+        }
+        let head = (!all.is_empty()).then(|| "to undo all of it by hand, in this order:".to_owned());
+        all.iter().map(|one| one.change.clone()).chain(head).chain(undo).collect()
     }
 
     /// A kernel that is booted once.
@@ -96,7 +129,7 @@ impl Intended {
             change: format!(
                 "a restart with kernel {release}, which grub-reboot or kexec chooses for one boot"
             ),
-            undo: "reboot: the default kernel is unchanged".to_owned(),
+            undo: "# the kernel: a reboot, since the default is unchanged".to_owned(),
         }
     }
 
@@ -111,7 +144,7 @@ impl Intended {
     pub(crate) fn mtu(interface: &str, to: u32, from: u32, addresses: &[(IpAddr, u8)]) -> Self {
         let set = |mtu: u32| set_link(interface, &["mtu", &mtu.to_string()]);
         let lost = addresses.iter().filter(|(address, _)| address.is_ipv6() && to < LEAST_IPV6_MTU);
-        let again = lost.map(|one| format!("; {}", change_address("add", *one, interface)));
+        let again = lost.map(|one| format!("; {}", change_address("replace", *one, interface)));
         Self { change: set(to), undo: set(from) + &again.collect::<String>() }
     }
 }
@@ -139,6 +172,8 @@ mod tests {
         let environment = host::Environment::read(&["lo"], "1");
         let mut now = environment.interfaces["lo"].clone().unwrap();
         now.link.mtu = 1500;
+        let lro = host::FeatureState { active: true, wanted: true, changeable: true };
+        now.features.as_mut().unwrap().insert(LRO.to_owned(), lro);
         now.device.insert(DeviceSetting::RxRing, host::DeviceValue { now: 512, most: Some(4096) });
         let located = Located {
             interface: "eth1".to_owned(),
@@ -148,7 +183,10 @@ mod tests {
             carries: false,
             has_ipv6: true,
             default_has_ipv6: true,
+            taken: vec![0],
         };
+        let other = Located { taken: vec![1], ..located.clone() };
+        let both = BySide { transmitter: &located, receiver: &other };
         let off = || BTreeMap::from([("tx-tcp-segmentation".to_owned(), false)]);
         let plain = Switches::default();
         let small = Switches { mtu: Some(1000), transmitter: off(), ..Switches::default() };
@@ -161,7 +199,7 @@ mod tests {
         let [same, less] = [512, 256].map(ring);
         let told = Intended::on(
             Side::Transmitter,
-            (&located, &now),
+            (&both, &now),
             &[plain, small.clone(), same, less.clone(), less],
             (&Family::ALL, Scenario::Ssh),
         );
@@ -171,7 +209,7 @@ mod tests {
             [
                 "ip addr add 198.18.0.1/24 dev eth1 | ip addr del 198.18.0.1/24 dev eth1",
                 "ip addr add 2001:2::1/64 dev eth1 | ip addr del 2001:2::1/64 dev eth1",
-                "ip link set dev eth1 mtu 1000 | ip link set dev eth1 mtu 1500; ip addr add 2001:db8::1/64 dev eth1",
+                "ip link set dev eth1 mtu 1000 | ip link set dev eth1 mtu 1500; ip addr replace 2001:db8::1/64 dev eth1",
                 "ethtool -K eth1 tx-tcp-segmentation off | ethtool -K eth1 tx-tcp-segmentation on",
                 "ethtool -G eth1 rx 256 | ethtool -G eth1 rx 512",
             ]
@@ -179,24 +217,41 @@ mod tests {
         // With a tunnel the switches are the tunnel's, which ends with it.
         let told = Intended::on(
             Side::Receiver,
-            (&located, &now),
+            (&both, &now),
             std::slice::from_ref(&small),
             (&[], Scenario::SshVxlan),
         );
-        let undone = |told: &[Intended]| told.iter().map(|one| one.undo.clone()).collect::<Vec<_>>();
-        assert_eq!(undone(&told), ["ip link del vxlan0"]);
+        assert_eq!(
+            Intended::lines(&told),
+            [
+                "ip link add vxlan2 group 1852142689 type vxlan id 44 dstport 14791 dev eth1 …",
+                "to undo all of it by hand, in this order:",
+                "  ip link del group 1852142689",
+            ]
+        );
         // Between guests they are a guest's; the interface only lets its longest packets pass.
         let big = Switches { mtu: Some(9000), ..small.clone() };
         let told =
-            Intended::on(Side::Transmitter, (&located, &now), &[small, big], (&Family::ALL, Scenario::Vm));
+            Intended::on(Side::Transmitter, (&both, &now), &[small, big], (&Family::ALL, Scenario::Vm));
         assert_eq!(
-            undone(&told),
+            Intended::lines(&told),
             [
-                "ip link set dev eth1 mtu 1500",
-                "ip link del bridge0",
-                "ip tuntap del tap-transmit mode tap",
-                "ip link set dev eth1 nomaster",
+                "ip link set dev eth1 mtu 9000",
+                "ip link add bridge2 group 1852142689 type bridge",
+                "ip tuntap add tap-transmit mode tap; ip link set dev tap-transmit group 1852142689",
+                "ip link set dev eth1 master bridge2",
+                "to undo all of it by hand, in this order:",
+                "  ip link set dev eth1 nomaster; ethtool -K eth1 rx-lro on",
+                "  ip link del group 1852142689",
+                "  ip link set dev eth1 mtu 1500",
             ]
         );
+        assert_eq!(Intended::lines(&[]), [""; 0]);
+        // Addresses that are there already are nobody's to remove.
+        let own = TRAFFIC.transmitter.with_prefixes(&Family::ALL);
+        let located = Located { addresses: own, ..located.clone() };
+        let both = BySide { transmitter: &located, receiver: &other };
+        let told = Intended::on(Side::Transmitter, (&both, &now), &[], (&Family::ALL, Scenario::Ssh));
+        assert_eq!(told, []);
     }
 }

@@ -1,11 +1,13 @@
 //! A launched agent, wherever it runs, and the conversation with it.
 
 use std::cell::RefCell;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use agent::message::{Answer, Booted, PROTOCOL, Request};
@@ -68,6 +70,12 @@ pub(crate) struct Launched {
     reached: Option<Arc<Reached>>,
 }
 
+/// What all agents of this session have in common.
+fn of_this_session() -> Launch {
+    static SESSION: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
+    Launch { session: *SESSION, ..Launch::default() }
+}
+
 /// The process or guest of an agent.
 #[derive(Debug)]
 enum Life {
@@ -86,7 +94,7 @@ impl Launched {
         interrupt: &Interrupt,
     ) -> Result<Self, Error> {
         let launch =
-            Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()), lease_ms: None };
+            Launch { isolation, cpus: cpus.to_vec(), parent: Some(std::process::id()), ..of_this_session() };
         Self::by(become_one(program, AGENT), program, name, launch, interrupt)
     }
 
@@ -126,7 +134,13 @@ impl Launched {
         let started = Path::new(command.get_program()).to_owned();
         // It does not die with this process: it sees the end of its input, and undoes its changes.
         let lease_ms = u64::try_from(place.lease.as_millis()).ok();
-        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: None, lease_ms };
+        let launch = Launch {
+            isolation,
+            cpus: cpus.to_vec(),
+            lease_ms,
+            shares_machine: place.shares_machine,
+            ..of_this_session()
+        };
         let mut agent = Self::by(command, &started, name, launch, interrupt)?;
         agent.client.keep_alive_every(SIGNS, PATIENCE).map_err(|source| Error::Start {
             host: name.to_owned(),
@@ -188,7 +202,7 @@ impl Launched {
     ) -> Result<Self, Error> {
         let (to, from) =
             guest.borrow_mut().port(port).expect("a guest is ordered with a port for each agent");
-        let launch = Launch { isolation, cpus: cpus.to_vec(), parent: None, lease_ms: None };
+        let launch = Launch { isolation, cpus: cpus.to_vec(), ..Launch::default() };
         Self::launch(name, launch, (to, from), (0, Life::Guest(Rc::clone(guest))), interrupt)
     }
 
@@ -478,7 +492,8 @@ mod tests {
         let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
         let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
         let silent = format!("printf '%s' '{hello}'; exec sleep 600");
-        let place = HostPlace { by: None, interface: None, lease: Duration::from_secs(15) };
+        let place =
+            HostPlace { by: None, interface: None, lease: Duration::from_secs(15), shares_machine: false };
         for (case, script, is_greeted) in [
             ("nonsense", "echo nonsense; exec sleep 600", Some(false)),
             ("another id", "echo '99 \"done\"'; exec sleep 600", Some(false)),

@@ -17,8 +17,8 @@ use crate::hosts::{Brought, Hosts};
 use crate::launched::Launched;
 use crate::machines;
 use crate::path::address::UNDERLAY;
-use crate::path::node::{BRIDGE, Node, TAPS};
-use crate::path::tunnel::{TUNNEL, vxlan_of};
+use crate::path::node::{Node, TAPS};
+use crate::path::tunnel::{free_number, numbered, vxlan_of};
 use crate::path::veth::await_running;
 use crate::path::{Path, ReceiveWork};
 use crate::testbed::Testbed;
@@ -52,18 +52,20 @@ pub(crate) fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let lodgings = Lodgings::open(builder, &hosts, &machines)?;
     let under = wire::prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY), &[family])?;
     let set = wire::set(builder, &hosts, &mut machines)?;
+    let number = free_number(&machines.each_ref().map(|_, machine| &machine.located));
+    let [tunnel, _] = numbered(number);
     let mut nodes = nodes(machines, |side, node, machine| {
         let local = reachable(under[side].of(family), family, side)?;
         let remote = reachable(under[side.other()].of(family), family, side.other())?;
-        let (vxlan, bridge) = (vxlan_of(local, remote, &machine.interface), Some(BRIDGE.to_owned()));
-        let name = TUNNEL.to_owned();
+        let vxlan = vxlan_of(local, remote, &machine.interface, number);
+        let (name, bridge) = (tunnel.clone(), Some(node.bridge.clone()));
         node.agent.order(&Request::CreateVxlan { name, vxlan, addresses: Vec::new(), bridge })?;
-        node.ports.push(TUNNEL.to_owned());
+        node.ports.push(tunnel.clone());
         node.underlay = Some(machine.interface.clone());
         node.add_tap(TAPS[side])
     })?;
     for (_, (node, _)) in nodes.each_mut() {
-        await_running(&mut node.agent, TUNNEL)?;
+        await_running(&mut node.agent, &tunnel)?;
     }
     let path = Path { tunnel: Some(family), ..Path::new(Scenario::VmVxlan, ReceiveWork::AtItsInterface) };
     lodgings.testbed(builder, nodes, set, path)
@@ -74,8 +76,9 @@ fn nodes(
     machines: BySide<Machine>,
     join: impl Fn(Side, &mut Node, &Located) -> Result<(), Error>,
 ) -> Result<BySide<(Node, String)>, Error> {
+    let [_, bridge] = numbered(free_number(&machines.each_ref().map(|_, machine| &machine.located)));
     machines.try_map(|side, Machine { agent, located, .. }| {
-        let mut node = Node::new(agent)?;
+        let mut node = Node::new(agent, &bridge)?;
         join(side, &mut node, &located)?;
         Ok((node, located.interface))
     })

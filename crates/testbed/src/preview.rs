@@ -84,7 +84,7 @@ impl Intended {
         }
         all.extend(cpu_latency.map(|bound| Self {
             change: format!("/dev/cpu_dma_latency held open at {bound} µs by the agent"),
-            undo: "none: it ends with the agent".to_owned(),
+            undo: "# /dev/cpu_dma_latency: it ends with the agent".to_owned(),
         }));
         all
     }
@@ -120,7 +120,7 @@ mod tests {
                 "cpupower --cpu 2 frequency-set --governor performance | cpupower --cpu 2 frequency-set --governor ondemand",
                 "cpupower --cpu 0-1 frequency-set --governor performance | cpupower --cpu 0-1 frequency-set --governor powersave",
                 "sysctl -w net.ipv4.ip_default_ttl=77 | sysctl -w net.ipv4.ip_default_ttl=64",
-                "/dev/cpu_dma_latency held open at 0 µs by the agent | none: it ends with the agent",
+                "/dev/cpu_dma_latency held open at 0 µs by the agent | # /dev/cpu_dma_latency: it ends with the agent",
             ]
         );
     }

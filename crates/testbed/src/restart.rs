@@ -110,6 +110,7 @@ impl Hosts {
                 by: all.next(),
                 interface: interface.clone(),
                 lease: stay.lease,
+                shares_machine: false,
             };
             let places = BySide { transmitter: place(&interfaces[0]), receiver: place(&interfaces[1]) };
             Ok::<_, Error>(Self { places, own_addresses })

@@ -126,7 +126,7 @@ fn vm(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     if builder.options.hosts.is_some() {
         return lodged::vm(builder);
     }
-    let mut node = Node::new(builder.first("node", &builder.options.cpus.controller)?)?;
+    let mut node = Node::new(builder.first("node", &builder.options.cpus.controller)?, BRIDGE)?;
     TAPS.into_iter().try_for_each(|(_, tap)| node.add_tap(tap))?;
     let place = node.agent.pid();
     let guests = Guests::boot(builder, BySide::of(|_| place))?;
@@ -145,7 +145,8 @@ fn vm_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let (controller, family) = (&builder.options.cpus.controller, builder.options.state.underlay_family);
     let names = BySide { transmitter: "transmitter's node", receiver: "receiver's node" };
     let BySide { transmitter, receiver } = builder.pair(names, BySide::of(|_| controller.as_slice()))?;
-    let mut nodes = BySide { transmitter: Node::new(transmitter)?, receiver: Node::new(receiver)? };
+    let mut nodes =
+        BySide { transmitter: Node::new(transmitter, BRIDGE)?, receiver: Node::new(receiver, BRIDGE)? };
     let BySide { transmitter, receiver } = nodes.each_mut();
     let mut agents = BySide { transmitter: &mut transmitter.agent, receiver: &mut receiver.agent };
     let end = TunnelEnd { bridge: Some(BRIDGE), ..TunnelEnd::default() };

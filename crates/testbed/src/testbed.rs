@@ -14,7 +14,7 @@ use crate::launched::Launched;
 use crate::machines::Machine;
 use crate::options::Options;
 use crate::pair::Crossing;
-use crate::path::node::{BRIDGE, Node};
+use crate::path::node::Node;
 use crate::path::{Path, ReceiveWork};
 
 /// Two hosts with a path between them, or one without a receiver. Dropping it removes everything.
@@ -108,8 +108,8 @@ impl Testbed {
     /// The host's side of the first virtual machine: a process in its network namespace, and its
     /// bridge.
     #[must_use]
-    pub fn bridge(&self) -> Option<(u32, &'static str)> {
-        self.path.nodes.first().map(|node| (node.agent.pid(), BRIDGE))
+    pub fn bridge(&self) -> Option<(u32, &str)> {
+        self.path.nodes.first().map(|node| (node.agent.pid(), node.bridge.as_str()))
     }
 
     /// How the settings of the user's machines differ from what the study set there, each with its

@@ -18,7 +18,7 @@ use crate::hosts::{HostPlace, Hosts};
 use crate::launched::Launched;
 use crate::options::Options;
 use crate::path::address::{Addresses, TRAFFIC, UNDERLAY};
-use crate::path::tunnel::{TUNNEL, vxlan_of};
+use crate::path::tunnel::{free_number, numbered, vxlan_of};
 use crate::path::veth::await_running;
 use crate::path::{Path, ReceiveWork};
 use crate::settings::WORK;
@@ -66,6 +66,9 @@ impl Hosts {
         for (side, place) in self.places.each_mut() {
             place.interface = Some(found[side].located.interface.clone());
         }
+        // Network namespaces of one machine may be its two ends.
+        let [one, other] = [&found.transmitter, &found.receiver].map(|one| &one.environment.kernel.boot_id);
+        self.places.receiver.shares_machine = one.is_some() && one == other;
         Ok(found)
     }
 
@@ -125,21 +128,23 @@ pub(crate) fn ssh_vxlan(builder: &mut Builder<'_>) -> Result<Testbed, Error> {
     let mut machines = machines(&hosts, &builder.options.program, builder.interrupt)?;
     let under = prepare(&mut machines, hosts.own_addresses.then_some(UNDERLAY), &[family])?;
     let set = set(builder, &hosts, &mut machines)?;
+    let number = free_number(&machines.each_ref().map(|_, machine| &machine.located));
+    let [tunnel, _] = numbered(number);
     for (side, machine) in machines.each_mut() {
         let local = reachable(under[side].of(family), family, side)?;
         let remote = reachable(under[side.other()].of(family), family, side.other())?;
-        let vxlan = vxlan_of(local, remote, &machine.located.interface);
+        let vxlan = vxlan_of(local, remote, &machine.located.interface, number);
         let addresses = TRAFFIC[side].with_prefixes(&builder.options.families);
-        let name = TUNNEL.to_owned();
+        let name = tunnel.clone();
         machine.agent.order(&Request::CreateVxlan { name, vxlan, addresses, bridge: None })?;
     }
     for (_, machine) in machines.each_mut() {
-        await_running(&mut machine.agent, TUNNEL)?;
+        await_running(&mut machine.agent, &tunnel)?;
     }
     let path = Path { tunnel: Some(family), ..Path::new(Scenario::SshVxlan, ReceiveWork::AtItsInterface) };
     let ends = machines.map(|side, machine| {
         let Machine { agent, located, .. } = machine;
-        let end = End::new(side, agent, &set[side].cpus, TUNNEL, TRAFFIC[side]);
+        let end = End::new(side, agent, &set[side].cpus, &tunnel, TRAFFIC[side]);
         End { underlay: Some(located.interface), ..end }
     });
     Ok(testbed(builder, ends, set, path))
@@ -382,10 +387,16 @@ mod tests {
                     carries: false,
                     has_ipv6,
                     default_has_ipv6,
+                    taken: Vec::new(),
                 };
                 let found =
                     BySide::of(|_| Found { located: located.clone(), environment: environment.clone() });
-                let places = BySide::of(|_| HostPlace { by: None, interface: None, lease: Duration::ZERO });
+                let places = BySide::of(|_| HostPlace {
+                    by: None,
+                    interface: None,
+                    lease: Duration::ZERO,
+                    shares_machine: false,
+                });
                 let state = BootState { underlay_family, ..scenario.into() };
                 let checked = Hosts { places, own_addresses }.check_addresses(&found, &state, family);
                 checked.err().map(|error| error.to_string()).unwrap_or_default()

@@ -259,8 +259,8 @@ impl Kernel {
 }
 
 impl Tracer {
-    /// Follows a thread of this process, or of another one: by its number in the first namespace of
-    /// processes.
+    /// Follows a thread of this process, or of another one: by its number in the initial PID
+    /// namespace ([`host::bpf::current_thread`]).
     ///
     /// # Errors
     /// [`TraceError::Full`] for more than 64 of them; those before are followed still.

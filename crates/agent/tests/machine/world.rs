@@ -122,7 +122,7 @@ impl World {
         command.env(ROLE, "agent").env("XDG_STATE_HOME", self.state.path());
         command.env("SSH_CONNECTION", "192.0.2.7 4711 192.0.2.1 22");
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let launch = Launch { isolation, cpus: Vec::new(), parent: None, lease_ms };
+        let launch = Launch { isolation, lease_ms, ..Launch::default() };
         let to: OwnedFd = process.stdin.take().unwrap().into();
         let client = Client::new("host", to, process.stdout.take().unwrap(), Interrupt::new().unwrap());
         client.launch(&launch, PATIENCE).unwrap();

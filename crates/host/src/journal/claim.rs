@@ -1,4 +1,5 @@
-//! The right to change the machine, or to undo changes of others: one process has it at a time.
+//! The right to change the machine, or to undo changes of others: one session has it at a time, in
+//! each network namespace by one process.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,10 +11,22 @@ use super::{JournalError, lock};
 /// The right to change the machine, until it is dropped or the process ends.
 ///
 /// It is the lock of a file beside the journals. Root's have one place in every network namespace
-/// and environment, so there is one such right for the machine.
+/// and environment, so there is one such right for the machine. Both ends of a session may have
+/// that place, each in a network namespace of its own: each end locks a file whose name has the
+/// session and the network namespace. Whoever locks such a file, or looks at those of others, holds
+/// the lock of the file `lock` meanwhile; whoever undoes changes of all sessions holds that alone.
 #[derive(Debug)]
 pub(super) struct Claim {
     _file: File,
+}
+
+/// An end of a session.
+#[derive(Clone, Debug)]
+pub(super) struct End {
+    /// The session.
+    pub(super) session: u64,
+    /// The network namespace whose settings it changes.
+    pub(super) network: String,
 }
 
 /// How long a process that has undone its changes, and removed their journal, may take to exit.
@@ -22,10 +35,10 @@ const EXIT: Duration = Duration::from_secs(1);
 impl Claim {
     /// Takes the right, after waiting up to [`EXIT`] for a holder that is about to exit; or the
     /// name of the process that keeps it.
-    pub(super) fn await_free(directory: &Path) -> Result<Result<Self, String>, JournalError> {
+    pub(super) fn await_free(directory: &Path, end: &End) -> Result<Result<Self, String>, JournalError> {
         let begun = Instant::now();
         loop {
-            let taken = Self::take(directory)?;
+            let taken = Self::take(directory, Some(end))?;
             if taken.is_ok() || begun.elapsed() > EXIT {
                 return Ok(taken);
             }
@@ -33,22 +46,59 @@ impl Claim {
         }
     }
 
-    /// Takes it; or the name of the process that has it.
-    pub(super) fn take(directory: &Path) -> Result<Result<Self, String>, JournalError> {
-        let taken = lock::take(&directory.join("lock"))?;
-        Ok(taken.map(|file| {
+    /// Takes it for an end of a session, or for no session (`None`); or the name of the process
+    /// that has it.
+    pub(super) fn take(directory: &Path, end: Option<&End>) -> Result<Result<Self, String>, JournalError> {
+        let look = match lock::take(&directory.join("lock"))? {
+            Ok(look) => look,
+            Err(holder) => return Ok(Err(holder)),
+        };
+        let own = end.map(|end| directory.join(end.file_name()));
+        let mut is_alone = true;
+        for claimed in paths(directory, "claim").filter(|path| Some(path) != own.as_ref()) {
+            match lock::take(&claimed)? {
+                // Its process is gone. What cannot be removed is in nobody's way.
+                Ok(_file) => drop(std::fs::remove_file(&claimed)),
+                Err(_) if end.is_some_and(|end| end.is_of_session(&claimed)) => is_alone = false,
+                Err(holder) => return Ok(Err(holder)),
+            }
+        }
+        let Some(own) = own else {
             forget_unfinished(directory);
-            Self { _file: file }
-        }))
+            return Ok(Ok(Self { _file: look }));
+        };
+        let taken = lock::take(&own)?;
+        if taken.is_ok() && is_alone {
+            forget_unfinished(directory);
+        }
+        // Only now may others look.
+        drop(look);
+        Ok(taken.map(|file| Self { _file: file }))
     }
 }
 
-/// Removes journals whose makers were killed before they had a name: nothing was changed under
-/// them. Only the holder of the claim makes any.
-fn forget_unfinished(directory: &Path) {
+impl End {
+    /// The name of its file, with the digits of `net:[4026531840]`.
+    fn file_name(&self) -> String {
+        let network: String = self.network.chars().filter(char::is_ascii_digit).collect();
+        format!("{:016x}-{network}.claim", self.session)
+    }
+
+    fn is_of_session(&self, claimed: &Path) -> bool {
+        let name = claimed.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with(&format!("{:016x}-", self.session))
+    }
+}
+
+/// The files in a directory whose names end so.
+fn paths(directory: &Path, extension: &'static str) -> impl Iterator<Item = std::path::PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let unfinished =
-        entries.map(|entry| entry.path()).filter(|path| path.extension() == Some("new".as_ref()));
+    entries.map(|entry| entry.path()).filter(move |path| path.extension() == Some(extension.as_ref()))
+}
+
+/// Removes journals whose makers were killed before they had a name: nothing was changed under
+/// them. Only holders of a claim make any.
+fn forget_unfinished(directory: &Path) {
     // What cannot be removed is in nobody's way.
-    unfinished.for_each(|path| drop(std::fs::remove_file(path)));
+    paths(directory, "new").for_each(|path| drop(std::fs::remove_file(path)));
 }

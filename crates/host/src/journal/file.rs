@@ -1,7 +1,7 @@
 //! The file of a journal: opened safely, written durably.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::{FallocateFlags, OFlag, fallocate};
 
-use super::line::{Record, unfinished, write};
+use super::line::{Header, Record, parse, unfinished, write};
 use super::{JournalError, place};
 
 /// More than any study changes: a larger file is not our journal, and none is made.
 const LARGEST: u64 = 16 << 20;
+
+/// The longest first line that is looked at, in bytes.
+const LONGEST_HEADER: u64 = 4096;
 
 /// The least space on the disk that a journal reserves behind its last line, in bytes: for the
 /// lines of the undo, if the disk is full by then.
@@ -61,22 +64,7 @@ impl JournalFile {
     /// Opens and reads a journal, perhaps another process's. `None` if that process holds it, or it
     /// is gone.
     pub(super) fn open(path: &Path) -> Result<Option<(Self, Vec<u8>)>, JournalError> {
-        let opened = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
-            .open(path);
-        let mut file = match opened {
-            Ok(file) => file,
-            Err(errno) if errno.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(errno) => return Err(JournalError::file("open", path)(errno)),
-        };
-        let metadata = file.metadata().map_err(JournalError::file("look at", path))?;
-        place::ours(path, &metadata)?;
-        if !metadata.is_file() || metadata.len() > LARGEST {
-            let why = format!("it is not a regular file of at most {LARGEST} bytes");
-            return Err(JournalError::foreign(path, &why));
-        }
+        let Some(mut file) = Self::find(path)? else { return Ok(None) };
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -90,6 +78,35 @@ impl JournalFile {
             None => End::Whole,
         };
         Ok(Some((Self { path: path.to_owned(), file, end }, bytes)))
+    }
+
+    /// The owner of a journal, whether its process holds it or not; `None` if it has none.
+    pub(super) fn header(path: &Path) -> Option<Header> {
+        let mut first = Vec::new();
+        let file = Self::find(path).ok().flatten()?;
+        BufReader::new(file.take(LONGEST_HEADER)).read_until(b'\n', &mut first).ok()?;
+        parse(&first).header
+    }
+
+    /// Opens a file that can be a journal of ours; `None` if it is gone.
+    fn find(path: &Path) -> Result<Option<File>, JournalError> {
+        let opened = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
+            .open(path);
+        let file = match opened {
+            Ok(file) => file,
+            Err(errno) if errno.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(errno) => return Err(JournalError::file("open", path)(errno)),
+        };
+        let metadata = file.metadata().map_err(JournalError::file("look at", path))?;
+        place::ours(path, &metadata)?;
+        if !metadata.is_file() || metadata.len() > LARGEST {
+            let why = format!("it is not a regular file of at most {LARGEST} bytes");
+            return Err(JournalError::foreign(path, &why));
+        }
+        Ok(Some(file))
     }
 
     /// Adds lines, and returns when they are on disk. If that fails there are none of them.

@@ -30,8 +30,8 @@
 //! backwards and sets the causes back before their effects. A setting that is changed again and
 //! again is announced once, with its value before the first change.
 //!
-//! Undoing a change twice is harmless, so a kill during the undo is safe too. One process at a time
-//! changes the machine or restores it.
+//! Undoing a change twice is harmless, so a kill during the undo is safe too. One session at a time
+//! changes the machine, with one process in each network namespace, or one process restores it.
 
 mod claim;
 mod error;

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::claim::Claim;
+use super::claim::{Claim, End};
 use super::file::JournalFile;
 use super::line::{Announced, Change, Header, Record};
 use super::restore::{Fate, Report, follow_all, start_of};
@@ -59,6 +59,8 @@ pub struct Journal {
     /// Made with the first change.
     file: Option<JournalFile>,
     directory: PathBuf,
+    /// See [`Journal::of_session`].
+    session: u64,
     /// Those that are open, by their numbers.
     changes: Vec<Change>,
     /// Those that are announced, and have nothing to undo now. A change of the same setting from
@@ -80,12 +82,21 @@ impl Journal {
             machine,
             file: None,
             directory: directory.to_owned(),
+            session: 0,
             changes: Vec::new(),
             closed: Vec::new(),
             covered: BTreeSet::new(),
             is_over_applied: false,
             claim: None,
         }
+    }
+
+    /// A journal of this session. Journals of one session do not exclude each other in a directory
+    /// that several network namespaces share, if each is of another one.
+    #[must_use]
+    pub fn of_session(mut self, session: u64) -> Self {
+        self.session = session;
+        self
     }
 
     /// Lets it change what a user had applied to stay ([`Journal::keep`]). Its own changes are
@@ -394,7 +405,9 @@ impl Journal {
     fn take_claim(&self, is_over_applied: bool) -> Result<Claim, JournalError> {
         place::make(&self.directory, 0o700)?;
         // One process at a time changes the machine.
-        let claim = Claim::await_free(&self.directory)?.map_err(|holder| {
+        let network = self.machine.identity()?.network;
+        let end = End { session: self.session, network };
+        let claim = Claim::await_free(&self.directory, &end)?.map_err(|holder| {
             format!(
                 "another session changes this machine ({holder}), and two would undo each other's changes: try again when it has ended \
                  (`netassay restore --dry-run` names its journal in {})",
@@ -404,6 +417,10 @@ impl Journal {
         let look = Manner { dry_run: true, ..Manner::default() };
         let left = follow_all(&self.directory, &self.machine, look)?;
         let is_in_the_way = |left: &Report| match left.fate {
+            // Of the session's other end: those of other sessions have no claim.
+            Fate::InUse => {
+                JournalFile::header(&left.journal).is_none_or(|header| header.network == end.network)
+            }
             Fate::NotFollowed { .. } => false,
             Fate::Applied { .. } => !is_over_applied,
             _ => true,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::claim::Claim;
+use super::claim::{Claim, End};
 use super::file::JournalFile;
 use super::line::{Damage, Header, parse};
 use super::undo::{Manner, Undoing, undo};
@@ -82,21 +82,22 @@ pub fn restore(directory: &Path, machine: &Machine, manner: Manner) -> Result<Ve
     if journals.is_empty() {
         return Ok(Vec::new());
     }
-    let Ok(_claim) = Claim::take(directory)? else {
+    let Ok(_claim) = Claim::take(directory, None)? else {
         return Ok(journals.iter().map(|path| Report::new(path, Fate::InUse)).collect());
     };
     follow_all(directory, machine, manner)
 }
 
-/// Undoes what one process left that has ended: as [`restore`], but only its own journal, and
-/// waiting for up to `patience` while another process changes the machine.
+/// Undoes what one process of a session left that has ended: as [`restore`], but only its own
+/// journal, also beside the other end of that session, and waiting for up to `patience` while
+/// another process changes the machine.
 ///
 /// # Errors
 /// As [`restore`]. [`Fate::InUse`] means that the patience has ended.
 pub fn restore_of(
     directory: &Path,
     machine: &Machine,
-    process: Process,
+    (process, session): (Process, u64),
     patience: Duration,
 ) -> Result<Vec<Report>, JournalError> {
     let deadline = Instant::now() + patience;
@@ -105,17 +106,20 @@ pub fn restore_of(
     while !process.has_ended() && Instant::now() < deadline {
         std::thread::sleep(WAIT_FOR_END);
     }
+    let end = End { session, network: machine.identity()?.network };
     loop {
         let mut journals = find(directory)?;
         journals.retain(|path| is_of(path, process));
         if journals.is_empty() {
             return Ok(Vec::new());
         }
-        if let Ok(_claim) = Claim::take(directory)? {
-            return follow_each(&journals, machine, Manner::default());
-        }
-        if Instant::now() >= deadline {
-            return Ok(journals.iter().map(|path| Report::new(path, Fate::InUse)).collect());
+        let reports = match Claim::take(directory, Some(&end))? {
+            Ok(_claim) => follow_each(&journals, machine, Manner::default())?,
+            Err(_) => journals.iter().map(|path| Report::new(path, Fate::InUse)).collect(),
+        };
+        // The other end may look at a journal that it does not follow.
+        if Instant::now() >= deadline || reports.iter().all(|report| report.fate != Fate::InUse) {
+            return Ok(reports);
         }
         std::thread::sleep(WAIT);
     }
@@ -124,8 +128,8 @@ pub fn restore_of(
 /// A process, also after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process {
-    pid: u32,
-    start: u64,
+    pub(super) pid: u32,
+    pub(super) start: u64,
 }
 
 impl Process {
@@ -141,11 +145,9 @@ impl Process {
     }
 }
 
-/// Whether a journal is that of a process. One that is in use, or cannot be read, is not.
+/// Whether a journal is that of a process. One that cannot be read is not.
 fn is_of(path: &Path, process: Process) -> bool {
-    let opened = JournalFile::open(path).ok().flatten();
-    let header = opened.and_then(|(_, bytes)| parse(&bytes).header);
-    header.is_some_and(|header| (header.pid, header.start) == (process.pid, process.start))
+    JournalFile::header(path).is_some_and(|header| (header.pid, header.start) == (process.pid, process.start))
 }
 
 /// How long a process waits before it tries again to take the right to restore.

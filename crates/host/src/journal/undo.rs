@@ -171,6 +171,13 @@ fn plan(machine: &Machine, changes: &[Change], force: bool) -> Vec<Undoing> {
             Err(error) if error.is_gone() => Outcome::Gone,
             Err(error) => Outcome::Failed { why: error.to_string() },
             Ok(now) if !follows && target.is_same(&now, before) => Outcome::AlreadySo,
+            // Somebody else's has the name of the interface that was made.
+            Ok(now)
+                if matches!(target, Target::Made { .. })
+                    && after.as_ref().is_some_and(|after| now != *after) =>
+            {
+                Outcome::Gone
+            }
             Ok(now)
                 if !follows && !force && after.as_ref().is_some_and(|after| !target.is_same(&now, after)) =>
             {

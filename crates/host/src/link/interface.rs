@@ -135,6 +135,24 @@ pub(crate) fn master(payload: &[u8]) -> Option<u32> {
     parse_u32(&attribute(payload, libc::IFLA_MASTER)?).ok()
 }
 
+/// The group of the interface.
+pub(crate) fn group(payload: &[u8]) -> Option<u32> {
+    parse_u32(&attribute(payload, libc::IFLA_GROUP)?).ok()
+}
+
+/// The network's number and the UDP port, if the interface is a VXLAN tunnel.
+pub(crate) fn vxlan(payload: &[u8]) -> Option<(u32, u16)> {
+    let info = attribute(payload, libc::IFLA_LINKINFO)?;
+    let is_vxlan = inside(&info, libc::IFLA_INFO_KIND)?.starts_with(b"vxlan\0");
+    let data = inside(&info, libc::IFLA_INFO_DATA).filter(|_| is_vxlan)?;
+    let port = inside(&data, IFLA_VXLAN_PORT)?.try_into().ok()?;
+    Some((parse_u32(&inside(&data, IFLA_VXLAN_ID)?).ok()?, u16::from_be_bytes(port)))
+}
+
+/// Of linux/if_link.h.
+const IFLA_VXLAN_ID: u16 = 1;
+const IFLA_VXLAN_PORT: u16 = 15;
+
 /// An attribute in an `RTM_NEWLINK` payload.
 fn attribute(payload: &[u8], wanted: u16) -> Option<Vec<u8>> {
     let header = LinkHeader::parse(payload).ok()?;

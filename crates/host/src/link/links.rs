@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::kernel::netlink::{Failure, Netlink};
 use crate::kernel::raw::Raw;
 use crate::link::discipline::Discipline;
-use crate::link::interface::{Link, has_ipv6_ready, master, permanent_address};
+use crate::link::interface::{Link, group, has_ipv6_ready, master, permanent_address};
 use crate::link::programs::{ProgramPlace, xdp_of};
 use crate::link::queue::QueueCounters;
 
@@ -80,6 +80,11 @@ impl Links {
         // One of another network namespace is not found.
         let master = index.and_then(|index| self.find_by_index(index, name).ok());
         Ok((link, master.map(|(link, _)| link)))
+    }
+
+    /// The interface with this name, and whether it is one of [`GROUP`].
+    pub(crate) fn find_with_origin(&mut self, name: &str) -> Result<(Link, bool), Error> {
+        self.look_up(named(name)?, name, |payload| group(payload) == Some(GROUP))
     }
 
     /// The interface with this index, as before. `name` is for error messages.
@@ -147,7 +152,7 @@ impl Links {
         let mut there = named(peer)?;
         there.attributes.push(LinkAttribute::NetNsPid(peer_pid));
         there.attributes.push(LinkAttribute::Address(VETH[1].to_vec()));
-        let mut here = named(name)?;
+        let mut here = made(name)?;
         here.attributes.push(LinkAttribute::Address(VETH[0].to_vec()));
         here.attributes.push(LinkAttribute::LinkInfo(vec![
             LinkInfo::Kind(InfoKind::Veth),
@@ -168,10 +173,17 @@ impl Links {
         data: Option<InfoData>,
         action: impl FnOnce() -> String,
     ) -> Result<(), Error> {
-        let mut message = named(name)?;
+        let mut message = made(name)?;
         let info = std::iter::once(LinkInfo::Kind(kind)).chain(data.map(LinkInfo::Data));
         message.attributes.push(LinkAttribute::LinkInfo(info.collect()));
         self.change(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL, name, action)
+    }
+
+    /// Makes an interface that is there one of [`GROUP`].
+    pub(crate) fn set_group(&mut self, name: &str) -> Result<(), Error> {
+        self.change(RouteNetlinkMessage::SetLink(made(name)?), 0, name, || {
+            format!("set the group of interface {name:?}")
+        })
     }
 
     /// Sets the interface up.
@@ -380,6 +392,17 @@ pub(crate) fn named(name: &str) -> Result<LinkMessage, Error> {
     check_name(name)?;
     let mut message = LinkMessage::default();
     message.attributes.push(LinkAttribute::IfName(name.to_owned()));
+    Ok(message)
+}
+
+/// The group of the interfaces that netassay makes (`ip link show group 1852142689`), by which they
+/// are told from others of the same name.
+pub const GROUP: u32 = u32::from_be_bytes(*b"neta");
+
+/// A message that makes the interface of this name.
+fn made(name: &str) -> Result<LinkMessage, Error> {
+    let mut message = named(name)?;
+    message.attributes.push(LinkAttribute::Group(GROUP));
     Ok(message)
 }
 

@@ -31,6 +31,9 @@ pub struct Located {
     pub has_ipv6: bool,
     /// Whether an interface can that is made on its machine later.
     pub default_has_ipv6: bool,
+    /// The numbers that such an interface cannot have: somebody has its name, its network or its
+    /// port.
+    pub taken: Vec<u16>,
 }
 
 impl Located {
@@ -61,7 +64,8 @@ impl Located {
                 found.reduce(Result::or).unwrap_or_else(unknown)?
             }
         };
-        let Link { name, mtu, .. } = Links::open()?.find(&name)?;
+        let mut links = Links::open()?;
+        let Link { name, mtu, .. } = links.find(&name)?;
         let own = all.iter().filter(|one| one.interface == name && !is_of_link(one.address));
         let addresses = own.map(|one| (one.address, one.prefix)).collect();
         let files = Files::system();
@@ -69,7 +73,16 @@ impl Located {
         let carries = carries(&name);
         let [has_ipv6, default_has_ipv6] =
             [name.as_str(), "default"].map(|interface| has_ipv6(&files, interface));
-        Ok(Self { interface: name, mtu, addresses, near, carries, has_ipv6, default_has_ipv6 })
+        Ok(Self {
+            interface: name,
+            mtu,
+            addresses,
+            near,
+            carries,
+            has_ipv6,
+            default_has_ipv6,
+            taken: links.taken_numbers()?,
+        })
     }
 }
 

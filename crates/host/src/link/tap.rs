@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use nix::libc;
 
 use crate::error::Error;
-use crate::link::links::check_name;
+use crate::link::links::{Links, check_name};
 
 const DEVICE: &str = "/dev/net/tun";
 
@@ -19,7 +19,7 @@ const DEVICE: &str = "/dev/net/tun";
 /// program that supports them: only then can the offloads of a guest's interface be switched.
 ///
 /// # Errors
-/// No `/dev/net/tun`, no right to it, or none to this network namespace.
+/// No `/dev/net/tun`, no right to it, or none to this network namespace; an interface of that name.
 pub fn create_tap(name: &str) -> Result<(), Error> {
     check_name(name)?;
     let refused = |step: &str, errno: io::Error| {
@@ -27,6 +27,11 @@ pub fn create_tap(name: &str) -> Result<(), Error> {
                        /dev/net/tun` gives it to all, as most distributions do) and CAP_NET_ADMIN over this network namespace";
         Error::failed(format!("cannot make the tap {name:?}: {step}"), errno, way_out)
     };
+    let mut links = Links::open()?;
+    // The kernel would give somebody else's tap.
+    if links.find(name).is_ok() {
+        return Err(format!("cannot make the tap {name:?}: an interface of that name is there").into());
+    }
     let device = File::options().read(true).write(true).open(DEVICE);
     let device = device.map_err(|errno| refused("open /dev/net/tun", errno))?;
     // SAFETY: `struct ifreq` is plain numbers, for which all bits zero are valid.
@@ -40,6 +45,8 @@ pub fn create_tap(name: &str) -> Result<(), Error> {
     // SAFETY: the request outlives the call, which reads it and writes the name back.
     let made = unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };
     Errno::result(made).map_err(|errno| refused("make it", errno.into()))?;
+    // It ends with this process until it is one of netassay's.
+    links.set_group(name)?;
     // SAFETY: the argument is a plain number.
     let kept = unsafe { libc::ioctl(device.as_raw_fd(), libc::TUNSETPERSIST, 1) };
     Errno::result(kept).map_err(|errno| refused("make it stay", errno.into()))?;

@@ -1,12 +1,15 @@
 //! VXLAN tunnels: Ethernet in UDP from one underlay address to another.
 
-use std::net::IpAddr;
+use std::io::ErrorKind;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-use netlink_packet_route::link::{InfoData, InfoKind, InfoVxlan};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{InfoData, InfoKind, InfoVxlan, LinkMessage};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::link::interface::vxlan;
 use crate::link::links::Links;
 
 /// A VXLAN tunnel (RFC 7348) between two hosts.
@@ -29,6 +32,14 @@ impl Vxlan {
     /// VXLAN's port by IANA (RFC 7348, section 8).
     pub const PORT: u16 = 4789;
 
+    /// The network's number, and the port, of the tunnel with this number, below [`NUMBERS`]: the
+    /// first has VXLAN's own port, the others have some below those that the kernel gives to
+    /// sockets (`ip_local_port_range`).
+    #[must_use]
+    pub fn numbered(number: u16) -> (u32, u16) {
+        (42 + u32::from(number), if number == 0 { Self::PORT } else { 14_789 + number })
+    }
+
     /// The bytes that the tunnel adds to an Ethernet frame's payload: the inner Ethernet header
     /// (14), those of VXLAN (8) and UDP (8), and that of IPv4 (20) or IPv6 (40).
     #[must_use]
@@ -37,7 +48,27 @@ impl Vxlan {
     }
 }
 
+/// How many numbers the interfaces that are made on a machine may have.
+pub const NUMBERS: u16 = 16;
+
+/// The names of such interfaces, which their number follows.
+pub const NUMBERED: [&str; 2] = ["vxlan", "bridge"];
+
 impl Links {
+    /// The numbers of which somebody has a name, the network's number or the port.
+    pub(crate) fn taken_numbers(&mut self) -> Result<Vec<u16>, Error> {
+        let request = RouteNetlinkMessage::GetLink(LinkMessage::default());
+        let action = || "list the tunnels".to_owned();
+        let tunnels = self.dump(request, |payload| Ok(vxlan(payload)), "", action)?;
+        let is_taken = |number: &u16| {
+            let (id, port) = Vxlan::numbered(*number);
+            tunnels.iter().flatten().any(|tunnel| tunnel.0 == id || tunnel.1 == port)
+                || NUMBERED.iter().any(|kind| self.find(&format!("{kind}{number}")).is_ok())
+                || is_in_use(port)
+        };
+        Ok((0..NUMBERS).filter(is_taken).collect())
+    }
+
     /// Makes one end of a tunnel. It is down and has no address yet; its MTU is the underlay's less
     /// [`Vxlan::overhead`].
     ///
@@ -89,6 +120,14 @@ impl Links {
             _ => error,
         })
     }
+}
+
+/// Whether a socket has this UDP port, at whatever address.
+fn is_in_use(port: u16) -> bool {
+    let at = |address: IpAddr| {
+        UdpSocket::bind((address, port)).is_err_and(|error| error.kind() == ErrorKind::AddrInUse)
+    };
+    at(Ipv6Addr::UNSPECIFIED.into()) || at(Ipv4Addr::UNSPECIFIED.into())
 }
 
 #[cfg(test)]

@@ -200,14 +200,17 @@ fn delete_made(target: &Target, name: &str, kind: &str, value: &Value) -> Result
         return Err(forbidden(target, "an interface that was there before is not made again"));
     }
     let mut links = Links::open()?;
-    let link = match links.find(name) {
-        Ok(link) => link,
+    let (link, is_ours) = match links.find_with_origin(name) {
+        Ok(found) => found,
         Err(Error::NoInterface { .. }) => return Ok(()),
         Err(error) => return Err(error),
     };
     // A session that was killed early did not note the index.
-    if !kind.split(OR).any(|kind| link.kind.as_deref() == Some(kind)) {
-        return Err(forbidden(target, &format!("the interface of this name is {}", made(&link))));
+    if !is_ours || !kind.split(OR).any(|kind| link.kind.as_deref() == Some(kind)) {
+        return Err(forbidden(
+            target,
+            &format!("the interface of this name is {}, and not netassay's", made(&link)),
+        ));
     }
     links.delete(name)
 }

@@ -65,6 +65,14 @@ impl MachineRequest {
         *self == Self::default()
     }
 
+    /// The settings in it that every network namespace of the machine has in common.
+    #[must_use]
+    pub fn of_whole_machine(&self) -> Self {
+        let mut sysctls = self.sysctls.clone();
+        sysctls.retain(|name, _| Target::Sysctl { name: name.clone() }.is_of_whole_machine());
+        Self { sysctls, governor: self.governor.clone(), ..Self::default() }
+    }
+
     /// The single settings of this machine with their values, in order.
     ///
     /// # Errors
@@ -180,6 +188,21 @@ pub(super) fn interrupts(machine: &Machine, interface: &str) -> Result<Vec<u32>,
 mod tests {
     use super::*;
     use crate::kernel::files::fixture::files;
+
+    #[test]
+    fn a_whole_machine_has_a_governor_and_sysctls_of_no_network() {
+        let sysctls = ["vm.swappiness", "net.ipv4.tcp_rmem"].map(|name| (name.to_owned(), "1".to_owned()));
+        let request = MachineRequest {
+            sysctls: sysctls.clone().into(),
+            governor: Some("performance".to_owned()),
+            irq_affinity: [("eth0".to_owned(), vec![0])].into(),
+            ..MachineRequest::default()
+        };
+        let [of_machine, _] = sysctls;
+        let expected =
+            MachineRequest { sysctls: [of_machine].into(), irq_affinity: BTreeMap::new(), ..request.clone() };
+        assert_eq!(request.of_whole_machine(), expected);
+    }
 
     #[test]
     fn wishes_become_settings_of_this_machine() {

@@ -173,6 +173,16 @@ impl Target {
         }
     }
 
+    /// Whether every network namespace of the machine has it in common, and may set it.
+    #[must_use]
+    pub fn is_of_whole_machine(&self) -> bool {
+        match self {
+            Self::Sysctl { name } => !name.starts_with("net."),
+            Self::Governor { .. } => true,
+            _ => false,
+        }
+    }
+
     /// The part of an interface's IPv6 state that it is.
     pub(crate) fn scope(&self) -> Option<Scope> {
         match self {

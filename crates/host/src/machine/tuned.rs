@@ -40,7 +40,7 @@ impl Machine {
     /// What is of the whole machine, what the namespace does not have, and what is not taken as it
     /// is.
     pub fn set_of_network(&self, target: &Target, value: &str) -> Result<(), Error> {
-        if !matches!(target, Target::Sysctl { name } if name.starts_with("net.")) {
+        if !matches!(target, Target::Sysctl { .. }) || target.is_of_whole_machine() {
             return Err(format!("{target} belongs to the whole machine, not to a network namespace").into());
         }
         self.set(target, value)

@@ -372,9 +372,14 @@ pub(crate) fn renamed(stage: &mut Stage) {
     left_by_a_kill(directory.path(), "made0", make);
     ip(&["link", "delete", "made0"]);
     ip(&["link", "add", "made0", "type", "bridge"]);
-    let reports = restore(&directory.path().join("undo"), &Machine::system(), Manner::default()).unwrap();
-    assert!(matches!(reports[0].changes[0].outcome, Outcome::ChangedMeanwhile { .. }), "{reports:?}");
+    let force = Manner { force: true, ..Manner::default() };
+    let reports = restore(&directory.path().join("undo"), &Machine::system(), force).unwrap();
+    assert_eq!((&reports[0].fate, &reports[0].changes[0].outcome), (&Fate::Undone, &Outcome::Gone));
     assert!(Links::open().unwrap().find("made0").is_ok());
+    // Nor if it is not known whether it was made.
+    let target = Target::Made { name: "made0".to_owned(), kind: "bridge".to_owned() };
+    let refused = Machine::system().write(&target, &"absent".into()).unwrap_err().to_string();
+    assert!(refused.contains("bridge, and not netassay's"), "{refused}");
 }
 
 /// Only what one process left is undone, as a guardian does it.
@@ -385,7 +390,7 @@ pub(crate) fn of_one_process(stage: &mut Stage) {
     ip(&["link", "add", "first", "type", "bridge"]);
     left_by_a_kill(directory.path(), "first", |journal| set_mtu(journal, "first", 1400));
     let patience = std::time::Duration::ZERO;
-    assert_eq!(restore_of(&undo, &Machine::system(), Process::this(), patience).unwrap(), []);
+    assert_eq!(restore_of(&undo, &Machine::system(), (Process::this(), 0), patience).unwrap(), []);
     assert_eq!(Links::open().unwrap().find("first").unwrap().mtu, 1400);
 }
 
@@ -397,5 +402,5 @@ fn left_by_a_kill(directory: &Path, name: &str, act: impl FnOnce(&mut Journal)) 
     });
     waitpid(child, None).unwrap();
     let _ = kill(child, None);
-    assert!(std::fs::read_dir(directory.join("undo")).unwrap().count() > 1, "a journal of {name}");
+    assert!(std::fs::read_dir(directory.join("undo")).unwrap().count() > 2, "a journal of {name}");
 }

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, UdpSocket};
 
-use netassay_host::{Error, Links, Vxlan, create_tap};
+use netassay_host::{Error, Links, Located, Vxlan, create_tap};
 
 use crate::harness::{Stage, skipped};
 use crate::wire::{connect, lay, round_trip, sockets};
@@ -44,12 +44,16 @@ pub(crate) fn made(stage: &mut Stage) {
     assert!(none.contains("02:00:00:00:00:07") && none.contains(&stage.here), "{none}");
 }
 
-/// Somebody has the port: the message names it, where, and what to do.
+/// Somebody has the port: its number is taken, and the message names it, where, and what to do.
 pub(crate) fn port_in_use(stage: &mut Stage) {
     let mut links = connect(stage);
+    let taken = || Located::find(Some(&stage.here), &[], None, None).unwrap().taken;
+    assert_eq!(taken(), [0; 0]);
     let holder = UdpSocket::bind(("0.0.0.0", Vxlan::PORT)).unwrap();
     let tunnel = vxlan(&stage.here, "10.11.12.1", "10.11.12.2");
+    assert_eq!(taken(), [0]);
     links.create_vxlan(NAME, &tunnel).unwrap();
+    assert_eq!(taken(), [0, 7], "its name");
     let error = links.set_vxlan_up(NAME, &tunnel).unwrap_err();
     let underlay = &stage.here;
     assert_eq!(
@@ -60,7 +64,12 @@ pub(crate) fn port_in_use(stage: &mut Stage) {
         )
     );
     drop(holder);
+    assert_eq!(taken(), [0, 7], "the tunnel that is down has the port");
     links.set_vxlan_up(NAME, &tunnel).unwrap();
+    let id = Vxlan::numbered(5).0;
+    links.create_vxlan("another", &Vxlan { id, port: 8472, ..tunnel }).unwrap();
+    links.create_bridge("bridge3").unwrap();
+    assert_eq!(taken(), [0, 3, 5, 7]);
 }
 
 /// A bridge carries what its ports get: the wire's end is a port, and the addresses are the
@@ -96,6 +105,8 @@ pub(crate) fn tap(stage: &mut Stage) {
         Err(error) if error.errno() == Some(2) => return skipped("a_tap_is_made", &error.to_string()),
         result => result.unwrap(),
     }
+    let twice = create_tap(&stage.here).unwrap_err().to_string();
+    assert!(twice.contains("an interface of that name is there"), "{twice}");
     links.create_bridge("bridge7").unwrap();
     links.add_port("bridge7", &stage.here).unwrap();
     links.set_up(&stage.here).unwrap();

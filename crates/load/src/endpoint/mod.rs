@@ -11,7 +11,7 @@ use words::{Family, Side, Traffic};
 
 use crate::engine::{Outcome, Team};
 use crate::error::{Error, Result};
-use crate::exact::{self, Repeat};
+use crate::exact::{self, Describe, Repeat};
 use crate::lane::{Phase, Sample};
 use crate::socket::Switches;
 use crate::spec::Spec;
@@ -95,14 +95,20 @@ impl Endpoint {
 
     /// Lends a transmitter's only flow, whose threads are not started, to a borrower who asks and
     /// takes the answers of a receiver that has started, as often as he likes. `asleep`: reads
-    /// sleep until a packet wakes them; if not, they never sleep.
+    /// sleep until a packet wakes them; if not, they never sleep. `describe` is called by the
+    /// thread that asks.
     ///
     /// # Errors
     /// Traffic of which not each message is answered before the next
     /// ([`crate::Traffic::apart_misfits`]); a receiver.
-    pub fn lend<M>(&self, asleep: bool, borrower: &mut dyn FnMut(&mut dyn Repeat) -> M) -> Result<M> {
+    pub fn lend<M>(
+        &self,
+        asleep: bool,
+        describe: Describe,
+        borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
+    ) -> Result<M> {
         let flow = self.team.as_ref().ok_or(NOT_ATTACHED)?.only_flow();
-        exact::lend_asking(&self.spec.traffic, flow, asleep, borrower)
+        exact::lend_asking(&self.spec.traffic, flow, asleep, describe, borrower)
     }
 
     /// Makes the sockets ready to be given in turn what each of these states has.

@@ -11,28 +11,37 @@ use std::thread::JoinHandle;
 use words::Traffic;
 
 use super::end::End;
-use super::work::{Plain, Trouble, Work};
+use super::work::{Describe, Plain, Trouble, Work, Worker};
 use crate::lane::Calls;
 
 /// The requesting end. The answering one is a thread, which ends with this.
 pub(super) struct Apart {
     near: End,
     far: Option<JoinHandle<()>>,
-    number: u32,
+    worker: Worker,
     over: Arc<AtomicBool>,
     sink: RawFd,
 }
 
 impl Apart {
-    pub(super) fn new(traffic: &Traffic, source: RawFd, sink: RawFd) -> Result<Self, Trouble> {
+    /// `describe` is called by the answering thread.
+    pub(super) fn new(
+        traffic: &Traffic,
+        [source, sink]: [RawFd; 2],
+        describe: Describe,
+    ) -> Result<Self, Trouble> {
         let (stream, request, response) =
             (!traffic.kind.is_udp(), traffic.message as usize, traffic.response as usize);
         let near = End::new(source, stream, [request, response], 0);
         let over = Arc::new(AtomicBool::new(false));
-        let (told, number) = mpsc::channel();
+        let (told, worker) = mpsc::channel();
         let ends = Arc::clone(&over);
         let answer = move || {
-            let _ = told.send(nix::unistd::gettid().as_raw().unsigned_abs());
+            let described = describe();
+            let is_known = described.is_ok();
+            if told.send(described).is_err() || !is_known {
+                return;
+            }
             let mut far = End::new(sink, stream, [response, request], 0);
             while !ends.load(Ordering::Acquire) {
                 match far.take(&mut Plain).and_then(|()| far.send(&mut Plain)) {
@@ -46,8 +55,8 @@ impl Apart {
         };
         let thread = std::thread::Builder::new().name("answers".to_owned());
         let far = thread.spawn(answer).map_err(|error| ("clone", error))?;
-        let number = number.recv().map_err(|_| ("clone", io::ErrorKind::BrokenPipe.into()))?;
-        Ok(Self { near, far: Some(far), number, over, sink })
+        let worker = worker.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
+        Ok(Self { near, far: Some(far), worker: worker.map_err(|error| ("bpf", error))?, over, sink })
     }
 }
 
@@ -56,8 +65,8 @@ impl Work for Apart {
         1
     }
 
-    fn threads(&self) -> Vec<u32> {
-        vec![self.number]
+    fn worker(&self) -> Option<Worker> {
+        Some(self.worker)
     }
 
     #[inline(always)]

@@ -4,15 +4,15 @@ use std::io;
 
 use crate::sys;
 
-use super::work::{Plain, Trouble, User, Work, turns};
+use super::work::{Describe, Plain, Trouble, User, Work, Worker, turns};
 
 /// Work that can be repeated: it leaves everything as it was.
 pub trait Repeat {
     /// Messages, or transactions, of one turn.
     fn messages(&self) -> u32;
 
-    /// The numbers of threads that it has beside the caller's, as the kernel counts.
-    fn threads(&self) -> Vec<u32>;
+    /// Its threads: the caller's, and one that answers it.
+    fn workers(&self) -> &[Worker];
 
     /// Takes so many turns; returns their time in ns.
     ///
@@ -21,30 +21,35 @@ pub trait Repeat {
     fn repeat(&mut self, turns: u32) -> io::Result<u64>;
 }
 
-pub(super) struct Lender<'a, M>(pub(super) &'a mut dyn FnMut(&mut dyn Repeat) -> M);
+pub(super) struct Lender<'a, M>(pub(super) Describe, pub(super) &'a mut dyn FnMut(&mut dyn Repeat) -> M);
 
 impl<M> User for Lender<'_, M> {
     type Made = M;
 
     fn has<W: Work>(self, work: W) -> Result<M, Trouble> {
-        Ok((self.0)(&mut Lent(work)))
+        let own = (self.0)().map_err(|error| ("bpf", error))?;
+        let workers = [own].into_iter().chain(work.worker()).collect();
+        Ok((self.1)(&mut Lent { work, workers }))
     }
 }
 
-struct Lent<W>(W);
+struct Lent<W> {
+    work: W,
+    workers: Vec<Worker>,
+}
 
 impl<W: Work> Repeat for Lent<W> {
     fn messages(&self) -> u32 {
-        self.0.messages()
+        self.work.messages()
     }
 
-    fn threads(&self) -> Vec<u32> {
-        self.0.threads()
+    fn workers(&self) -> &[Worker] {
+        &self.workers
     }
 
     fn repeat(&mut self, count: u32) -> io::Result<u64> {
         let begun = sys::now();
-        turns(&mut self.0, &mut Plain, count)
+        turns(&mut self.work, &mut Plain, count)
             .map_err(|(call, error)| io::Error::new(error.kind(), format!("{call}: {error}")))?;
         Ok(sys::now().saturating_sub(begun))
     }

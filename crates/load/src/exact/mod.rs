@@ -30,6 +30,7 @@ pub use account::{Account, Spread};
 pub use counter::{CountSoftirqs, Softirqs};
 pub use ends::ReceivingEnd;
 pub use lender::Repeat;
+pub use work::{Describe, Worker};
 
 use std::io;
 use std::net::SocketAddr;
@@ -95,6 +96,7 @@ pub fn run(
 /// Lends the same work to a borrower, who repeats it as often as he likes. Returns what the
 /// borrower made, and what the sockets read back. `asleep`: requests and answers only; the
 /// answering end has a thread of its own, and either reader sleeps until a packet wakes it.
+/// `describe` is called by each thread of the work.
 ///
 /// # Errors
 /// As [`run`]; `asleep` with messages that are not answered.
@@ -103,15 +105,16 @@ pub fn lend<M>(
     receiver: Option<ReceivingEnd>,
     nobody: Option<SocketAddr>,
     asleep: bool,
+    describe: Describe,
     borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
 ) -> Result<(M, Vec<Applied>)> {
     spec.traffic.validate_exact()?;
     let ends = Ends::connect(spec, receiver, nobody)?;
-    let lender = Lender(borrower);
+    let lender = Lender(describe, borrower);
     let made = match &ends.sink {
         _ if !asleep => give(&spec.traffic, &ends, lender)?,
         Some(sink) if spec.traffic.kind.is_rr() => {
-            let apart = Apart::new(&spec.traffic, ends.source.as_raw_fd(), sink.as_raw_fd());
+            let apart = Apart::new(&spec.traffic, [ends.source.as_raw_fd(), sink.as_raw_fd()], describe);
             let made = apart.and_then(|apart| lender.has(apart));
             made.map_err(|(call, error)| ends::flow(call, ends.peer, &error))?
         }
@@ -133,6 +136,7 @@ pub(crate) fn lend_asking<M>(
     traffic: &Traffic,
     (socket, peer): (&Socket, SocketAddr),
     asleep: bool,
+    describe: Describe,
     borrower: &mut dyn FnMut(&mut dyn Repeat) -> M,
 ) -> Result<M> {
     if let Some(misfit) = traffic.apart_misfits().into_iter().next() {
@@ -143,7 +147,7 @@ pub(crate) fn lend_asking<M>(
     // A lost datagram is not sent again here, so a slow answer must not be taken for a lost one.
     socket.set_read_timeout(Some(ends::LOST)).or_setup("setsockopt SO_RCVTIMEO", "the asking end")?;
     let asking = End::new(socket.as_raw_fd(), !traffic.kind.is_udp(), bytes, flags);
-    Lender(borrower).has(asking).map_err(|(call, error)| ends::flow(call, peer, &error))
+    Lender(describe, borrower).has(asking).map_err(|(call, error)| ends::flow(call, peer, &error))
 }
 
 fn give<U: User>(traffic: &Traffic, ends: &Ends, user: U) -> Result<U::Made> {
@@ -277,6 +281,10 @@ mod tests {
         }
     }
 
+    fn described() -> io::Result<Worker> {
+        Ok(Worker { thread: nix::unistd::gettid().as_raw().unsigned_abs(), initial: 0 })
+    }
+
     #[test]
     fn a_reader_that_sleeps_has_a_thread_of_its_own_which_ends_with_the_work() {
         for (kind, message, response) in
@@ -286,19 +294,21 @@ mod tests {
             let spec = spec(traffic);
             let receiver = ReceivingEnd::open(&spec).unwrap();
             let path = |thread: u32| format!("/proc/self/task/{thread}");
-            let (threads, _) = lend(&spec, Some(receiver), None, true, &mut |work| {
+            let (threads, _) = lend(&spec, Some(receiver), None, true, described, &mut |work| {
                 assert!(work.repeat(100).unwrap() > 0);
-                let threads = work.threads();
+                let threads: Vec<u32> = work.workers().iter().map(|worker| worker.thread).collect();
                 assert!(threads.iter().all(|thread| std::path::Path::new(&path(*thread)).exists()));
                 threads
             })
             .unwrap();
-            assert_eq!(threads.len(), 1);
-            assert!(!std::path::Path::new(&path(threads[0])).exists(), "the thread is still there");
+            let [own, other] = threads[..] else { panic!("{threads:?}") };
+            assert_eq!(own, described().unwrap().thread);
+            assert!(!std::path::Path::new(&path(other)).exists(), "the thread is still there");
         }
         let spec = spec(Traffic::new(Kind::UdpStream));
         let receiver = ReceivingEnd::open(&spec).unwrap();
-        let refused = lend(&spec, Some(receiver), None, true, &mut |_| ()).unwrap_err().to_string();
+        let refused =
+            lend(&spec, Some(receiver), None, true, described, &mut |_| ()).unwrap_err().to_string();
         assert!(refused.contains("a reader sleeps only where messages are answered"), "{refused}");
     }
 

@@ -14,14 +14,26 @@ const LOOKS: u32 = 1 << 24;
 /// The call that failed, and the kernel's error.
 pub(super) type Trouble = (&'static str, io::Error);
 
+/// A thread that does lent work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Worker {
+    /// Its number in this process's PID namespace.
+    pub thread: u32,
+    /// Its number in the initial PID namespace.
+    pub initial: u32,
+}
+
+/// Describes the calling thread.
+pub type Describe = fn() -> io::Result<Worker>;
+
 /// Work that can be repeated: it leaves everything as it was.
 pub(super) trait Work {
     /// Messages, or transactions, of one turn.
     fn messages(&self) -> u32;
 
-    /// The numbers of threads that it has beside the one that repeats it.
-    fn threads(&self) -> Vec<u32> {
-        Vec::new()
+    /// The thread that it has beside the one that repeats it.
+    fn worker(&self) -> Option<Worker> {
+        None
     }
 
     fn turn<C: Calls>(&mut self, calls: &mut C) -> Result<(), Trouble>;

@@ -1,6 +1,11 @@
 //! A flow lent to somebody who asks in place of the transmitter's threads.
 
+use netassay_load::exact::Worker;
 use netassay_load::{Endpoint, Kind, Spec, Traffic};
+
+fn described() -> std::io::Result<Worker> {
+    Ok(Worker { thread: 1, initial: 2 })
+}
 
 fn spec(kind: Kind) -> Spec {
     let response = if kind.is_rr() { 100 } else { Traffic::new(kind).response };
@@ -21,8 +26,8 @@ fn each_question_of_a_lent_flow_is_answered() {
         for asleep in [true, false] {
             let [transmitter, mut receiver] = connected(kind);
             receiver.start().unwrap();
-            let took = transmitter.lend(asleep, &mut |work| {
-                assert_eq!((work.messages(), work.threads()), (1, Vec::new()));
+            let took = transmitter.lend(asleep, described, &mut |work| {
+                assert_eq!((work.messages(), work.workers()), (1, [described().unwrap()].as_slice()));
                 work.repeat(500)
             });
             assert!(took.unwrap().unwrap() > 0, "{kind} {asleep}");
@@ -36,7 +41,7 @@ fn each_question_of_a_lent_flow_is_answered() {
 #[test]
 fn a_flow_that_nobody_answers_is_not_lent() {
     let [stream, _receiver] = connected(Kind::UdpStream);
-    let refused = stream.lend(true, &mut |_| ()).unwrap_err().to_string();
+    let refused = stream.lend(true, described, &mut |_| ()).unwrap_err().to_string();
     assert!(refused.contains("messages that are not answered"), "{refused}");
 }
 
@@ -44,6 +49,6 @@ fn a_flow_that_nobody_answers_is_not_lent() {
 #[test]
 fn a_lent_flow_waits_for_an_answer_in_bounded_time() {
     let [silent, _receiver] = connected(Kind::UdpRr);
-    let late = silent.lend(true, &mut |work| work.repeat(1)).unwrap().unwrap_err().to_string();
+    let late = silent.lend(true, described, &mut |work| work.repeat(1)).unwrap().unwrap_err().to_string();
     assert!(late.contains("no answer came within 5 s"), "{late}");
 }

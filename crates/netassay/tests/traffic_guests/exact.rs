@@ -38,8 +38,7 @@ impl World {
         let mut guest = Guest::start(&exact).unwrap();
         let mut clients = [0, 1].map(|port| {
             let (to, from) = guest.port(port).unwrap();
-            let launch =
-                Launch { isolation: Isolation::Network, cpus: Vec::new(), parent: None, lease_ms: None };
+            let launch = Launch { isolation: Isolation::Network, ..Launch::default() };
             let client = Client::new("agent", to, from, interrupt.clone());
             client.launch(&launch, PATIENCE).unwrap();
             client

@@ -21,7 +21,7 @@ const PATIENCE_WITH_BOOT: Duration = Duration::from_secs(300);
 fn agent_at(guest: &mut Guest, port: usize, isolation: Isolation, interrupt: &Interrupt) -> Client {
     let (to, from) = guest.port(port).unwrap();
     let client = Client::new("agent", to, from, interrupt.clone());
-    let launch = Launch { isolation, cpus: Vec::new(), parent: None, lease_ms: None };
+    let launch = Launch { isolation, ..Launch::default() };
     client.launch(&launch, PATIENCE).unwrap();
     client
 }

@@ -64,20 +64,16 @@ fn conditions_place_the_work_of_each_machine() {
         "[machine]: net.ipv4.ip_default_ttl = 77; [factors]: transmitter.placement, receiver.placement";
     assert!(said.contains(both) && said.contains("--change-machine"), "{said}");
 
-    // Each change with the command that undoes it, on the machine that it would be made on.
+    // Each change and the commands that undo all, on the machine that it would be made on.
     let dry = run(&["--dry-run", "--set", "cpu_latency=1000"]).output().unwrap();
     expect(&dry, 0);
     let told = stdout(&dry);
     let (of_a, of_b) = told.split_once("On the receiver (b)").unwrap();
-    let ttl =
-        "  sysctl -w net.ipv4.ip_default_ttl=77\n    undo by hand: sysctl -w net.ipv4.ip_default_ttl=64\n";
-    let steer = |mask| {
-        let set = |mask| format!("echo {mask} > /sys/class/net/data0/queues/rx-0/rps_cpus");
-        format!("  {}\n    undo by hand: echo ", set(mask))
-    };
+    let ttl = ["  sysctl -w net.ipv4.ip_default_ttl=77\n", "    sysctl -w net.ipv4.ip_default_ttl=64\n"];
+    let steer = |mask| format!("  echo {mask} > /sys/class/net/data0/queues/rx-0/rps_cpus\n");
     let latency = "  /dev/cpu_dma_latency held open at 1000 µs by the agent\n";
     for (part, cpu) in [(of_a, "00000001"), (of_b, "00000002")] {
-        for line in [ttl, &steer(cpu), latency] {
+        for line in [ttl[0], ttl[1], &steer(cpu), latency] {
             assert!(part.contains(line), "{line}{told}");
         }
     }

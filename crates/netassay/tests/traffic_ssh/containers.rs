@@ -5,9 +5,9 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use super::common::{Watched, children_of, skip, stderr, stdout};
+use super::common::{Bench, Watched, children_of, skip, stderr, stdout};
 use super::machines::{Machine, first_difference};
-use super::world::World;
+use super::world::{STUDY, World};
 
 /// A container in a machine's network: processes and mounts of its own.
 struct Container {
@@ -121,6 +121,58 @@ fn a_container_is_measured_and_says_what_it_does_not_allow() {
         assert!(stderr(&refused).contains("CAP_NET_ADMIN"), "{}", stderr(&refused));
     }
     world.expect_as_before(&before, Duration::from_secs(2));
+}
+
+/// Two network namespaces with one file system, apart from that of the machine of the tests.
+const NAMESPACES: &str = r#"
+mount --make-rprivate /; mount -t tmpfs -o mode=755 tmpfs /run; mount -t tmpfs -o mode=755 tmpfs /var/lib
+for n in a b; do ip netns add $n; ip netns exec $n sysctl -qw net.ipv6.conf.default.accept_dad=0 net.ipv6.conf.all.accept_dad=0; done
+ip link add data0 netns a type veth peer name data0 netns b
+ip -n a addr add 10.78.0.1/24 dev data0; ip -n b addr add 10.78.0.2/24 dev data0; ip -n a link set data0 up; ip -n b link set data0 up
+state() { sysctl vm.page-cluster; for n in a b; do ip -n $n -d link; ip -n $n addr | grep -v valid_lft; ip netns exec $n sysctl net.ipv4.ip_default_ttl; ip netns exec $n ethtool -k data0; done; }
+journals() { ls /var/lib/netassay/undo | grep -c journal; }
+until [ $(for n in a b; do ip -n $n -6 addr show dev data0 scope link; done | grep -c fe80) = 2 ]; do sleep 0.05; done
+state > before
+"$@" --set runs=1 || exit $?
+state | diff before - >&2; [ "$(journals)" = 0 ]
+"$@" --set runs=1 --set duration=5s & first=$!
+while [ "$(journals)" != 2 ]; do kill -0 $first; sleep 0.05; done
+echo other; ! "$@" --set runs=1 --beside || exit 1; echo first; wait $first
+state | diff before - >&2; [ "$(journals)" = 0 ]
+"#;
+
+#[test]
+#[ignore = "tests of `host` prove which ends may change a machine together"]
+fn network_namespaces_of_one_file_system_are_two_ends() {
+    let test = "network_namespaces_of_one_file_system_are_two_ends";
+    if !super::common::is_root() {
+        return skip(test, "it needs root");
+    }
+    let bench = Bench::to_be_sent();
+    let end = |name| format!("launch = [\"ip\", \"netns\", \"exec\", \"{name}\"]\ninterface = \"data0\"\n");
+    let hosts = format!("addresses = \"own\"\n[transmitter]\n{}[receiver]\n{}", end("a"), end("b"));
+    bench.write("hosts.toml", &hosts);
+    // One of each end, and one of the whole machine.
+    let machine = "[machine]\nsysctl = { \"net.ipv4.ip_default_ttl\" = 77, \"vm.page-cluster\" = 4 }\n";
+    let study = |name: &str, more: &str| bench.write(name, &format!("{STUDY}{machine}{more}"));
+    study("tso.toml", "");
+    study("two.toml", "[machine.receiver]\nsysctl.vm.page-cluster = \"5\"\n");
+    let run = |study: &str| {
+        let program = bench.path("netassay").display().to_string();
+        let words =
+            ["run", study, "--hosts", "hosts.toml", "--change-machine", "--set", "mtu=1400", "--no-report"];
+        let mut command = Command::new("unshare");
+        command.args(["--net", "--mount", "--", "sh", "-ec", NAMESPACES, "sh", &program]);
+        command.args(words).args(["--keep-disturbed", "--progress", "plain"]);
+        command.current_dir(bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1").output().unwrap()
+    };
+    let done = run("tso.toml");
+    let said = stdout(&done) + &stderr(&done);
+    assert!(done.status.success(), "{said}");
+    assert!(said.contains("another session changes this machine"), "{said}");
+    let done = run("two.toml");
+    assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
+    assert!(stderr(&done).contains("network namespaces of one machine"), "{}", stderr(&done));
 }
 
 /// Makes a container's files, on the machine that it is on. `$1`: its name.

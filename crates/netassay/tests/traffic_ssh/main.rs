@@ -77,6 +77,43 @@ fn a_study_between_two_machines_leaves_them_as_they_were() {
 }
 
 #[test]
+#[ignore = "tests of `host` prove which names, networks and ports are taken"]
+fn a_tunnel_leaves_those_of_others() {
+    let Some(world) = World::make("a_tunnel_leaves_those_of_others") else { return };
+    world.machines.b.sh("ip link add vxlan0 type vxlan id 42 dstport 4789 dev mgmt; ip link set vxlan0 up");
+    // The second name, and at the other machine the third port.
+    world.machines.b.sh("ip link add bridge1 type bridge");
+    world.machines.a.sh("ip link add odd type vxlan id 7 dstport 14791 dev mgmt");
+    let before = world.states();
+    let run = |more: &[&str]| {
+        let more = [&["--set", "scenario=ssh-vxlan", "--set", "runs=1"], more].concat();
+        let done = world.netassay(["a:data0", "b:data0"], &more).output().unwrap();
+        expect(&done, 0);
+        stdout(&done)
+    };
+    let made = "  ip link add vxlan3 group 1852142689 type vxlan id 45 dstport 14792 dev data0 …\n";
+    let told = run(&["--dry-run"]);
+    assert_eq!(told.matches(made).count(), 2, "{told}");
+    assert_eq!(told.matches("    ip link del group 1852142689\n").count(), 2, "{told}");
+    run(&[]);
+    world.expect_as_before(&before, Duration::ZERO);
+    let measured: String = world
+        .bench
+        .database()
+        .query_row("SELECT json FROM document JOIN boot ON boot.environment = document.id", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert!(measured.contains("\"vxlan3\"") && !measured.contains("\"vxlan0\""), "{measured}");
+    // What is undone by hand is netassay's alone.
+    let b = &world.machines.b;
+    b.sh(made.trim().trim_end_matches(" …"));
+    assert_ne!(world.states(), before);
+    b.sh("ip link del group 1852142689");
+    world.expect_as_before(&before, Duration::ZERO);
+}
+
+#[test]
 #[ignore = "unit tests prove which families and comparisons are left out"]
 fn machines_without_ipv6_measure_ipv4() {
     let Some(world) = World::make("machines_without_ipv6_measure_ipv4") else { return };
@@ -317,12 +354,20 @@ fn a_machine_that_cannot_be_used_is_named_before_anything_is_changed() {
     for change in [
         "On the transmitter (a) would be changed, and undone at the end of each boot:",
         "ip addr add 198.18.0.1/24 dev data0",
-        "undo by hand: ip link set dev data0 mtu 1500",
+        "\n    ip link set dev data0 mtu 1500\n    ip addr del 198.18.0.1/24 dev data0\n",
         "ethtool -K data0 tx-tcp-segmentation off",
     ] {
         assert!(stdout(&done).contains(change), "{change}: {}", stdout(&done));
     }
     world.expect_as_before(&before, Duration::ZERO);
+    // What it tells works as it is told.
+    let told = stdout(&done);
+    let of_a = told.split("On the ").find(|part| part.starts_with("transmitter (a)")).unwrap();
+    let (changes, undo) = of_a.split_once("  to undo all of it by hand, in this order:\n").unwrap();
+    world.machines.a.sh(changes.split_once(":\n").unwrap().1);
+    assert_ne!(world.states(), before);
+    world.machines.a.sh(undo);
+    world.expect_as_before(&before, Duration::from_secs(2));
     let said = refused(["a", "b"], &[]);
     assert!(said.contains("mgmt, carries this connection too"), "{said}");
     // An address of one link carries a connection, too.

@@ -7,6 +7,7 @@ use study::{BySide, Side};
 use crate::error::Error;
 use crate::launched::Launched;
 
+/// In network namespaces of our own.
 pub(crate) const BRIDGE: &str = "bridge0";
 
 pub(crate) const TAPS: BySide<&str> = BySide { transmitter: "tap-transmit", receiver: "tap-receive" };
@@ -14,6 +15,7 @@ pub(crate) const TAPS: BySide<&str> = BySide { transmitter: "tap-transmit", rece
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) agent: Launched,
+    pub(crate) bridge: String,
     /// The bridge's ports that were made.
     pub(crate) ports: Vec<String>,
     /// The machine's own interface that is a port too, with its MTU before.
@@ -35,14 +37,22 @@ pub(crate) struct NodeGuest {
 
 impl Node {
     /// A node with a bridge that has no ports yet.
-    pub(crate) fn new(mut agent: Launched) -> Result<Self, Error> {
-        agent.order(&Request::CreateBridge { name: BRIDGE.to_owned() })?;
-        Ok(Self { agent, ports: Vec::new(), wire: None, guests: Vec::new(), underlay: None })
+    pub(crate) fn new(mut agent: Launched, bridge: &str) -> Result<Self, Error> {
+        let bridge = bridge.to_owned();
+        agent.order(&Request::CreateBridge { name: bridge.clone() })?;
+        Ok(Self { agent, bridge, ports: Vec::new(), wire: None, guests: Vec::new(), underlay: None })
     }
 
     /// A node that only watches a guest from outside.
     pub(crate) fn watching(agent: Launched, guest: NodeGuest) -> Self {
-        Self { agent, ports: Vec::new(), wire: None, guests: vec![guest], underlay: None }
+        Self {
+            agent,
+            bridge: String::new(),
+            ports: Vec::new(),
+            wire: None,
+            guests: vec![guest],
+            underlay: None,
+        }
     }
 
     /// The index of this side's guest.
@@ -52,14 +62,14 @@ impl Node {
 
     /// Makes a tap for a guest.
     pub(crate) fn add_tap(&mut self, name: &str) -> Result<(), Error> {
-        self.agent.order(&Request::CreateTap { name: name.to_owned(), bridge: BRIDGE.to_owned() })?;
+        self.agent.order(&Request::CreateTap { name: name.to_owned(), bridge: self.bridge.clone() })?;
         self.ports.push(name.to_owned());
         Ok(())
     }
 
     /// Makes the machine's own interface a port. `mtu`: what it has.
     pub(crate) fn add_wire(&mut self, name: &str, mtu: u32) -> Result<(), Error> {
-        let (bridge, interface) = (BRIDGE.to_owned(), name.to_owned());
+        let (bridge, interface) = (self.bridge.clone(), name.to_owned());
         self.agent.order(&Request::AddPort { bridge, interface })?;
         self.wire = Some((name.to_owned(), mtu));
         Ok(())
@@ -101,7 +111,7 @@ impl Node {
         let mut interfaces: Vec<String> =
             self.ports.iter().chain(&self.underlay).chain(wire).cloned().collect();
         if !interfaces.is_empty() {
-            interfaces.push(BRIDGE.to_owned());
+            interfaces.push(self.bridge.clone());
         }
         match self.agent.call(&Request::Environment { interfaces })? {
             Answer::Environment(about) => Ok(*about),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use agent::message::Request;
-use host::Vxlan;
+use host::{Located, NUMBERED, NUMBERS, Vxlan};
 use study::{BySide, Family, Side};
 
 use crate::error::Error;
@@ -11,10 +11,8 @@ use crate::launched::Launched;
 use crate::path::address::UNDERLAY;
 use crate::path::veth::{VETH, VethEnd, await_running, create_veth};
 
+/// In network namespaces of our own.
 pub(crate) const TUNNEL: &str = "vxlan0";
-
-/// The number of the network: arbitrary, there is only one.
-const ID: u32 = 42;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TunnelEnd {
@@ -26,9 +24,23 @@ pub(crate) struct TunnelEnd {
     pub(crate) steered: Vec<u32>,
 }
 
-/// One end of the tunnel.
-pub(crate) fn vxlan_of(local: IpAddr, remote: IpAddr, underlay: &str) -> Vxlan {
-    Vxlan { id: ID, local, remote, port: Vxlan::PORT, underlay: underlay.to_owned() }
+/// The name of a tunnel, and of a bridge, with this number.
+pub(crate) fn numbered(number: u16) -> [String; 2] {
+    NUMBERED.map(|kind| format!("{kind}{number}"))
+}
+
+/// The least number of which nobody has anything at either end.
+pub(crate) fn free_number(both: &BySide<&Located>) -> u16 {
+    let is_free =
+        |number: &u16| both.each_ref().into_iter().all(|(_, located)| !located.taken.contains(number));
+    // Without any the kernel tells which is taken.
+    (0..NUMBERS).find(is_free).unwrap_or_default()
+}
+
+/// One end of the tunnel with this number.
+pub(crate) fn vxlan_of(local: IpAddr, remote: IpAddr, underlay: &str, number: u16) -> Vxlan {
+    let (id, port) = Vxlan::numbered(number);
+    Vxlan { id, local, remote, port, underlay: underlay.to_owned() }
 }
 
 /// Creates a veth pair between two hosts and a tunnel over it, carried by this version of IP.
@@ -43,7 +55,7 @@ pub(crate) fn create_tunnel(
     };
     create_veth(hosts, BySide::of(under))?;
     for (side, TunnelEnd { addresses, bridge, .. }) in ends {
-        let vxlan = vxlan_of(UNDERLAY[side].of(family), UNDERLAY[side.other()].of(family), VETH[side]);
+        let vxlan = vxlan_of(UNDERLAY[side].of(family), UNDERLAY[side.other()].of(family), VETH[side], 0);
         let bridge = bridge.map(str::to_owned);
         hosts[side].order(&Request::CreateVxlan { name: TUNNEL.to_owned(), vxlan, addresses, bridge })?;
     }

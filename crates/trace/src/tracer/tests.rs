@@ -14,9 +14,8 @@ fn capable() -> bool {
     crate::Ladder::read().obstacle().is_none()
 }
 
-/// The calling thread's number, as the kernel counts in the first namespace.
 fn thread() -> u32 {
-    nix::unistd::gettid().as_raw().unsigned_abs()
+    host::bpf::current_thread().unwrap()
 }
 
 /// Tracepoints in which nothing preempts a program: the kernel runs each for every packet.

@@ -110,6 +110,33 @@ fn one_process_at_a_time_changes_the_machine() {
 }
 
 #[test]
+fn each_end_of_a_session_changes_its_network_namespace_and_other_sessions_none() {
+    let world = World::new(&[("a", "1\n"), ("b", "1\n"), ("c", "1\n")]);
+    let mut first = world.journal().of_session(7);
+    first.change(&to("a", "2")).unwrap();
+    for (network, session) in [("net:[1]", 7), ("net:[2]", 8)] {
+        world.enter(network);
+        let refused = world.journal().of_session(session).change(&to("b", "2")).unwrap_err().to_string();
+        assert!(refused.contains("another session changes this machine (process "), "{refused}");
+    }
+    let mut second = world.journal().of_session(7);
+    second.change(&to("b", "2")).unwrap();
+    assert_eq!(fates(&world.restore(FORCE)), [&Fate::InUse, &Fate::InUse]);
+    drop(second);
+    // What a process of one end left is undone beside the other end, by its own session only.
+    let left = Header { network: "net:[2]".to_owned(), ..dead() };
+    world.leave("1.journal", left, &[("c", "0", "1\n")]);
+    let gone = Process { pid: NOBODY, start: 1 };
+    for (session, fate, value) in [(8, Fate::InUse, "1"), (7, Fate::Undone, "0")] {
+        let patience = std::time::Duration::ZERO;
+        let reports = restore_of(&world.undo(), &world.machine(), (gone, session), patience).unwrap();
+        assert_eq!((fates(&reports), world.value("c").as_str()), (vec![&fate], value));
+    }
+    first.undo().unwrap();
+    assert_eq!((world.bytes("a"), world.bytes("b"), world.journals()), (b"1\n".to_vec(), b"1\n".to_vec(), 0));
+}
+
+#[test]
 fn a_session_that_begins_while_another_ends_waits_for_its_end() {
     let world = World::new(&[("a", "1\n")]);
     let (mut first, mut second) = (world.journal(), world.journal());

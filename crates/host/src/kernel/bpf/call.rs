@@ -13,6 +13,7 @@ pub(super) enum Command {
     LookUp = 1,
     Update = 2,
     Load = 5,
+    Run = 10,
     ProgramByNumber = 13,
     Info = 15,
     Query = 16,

@@ -10,7 +10,7 @@ mod ring;
 
 pub use attach::{Attached, attach_to_function, attach_to_tracepoint, attach_trampoline};
 pub use map::{Map, MapKind};
-pub use program::{Instruction, LoadError, Program, load, load_return};
+pub use program::{Instruction, LoadError, Program, current_thread, load, load_return};
 pub use ring::Ring;
 
 pub(crate) use map::Cell;

@@ -2,11 +2,11 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use thiserror::Error;
 
-use super::call::{Command, made};
+use super::call::{Command, call, made};
 
 /// The attachment of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,22 @@ impl From<LoadError> for io::Error {
 pub fn load_return(program: Program, value: i32) -> io::Result<OwnedFd> {
     // r0 = value; exit
     Ok(load(program, &[Instruction(0xb7, 0, 0, value), Instruction(0x95, 0, 0, 0)])?)
+}
+
+/// The number of the calling thread in the initial PID namespace, which programs see. `gettid`
+/// tells that of the thread's own namespace: in a container, another one.
+///
+/// # Errors
+/// The kernel's error: `EPERM` without the privilege, `EINVAL` or 524 (`ENOTSUPP`) before Linux
+/// 5.10.
+pub fn current_thread() -> io::Result<u32> {
+    // call bpf_get_current_pid_tgid; exit. The thread is the lower half of the result.
+    let program = load(Program::RawTracepoint, &[Instruction(0x85, 0, 0, 14), Instruction(0x95, 0, 0, 0)])?;
+    let mut run = RunAttributes { program: program.as_raw_fd().unsigned_abs(), result: 0 };
+    // SAFETY: these attributes hold no address. The kernel runs the program in the calling thread
+    // and writes its result into them; nothing else refers to them.
+    unsafe { call(Command::Run, &raw mut run) }?;
+    Ok(run.result)
 }
 
 /// Loads a program without attaching it.
@@ -138,6 +154,14 @@ struct LoadAttributes {
     function: u32,
     program: u32,
     _padding: u32,
+}
+
+/// The first fields for `BPF_PROG_TEST_RUN`.
+#[repr(C)]
+#[derive(Debug)]
+struct RunAttributes {
+    program: u32,
+    result: u32,
 }
 
 const LICENSE: &CStr = c"GPL";

@@ -30,7 +30,7 @@ struct Applied {
     /// What must be so for them to hold.
     needs: Vec<String>,
     /// With `--dry-run`: the commands that would be run, with those that undo them.
-    intended: Vec<Told>,
+    intended: Vec<Intended>,
     /// What changed, each with its value before and after, as read back.
     changes: Vec<String>,
     /// What is not set, and why.
@@ -38,12 +38,6 @@ struct Applied {
     /// Whether nothing was to be changed: with `--dry-run`.
     dry_run: bool,
     /// The command that undoes it.
-    undo: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Told {
-    change: String,
     undo: String,
 }
 
@@ -61,7 +55,12 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     }
     let interrupt = signals::interrupt()?;
     let by = reach_one(&flags.on, &interrupt)?.map(Arc::new);
-    let place = HostPlace { by, interface: Some(roles.traffic.clone()), lease: agent::Launch::LEASE };
+    let place = HostPlace {
+        by,
+        interface: Some(roles.traffic.clone()),
+        lease: agent::Launch::LEASE,
+        shares_machine: false,
+    };
     if !flags.dry_run && !place.is_root() {
         return Err(Failure::Environment(not_root(&place)));
     }
@@ -81,8 +80,7 @@ pub(crate) fn apply(flags: &Apply) -> Result<(), Failure> {
     };
     let wanted = sheet.wanted();
     if flags.dry_run {
-        let told = |Intended { change, undo }: Intended| Told { change, undo };
-        applied.intended = wanted.iter().flat_map(|(now, wanted)| wanted.intended(now)).map(told).collect();
+        applied.intended = wanted.iter().flat_map(|(now, wanted)| wanted.intended(now)).collect();
     } else {
         warn_of_the_connection(&place, &roles);
         let differs = |(_, wanted): &&(_, Wanted)| !wanted.is_empty();
@@ -164,12 +162,7 @@ impl Applied {
         };
         let mut text = list(&format!("{}: {}:", self.host, self.advice), &self.reasons);
         text += &list("It holds only so:", &self.needs);
-        let intended: Vec<String> = self
-            .intended
-            .iter()
-            .map(|one| format!("{}\n    undo by hand: {}", one.change, one.undo))
-            .collect();
-        text += &list("It would change:", &intended);
+        text += &list("It would change:", &Intended::lines(&self.intended));
         text += &list("Changed, and read back:", &self.changes);
         if self.intended.is_empty() && self.changes.is_empty() {
             text += "Nothing to change: what is recommended is set already.\n";

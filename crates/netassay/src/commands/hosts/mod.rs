@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::Interrupt;
+use host::machine::MachineRequest;
 use reach::{Binary, Launcher, Ran, Reached, Stay};
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
 use testbed::{Checked, Crossing, Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
@@ -77,6 +78,7 @@ pub(crate) fn reach(
         by: spec.as_ref().and_then(|spec| spec.launcher.as_ref()).and_then(|_| reached.next()),
         interface: spec.and_then(|spec| spec.interface),
         lease: wanted.lease,
+        shares_machine: false,
     });
     let mut hosts = Hosts { places, own_addresses: wanted.addresses == AddressesOf::Own };
     if is_of_one {
@@ -139,6 +141,7 @@ impl ReachedHosts {
     /// Refuses a study that restarts its machines, if these cannot be restarted; and machines
     /// between which its packets do not arrive.
     pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
+        self.check_shared(study)?;
         match (study.protocol().how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
@@ -154,6 +157,29 @@ impl ReachedHosts {
             _ => {}
         }
         self.check_pair(&study.plan().conditions, interrupt)
+    }
+
+    /// Refuses a study that sets something of the whole machine differently at its two ends, which
+    /// are one machine.
+    fn check_shared(&self, study: &Study) -> Result<(), Failure> {
+        let of_study = BySide::of(|side| machine::requested(&study.machine().of(side)));
+        let of_conditions = study.plan().conditions.into_iter().map(|one| {
+            let tuning = runner::switches_of(&one).tuning;
+            BySide::of(|side| MachineRequest::of_condition(&tuning[side], ""))
+        });
+        let differs = |one: BySide<MachineRequest>| {
+            one.transmitter.of_whole_machine() != one.receiver.of_whole_machine()
+        };
+        if self.hosts.places.receiver.shares_machine
+            && std::iter::once(of_study).chain(of_conditions).any(differs)
+        {
+            return Err(Failure::Usage(format!(
+                "the study {:?} sets what belongs to a whole machine (governor, sysctls that are not net.*) differently at its \
+                 two ends, and both are network namespaces of one machine: set the same for both",
+                study.name()
+            )));
+        }
+        Ok(())
     }
 
     /// Refuses machines between which packets of these conditions do not arrive.
@@ -200,6 +226,7 @@ impl ReachedHosts {
             return format!("\nOn the transmitter ({place}) would be changed:\n  nothing\n");
         };
         let conditions = &study.plan().conditions;
+        let both = found.each_ref().map(|_, one| &one.located);
         let mut text = String::new();
         for (side, place) in self.hosts.places.each_ref() {
             let (Found { located, .. }, Some(now)) = (&found[side], found[side].about()) else { continue };
@@ -216,7 +243,7 @@ impl ReachedHosts {
                         && conditions.iter().filter(of_it).any(|one| crosses(one) == *family)
                 };
                 let own: Vec<Family> = Family::ALL.into_iter().filter(is_own).collect();
-                all.extend(Intended::on(side, (located, now), &wanted, (&own, scenario)));
+                all.extend(Intended::on(side, (&both, now), &wanted, (&own, scenario)));
             }
             all.extend(self.of_machines.iter().flat_map(|both| both[side].iter().cloned()));
             for kernel in kernels_of(study) {
@@ -229,8 +256,8 @@ impl ReachedHosts {
             if all.is_empty() {
                 text += "  nothing\n";
             }
-            for Intended { change, undo } in all {
-                text += &format!("  {change}\n    undo by hand: {undo}\n");
+            for line in Intended::lines(&all) {
+                text += &format!("  {line}\n");
             }
             if located.carries {
                 text += &format!(
@@ -272,7 +299,12 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
             reached.lacks().unwrap_or("CAP_SYS_ADMIN")
         )));
     }
-    let place = HostPlace { lease: reached.lease, by: Some(Arc::new(reached)), interface: None };
+    let place = HostPlace {
+        lease: reached.lease,
+        by: Some(Arc::new(reached)),
+        interface: None,
+        shares_machine: false,
+    };
     say(&in_namespaces(&place));
     Ok(Some(Hosts { places: BySide::of(|_| place.clone()), own_addresses: false }))
 }
