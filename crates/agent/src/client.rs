@@ -21,6 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::keeper::{Input, Keeper};
 use crate::launch::Launch;
 use crate::message::{Answer, Request};
+use crate::pace::Pace;
 
 /// How long a busy machine may keep an agent from its CPUs, beyond the time for its answer.
 const BUSY: Duration = Duration::from_secs(60);
@@ -34,6 +35,7 @@ pub struct Client {
     to: Arc<Input>,
     from: File,
     lines: LineReader,
+    pace: Pace,
     interrupt: Interrupt,
     /// The last request, by its id, and its deadline.
     asked: (u64, Deadline),
@@ -70,6 +72,7 @@ impl Client {
             to: Input::new(to),
             from: from.into().into(),
             lines: LineReader::default(),
+            pace: Pace::default(),
             interrupt,
             asked: (NO_REQUEST, Deadline::of(Instant::now(), Duration::ZERO)),
             open: BTreeSet::new(),
@@ -237,11 +240,8 @@ impl Client {
         let mut limit = wanted.map_or(last, |wanted| wanted.min(last));
         let mut late = false;
         loop {
-            while let Some(line) = self.lines.next_line().map_err(|source| self.garbled(source))? {
-                // An empty line is a sign of life.
-                if !line.is_empty()
-                    && let Some(answer) = self.understand(&line)?
-                {
+            while let Some(line) = self.lines.next_message().map_err(|source| self.garbled(source))? {
+                if let Some(answer) = self.understand(&line)? {
                     return Ok(Some(answer));
                 }
             }
@@ -322,6 +322,8 @@ impl Client {
             Ok(answer) => {
                 self.is_lost.store(false, Ordering::Relaxed);
                 if matches!(answer, Answer::TracedRound(_)) {
+                    // As many come as the agent likes.
+                    self.pace.pause();
                     self.open.insert(id);
                 }
                 Ok(Some(answer))
@@ -356,6 +358,7 @@ impl Client {
             Ok(count) => {
                 self.to.heard(since);
                 self.lines.push(&piece[..count]);
+                self.pace.pause();
                 Ok(())
             }
             Err(error) if is_passing(&error) => Ok(()),

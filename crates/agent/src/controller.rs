@@ -24,6 +24,7 @@ use nix::errno::Errno;
 
 use crate::envelope::{Asked, Deadline};
 use crate::frame::{FrameError, LineReader};
+use crate::hold::waits;
 use crate::output;
 use crate::serve_error::ServeError;
 
@@ -105,8 +106,7 @@ impl Requests {
         match self {
             Self::Given(given) => Ok(given.recv().ok().transpose()?),
             Self::Read(lines) => loop {
-                match lines.next_line()? {
-                    Some(line) if line.is_empty() => {}
+                match lines.next_message()? {
                     Some(line) => return Ok(Some(Line::new(line))),
                     None if read_piece(lines)? => {}
                     None => return Ok(None),
@@ -176,11 +176,12 @@ impl Reader {
 
     /// Waits for bytes and reads them; whether more may come.
     fn read_more(&mut self) -> bool {
-        match poll(libc::POLLIN, self.lease) {
-            0 => end(),
-            // An error ends it like the controller's end.
-            _ => read_piece(&mut self.lines).unwrap_or(false),
+        let waits = self.lease.map_or([None; 2], |lease| waits(lease).map(Some));
+        if waits.into_iter().all(|wait| poll(libc::POLLIN, wait) == 0) {
+            end();
         }
+        // An error ends it like the controller's end.
+        read_piece(&mut self.lines).unwrap_or(false)
     }
 
     /// Hands whole lines over; whether more may come.

@@ -9,12 +9,12 @@ mod common;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::AsFd as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::answers;
-use netassay_agent::message::Request;
+use netassay_agent::message::{Answer, Request};
 use netassay_agent::{CallError, Client, FrameError, Interrupt, MAX_FRAME};
 use serde_json::Value;
 
@@ -23,8 +23,9 @@ use serde_json::Value;
 const MOST_VALUES: usize = 299_000;
 const MOST_BYTES: usize = MAX_FRAME - 1000;
 
-/// The test that is run again as a controller.
+/// The tests that are run again as a controller.
 const TEST: &str = "a_hostile_answer_costs_a_controller_little_memory_and_time";
+const ENDLESS: &str = "endless_output_costs_a_controller_little_time";
 
 /// What makes this test's program a controller.
 const CONTROLLER: &str = "NETASSAY_TEST_CONTROLLER";
@@ -75,17 +76,23 @@ fn answering(id: usize, answer: &[u8]) -> Vec<u8> {
     [format!("{id} ").as_bytes(), answer].concat()
 }
 
-/// A controller of its own hears the lines.
-fn hear(lines: &[Vec<u8>]) -> Vec<Heard> {
+/// A controller of its own, which is this test.
+fn controller(test: &str) -> (Child, ChildStdin) {
     let mut controller = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", TEST, "--nocapture"])
+        .args(["--exact", test, "--nocapture", "--include-ignored"])
         .env(CONTROLLER, "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut to = controller.stdin.take().unwrap();
+    let to = controller.stdin.take().unwrap();
+    (controller, to)
+}
+
+/// A controller of its own hears the lines.
+fn hear(lines: &[Vec<u8>]) -> Vec<Heard> {
+    let (controller, mut to) = controller(TEST);
     let said = thread::scope(|scope| {
         scope.spawn(move || {
             for line in lines {
@@ -224,6 +231,36 @@ fn a_hostile_answer_costs_a_controller_little_memory_and_time() {
         judge.judge(name, &heard);
         let is_so = if said.is_empty() { heard.error.is_empty() } else { heard.error.contains(said) };
         assert!(is_so, "{name}: {}", heard.error);
+    }
+}
+
+#[test]
+#[ignore = "a host floods its controller for 6 s"]
+fn endless_output_costs_a_controller_little_time() {
+    if std::env::var_os(CONTROLLER).is_some() {
+        let nowhere = File::options().write(true).open("/dev/null").unwrap();
+        let from = io::stdin().as_fd().try_clone_to_owned().unwrap();
+        let mut client = Client::new("receiver", nowhere, from, Interrupt::new().unwrap());
+        client.send(&Request::Start, Duration::from_secs(5)).unwrap();
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(6) && client.receive().is_ok() {}
+        let spent = host::ProcessTimes::read();
+        return eprintln!("HEARD {}", (spent.user_ns + spent.system_ns) / 1_000_000);
+    }
+    let round = answers().into_iter().find(|answer| matches!(answer, Answer::TracedRound(_))).unwrap();
+    let round = netassay_agent::answer_line(1, &round).unwrap();
+    for (name, piece) in [
+        ("signs of life", vec![b'\n'; 64 << 10]),
+        ("signs of life, one by one", vec![b'\n']),
+        ("zeros", vec![0; 64 << 10]),
+        ("rounds of a trace", round),
+    ] {
+        let (controller, mut to) = controller(ENDLESS);
+        thread::spawn(move || while to.write_all(&piece).is_ok() {});
+        let said = String::from_utf8(controller.wait_with_output().unwrap().stderr).unwrap();
+        let time: u64 = said.lines().find_map(|line| line.strip_prefix("HEARD ")).unwrap().parse().unwrap();
+        eprintln!("{name}: {time} ms");
+        assert!(time < 1000, "{name}: {time} ms");
     }
 }
 

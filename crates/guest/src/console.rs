@@ -6,6 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use agent::Pace;
+
 use crate::life::{PANIC_END, Sign, sign};
 
 const LINES: usize = 400;
@@ -43,7 +45,7 @@ impl Console {
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
         thread::Builder::new().name("console".to_owned()).spawn(move || {
-            let mut piece = [0u8; 4096];
+            let (mut piece, mut pace) = ([0; 1024], Pace::default());
             loop {
                 match pipe.read(&mut piece) {
                     Ok(0) => break,
@@ -52,6 +54,7 @@ impl Console {
                     Err(_) => break,
                 }
                 theirs.changed.notify_all();
+                pace.pause();
             }
             theirs.lock().close();
             theirs.changed.notify_all();

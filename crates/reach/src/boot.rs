@@ -43,9 +43,7 @@ pub(crate) fn ask(
 ) -> Result<Boot, Error> {
     let host = launcher.to_string();
     let mut session = Session::start(&host, launcher.command(BOOT, &[sudo(by_sudo)], control))?;
-    let line = session.line(Instant::now() + patience, patience, interrupt);
-    session.end();
-    read(&host, &line?)
+    read(&host, &session.line(Instant::now() + patience, patience, interrupt)?)
 }
 
 /// The first argument of a script that needs root.

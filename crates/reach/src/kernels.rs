@@ -73,7 +73,6 @@ impl Kernels {
                 _ => break false,
             }
         };
-        session.end();
         if !whole {
             return Err(strange(&host, "more kernels and entries of GRUB's menu than any machine has"));
         }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use std::process::ChildStdout;
 use std::time::Instant;
 
-use agent::Interrupt;
+use agent::{Interrupt, Pace};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 /// The longest line that a host's shell may answer, in bytes.
@@ -16,6 +16,7 @@ const LONGEST: usize = 4 << 10;
 pub(crate) struct Lines {
     from: ChildStdout,
     pending: Vec<u8>,
+    pace: Pace,
 }
 
 /// Why there is no line.
@@ -31,7 +32,7 @@ pub(crate) enum NoLine {
 
 impl Lines {
     pub(crate) fn of(from: ChildStdout) -> Self {
-        Self { from, pending: Vec::new() }
+        Self { from, pending: Vec::new(), pace: Pace::default() }
     }
 
     /// The next line, without its end, made harmless.
@@ -84,6 +85,7 @@ impl Lines {
         }
         if ready {
             let mut piece = [0; 1024];
+            self.pace.pause();
             match self.from.read(&mut piece) {
                 Ok(0) => return Err(NoLine::Ended),
                 Ok(count) => self.pending.extend_from_slice(&piece[..count]),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::net::IpAddr;
-use std::process::{Child, ChildStdin, Command};
+use std::process::{ChildStdin, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,7 +36,7 @@ pub struct Reached {
     launcher: Launcher,
     /// The session that keeps the program there for as long as its input is open, and ssh's
     /// connection with it.
-    keeper: Child,
+    keeper: Session,
     /// The signs of life for it.
     signs: Option<Signs>,
     control: Control,
@@ -156,7 +156,7 @@ impl Reached {
         }
         let mut reached = Self {
             launcher: launcher.clone(),
-            keeper: session.process,
+            keeper: session,
             signs: None,
             control,
             directory: answer.directory,
@@ -172,7 +172,7 @@ impl Reached {
         if !answer.has {
             reached.sent = reached.send(&binary.file, "netassay", interrupt)?;
         }
-        let signs = session.input.map(|input| Signs::give(input, stay.lease / 3)).transpose();
+        let signs = reached.keeper.input.take().map(|input| Signs::give(input, stay.lease / 3)).transpose();
         let program = launcher.to_string();
         reached.signs = signs.map_err(|source| Error::Start { host, program, source })?;
         Ok(reached)
@@ -341,13 +341,11 @@ impl Drop for Reached {
         drop(self.signs.take());
         let deadline = Instant::now() + Duration::from_secs(1);
         while Instant::now() < deadline {
-            if !matches!(self.keeper.try_wait(), Ok(None)) {
+            if !matches!(self.keeper.process.try_wait(), Ok(None)) {
                 return;
             }
             thread::sleep(Duration::from_millis(5));
         }
-        let _ = self.keeper.kill();
-        let _ = self.keeper.wait();
     }
 }
 

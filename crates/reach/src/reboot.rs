@@ -158,9 +158,7 @@ fn choose(of: Restart<'_>, release: &str, interrupt: &Interrupt) -> Result<Choic
 fn settle(of: Restart<'_>, by: &str, control: &Control, interrupt: &Interrupt) -> Result<(), Error> {
     let command = of.launcher.command(SETTLE, &[sudo(of.by_sudo), by], &control.socket());
     let mut session = Session::start(&of.launcher.to_string(), command)?;
-    let answer = session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt);
-    session.end();
-    answer.map(drop)
+    session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt).map(drop)
 }
 
 /// Orders the restart, unless the host has already left this boot: the answer to an order may be
@@ -178,9 +176,7 @@ fn order(
     let command = of.launcher.command(REBOOT, &arguments, &control.socket());
     let mut session = Session::start(&host, command)?;
     boot::read(&host, &session.line(Instant::now() + TO_ANSWER, TO_ANSWER, interrupt)?)?;
-    let answer = session.line(Instant::now() + TO_OBEY, TO_OBEY, interrupt);
-    session.end();
-    match answer {
+    match session.line(Instant::now() + TO_OBEY, TO_OBEY, interrupt) {
         // What the host said when its shutdown cut the session is of no interest.
         Err(Error::Interrupted) => Err(Error::Interrupted),
         Ok(line) if line.starts_with("failed") => {

@@ -5,6 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
+use agent::Pace;
+
 /// The bytes that are kept, the last ones: more than an error shows.
 const KEPT: usize = 4 << 10;
 
@@ -12,7 +14,7 @@ const KEPT: usize = 4 << 10;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The end of what an agent wrote. A thread reads it, because an agent blocks once it has filled
-/// its pipe; the thread ends when every writer has closed it.
+/// its pipe; the thread ends when every writer has closed it, or this is dropped.
 #[derive(Debug)]
 pub struct Said {
     shared: Arc<Shared>,
@@ -39,14 +41,16 @@ impl Said {
         let shared = Arc::new(Shared::default());
         let theirs = Arc::clone(&shared);
         Builder::new().name("stderr".to_owned()).spawn(move || {
-            let mut piece = [0; 4096];
-            loop {
+            let (mut piece, mut pace) = ([0; 4096], Pace::default());
+            // Without a reader of its own, what is left of the agent is not read either.
+            while Arc::strong_count(&theirs) > 1 {
                 match pipe.read(&mut piece) {
                     Ok(0) => break,
                     Ok(count) => theirs.lock().add(&piece[..count]),
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Err(_) => break,
                 }
+                pace.pause();
             }
             theirs.lock().is_closed = true;
             theirs.closed.notify_all();
@@ -100,6 +104,18 @@ mod tests {
         assert!(words.len() <= text::REASON);
         let end = said.shared.lock();
         assert!(end.bytes.len() == KEPT && end.bytes.capacity() <= 4 * KEPT, "{}", end.bytes.capacity());
+    }
+
+    #[test]
+    fn endless_words_are_read_slowly_and_not_at_all_once_nobody_asks() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let said = Said::read(reader).unwrap();
+        let writer = std::thread::spawn(move || (0u128..).find(|_| writer.write_all(&[b'x'; 4096]).is_err()));
+        let begun = std::time::Instant::now();
+        std::thread::sleep(Duration::from_millis(300));
+        drop(said);
+        let (pieces, milliseconds) = (writer.join().unwrap().unwrap(), begun.elapsed().as_millis());
+        assert!(pieces < 2000 + milliseconds + 32, "{pieces} in {milliseconds} ms");
     }
 
     #[test]

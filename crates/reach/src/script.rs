@@ -9,11 +9,42 @@
 /// kept only where nobody but the login and root can have put it: `own` asks for the owner and the
 /// mode of every directory on the way, as it is named and as it is.
 ///
+/// This shell removes the directory, unless it is killed. The login's next connection removes what
+/// a kill left: directories that the login owns, with the name and the content of such a one, whose
+/// `lock` nobody holds. The shell holds it, and the program inherits it; numbers of processes would
+/// mean others in another container. A directory that is removed before it is locked is made anew.
+/// Where `flock` is missing, and of other boots, which are named in it and may be those of other
+/// machines that share the file system, it goes after 30 days. It is renamed before it is removed,
+/// so that nothing more arrives in it.
+///
 /// It answers `netassay ARCHITECTURE USER-ID CAPABILITIES HAS PACKED SUDO DIRECTORY`, then the
 /// addresses of the connection as ssh tells them.
 pub(crate) const KEEP: &str = r#"
 umask 077
 u=$(id -u) g=$(id -g)
+b=; read -r b 2>/dev/null </proc/sys/kernel/random/boot_id; b=${b%%-*}
+command -v flock >/dev/null 2>&1 || b=unlocked
+f= k= part=
+away() { mv "$1" "$1.x" 2>/dev/null && rm -rf "$1.x"; }
+trap '[ -z "$f" ] || away "$f"; [ -z "$part" ] || rm -f "$part"' EXIT
+trap 'exit 1' HUP INT TERM PIPE
+sweep() {
+  for d in "$1"/netassay.????????.??????*; do
+    [ -d "$d" ] && [ ! -L "$d" ] && [ -O "$d" ] || continue
+    ls -A "$d" 2>/dev/null | grep -Eqv '^(lock|netassay|(try|part)\.[[:alnum:]]{6}|[0-9a-f]{64})$'; [ $? = 1 ] || continue
+    case $d in
+      "$1/netassay.$b."*) (exec 9<>"$d/lock" && flock -n 9 && away "$d") 2>/dev/null ;;
+      *) [ -e "$d/lock" ] && [ -n "$(find "$d" -prune -mtime +30 2>/dev/null)" ] && away "$d" ;;
+    esac
+  done
+}
+place() {
+  while f=$(mktemp -d "$1/netassay.$b.XXXXXX" 2>/dev/null); do
+    { command exec 9<>"$f/lock" && { flock 9 || :; } && [ -e "$f/lock" ]; } 2>/dev/null && return
+    [ ! -d "$f" ] || { away "$f"; return 1; }
+  done
+  return 1
+}
 runs() { t=$(mktemp "$1/try.XXXXXX" 2>/dev/null) || return 1; printf '#!/bin/sh\n' > "$t" && chmod 700 "$t" && "$t" 2>/dev/null; r=$?; rm -f "$t"; return $r; }
 own() {
   p=$1
@@ -31,16 +62,15 @@ own() {
     p=${p%/*}
   done
 }
-f=
 for p in "$TMPDIR" /tmp /var/tmp /dev/shm "$HOME"; do
-  [ -n "$p" ] && f=$(mktemp -d "$p/netassay.XXXXXXXXXX" 2>/dev/null) || continue
+  [ -z "$p" ] || sweep "$p"
+done
+for p in "$TMPDIR" /tmp /var/tmp /dev/shm "$HOME"; do
+  [ -n "$p" ] && place "$p" || continue
   runs "$f" && break
-  rmdir "$f"; f=
+  away "$f"; f=
 done
 [ -n "$f" ] || { echo "no directory is writable and lets programs run: tried TMPDIR, /tmp, /var/tmp, /dev/shm and HOME" >&2; exit 1; }
-k= part=
-trap 'rm -rf "$f" ${part:+"$part"}' EXIT
-trap 'exit 1' HUP INT TERM
 if [ "$2" = keep ]; then
   k=${XDG_CACHE_HOME:-$HOME/.cache}/netassay/agents/$1
   case $k in
@@ -48,6 +78,7 @@ if [ "$2" = keep ]; then
     *) why="the path does not begin with /"; false ;;
   esac || { echo "cannot keep netassay in $k: $why; set XDG_CACHE_HOME to a directory of this login's own, or leave out --keep-agent" >&2; exit 1; }
   k=$r
+  rm -f "$k"/part.??????
   [ -f "$k/netassay" ] && cp "$k/netassay" "$f/netassay"
 fi
 has=no; printf '%s  %s\n' "$1" "$f/netassay" | sha256sum -c >/dev/null 2>&1 && chmod 700 "$f/netassay" && has=yes
@@ -59,7 +90,7 @@ printf 'connection %s\n' "$SSH_CONNECTION"
 read -r word
 [ "$word" = hold ] || exit 0
 if [ -n "$k" ] && [ $has = no ] && part=$(mktemp "$k/part.XXXXXX"); then
-  cp "$f/netassay" "$part" && chmod 700 "$part" && mv -f "$part" "$k/netassay"
+  { cp "$f/netassay" "$part" && chmod 700 "$part" && mv -f "$part" "$k/netassay"; } 2>/dev/null
 fi
 "$f/netassay" hold "$3"
 exit 0
@@ -72,7 +103,7 @@ pub(crate) const TAKE: &str = r#"
 umask 077
 p=$(mktemp "$1/part.XXXXXX") || exit 1
 trap 'rm -f "$p"' EXIT
-trap 'exit 1' HUP INT TERM
+trap 'exit 1' HUP INT TERM PIPE
 if [ "$3" = yes ]; then gzip -dc; else cat; fi > "$p"
 printf '%s  %s\n' "$2" "$p" | sha256sum -c >/dev/null 2>&1 || { echo "$4 did not arrive as it was sent (SHA-256)" >&2; exit 1; }
 chmod 700 "$p" && mv -f "$p" "$1/$4" && echo taken

@@ -15,7 +15,8 @@ pub(crate) fn strange(host: &str, got: &str) -> Error {
     Error::Strange { host: host.to_owned(), got: text::reason(got) }
 }
 
-/// One script that runs on a host.
+/// One script that runs on a host, until this is dropped.
+#[derive(Debug)]
 pub(crate) struct Session {
     host: String,
     pub(crate) process: Child,
@@ -113,6 +114,13 @@ impl Session {
     pub(crate) fn end(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+impl Drop for Session {
+    /// Whatever the host answered, its `ssh` does not go on.
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -70,7 +70,8 @@ impl Testbed {
         loop {
             match agent.go_on()? {
                 Answer::TracedRound(round)
-                    if finished.as_ref().is_none_or(|finished| finished.all.len() < rounds) =>
+                    if !round.all.is_empty()
+                        && finished.as_ref().is_none_or(|finished| finished.all.len() < rounds) =>
                 {
                     match finished {
                         Some(finished) => finished.add(*round),

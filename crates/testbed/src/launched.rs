@@ -44,6 +44,10 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// How long an agent may take to undo its changes: some drivers restart their device for each.
 const UNDOING: Duration = Duration::from_secs(30);
 
+/// The same of an agent that has failed: the user waits at most 5 s for its end, [`EXIT`] included.
+/// It undoes what is left without the controller.
+const UNDOING_OF_FAILED: Duration = Duration::from_secs(3);
+
 /// How long an agent may take to exit after its undo, or to give up a request and undo its changes.
 const EXIT: Duration = Duration::from_millis(1500);
 
@@ -68,6 +72,8 @@ pub(crate) struct Launched {
     on_machine: Option<&'static str>,
     /// The connection to that machine, if it is another one.
     reached: Option<Arc<Reached>>,
+    /// Whether it has refused a request, or failed in another way.
+    has_failed: bool,
 }
 
 /// What all agents of this session have in common.
@@ -230,6 +236,7 @@ impl Launched {
             life,
             on_machine: None,
             reached: None,
+            has_failed: false,
         };
         let told = launched.client.launch(&launch, launched.patience);
         told.map_err(|error| launched.explain(error))?;
@@ -348,6 +355,7 @@ impl Launched {
 
     /// Adds the exit status to an agent's end, and the console's last lines to a guest's silence.
     pub(crate) fn explain(&mut self, error: CallError) -> Error {
+        self.has_failed |= !matches!(error, CallError::Interrupted);
         let gone = matches!(error, CallError::Gone { .. });
         match &mut self.life {
             Life::Process(process, said) if gone => {
@@ -390,8 +398,13 @@ impl Launched {
     fn undo(&mut self) {
         let is_idle = !self.cpus.is_empty() && !self.client.is_busy() && !self.client.is_lost();
         if self.on_machine == Some(AGENT) && is_idle && self.client.ignore_interrupt().is_ok() {
-            let _ = self.client.call(&Request::UndoMachine, UNDOING);
+            let _ = self.client.call(&Request::UndoMachine, self.undoing());
         }
+    }
+
+    /// How long it may take to undo its changes.
+    fn undoing(&self) -> Duration {
+        if self.has_failed { UNDOING_OF_FAILED } else { UNDOING }
     }
 }
 
@@ -407,7 +420,7 @@ impl Drop for Launched {
             None => Duration::ZERO,
             Some(_) if self.client.is_lost() || self.cpus.is_empty() => EXIT_OF_LOST,
             Some(AGENT) => EXIT,
-            Some(_) => UNDOING,
+            Some(_) => self.undoing(),
         };
         let Life::Process(process, _) = &mut self.life else { return };
         if !patience.is_zero() && self.client.hang_up().is_ok() {
@@ -492,6 +505,9 @@ mod tests {
         let hello = Answer::Hello { protocol: PROTOCOL, version: "1".to_owned(), pid: 7, cpus: vec![(0, 0)] };
         let hello = String::from_utf8(agent::answer_line(1, &hello).unwrap()).unwrap();
         let silent = format!("printf '%s' '{hello}'; exec sleep 600");
+        let refuses = format!(
+            "printf '%s' '{hello}'; echo '2 {{\"failed\":{{\"why\":\"no\"}}}}'; yes '' & exec sleep 600"
+        );
         let place =
             HostPlace { by: None, interface: None, lease: Duration::from_secs(15), shares_machine: false };
         for (case, script, is_greeted) in [
@@ -500,6 +516,7 @@ mod tests {
             ("another kind", "echo '1 \"done\"'; exec sleep 600", Some(false)),
             ("no sign of life", &*silent, Some(true)),
             ("signs of life without an end", "yes '' & exec sleep 600", None),
+            ("signs of life after a refusal", &*refuses, Some(true)),
         ] {
             let (mut agent, _directory) = started_by(script, |program, interrupt| {
                 Launched::on_machine(&place, program, "receiver", Isolation::Machine, &[], interrupt)
@@ -507,9 +524,12 @@ mod tests {
             if is_greeted.is_some() {
                 assert_eq!(Some(agent.greet().is_ok()), is_greeted, "{case}");
             }
+            if case.ends_with("refusal") {
+                agent.order(&Request::Start).unwrap_err();
+            }
             let begun = Instant::now();
             drop(agent);
-            assert!(begun.elapsed() < Duration::from_secs(4), "{case}: {:?}", begun.elapsed());
+            assert!(begun.elapsed() < Duration::from_secs(5), "{case}: {:?}", begun.elapsed());
         }
     }
 

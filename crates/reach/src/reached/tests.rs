@@ -1,8 +1,11 @@
 //! Tests of the machines that are reached.
 
 use std::fs;
+use std::io::BufRead as _;
+use std::ops::Range;
 use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 use super::*;
 
@@ -76,6 +79,112 @@ fn what_the_program_prints_and_its_exit_code_come_back() {
     assert_eq!((ran.code, ran.printed), (Some(0), Vec::new()));
     let ran = reached.run(&[], Duration::from_secs(60), &Interrupt::new().unwrap()).unwrap();
     assert!(ran.code == Some(1) && ran.said.contains("missing operand"), "{ran:?}");
+}
+
+/// A host that is this machine, with this directory for the program.
+fn placed(place: &Path) -> Launcher {
+    Launcher::Words(vec!["env".to_owned(), format!("TMPDIR={}", place.display())])
+}
+
+/// What is in a directory, in the order of the names.
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> = entries.map(|one| one.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Moments of a connection, in ms. From [`SENDING`] on the program is sent, and a part of it there.
+const MOMENTS: Range<u64> = 0..60;
+const SENDING: u64 = 40;
+
+/// The scripts that run on the host at such a moment.
+fn running(launcher: &Launcher, moment: u64) -> Vec<Child> {
+    let start = |script, arguments: &[&str]| {
+        let mut command = launcher.command(script, arguments, Path::new("s"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let sum = &binary().file.sum;
+    let mut keeper = start(KEEP, &[sum, "drop", "60s"]);
+    if moment < SENDING {
+        thread::sleep(Duration::from_millis(moment));
+        return vec![keeper];
+    }
+    let mut line = String::new();
+    io::BufReader::new(keeper.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    let directory = Answer::read(line.trim_end()).unwrap().directory;
+    let mut sending = start(TAKE, &[&directory, sum, "no", "netassay"]);
+    sending.stdin.as_mut().unwrap().write_all(&binary().file.plain[..10_000]).unwrap();
+    thread::sleep(Duration::from_millis(moment - SENDING));
+    vec![keeper, sending]
+}
+
+#[test]
+fn a_controller_that_is_killed_at_any_moment_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    for moment in MOMENTS.step_by(4) {
+        let mut running = running(&placed(place.path()), moment);
+        for script in &mut running {
+            (script.stdin, script.stdout, script.stderr) = (None, None, None);
+        }
+        for script in &mut running {
+            script.wait().unwrap();
+        }
+        assert_eq!(names(place.path()), [""; 0], "after {moment} ms");
+    }
+}
+
+#[test]
+fn what_a_kill_left_goes_with_the_next_connection_and_nothing_else() {
+    let place = tempfile::tempdir().unwrap();
+    let (launcher, path) = (placed(place.path()), |name: &str| place.path().join(name));
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap()[..8].to_owned();
+    let make = |name: &str, file: &str| {
+        fs::create_dir(path(name)).unwrap();
+        fs::write(path(name).join(file), "").unwrap();
+        name.to_owned()
+    };
+    let live = connected(&launcher, false).unwrap();
+    let mut stay = vec![
+        make(&format!("netassay.{boot}.docs00"), "thesis.tex"),
+        make("netassay.20261129.backup", "netassay"),
+        make("netassay.00000000.other0", "lock"),
+        make("elsewhere", "lock"),
+        live.directory.rsplit('/').next().unwrap().to_owned(),
+        format!("netassay.{boot}.link00"),
+    ];
+    symlink(path("elsewhere"), path(stay.last().unwrap())).unwrap();
+    if is_root() {
+        stay.push(make(&format!("netassay.{boot}.theirs"), "lock"));
+        lchown(path(stay.last().unwrap()), Some(65534), None).unwrap();
+    }
+    stay.sort();
+    for moment in MOMENTS.step_by(4) {
+        for mut script in running(&launcher, moment) {
+            script.kill().unwrap();
+            script.wait().unwrap();
+        }
+    }
+    let old = make("netassay.00000000.old000", "lock");
+    assert!(Command::new("touch").args(["-d", "40 days ago"]).arg(path(&old)).status().unwrap().success());
+    assert!(names(place.path()).len() > stay.len() + 1);
+    drop(connected(&launcher, false).unwrap());
+    assert_eq!(names(place.path()), stay);
+    assert!(live.run(&["a", "b"], Duration::from_secs(60), &Interrupt::new().unwrap()).is_ok());
+}
+
+#[test]
+fn a_session_that_is_refused_early_does_not_go_on() {
+    let place = tempfile::tempdir().unwrap();
+    let number = place.path().join("number");
+    let good = "netassay x 0 0 no yes no /x";
+    for answer in ["Welcome", good, "netassay m68k 0 0 no yes no /x; echo 'connection '"] {
+        let script = format!("echo $$ > {}; echo {answer}; echo; exec sleep 600", number.display());
+        let words = ["sh", "-c", &script].map(str::to_owned).to_vec();
+        connected(&Launcher::Words(words), false).unwrap_err();
+        let number = fs::read_to_string(&number).unwrap();
+        assert!(!Path::new("/proc").join(number.trim()).exists(), "{answer}");
+    }
 }
 
 /// A host that is this machine, whose cache is this directory, and the place of the kept program.

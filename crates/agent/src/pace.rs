@@ -1,0 +1,54 @@
+//! How often the bytes of a machine that may be hostile are read.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The time between two reads in the long run: with 16 KiB each, 16 MiB arrive in a second.
+const INTERVAL: Duration = Duration::from_millis(1);
+
+/// The reads that need no wait, as time: the longest message arrives twice in that many.
+const BURST: Duration = Duration::from_secs(2);
+
+/// A bound of the reads per second, so that endless output costs its reader little CPU time: while
+/// the reader waits, the pipe fills, and its writer blocks.
+#[derive(Debug)]
+pub struct Pace {
+    /// The time that the reads so far should have taken and did not, as of then.
+    ahead: Duration,
+    then: Instant,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { ahead: Duration::ZERO, then: Instant::now() }
+    }
+}
+
+impl Pace {
+    /// Counts a read, and waits until the next one may follow.
+    pub fn pause(&mut self) {
+        let now = Instant::now();
+        self.ahead = self.ahead.saturating_sub(now - self.then) + INTERVAL;
+        self.then = now;
+        thread::sleep(self.ahead.saturating_sub(BURST));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_thousand_reads_need_no_wait_and_each_one_after_them_does() {
+        let begun = Instant::now();
+        let mut pace = Pace::default();
+        (0..2000).for_each(|_| pace.pause());
+        assert!(pace.ahead <= BURST);
+        (0..50).for_each(|_| pace.pause());
+        assert!(begun.elapsed() >= INTERVAL * 49, "{:?}", begun.elapsed());
+        // What was not read in time is not made up for.
+        pace.then -= BURST * 2;
+        pace.pause();
+        assert_eq!(pace.ahead, INTERVAL);
+    }
+}
