@@ -14,12 +14,17 @@ mod guest_boot;
 mod installed;
 mod machine;
 mod made_up;
+#[path = "../../crates/stats/tests/normal/mod.rs"]
+mod normal;
 mod observer;
 mod pages;
 mod peers;
 mod place;
 mod process;
 mod report;
+#[path = "../../crates/stats/tests/simulator/mod.rs"]
+#[expect(dead_code, unused_imports, reason = "the tests of `stats` compare more methods than the bench")]
+mod simulator;
 mod startup;
 mod statistics;
 mod teardown;

@@ -115,7 +115,7 @@ fn opened() -> (usize, usize) {
 /// What is asked. `far` are the sockets that the other end told of.
 fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
     let own = std::process::id();
-    match choice % 29 {
+    match choice % 27 {
         0 => Request::Listen { spec: bytes.spec(), interface: bytes.name(), underlay: None },
         1 => Request::Connect {
             spec: bytes.spec(),
@@ -191,9 +191,7 @@ fn request(choice: u8, bytes: &mut Bytes, far: &[SocketAddr]) -> Request {
             features: bytes.features(),
         },
         24 => Request::Keep { why: bytes.of(&["", "advice", "\u{1b}[2J"]).to_owned() },
-        25 => Request::Card { interface: bytes.name() },
-        26 => Request::Reload { interface: bytes.name() },
-        27 => Request::PreviewMachine(bytes.machine()),
+        25 => Request::PreviewMachine(bytes.machine()),
         _ => Request::UndoMachine,
     }
 }

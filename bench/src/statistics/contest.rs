@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use stats::simulate::normal;
 
 use crate::bench::{Bench, temporary_directory};
 use crate::failure::Failure;
 use crate::figures::{Ratios, cells, summary};
 use crate::goal::Goal;
+use crate::normal::normal;
 use crate::process::{Timed, own_peak_mib, timed};
 use crate::report::Report;
 

@@ -7,13 +7,13 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 use stats::effects::{Layout, Orders, factorial, ladder, shapley};
-use stats::simulate::normal;
 use stats::{Against, Margin, Observation, Question, analyse, diagnostics};
 
 use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::figures::summary;
 use crate::goal::{Bound, Goal};
+use crate::normal::normal;
 use crate::report::Report;
 
 /// All parts but the pairs together, in s; and the pairs by themselves.

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 use stats::Design;
-use stats::simulate::{Estimates, Looking, Plan, SequentialRates, Shape, World, look_often};
 
 use super::tally::in_percent;
 use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::goal::{Bound, Goal};
 use crate::report::Report;
+use crate::simulator::{Looking, Plan, SequentialRates, Shape, World, look_often};
 
 /// The most that the error rate may be off, in %.
 const OFF: f64 = 0.2;
@@ -51,8 +51,10 @@ pub(super) fn run(bench: &Bench, experiments: u32) -> Result<Report, Failure> {
         Ok(Simulated { found: studied.look_often(many)?, studied })
     });
     let simulated = simulated.collect::<Result<Vec<_>, Failure>>()?;
-    for looking in [Looking::ObrienFleming, Looking::Pocock] {
-        simulated.iter().try_for_each(|one| one.tell(&mut report, looking))?;
+    for (looking, bounds) in
+        [(Looking::ObrienFleming, "O'Brien-Fleming bounds"), (Looking::Pocock, "Pocock bounds")]
+    {
+        simulated.iter().try_for_each(|one| one.tell(&mut report, looking, bounds))?;
     }
     Ok(report.finish())
 }
@@ -88,13 +90,12 @@ struct Simulated {
 }
 
 impl Simulated {
-    fn tell(&self, report: &mut Report, looking: Looking) -> Result<(), Failure> {
+    fn tell(&self, report: &mut Report, looking: Looking, bounds: &str) -> Result<(), Failure> {
         let Self { studied, found } = self;
         let Studied { design, conditions, boots, looks } = *studied;
         let error = studied.error();
         let place = Looking::ALL.iter().position(|one| *one == looking);
         let place = place.ok_or_else(|| Failure::failed("no such bounds"))?;
-        let bounds = looking.as_str();
         let name = format!(
             "{}, {conditions} conditions",
             if design == Design::Nested { "nested" } else { "crossed" }
@@ -103,13 +104,17 @@ impl Simulated {
             let off = |found: f64, above: f64| {
                 format!("{:+.1}, {:.0}", 100.0 * (found / cell.difference - 1.0), 100.0 * above)
             };
-            let Estimates { measured, adjusted, measured_above, adjusted_above } = cell.estimates[place];
+            let estimates = &cell.estimates[place];
             let none = || "-".to_owned();
             let (what, measured, stated) = match cell.difference / error {
                 0.0 => ("nothing differs".to_owned(), none(), none()),
                 errors => {
                     let what = format!("{errors:.0} standard errors");
-                    (what, off(measured, measured_above), off(adjusted, adjusted_above))
+                    (
+                        what,
+                        off(estimates.measured, estimates.measured_above),
+                        off(estimates.adjusted, estimates.adjusted_above),
+                    )
                 }
             };
             let rate = in_percent(&cell.rates[place], 2);

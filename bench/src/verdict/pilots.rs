@@ -4,13 +4,13 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 use stats::planning::{Cost, Family, Goal, Noise, Plan};
-use stats::simulate::normal;
 use stats::{Design, Observation, Question, analyse};
 
 use super::protocol::{CONDITIONS, ERROR_RATE};
 use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::goal::{Bound, Goal as Limit};
+use crate::normal::normal;
 use crate::report::Report;
 
 /// Runs of each condition in each boot of the pilot, with a standard deviation of 1.

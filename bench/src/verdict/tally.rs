@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use stats::Verdict;
-use stats::simulate::Rate;
 
 use crate::figures::summary;
+use crate::simulator::Rate;
 
 /// What a verdict is worth where the truth is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

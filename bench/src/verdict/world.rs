@@ -7,7 +7,6 @@ use clap::Args;
 use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use stats::simulate::normal;
 use stats::{Observation, Spending};
 use study::{PlannedRun, Turn};
 
@@ -15,6 +14,7 @@ use super::experiment::{conduct, experiments};
 use super::protocol::{CONDITIONS, Costs, Protocol, number};
 use super::tally::{Tally, Worth};
 use crate::failure::Failure;
+use crate::normal::normal;
 
 /// How much boots, runs and turns differ, and what they cost: standard deviations in % of the mean,
 /// all normal, runs independent of each other; by default what was measured of `udp_stream` on the

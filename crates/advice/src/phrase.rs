@@ -122,7 +122,7 @@ pub(crate) fn how(how: How) -> &'static str {
         How::Share => ", its fair share",
         How::MainEffect => ", its main effect",
         How::Step => ", as a step of the ladder",
-        How::OthersOn | How::OthersOff | How::Alone => "",
+        How::OthersOn | How::Alone => "",
     }
 }
 

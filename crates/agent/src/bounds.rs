@@ -160,9 +160,7 @@ impl Bounded for Request {
                 name("interface", interface)?;
                 most("mtu", *mtu, MTU)
             }
-            Self::AwaitRunning { interface } | Self::Card { interface } | Self::Reload { interface } => {
-                name("interface", interface)
-            }
+            Self::AwaitRunning { interface } => name("interface", interface),
             Self::Steer { interface, cpus: wanted } => {
                 name("interface", interface)?;
                 cpus(wanted)
@@ -325,9 +323,6 @@ impl Bounded for Answer {
             }
             Self::PairFacts(facts) => pair_facts(facts),
             Self::Arrived(load::Arrived { packets: _, unsent: _ }) => Ok(()),
-            Self::Card(host::Card { bus, device, driver }) => {
-                texts("card", [bus, device, driver].into_iter())
-            }
             Self::Interface { name: one } => name("name", one),
             Self::Watched(watched) => guests(watched),
             Self::Exact(account) => {

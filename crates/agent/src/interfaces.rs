@@ -72,24 +72,6 @@ impl Interfaces {
         Ok(made)
     }
 
-    /// The card of an interface whose driver can be taken down and up.
-    pub(crate) fn card(&self, name: &str) -> Result<host::Card, Refusal> {
-        self.machine.check_allowed()?;
-        let interface = Interface::find_with_card(name).map_err(Refusal::passing)?;
-        interface.card().cloned().ok_or_else(|| format!("interface {name:?} has no card").into())
-    }
-
-    /// Takes the driver of an interface down and up. Its undo brings it up, as after a crash in
-    /// between.
-    pub(crate) fn reload(&mut self, name: &str) -> Result<(), Refusal> {
-        self.machine.check_allowed()?;
-        let interface = Interface::find_with_card(name).map_err(Refusal::passing)?;
-        let around = Machine::system().around_driver(&interface)?;
-        let taken = self.machine.cover(&around, || interface.take_down());
-        let back = self.machine.undo_some(|target| target.interface() == Some(&interface));
-        taken.and(back)
-    }
-
     /// Adds addresses. The machine's own interface may have them already.
     pub(crate) fn address(&mut self, name: &str, addresses: &[(IpAddr, u8)]) -> Result<(), Refusal> {
         let journalled = self.journalled(name)?;

@@ -122,16 +122,6 @@ pub enum Request {
         /// How long to wait for the other end's packets, in ms.
         within_ms: u16,
     },
-    /// Tell the card of an interface whose driver can be taken down and up. Nothing is changed.
-    Card {
-        /// The interface.
-        interface: String,
-    },
-    /// Take the driver of an interface down and up, and put everything back that went with it.
-    Reload {
-        /// The interface.
-        interface: String,
-    },
     /// Find the interface with this link-layer address.
     FindInterface {
         /// The address, as `02:00:5e:00:53:01`.
@@ -441,8 +431,6 @@ pub enum Answer {
     PairFacts(Box<host::PairFacts>),
     /// To [`Request::ExchangeProbes`].
     Arrived(load::Arrived),
-    /// To [`Request::Card`].
-    Card(host::Card),
     /// To [`Request::FindInterface`].
     Interface {
         /// Its name.

@@ -110,8 +110,6 @@ impl Session {
                 let probe = self.probe.as_mut().ok_or(NO_PROBE)?;
                 Ok(Answer::Arrived(probe.exchange(to, full, Duration::from_millis(within_ms.into()))))
             }
-            Request::Card { interface } => Ok(Answer::Card(self.interfaces.card(&interface)?)),
-            Request::Reload { interface } => done(self.interfaces.reload(&interface)),
             Request::FindInterface { address } => {
                 let name = self.interfaces.links.find_by_address(&address)?.name;
                 Ok(Answer::Interface { name })

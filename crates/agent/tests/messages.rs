@@ -53,8 +53,6 @@ fn requests() -> Vec<Request> {
         Request::CreateTap { name: text(), bridge: text() },
         Request::AddPort { bridge: text(), interface: text() },
         Request::FindInterface { address: text() },
-        Request::Card { interface: text() },
-        Request::Reload { interface: text() },
         Request::Configure { interface: text(), addresses: addresses() },
         Request::SetMtu { interface: text(), mtu: 1500 },
         Request::AwaitRunning { interface: text() },

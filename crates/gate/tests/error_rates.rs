@@ -3,18 +3,20 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod made_up;
+#[path = "../../stats/tests/normal/mod.rs"]
+mod normal;
 #[macro_use]
 #[path = "../../stats/tests/sizes/mod.rs"]
 mod sizes;
 
 use made_up::{metrics, outline, request, stored, study, two};
 use netassay_gate::{Gate, GateRequest, Outcome};
+use normal::normal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use report::Cases;
 use stats::Design;
 use stats::planning::{Family, Noise, Plan};
-use stats::simulate::normal;
 use store::Outline;
 use study::Study;
 

@@ -44,7 +44,6 @@ pub use environment::{
 };
 pub use error::Error;
 pub use kernel::bpf;
-pub use link::card::Card;
 pub use link::device::{DeviceChange, DeviceSettings, DeviceValue};
 pub use link::discard::{Discard, DiscardDevice};
 pub use link::discipline::Discipline;

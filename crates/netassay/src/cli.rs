@@ -16,7 +16,6 @@ mod plan;
 mod report;
 mod run;
 mod show;
-mod simulate;
 mod studies;
 mod trace;
 mod traced;
@@ -35,7 +34,7 @@ pub(crate) use export::{Export, ExportFormat};
 pub(crate) use gate::{Gate, GateFormat};
 pub(crate) use history::History;
 pub(crate) use hosts::{AddressesOf, HostFlags, OneHost, lease};
-pub(crate) use kept::{NoteStudy, Pack, Remove, TagStudy, Unpack};
+pub(crate) use kept::{Pack, Remove, TagStudy, Unpack};
 pub(crate) use kernel::{Kernel, KernelAction, Listing};
 pub(crate) use load::{Load, Said, option};
 pub(crate) use machine::{Doctor, Restore};
@@ -43,7 +42,6 @@ pub(crate) use plan::Plan;
 pub(crate) use report::{Report, ReportFormat};
 pub(crate) use run::{Aa, CampaignFlags, Changes, Measured, ProgressStyle, Run, RunFlags};
 pub(crate) use show::{List, Show};
-pub(crate) use simulate::Simulate;
 pub(crate) use studies::{Check, New, Studies};
 pub(crate) use trace::Trace;
 pub(crate) use traced::{Merge, TraceAction};
@@ -81,8 +79,6 @@ pub(crate) enum Command {
     Aa(Aa),
     /// Compute how many boots and runs a difference needs, and how long they take
     Plan(Plan),
-    /// Simulate experiments: each method's false-positive rate, and how often it finds a difference
-    Simulate(Simulate),
     /// List the bundled studies, or print one
     Studies(Studies),
     /// Write a commented starter study to NAME.toml
@@ -109,8 +105,6 @@ pub(crate) enum Command {
     Apply(Apply),
     /// Tag a stored study: a name to call it by
     Tag(TagStudy),
-    /// Note something of a stored study
-    Note(NoteStudy),
     /// Remove a stored study
     Remove(Remove),
     /// Pack stored studies into a file for somebody else

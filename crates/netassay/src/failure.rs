@@ -107,7 +107,7 @@ impl Failure {
             Self::Runner(runner::Error::Interrupted) => exit::INTERRUPTED,
             Self::Testbed(error) if error.is_interrupt() => exit::INTERRUPTED,
             Self::Reach(reach::Error::Interrupted) => exit::INTERRUPTED,
-            Self::Store(store::StoreError::TagTaken { .. } | store::StoreError::NoNote { .. }) => exit::USAGE,
+            Self::Store(store::StoreError::TagTaken { .. }) => exit::USAGE,
             Self::Store(
                 store::StoreError::NoSuchStudy { .. }
                 | store::StoreError::NoStudyCalled { .. }

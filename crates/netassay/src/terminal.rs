@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle as BarStyle};
 use runner::{Event, Invalid};
-use study::{BootKind, Dropped, LooksDropped};
+use study::{Dropped, LooksDropped};
 
 use crate::cli::ProgressStyle;
 use crate::failure::say;
@@ -182,15 +182,11 @@ fn line(event: &Event) -> Option<String> {
             }
             text
         }
-        Event::Restarting { boot, of, how, kernel } => {
+        Event::Restarting { boot, of, kernel } => {
             let kernel = kernel.as_ref().map_or_else(String::new, |kernel| format!(" with kernel {kernel}"));
-            let what = match how {
-                BootKind::Reload => "the drivers of both interfaces are taken down and up".to_owned(),
-                _ => format!(
-                    "both machines restart{kernel}; waiting until each answers over ssh from another boot, with its addresses"
-                ),
-            };
-            format!("boot {boot} of {of}: {what}")
+            format!(
+                "boot {boot} of {of}: both machines restart{kernel}; waiting until each answers over ssh from another boot, with its addresses"
+            )
         }
         Event::DefaultKernels => "both machines restart with their default kernels".to_owned(),
         Event::BootStarted { boot, of, build_ms, notes } => {

@@ -97,12 +97,15 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     bench.write("turns.toml", STUDY);
     let measured = bench.run(&[
         "aa",
-        "--alternate",
         "turns.toml",
-        "--boots",
-        "3",
-        "--duration",
-        "320ms",
+        "--set",
+        "apart=true",
+        "--set",
+        "boots=3",
+        "--set",
+        "runs=2",
+        "--set",
+        "duration=320ms",
         "--format",
         "json",
     ]);
@@ -125,7 +128,7 @@ fn both_ways_of_measuring_a_switch_are_compared() {
     assert!((values[0] - values[1] - values[2]).abs() < 1e-6, "{found}");
     // Three boots with a block of either kind, of two conditions.
     assert_eq!(runs(&bench), (12, 6));
-    let again = bench.run(&["aa", "--from", "turns-turns", "--format", "json"]);
+    let again = bench.run(&["aa", "--from", "turns", "--format", "json"]);
     expect(&again, expected);
     assert_eq!(stdout(&again), stdout(&measured));
 }

@@ -188,7 +188,6 @@ fn no_page_is_wider_than_the_terminal() {
         &["doctor"],
         &["explain"],
         &["explain", "boot"],
-        &["simulate", "--experiments", "20", "--sequential", "looks=2"],
         &["run", "quick", "--dry-run"],
         &plan,
     ] {

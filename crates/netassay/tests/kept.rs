@@ -21,16 +21,12 @@ fn json(bench: &Bench, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn a_study_is_tagged_noted_and_called_by_its_tag() {
+fn a_study_is_tagged_and_called_by_its_tag() {
     let bench = Bench::new();
     three(&bench);
     expect(&bench.run(&["tag", "1", "main"]), 0);
-    expect(&bench.run(&["note", "main", "before", "the", "update"]), 0);
     let list = json(&bench, &["list"]);
-    assert_eq!(
-        (&list[0]["tags"][0], &list[0]["notes"][0]["text"]),
-        (&"main".into(), &"before the update".into())
-    );
+    assert_eq!(list[0]["tags"][0], "main");
     let shown = bench.run(&["show", "main"]);
     expect(&shown, 0);
     let text = stdout(&shown);
@@ -38,7 +34,6 @@ fn a_study_is_tagged_noted_and_called_by_its_tag() {
         text.contains("Results: study 1, tagged main, in ") || text.contains("study 1, tagged main in"),
         "{text}"
     );
-    assert!(text.contains("before the update"), "{text}");
     // A name is its newest study.
     assert_eq!(json(&bench, &["show", "quick"])["study"]["id"], 3);
     let taken = bench.run(&["tag", "2", "main"]);
@@ -53,8 +48,7 @@ fn a_study_is_tagged_noted_and_called_by_its_tag() {
         (&["tag", "1", "12"][..], 2),
         (&["tag", "1", "a/b"][..], 2),
         (&["tag", "9", "x"][..], 4),
-        (&["note", "1", ""][..], 2),
-        (&["note", "1", "x", "--db", "none.db"][..], 4),
+        (&["tag", "1", "x", "--db", "none.db"][..], 4),
         (&["export", "mian", "--format", "csv"][..], 4),
     ] {
         let output = bench.run(arguments);
@@ -62,8 +56,6 @@ fn a_study_is_tagged_noted_and_called_by_its_tag() {
         assert!(stdout(&output).is_empty() && !stderr(&output).is_empty(), "{arguments:?}");
     }
     expect(&bench.run(&["export", "quick", "--format", "csv"]), 0);
-    expect(&bench.run(&["note", "1", "--remove"]), 0);
-    assert_eq!(json(&bench, &["list"])[0]["notes"], serde_json::json!([]));
     assert!(!bench.path("none.db").exists());
 }
 
@@ -94,7 +86,7 @@ fn what_would_be_removed_is_said_first() {
 fn a_packed_study_is_shown_and_compared_like_any_other() {
     let bench = Bench::new();
     three(&bench);
-    expect(&bench.run(&["pack", "1", "2", "-o", "packed.netassay", "--redact", "--also", "lab7"]), 0);
+    expect(&bench.run(&["pack", "1", "2", "-o", "packed.netassay"]), 0);
     let again = bench.run(&["pack", "1", "-o", "packed.netassay"]);
     expect(&again, 3);
     assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));

@@ -123,7 +123,8 @@ fn sizes_from_stated_spreads_need_no_measurement() {
                     [factors]\nfamily = [\"ipv4\", \"ipv6\"]\n";
     bench.write("families.toml", families);
     for (arguments, words) in [
-        (&["aa", "--alternate", "families.toml"][..], "no two conditions can take turns in one flow"),
+        (&["aa", "families.toml", "--set", "apart=true"][..], "no two conditions can take turns in one flow"),
+        (&["aa", "quick", "--set", "apart=true", "--set", "runs=2", "--boots", "3"], "--set boots="),
         (&["plan", "quick", "--detect", "1"], "a percentage ends in `%`"),
         (&["plan", "quick", "--detect", "1%", "--within", "1%"], "--interaction"),
         (

@@ -90,9 +90,9 @@ fn traffic_ways_in_profiles_and_files_of_the_running_kernel() {
         "--format=json",
         "--chart",
         &chart,
-        "--folded",
+        "--chart",
         &folded,
-        "--packets",
+        "--chart",
         &packets,
         "--every=20",
         "--flame",
@@ -234,7 +234,7 @@ fn what_cannot_be_traced_is_refused_with_the_way_out() {
         &["does not support this `flows` over vm"],
     );
     refused(&["trace", "udp-tx", "--message=1,2"], 2, &["--message", "not a whole number"]);
-    refused(&["trace", "udp-tx", "--every=10"], 2, &["--packets <FILE>"]);
+    refused(&["trace", "udp-tx", "--every=10"], 2, &["--chart <FILE>"]);
     refused(&["trace", "udp-tx", "--set=boots=2"], 2, &["--set needs a study"]);
     refused(&["trace", "path-checksum", "--rounds=2"], 2, &["--rounds needs a path", "--set trace.rounds"]);
     refused(&["trace", "path-checksum", "--message=1"], 2, &["an option of traffic needs a path"]);

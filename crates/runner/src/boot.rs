@@ -100,37 +100,30 @@ impl Campaign<'_> {
         Ok(BootEnd::Through)
     }
 
-    /// Restarts the machines, or the drivers of their interfaces, where the study asks for it.
-    /// That is between two boots, so machines in which no other boot was measured go on: those of
-    /// the first boot, of a boot that is resumed, and those whose controller was stopped while
-    /// they restarted, unless they run another kernel than this boot's. Of a driver nobody tells
-    /// whether it was taken down meanwhile.
+    /// Restarts the machines where the study asks for it. That is between two boots, so machines
+    /// in which no other boot was measured go on: those of the first boot, of a boot that is
+    /// resumed, and those whose controller was stopped while they restarted, unless they run
+    /// another kernel than this boot's.
     fn restart(
         &mut self,
         session: &mut Session<'_>,
         boot: u32,
         state: &BootState,
     ) -> Result<(), testbed::Error> {
-        let Some(how) = session.plan.how_of_boots() else { return Ok(()) };
-        let is_due = match how {
-            BootKind::Reset => false,
-            BootKind::Reload => session.machines.have_another(boot),
-            BootKind::Reboot => {
-                let boots = self.lab.boots()?;
-                let is_other = |kernel: &String| boots.iter().any(|boot| boot.default != *kernel);
-                session.other_kernel = state.kernel.clone().filter(is_other);
-                let runs_other =
-                    |boot: &testbed::Boot| boot.release != *state.kernel.as_ref().unwrap_or(&boot.default);
-                let ids: Vec<String> = boots.iter().map(|boot| boot.id.clone()).collect();
-                session.machines.are_of_another(boot, &ids) || boots.iter().any(runs_other)
-            }
-        };
-        if !is_due {
+        if session.plan.how_of_boots() != Some(BootKind::Reboot) {
             return Ok(());
         }
-        let kernel = state.kernel.clone();
-        self.tell(Event::Restarting { boot, of: session.boots, how, kernel });
-        self.lab.restart(how, state)
+        let boots = self.lab.boots()?;
+        let is_other = |kernel: &String| boots.iter().any(|boot| boot.default != *kernel);
+        session.other_kernel = state.kernel.clone().filter(is_other);
+        let runs_other =
+            |boot: &testbed::Boot| boot.release != *state.kernel.as_ref().unwrap_or(&boot.default);
+        let ids: Vec<String> = boots.iter().map(|boot| boot.id.clone()).collect();
+        if !session.machines.are_of_another(boot, &ids) && !boots.iter().any(runs_other) {
+            return Ok(());
+        }
+        self.tell(Event::Restarting { boot, of: session.boots, kernel: state.kernel.clone() });
+        self.lab.restart(state)
     }
 
     /// Has machines that run another kernel than their default restart with that. What keeps them
@@ -145,7 +138,7 @@ impl Campaign<'_> {
                 return Ok(());
             }
             self.tell(Event::DefaultKernels);
-            self.lab.restart(BootKind::Reboot, &BootState::default())
+            self.lab.restart(&BootState::default())
         });
         back.err().and_then(|error| {
             stays(if error.is_interrupt() { String::new() } else { text::reason(&error.to_string()) })

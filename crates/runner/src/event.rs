@@ -1,7 +1,7 @@
 //! The events of a running study.
 
 use serde::Serialize;
-use study::{BootKind, Dropped, LooksDropped, PlannedRun};
+use study::{Dropped, LooksDropped, PlannedRun};
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,14 +25,12 @@ pub enum Event {
         /// How long that should take, in seconds.
         expected_s: f64,
     },
-    /// Both machines restart, which may take minutes, or only the drivers of their interfaces.
+    /// Both machines restart, which may take minutes.
     Restarting {
         /// The number of the boot that begins thereby, from 1.
         boot: u32,
         /// Boots in the schedule.
         of: u32,
-        /// What starts afresh.
-        how: BootKind,
         /// The release of the kernel that the machines start with, if that is chosen.
         #[serde(skip_serializing_if = "Option::is_none")]
         kernel: Option<String>,

@@ -27,11 +27,6 @@ impl Identities {
         ids.iter().any(|id| self.other(boot, id).is_some())
     }
 
-    /// Whether another boot of the study was measured.
-    pub(crate) fn have_another(&self, boot: u32) -> bool {
-        self.0.iter().any(|(other, _)| *other != boot)
-    }
-
     /// The side whose machine still has the identity of another boot, with that boot.
     pub(crate) fn not_restarted(&self, boot: u32, environment: &Environment) -> Option<(Side, u32)> {
         of(environment).find_map(|(side, id)| Some((side, self.other(boot, id)?)))
@@ -78,7 +73,6 @@ mod tests {
         // The controller was stopped while one machine restarted, or both did.
         assert!(known.are_of_another(2, &ids(["a2", "b1"])));
         assert!(!known.are_of_another(2, &ids(["a2", "b2"])));
-        assert!(!known.have_another(1) && known.have_another(2));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use record::{Detail, Disturbance, Environment, Limit, Note, PathTrace, Series};
-use study::{BootKind, BootState, BySide, Condition, Effective, Side, Tracing};
+use study::{BootState, BySide, Condition, Effective, Side, Tracing};
 use testbed::{RunOrder, Switches, TurnsOrder};
 
 /// Builds the testbed of each boot.
@@ -36,7 +36,7 @@ pub trait Lab {
     ///
     /// # Errors
     /// When a machine refuses, or is not back in time.
-    fn restart(&mut self, _how: BootKind, _state: &BootState) -> Result<(), testbed::Error> {
+    fn restart(&mut self, _state: &BootState) -> Result<(), testbed::Error> {
         Ok(())
     }
 

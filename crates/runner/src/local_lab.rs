@@ -8,7 +8,7 @@ use agent::Interrupt;
 use guest::Memory;
 use record::{Detail, Disturbance, Environment, ExactRun, Note, PathTrace, Series};
 use serde_json::{Value, json};
-use study::{BootKind, BootState, BySide, Condition, Effective, Tracing};
+use study::{BootState, BySide, Condition, Effective, Tracing};
 use testbed::{Restarter, RunOrder, Switches, Testbed, TurnsOrder};
 
 use crate::arrival::nothing_arrived;
@@ -91,11 +91,7 @@ impl Lab for LocalLab {
         self.options.hosts.as_ref().map_or(Ok(Vec::new()), |hosts| hosts.boots(&self.interrupt))
     }
 
-    fn restart(&mut self, how: BootKind, state: &BootState) -> Result<(), testbed::Error> {
-        if how == BootKind::Reload {
-            let hosts = self.options.hosts.as_ref();
-            return hosts.map_or(Ok(()), |hosts| hosts.reload(&self.options.program, &self.interrupt));
-        }
+    fn restart(&mut self, state: &BootState) -> Result<(), testbed::Error> {
         let Some(restarter) = self.restarter.clone() else { return Ok(()) };
         // Machines that did not come back are not used again.
         let hosts = self.options.hosts.take().ok_or(testbed::Error::NoHosts(self.options.state.scenario))?;

@@ -20,7 +20,6 @@ pub mod planning;
 mod question;
 pub mod search;
 pub mod sequential;
-pub mod simulate;
 mod wording;
 
 #[cfg(test)]

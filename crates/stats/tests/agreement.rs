@@ -1,11 +1,12 @@
 //! How often two ways of measuring are said to disagree: in worlds like those that were measured,
 //! with a fixed seed.
 
+mod normal;
 #[macro_use]
 mod sizes;
 
 use netassay_stats::agreement::{EitherWay, agree};
-use netassay_stats::simulate::normal;
+use normal::normal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -3,9 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod normal;
+
 use netassay_stats::parts::{Divided, explain};
-use netassay_stats::simulate::normal;
 use netassay_stats::{Comparison, Verdict};
+use normal::normal;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -2,12 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+extern crate netassay_stats as stats;
+
+mod simulator;
 #[macro_use]
 mod sizes;
 
-use netassay_stats::Design;
-use netassay_stats::distribution::noncentral_t;
-use netassay_stats::simulate::{Looking, Method, Outcome, Plan, Rate, Shape, World, look_often, simulate};
+use simulator::{Looking, Method, Outcome, Plan, Rate, SequentialRates, Shape, World, look_often, simulate};
+use stats::Design;
+use stats::distribution::{noncentral_t, student};
 
 in_two_sizes! { 1_200, 6_000, "6,000 experiments, of which the gate makes 1,200":
     the_table_of_false_positives_comes_out_again
@@ -160,7 +163,7 @@ fn power_is_that_of_the_noncentral_t(experiments: u32) {
     assert_eq!(outcome.power.len(), 4);
     for cell in outcome.power {
         let nc = cell.difference / (2.0 * 1.1 / 3.0_f64).sqrt();
-        let t = netassay_stats::distribution::student::quantile(0.975, 4.0).unwrap();
+        let t = student::quantile(0.975, 4.0).unwrap();
         let expected = noncentral_t::sf(t, 4.0, nc) + noncentral_t::cdf(-t, 4.0, nc);
         assert!(agrees(cell.rates[0], expected, f64::INFINITY), "{cell:?} not {expected}");
     }
@@ -248,7 +251,7 @@ fn looking_early_needs_bounds(experiments: u32) {
     for design in [Design::Nested, Design::Crossed] {
         let world = World { design, boots: 10, runs: 5, conditions: 4, ..WORLD };
         let plan = Plan { between: vec![0.0, 1.0], differences: vec![3.0], ..plan(world, &[], experiments) };
-        let result = look_often(&plan, 5, 2).unwrap();
+        let result: SequentialRates = look_often(&plan, 5, 2).unwrap();
         assert_eq!(result.looks, [2, 4, 6, 8, 10]);
         assert_eq!(result.cells.len(), 4);
         for cell in &result.cells[..2] {

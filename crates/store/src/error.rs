@@ -277,14 +277,6 @@ pub enum StoreError {
         /// The tag.
         tag: String,
     },
-    /// A note is empty, or too long.
-    #[error("a note has 1 to {longest} characters, not {length}")]
-    NoNote {
-        /// Its length in characters.
-        length: usize,
-        /// The longest one.
-        longest: usize,
-    },
     /// The file that is to be written is there.
     #[error("{path} is there already, and nothing is written over it: remove it, or choose another name")]
     AlreadyThere {

@@ -1,4 +1,4 @@
-//! What a person says of a study: the tags that name it, and notes.
+//! Tags: names that a person gives to studies.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,14 +8,11 @@ use thiserror::Error;
 
 use crate::error::StoreError;
 use crate::record::StudyId;
-use crate::store::{Store, now_unix_ms, require_study};
-use crate::stored::{StudyNote, StudyRow};
+use crate::store::{Store, require_study};
+use crate::stored::StudyRow;
 
 /// The longest tag, in bytes.
 const LONGEST_TAG: usize = 64;
-
-/// The longest note, in characters.
-const LONGEST_NOTE: usize = 4096;
 
 /// A person's name for one study: letters, digits, `.`, `_` and `-`, with something that is no
 /// digit, as numbers are the studies' own.
@@ -110,52 +107,14 @@ impl Store {
         })
     }
 
-    /// Adds a note to a study; it is stored on one line, without hostile characters.
-    ///
-    /// # Errors
-    /// [`StoreError::NoNote`] for one that is empty or too long, [`StoreError::NoSuchStudy`]; else
-    /// what writing can meet.
-    pub fn note(&mut self, study: StudyId, text: &str) -> Result<(), StoreError> {
-        let text = text::line(text.trim());
-        let length = text.chars().count();
-        if !(1..=LONGEST_NOTE).contains(&length) {
-            return Err(StoreError::NoNote { length, longest: LONGEST_NOTE });
-        }
-        self.write(|transaction, path| {
-            require_study(transaction, path, study)?;
-            transaction.execute(
-                "INSERT INTO note (study, written_unix_ms, text) VALUES (?1, ?2, ?3)",
-                params![study.0, now_unix_ms(), text],
-            )?;
-            Ok(())
-        })
-    }
-
-    /// Removes all notes of a study; how many they were.
-    ///
-    /// # Errors
-    /// [`StoreError::NoSuchStudy`]; else what writing can meet.
-    pub fn remove_notes(&mut self, study: StudyId) -> Result<usize, StoreError> {
-        self.write(|transaction, path| {
-            require_study(transaction, path, study)?;
-            Ok(transaction.execute("DELETE FROM note WHERE study = ?1", [study.0])?)
-        })
-    }
-
-    /// Adds to each study its tags, by name, and its notes, oldest first.
+    /// Adds to each study its tags, by name.
     pub(crate) fn mark(&self, rows: &mut [StudyRow]) -> Result<(), StoreError> {
         let tags = self.rows("SELECT study, name FROM tag ORDER BY name", [], |row| {
             Ok((StudyId(row.get(0)?), row.get::<_, String>(1)?))
         })?;
-        let notes = self.rows("SELECT study, written_unix_ms, text FROM note ORDER BY id", [], |row| {
-            let note = StudyNote { written_unix_ms: row.get(1)?, text: row.get(2)? };
-            Ok((StudyId(row.get(0)?), note))
-        })?;
         for row in rows {
             let id = row.id;
             row.tags = tags.iter().filter(|(study, _)| *study == id).map(|(_, tag)| tag.clone()).collect();
-            row.notes =
-                notes.iter().filter(|(study, _)| *study == id).map(|(_, note)| note.clone()).collect();
         }
         Ok(())
     }

@@ -166,7 +166,7 @@ pub(crate) enum Check {
 }
 
 /// The tables that are always checked whole: few rows each, which every command reads.
-const SMALL: [&str; 5] = ["study", "document", "boot", "tag", "note"];
+const SMALL: [&str; 4] = ["study", "document", "boot", "tag"];
 
 /// What the file's header says.
 struct State {

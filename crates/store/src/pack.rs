@@ -14,9 +14,7 @@ use crate::aside::Aside;
 use crate::document;
 use crate::error::StoreError;
 use crate::open;
-use crate::own_words;
 use crate::record::StudyId;
-use crate::redact::{Identities, Redaction};
 use crate::store::{Failure, Store};
 use crate::stored::StudyRow;
 
@@ -31,15 +29,6 @@ pub struct Moved {
     pub tags_taken: Vec<String>,
 }
 
-/// What was packed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packed {
-    /// The studies.
-    pub studies: Vec<Moved>,
-    /// Names that were to be replaced and stay: the studies have them as words of their own.
-    pub kept: Vec<String>,
-}
-
 /// What became of the studies of a packed file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unpacked {
@@ -50,9 +39,7 @@ pub struct Unpacked {
 }
 
 impl Store {
-    /// Packs studies into a new file. With identities, those that the studies tell of their hosts
-    /// are replaced: names of hosts and users, link-layer and public addresses, ids of machines and
-    /// of their boots, paths. A name that is one of the words of the studies stays.
+    /// Packs studies into a new file.
     ///
     /// The file is written beside its place and moved there when it is whole. If the process is
     /// killed before, what it leaves has a name of its own, and the next packing of this file
@@ -62,22 +49,11 @@ impl Store {
     /// [`StoreError::AlreadyThere`], [`StoreError::NoSuchStudy`], [`StoreError::CampaignRunning`]
     /// if another process packs into this file; else what reading and writing can meet. Then there
     /// is no file.
-    pub fn pack(
-        &self,
-        studies: &[StudyId],
-        file: &Path,
-        redacted: Option<Identities>,
-    ) -> Result<Packed, StoreError> {
+    pub fn pack(&self, studies: &[StudyId], file: &Path) -> Result<Vec<Moved>, StoreError> {
         let aside = Aside::of(file)?;
-        let known = redacted.map(|known| own_words::divide(self, studies, known)).transpose()?;
-        let (redaction, kept) =
-            known.map_or((None, Vec::new()), |(known, kept)| (Some(Redaction::new(known)), kept));
-        let studies = {
-            let mut packed = open::for_packing(&aside.path).map(Store::with)?;
-            packed.take(self, studies, redaction)?
-        };
+        let packed = open::for_packing(&aside.path).map(Store::with)?.take(self, studies)?;
         aside.publish(file)?;
-        Ok(Packed { studies, kept })
+        Ok(packed)
     }
 
     /// Adds the studies of a packed file that are not here yet: under new numbers, with their tags
@@ -96,17 +72,12 @@ impl Store {
                 None => new.push(row.id),
             }
         }
-        unpacked.added = self.take(packed, &new, None)?;
+        unpacked.added = self.take(packed, &new)?;
         Ok(unpacked)
     }
 
     /// Adds studies of another file, all or none.
-    fn take(
-        &mut self,
-        source: &Store,
-        studies: &[StudyId],
-        mut redaction: Option<Redaction>,
-    ) -> Result<Vec<Moved>, StoreError> {
+    fn take(&mut self, source: &Store, studies: &[StudyId]) -> Result<Vec<Moved>, StoreError> {
         // One state of the file, however long it takes.
         let _snapshot = source
             .connection
@@ -120,15 +91,11 @@ impl Store {
             source.readable(*study)?;
         }
         let moved = self.campaign(|transaction, _| {
-            let mut copy = Copy { source, transaction, redaction: redaction.as_mut() };
+            let copy = Copy { source, transaction };
             studies.iter().map(|study| copy.study(*study)).collect::<Result<Vec<Moved>, Failure>>()
         });
         self.campaign = None;
-        let moved = moved?;
-        if redaction.is_some() {
-            moved.iter().try_for_each(|one| self.readable(one.to))?;
-        }
-        Ok(moved)
+        moved
     }
 
     /// Reads everything of a study.
@@ -160,63 +127,34 @@ fn is_same(one: &StudyRow, other: &StudyRow) -> bool {
 struct Copy<'a> {
     source: &'a Store,
     transaction: &'a Transaction<'a>,
-    redaction: Option<&'a mut Redaction>,
 }
 
-/// What a column holds.
-#[derive(Clone, Copy, PartialEq)]
-enum Holds {
-    /// Numbers and words of ours.
-    Ours,
-    /// Text.
-    Text,
-    /// JSON.
-    Json,
-}
+const STUDY: &[&str] =
+    &["plan", "name", "toml", "seed", "scenario", "version", "status", "started_unix_ms", "finished_unix_ms"];
 
-use Holds::{Json, Ours, Text};
+const BOOT: &[&str] =
+    &["environment", "environment_after", "number", "part", "started_unix_ms", "ended_unix_ms"];
 
-const STUDY: &[(&str, Holds)] = &[
-    ("plan", Json),
-    ("name", Text),
-    ("toml", Text),
-    ("seed", Ours),
-    ("scenario", Ours),
-    ("version", Ours),
-    ("status", Ours),
-    ("started_unix_ms", Ours),
-    ("finished_unix_ms", Ours),
-];
-
-const BOOT: &[(&str, Holds)] = &[
-    ("environment", Json),
-    ("environment_after", Json),
-    ("number", Ours),
-    ("part", Ours),
-    ("started_unix_ms", Ours),
-    ("ended_unix_ms", Ours),
-];
-
-const RUN: &[(&str, Holds)] = &[
-    ("number", Ours),
-    ("part", Ours),
-    ("block", Ours),
-    ("repeat", Ours),
-    ("position", Ours),
-    ("warmup", Ours),
-    ("condition", Ours),
-    ("started_unix_ms", Ours),
-    ("status", Ours),
-    ("reason", Text),
-    ("limited_by", Ours),
-    ("evidence", Json),
-    ("detail", Json),
+const RUN: &[&str] = &[
+    "number",
+    "part",
+    "block",
+    "repeat",
+    "position",
+    "warmup",
+    "condition",
+    "started_unix_ms",
+    "status",
+    "reason",
+    "limited_by",
+    "evidence",
+    "detail",
 ];
 
 type Copied<T> = Result<T, Failure>;
 
 impl Copy<'_> {
-    fn study(&mut self, study: StudyId) -> Copied<Moved> {
+    fn study(&self, study: StudyId) -> Copied<Moved> {
         let columns = names(STUDY, "");
         // A process that records it here does not record the copy.
         let columns = columns.replace("status", "iif(status = 'running', 'interrupted', status)");
@@ -229,11 +167,11 @@ impl Copy<'_> {
         let boots = self.boots(study.0, to)?;
         let runs = self.runs(to, &boots)?;
         self.of_runs(&runs)?;
-        let tags_taken = self.marks(study.0, to)?;
+        let tags_taken = self.tags(study.0, to)?;
         Ok(Moved { from: study, to: StudyId(to), tags_taken })
     }
 
-    fn boots(&mut self, study: i64, to: i64) -> Copied<BTreeMap<i64, i64>> {
+    fn boots(&self, study: i64, to: i64) -> Copied<BTreeMap<i64, i64>> {
         let documents = "(SELECT json FROM document WHERE document.id = environment),
                          (SELECT json FROM document WHERE document.id = environment_after)";
         let columns = names(&BOOT[2..], "");
@@ -242,8 +180,7 @@ impl Copy<'_> {
         for mut row in self.rows(&query, study)? {
             for value in &mut row[1..3] {
                 if let Value::Text(json) = value {
-                    let json = self.replaced(json, Json)?;
-                    *value = Value::Integer(document::intern(self.transaction, &json)?);
+                    *value = Value::Integer(document::intern(self.transaction, json)?);
                 }
             }
             let id = integer(&row[0]);
@@ -253,7 +190,7 @@ impl Copy<'_> {
         Ok(new)
     }
 
-    fn runs(&mut self, to: i64, boots: &BTreeMap<i64, i64>) -> Copied<BTreeMap<i64, i64>> {
+    fn runs(&self, to: i64, boots: &BTreeMap<i64, i64>) -> Copied<BTreeMap<i64, i64>> {
         let mut new = BTreeMap::new();
         // Boot by boot: the accounts of a whole campaign are many bytes.
         for (from, boot) in boots {
@@ -267,25 +204,20 @@ impl Copy<'_> {
         Ok(new)
     }
 
-    fn of_runs(&mut self, runs: &BTreeMap<i64, i64>) -> Copied<()> {
+    fn of_runs(&self, runs: &BTreeMap<i64, i64>) -> Copied<()> {
         for (from, to) in runs {
             for row in self.rows("SELECT 0, key, value FROM metric WHERE run = ?1", *from)? {
-                self.insert("metric", &["run"], &[("key", Ours), ("value", Ours)], row, &[*to])?;
+                self.insert("metric", &["run"], &["key", "value"], row, &[*to])?;
             }
             for row in self.rows("SELECT 0, side, columns FROM series WHERE run = ?1", *from)? {
-                self.insert("series", &["run"], &[("side", Ours), ("columns", Ours)], row, &[*to])?;
+                self.insert("series", &["run"], &["side", "columns"], row, &[*to])?;
             }
         }
         Ok(())
     }
 
-    /// Tags and notes; the tags that another study has.
-    fn marks(&mut self, study: i64, to: i64) -> Copied<Vec<String>> {
-        for row in
-            self.rows("SELECT 0, written_unix_ms, text FROM note WHERE study = ?1 ORDER BY id", study)?
-        {
-            self.insert("note", &["study"], &[("written_unix_ms", Ours), ("text", Text)], row, &[to])?;
-        }
+    /// Adds the tags; returns those that another study has.
+    fn tags(&self, study: i64, to: i64) -> Copied<Vec<String>> {
         let mut taken = Vec::new();
         for row in self.rows("SELECT 0, name FROM tag WHERE study = ?1 ORDER BY name", study)? {
             let Value::Text(tag) = &row[1] else { continue };
@@ -294,7 +226,7 @@ impl Copy<'_> {
             if is_taken {
                 taken.push(tag.clone());
             } else {
-                self.insert("tag", &["study"], &[("name", Text)], row, &[to])?;
+                self.insert("tag", &["study"], &["name"], row, &[to])?;
             }
         }
         Ok(taken)
@@ -308,20 +240,15 @@ impl Copy<'_> {
 
     /// Writes a row with its new references before it; its new number.
     fn insert(
-        &mut self,
+        &self,
         table: &str,
         references: &[&str],
-        columns: &[(&str, Holds)],
+        columns: &[&str],
         row: Vec<Value>,
         to: &[i64],
     ) -> Copied<i64> {
-        let mut values: Vec<Value> = to.iter().map(|id| Value::Integer(*id)).collect();
-        for (value, (_, holds)) in row.into_iter().skip(1).zip(columns) {
-            values.push(match value {
-                Value::Text(text) => Value::Text(self.replaced(&text, *holds)?),
-                other => other,
-            });
-        }
+        let references_to = to.iter().map(|id| Value::Integer(*id));
+        let values: Vec<Value> = references_to.chain(row.into_iter().skip(1)).collect();
         let marks = vec!["?"; values.len()].join(", ");
         let columns = names(columns, &references.iter().map(|name| format!("{name}, ")).collect::<String>());
         self.transaction
@@ -329,22 +256,10 @@ impl Copy<'_> {
             .execute(params_from_iter(values))?;
         Ok(self.transaction.last_insert_rowid())
     }
-
-    fn replaced(&mut self, text: &str, holds: Holds) -> Copied<String> {
-        match (&mut self.redaction, holds) {
-            (None, _) | (_, Ours) => Ok(text.to_owned()),
-            (Some(redaction), Text) => Ok(redaction.text(text)),
-            (Some(redaction), Json) => redaction.document(text).map_err(|source| {
-                let (path, what) = (self.source.place.named.clone(), "a stored document".to_owned());
-                StoreError::Json { path, what, field: String::new(), source }.into()
-            }),
-        }
-    }
 }
 
-fn names(columns: &[(&str, Holds)], before: &str) -> String {
-    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-    format!("{before}{}", names.join(", "))
+fn names(columns: &[&str], before: &str) -> String {
+    format!("{before}{}", columns.join(", "))
 }
 
 fn integer(value: &Value) -> i64 {

@@ -264,6 +264,5 @@ fn study_row(row: &Row<'_>) -> rusqlite::Result<StudyRow> {
         failed_runs: row.get(11)?,
         invalid_runs: row.get(12)?,
         tags: Vec::new(),
-        notes: Vec::new(),
     })
 }

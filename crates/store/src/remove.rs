@@ -24,8 +24,6 @@ pub struct Contents {
     pub environments: u32,
     /// Tags.
     pub tags: u32,
-    /// Notes.
-    pub notes: u32,
 }
 
 /// Descriptions of hosts that only boots of one study refer to.
@@ -84,6 +82,5 @@ fn contents(connection: &Connection, path: &Path, study: StudyId) -> Result<Cont
         series: count(&format!("series WHERE {of_runs}"))?,
         environments: count(&format!("document WHERE {OWN_DOCUMENTS}"))?,
         tags: count("tag WHERE study = ?1")?,
-        notes: count("note WHERE study = ?1")?,
     })
 }

@@ -48,7 +48,7 @@ impl StoredStudy {
 /// Cleans a study's row; its file stays.
 pub(crate) fn plain_row(row: &mut StudyRow) {
     [&mut row.name, &mut row.scenario, &mut row.version].into_iter().for_each(plain);
-    row.tags.iter_mut().chain(row.notes.iter_mut().map(|note| &mut note.text)).for_each(plain);
+    row.tags.iter_mut().for_each(plain);
 }
 
 fn plain(words: &mut String) {

@@ -9,15 +9,6 @@ use study::{Condition, Plan, Side};
 use crate::metrics::Metrics;
 use crate::record::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
 
-/// A person's remark on a study.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct StudyNote {
-    /// When it was written, in milliseconds since 1970 (UTC).
-    pub written_unix_ms: i64,
-    /// The remark.
-    pub text: String,
-}
-
 /// A study without its runs: a line of `netassay list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyRow {
@@ -50,8 +41,6 @@ pub struct StudyRow {
     pub invalid_runs: u32,
     /// The tags that name it.
     pub tags: Vec<String>,
-    /// What people noted of it, oldest first.
-    pub notes: Vec<StudyNote>,
     /// The study file's text.
     pub toml: String,
 }

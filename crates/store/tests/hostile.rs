@@ -250,7 +250,7 @@ fn names_that_could_be_commands_are_refused_where_they_are_read() {
         // Nor does it come out of a packed file, or go into one.
         let mut target = Store::open(directory.path().join("to.db")).unwrap();
         assert!(target.unpack(&store).unwrap_err().to_string().contains(&words), "{what}");
-        assert!(store.pack(&[id], &directory.path().join("new.db"), None).is_err(), "{what}");
+        assert!(store.pack(&[id], &directory.path().join("new.db")).is_err(), "{what}");
     }
 }
 

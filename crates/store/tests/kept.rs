@@ -1,4 +1,4 @@
-//! Stored studies as a person keeps them: tags, notes, removal, packing.
+//! Stored studies as a person keeps them: tags, removal, packing.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,10 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use netassay_store::{
-    BootId, Identities, Moved, NewStudy, Outcome, Store, StoreError, StoredStudy, StudyId, StudyStatus, Tag,
-    Unpacked,
+    BootId, Moved, Outcome, Store, StoreError, StoredStudy, StudyId, StudyStatus, Tag, Unpacked,
 };
-use record::NamedMachine;
 use record::sample::series;
 use rusqlite::Connection;
 use study::BySide;
@@ -96,34 +94,19 @@ fn a_tag_names_one_study_and_moves_only_when_told() {
 }
 
 #[test]
-fn notes_are_kept_in_order_on_one_line() {
-    let directory = tempfile::tempdir().unwrap();
-    let (mut store, [first, _]) = two(&directory.path().join("a.db"));
-    store.note(first, "  before the firmware\nupdate ").unwrap();
-    store.note(first, "\u{1b}[2Jred").unwrap();
-    let notes = store.load(first).unwrap().row.notes;
-    let texts: Vec<&str> = notes.iter().map(|note| note.text.as_str()).collect();
-    assert_eq!(texts, ["before the firmware update", "\\u{1b}[2Jred"]);
-    assert!(notes[0].written_unix_ms > 1_700_000_000_000);
-    for text in ["", " ", &"é".repeat(4097)] {
-        assert!(matches!(store.note(first, text), Err(StoreError::NoNote { .. })));
-    }
-    assert_eq!(store.remove_notes(first).unwrap(), 2);
-    assert_eq!(store.load(first).unwrap().row.notes, []);
-}
-
-#[test]
 fn what_is_removed_is_all_of_one_study_and_nothing_of_another() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.db");
     let (mut store, [first, second]) = two(&path);
     let before = store.load(first).unwrap();
     store.tag(second, &tag("gone"), false).unwrap();
-    store.note(second, "gone").unwrap();
+    // As earlier versions wrote them.
+    let note = "INSERT INTO note (study, written_unix_ms, text) VALUES (2, 1, 'gone')";
+    Connection::open(&path).unwrap().execute(note, []).unwrap();
     let announced = store.contents(second).unwrap();
     assert_eq!((announced.boots, announced.runs, announced.values, announced.series), (2, 6, 8, 2));
     // The other environment is the first study's too.
-    assert_eq!((announced.environments, announced.tags, announced.notes), (1, 1, 1));
+    assert_eq!((announced.environments, announced.tags), (1, 1));
     assert_eq!(store.remove(second).unwrap(), announced);
     assert!(matches!(store.remove(second), Err(StoreError::NoSuchStudy { .. })));
     assert_eq!(store.load(first).unwrap(), before);
@@ -169,10 +152,9 @@ fn a_packed_study_is_the_same_where_it_is_unpacked() {
     let [from, packed, to] = ["from.db", "packed.db", "to.db"].map(|name| directory.path().join(name));
     let (mut store, [first, second]) = two(&from);
     store.tag(second, &tag("main"), false).unwrap();
-    store.note(second, "why").unwrap();
-    let moved = store.pack(&[second, second], &packed, None).unwrap().studies;
+    let moved = store.pack(&[second, second], &packed).unwrap();
     assert_eq!(moved, [Moved { from: second, to: StudyId(1), tags_taken: vec![] }]);
-    assert!(matches!(store.pack(&[first], &packed, None), Err(StoreError::AlreadyThere { .. })));
+    assert!(matches!(store.pack(&[first], &packed), Err(StoreError::AlreadyThere { .. })));
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2 + 2, "from.db has its log open");
 
     let (mut elsewhere, [other, _]) = two(&to);
@@ -195,71 +177,6 @@ fn a_packed_study_is_the_same_where_it_is_unpacked() {
     );
 }
 
-#[test]
-fn a_redacted_study_names_no_host_and_reads_as_before() {
-    let directory = tempfile::tempdir().unwrap();
-    let [from, packed] = ["from.db", "packed.db"].map(|name| directory.path().join(name));
-    let mut store = Store::open(&from).unwrap();
-    let mut identified = environment();
-    identified.transmitter.kernel.boot_id = Some("8b1a9953-c461-4296-a827-abf8c47804d7".to_owned());
-    identified.transmitter.kernel.command_line = Some("ip=atlas root=/dev/mapper/alice--vg".to_owned());
-    let mut interface = record::sample::interface("eth0");
-    interface.link.address = Some("52:54:00:ab:cd:ef".to_owned());
-    identified.transmitter.interfaces.insert("eth0".to_owned(), Some(interface));
-    let machine = |host: &str| NamedMachine {
-        host: host.to_owned(),
-        interface: "eth0".to_owned(),
-        changed: Vec::new(),
-    };
-    identified.machines =
-        Some(BySide { transmitter: machine("zeus"), receiver: machine("root@hera.example") });
-    let toml = "name = \"quick\"\n# alice@atlas, 8.8.8.8\nkernel = \"/srv/alice/k\"\n".to_owned();
-    let id = store.begin_study(&NewStudy { toml, ..study() }).unwrap();
-    let boot = store.begin_boot(id, 1, &identified).unwrap();
-    record(&mut store, boot);
-    store.finish_study(id, StudyStatus::Complete).unwrap();
-    store.note(id, "measured by alice on atlas").unwrap();
-    let known = Identities { hosts: vec!["atlas".to_owned()], users: vec!["alice".to_owned()] };
-    store.pack(&[id], &packed, Some(known)).unwrap();
-
-    let bytes = fs::read(&packed).unwrap();
-    for identity in
-        ["alice", "atlas", "8.8.8.8", "52:54:00:ab:cd:ef", "8b1a9953", "/home", "mapper", "zeus", "hera"]
-    {
-        let is_there = bytes.windows(identity.len()).any(|window| window == identity.as_bytes());
-        assert!(!is_there, "{identity} is in the packed file");
-    }
-    let (before, after) =
-        (store.load(id).unwrap(), Store::open_read_only(&packed).unwrap().load(id).unwrap());
-    assert_eq!(after.plan, before.plan);
-    assert_eq!(after.row.toml, "name = \"quick\"\n# user-1@host-1, 192.0.2.1\nkernel = \"/redacted/1\"\n");
-    assert_eq!(after.row.notes[0].text, "measured by user-1 on host-1");
-    assert_eq!(after.runs[2].reason.as_deref(), Some("cannot read /redacted/3 at 192.0.2.1"));
-    let host = &after.boots[0].environment.transmitter;
-    assert_eq!(host.interfaces["eth0"].as_ref().unwrap().link.address.as_deref(), Some("02:00:00:00:00:01"));
-    assert_eq!(host.kernel.release, before.boots[0].environment.transmitter.kernel.release);
-    let metrics = |study: &StoredStudy| study.runs.iter().map(|run| run.metrics.clone()).collect::<Vec<_>>();
-    assert_eq!(metrics(&after), metrics(&before));
-}
-
-#[test]
-fn a_host_called_like_a_word_of_the_study_is_packed_and_keeps_its_name() {
-    let directory = tempfile::tempdir().unwrap();
-    let from = directory.path().join("from.db");
-    let (store, [id, _]) = two(&from);
-    let before = store.load(id).unwrap();
-    for (word, is_kept) in [("veth", true), ("tcp_stream", true), ("ipv4", true), ("somewhere", false)] {
-        let packed = directory.path().join(format!("{word}.db"));
-        let known =
-            |name: &str| Identities { hosts: vec![name.to_owned(), "atlas".to_owned()], users: Vec::new() };
-        let kept = store.pack(&[id], &packed, Some(known(word))).unwrap().kept;
-        assert_eq!(kept, if is_kept { vec![word.to_owned()] } else { Vec::new() });
-        let after = Store::open_read_only(&packed).unwrap().load(id).unwrap();
-        assert_eq!(after.plan, before.plan, "{word}");
-        assert_eq!(after.row.scenario, before.row.scenario, "{word}");
-    }
-}
-
 /// What a killed process leaves does not look like a packed file, and does not keep the next one
 /// from packing.
 #[test]
@@ -269,7 +186,7 @@ fn packing_that_is_killed_leaves_no_file_and_can_be_repeated() {
     if let Some(directory) = std::env::var_os(CHILD).map(std::path::PathBuf::from) {
         let store = Store::open_read_only(directory.join("from.db")).unwrap();
         let ids: Vec<StudyId> = store.studies().unwrap().iter().map(|row| row.id).collect();
-        store.pack(&ids, &directory.join("packed.db"), None).unwrap();
+        store.pack(&ids, &directory.join("packed.db")).unwrap();
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -306,7 +223,7 @@ fn packing_that_is_killed_leaves_no_file_and_can_be_repeated() {
         }
     }
     assert!(killed > 0, "each was quicker than its killer");
-    store.pack(&[id], &packed, None).unwrap();
+    store.pack(&[id], &packed).unwrap();
     let left: Vec<_> =
         fs::read_dir(directory.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
@@ -326,7 +243,7 @@ fn a_packed_file_that_is_no_study_adds_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let [from, packed, to] = ["from.db", "packed.db", "to.db"].map(|name| directory.path().join(name));
         let (store, [first, _]) = two(&from);
-        store.pack(&[first], &packed, None).unwrap();
+        store.pack(&[first], &packed).unwrap();
         Connection::open(&packed).unwrap().execute_batch(change).unwrap();
         let mut target = Store::open(&to).unwrap();
         let error = Store::open_read_only(&packed)
@@ -344,7 +261,7 @@ fn a_study_that_cannot_be_packed_leaves_no_file() {
     let directory = tempfile::tempdir().unwrap();
     let [from, packed] = ["from.db", "packed.db"].map(|name| directory.path().join(name));
     let (store, _) = two(&from);
-    assert!(matches!(store.pack(&[StudyId(9)], &packed, None), Err(StoreError::NoSuchStudy { .. })));
+    assert!(matches!(store.pack(&[StudyId(9)], &packed), Err(StoreError::NoSuchStudy { .. })));
     assert!(!packed.exists());
 }
 

@@ -60,4 +60,4 @@ pub use words::{
     metric, parse_duration,
 };
 pub use write::starter::starter;
-pub use write::twins::{suffixed, twins};
+pub use write::twins::twins;

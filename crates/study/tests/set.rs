@@ -330,7 +330,7 @@ fn testbeds_and_designs_can_be_changed() {
     let plain =
         changed(GUESTS, &["design=", "guest=", "scenario=veth", "nic=", "inside=guest", "exact=true"]);
     assert!(plain.design().is_none() && plain.exact() && plain.factors().is_empty());
-    let one = changed(GUESTS, &["design.offloads=receiver.gro", "design.kind=one-out"]);
+    let one = changed(GUESTS, &["design.offloads=receiver.gro", "design.kind=ladder"]);
     assert_eq!(&*one.plan().conditions[1].label, "nic=virtio-net receiver.gro=off");
     shows!(refused(GUESTS, &["design.size=3"]));
     shows!(refused(GUESTS, &["scenario=veth"]));

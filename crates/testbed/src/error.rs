@@ -109,16 +109,6 @@ pub enum Error {
         /// Why not.
         why: String,
     },
-    /// The driver of a machine's interface cannot be taken down and up between boots.
-    #[error(
-        "{host} cannot have its driver taken down between boots: {why}; name another interface, or use boots.how = \"reboot\" or \"reset\""
-    )]
-    NoReload {
-        /// The machine.
-        host: String,
-        /// Why not.
-        why: String,
-    },
     /// A kernel of the study cannot be booted on a machine.
     #[error("{host} cannot boot every kernel of the study: {why}")]
     NoKernel {
@@ -245,7 +235,6 @@ impl Error {
                 | Self::NoGuest { .. }
                 | Self::BridgeCutsOff { .. }
                 | Self::NoRestart { .. }
-                | Self::NoReload { .. }
                 | Self::NoKernel { .. }
                 | Self::OtherAddresses
                 | Self::NoSuchInterface { .. }

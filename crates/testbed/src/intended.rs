@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use host::machine::{set_device, set_feature, set_link};
-use host::{Card, GROUP, InterfaceEnvironment, LEAST_IPV6_MTU, Located, Vxlan};
+use host::{GROUP, InterfaceEnvironment, LEAST_IPV6_MTU, Located, Vxlan};
 use serde::Serialize;
 use study::{BySide, DeviceSetting, Family, Scenario, Side};
 use text::command;
@@ -120,14 +120,6 @@ impl Intended {
         }
         let head = (!all.is_empty()).then(|| "to undo all of it by hand, in this order:".to_owned());
         all.iter().map(|one| one.change.clone()).chain(head).chain(undo).collect()
-    }
-
-    /// A driver that is taken down and up between boots.
-    #[must_use]
-    pub fn driver(card: &Card) -> Self {
-        let tell =
-            |action| format!("{} > {}", command(["echo", &card.device]), command([&*card.file(action)]));
-        Self { change: format!("{}; {}", tell("unbind"), tell("bind")), undo: tell("bind") }
     }
 
     /// A kernel that is booted once.

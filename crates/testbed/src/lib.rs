@@ -25,7 +25,6 @@ mod pair;
 mod path;
 mod placed;
 mod preview;
-mod reload;
 mod restart;
 mod run;
 mod scenario;

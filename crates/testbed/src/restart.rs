@@ -190,7 +190,7 @@ impl Facts<'_> {
 
 /// The first success of `attempt`, or its error at the end of this time, which it may bring
 /// forward.
-pub(crate) fn patiently<T>(
+fn patiently<T>(
     mut until: Instant,
     interrupt: &Interrupt,
     mut attempt: impl FnMut(&mut Instant) -> Result<T, Error>,

@@ -4,7 +4,6 @@
 mod world;
 
 use serde_json::{Value, json};
-use stats::simulate::Rate;
 use stats::{Question, Verdict, analyse};
 
 use super::experiment::experiments;
@@ -13,6 +12,7 @@ use crate::bench::Bench;
 use crate::failure::Failure;
 use crate::goal::{Bound, Goal};
 use crate::report::Report;
+use crate::simulator::Rate;
 use world::{LAYOUTS, Layout, POWER, SPREADS, Spreads, World};
 
 const CONDITIONS: [usize; 5] = [2, 3, 4, 8, 20];

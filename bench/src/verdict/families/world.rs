@@ -3,9 +3,9 @@
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use stats::distribution::{dunnett, noncentral_t, normal as gauss};
-use stats::simulate::normal;
 use stats::{Design, Observation};
 
+use crate::normal::normal;
 use crate::verdict::protocol::ERROR_RATE;
 
 const SEED: u64 = 1;

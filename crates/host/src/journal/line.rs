@@ -14,8 +14,8 @@ const MOST_DAMAGE: usize = 10;
 const FORMAT: u32 = 5;
 
 /// The oldest version that is read. It has no [`Record::Changing`] and no [`Record::Unchanged`],
-/// and names interfaces only. Version 3 has no [`Record::Applied`],
-/// version 4 no [`Target::Driver`] and no interface with its card.
+/// and names interfaces only. Version 3 has no [`Record::Applied`].
+/// Version 5 may also have drivers that were taken down, which are read as damage.
 const OLDEST: u32 = 2;
 
 /// One line.

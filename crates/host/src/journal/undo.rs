@@ -131,7 +131,6 @@ pub(super) fn undo(
             check(machine, part);
         }
     }
-    await_drivers(&mut done);
     let settled: Vec<Record> = done
         .iter()
         .filter(|one| one.outcome.is_settled())
@@ -139,21 +138,6 @@ pub(super) fn undo(
         .collect();
     let _ = note(&settled);
     done
-}
-
-/// What went with an interface whose driver could not be brought back is not settled: it may come
-/// back yet.
-fn await_drivers(done: &mut [Undoing]) {
-    let is_away = |one: &&Undoing| {
-        matches!(one.change.target, Target::Driver { .. }) && matches!(one.outcome, Outcome::Failed { .. })
-    };
-    let away: Vec<Target> = done.iter().filter(is_away).map(|one| one.change.target.clone()).collect();
-    let is_left = |one: &&mut Undoing| {
-        one.outcome == Outcome::Gone && away.iter().any(|driver| one.change.target.follows(driver))
-    };
-    for one in done.iter_mut().filter(is_left) {
-        one.outcome = Outcome::Failed { why: "its interface has not come back".to_owned() };
-    }
 }
 
 /// How long the kernel may take to bring IPv6 back: its check that an address is the only one takes

@@ -124,28 +124,6 @@ impl Entry {
         self.sort == Sort::Address && own == Some(address) && self.message.get(1) == Some(&prefix)
     }
 
-    /// The same entry of an interface with this index: one that comes back has another one.
-    pub(crate) fn at(&self, index: u32) -> Self {
-        let Some((header, inside)) = self.message.split_at_checked(self.sort.header()) else {
-            return self.clone();
-        };
-        let mut message = header.to_vec();
-        let index = index.to_ne_bytes();
-        if self.sort != Sort::Route {
-            message[4..8].copy_from_slice(&index);
-            message.extend(inside);
-            return Self { message, ..self.clone() };
-        }
-        for (kind, value) in attributes(inside) {
-            match kind & TYPE {
-                RTA_OIF => push(&mut message, kind, &index),
-                RTA_MULTIPATH => push(&mut message, kind, &hops(value, None, Some(index))),
-                _ => push(&mut message, kind, value),
-            }
-        }
-        Self { message, ..self.clone() }
-    }
-
     fn attribute(&self, wanted: u16) -> Option<&[u8]> {
         let inside = self.message.get(self.sort.header()..)?;
         attributes(inside).find(|(kind, _)| kind & TYPE == wanted).map(|(_, value)| value)
@@ -247,7 +225,7 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
         match kind & TYPE {
             RTA_CACHEINFO => seconds = long(value, 8)? / TICKS,
             RTA_MULTIPATH => {
-                let hops = hops(value, Some(index), None);
+                let hops = hops(value, index);
                 is_ours |= !hops.is_empty();
                 push(&mut message, kind, &hops);
             }
@@ -261,19 +239,15 @@ fn route(header: &[u8], inside: &[u8], index: u32) -> Option<Entry> {
     is_ours.then_some(Entry { sort: Sort::Route, message, lifetime, is_tentative: false })
 }
 
-/// Those of a route's next hops (`struct rtnexthop`) that leave by the interface `of`: the others
-/// stay. `to`: its index in the result, if another.
-fn hops(mut rest: &[u8], of: Option<u32>, to: Option<[u8; 4]>) -> Vec<u8> {
+/// Those of a route's next hops (`struct rtnexthop`) that leave by the interface: the others stay.
+fn hops(mut rest: &[u8], index: u32) -> Vec<u8> {
     let mut ours = Vec::new();
     while let Some(length) = crate::kernel::raw::number(rest, 0).map(usize::from)
         && let Some(hop) = rest.get(..length).filter(|hop| hop.len() >= 8)
     {
-        if of.is_none() || long(hop, 4) == of {
+        if long(hop, 4) == Some(index) {
             let start = ours.len();
             ours.extend(hop);
-            if let Some(index) = to {
-                ours[start + 4..start + 8].copy_from_slice(&index);
-            }
             ours[start + 2] &= RTNH_F_ONLINK;
             ours.resize(ours.len().next_multiple_of(4), 0);
         }
@@ -409,42 +383,6 @@ mod tests {
         let flags = |bytes: &[u8]| attributes(&bytes[8..]).find(|one| one.0 == IFA_FLAGS).unwrap().1.to_vec();
         assert_eq!(flags(&permanent.message_with(IFA_F_NODAD)), 2u32.to_ne_bytes());
         assert_eq!(flags(&permanent.message_with(0)), 0u32.to_ne_bytes());
-    }
-
-    #[test]
-    fn an_entry_is_that_of_another_interface_where_its_index_stands() {
-        let at = |index: u32| {
-            let hop = |index: u32| [&[8u8, 0, 0, 0][..], &index.to_ne_bytes()].concat();
-            let out = |kind: u16, value: &[u8]| route_of(254, 4, &[attribute(kind, value)]);
-            [
-                Entry::parse(Sort::Address, &address_of(0x80, FOREVER, index), IPV6, index).unwrap(),
-                Entry {
-                    message: [vec![0; 4], index.to_ne_bytes().to_vec(), vec![3; 8]].concat(),
-                    ..neighbour()
-                },
-                out_of(index, out(RTA_OIF, &INDEX.to_ne_bytes()).unwrap()),
-                out_of(index, out(RTA_MULTIPATH, &[hop(INDEX), hop(INDEX)].concat()).unwrap()),
-            ]
-        };
-        fn neighbour() -> Entry {
-            Entry { sort: Sort::Neighbour, message: Vec::new(), lifetime: None, is_tentative: false }
-        }
-        /// As if the kernel had listed it for this interface.
-        fn out_of(index: u32, mut route: Entry) -> Entry {
-            let old = INDEX.to_ne_bytes();
-            for place in 0..route.message.len() - 3 {
-                if route.message[place..place + 4] == old {
-                    route.message[place..place + 4].copy_from_slice(&index.to_ne_bytes());
-                }
-            }
-            route
-        }
-        let (before, after) = (at(INDEX), at(0x0a0b_0c0d));
-        for (before, after) in before.iter().zip(&after) {
-            assert_eq!(before.at(0x0a0b_0c0d), *after);
-            assert_ne!(before, after);
-            assert_eq!(after.at(INDEX), *before);
-        }
     }
 
     fn route_of(table: u8, protocol: u8, inside: &[Vec<u8>]) -> Option<Entry> {

@@ -1,5 +1,5 @@
-//! What an interface has of IPv6 and of IPv4: all that Linux removes when the MTU becomes too small
-//! for IPv6, or when the interface ends, recorded so that it can be put back.
+//! What an interface has of IPv6: all that Linux removes when the MTU becomes too small for it,
+//! recorded so that it can be put back.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::link::entry::{Entry, IPV4, IPV6, Sort};
+use crate::link::entry::{Entry, IPV6, Sort};
 use crate::link::interface::Link;
 use crate::link::links::Links;
 
@@ -20,8 +20,6 @@ pub const LEAST_IPV6_MTU: u32 = 1_280;
 pub(crate) enum Scope {
     /// All of IPv6.
     All,
-    /// All of IPv4.
-    AllOfIpv4,
     /// The addresses, which an interface loses when it is set down.
     Addresses,
     /// What follows the interface's MTU: its sysctl `mtu`, and the routes that have one of their
@@ -30,37 +28,29 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// The family's number, and its directory of sysctls.
-    fn family(self) -> (u8, &'static str) {
-        match self {
-            Self::AllOfIpv4 => (IPV4, "ipv4"),
-            Self::All | Self::Addresses | Self::Mtu => (IPV6, "ipv6"),
-        }
-    }
-
     fn has(self, entry: &Entry) -> bool {
         match self {
-            Self::All | Self::AllOfIpv4 => true,
+            Self::All => true,
             Self::Addresses => entry.sort == Sort::Address,
             Self::Mtu => entry.has_mtu(),
         }
     }
 
-    /// A directory of the interface's sysctls.
-    fn directory(self, root: &Path, directory: &str, link: &Link) -> PathBuf {
-        root.join("proc/sys/net").join(self.family().1).join(directory).join(&link.name)
-    }
-
     fn has_sysctl(self, directory: &str, name: &str) -> bool {
         match self {
-            Self::All | Self::AllOfIpv4 => true,
+            Self::All => true,
             Self::Addresses => false,
             Self::Mtu => (directory, name) == ("conf", "mtu"),
         }
     }
 }
 
-/// The directories of an interface's sysctls, below `net/ipv6` and `net/ipv4`.
+/// A directory of the interface's sysctls.
+fn directory(root: &Path, directory: &str, link: &Link) -> PathBuf {
+    root.join("proc/sys/net/ipv6").join(directory).join(&link.name)
+}
+
+/// The directories of an interface's sysctls, below `net/ipv6`.
 const DIRECTORIES: [&str; 2] = ["conf", "neigh"];
 
 /// A sysctl of the interface.
@@ -84,14 +74,14 @@ pub(crate) struct State {
 impl State {
     /// Reads it. `root` has `proc` in it.
     pub(crate) fn read(links: &mut Links, root: &Path, link: &Link, scope: Scope) -> Result<Self, Error> {
-        if !scope.directory(root, "conf", link).is_dir() {
+        if !directory(root, "conf", link).is_dir() {
             return Ok(Self::default());
         }
         // Before the addresses: those of the kernel's own are there when it does not wait.
         let awaits_carrier = scope == Scope::All && awaits_carrier(links, root, link)?;
         let mut state = Self { awaits_carrier, sysctls: sysctls(root, link, scope), entries: Vec::new() };
         for sort in Sort::ALL {
-            state.entries.extend(links.entries(sort, scope.family().0, link.index)?);
+            state.entries.extend(links.entries(sort, IPV6, link.index)?);
         }
         state.entries.retain(|entry| scope.has(entry));
         Ok(state)
@@ -114,7 +104,7 @@ impl State {
         if *self == Self::default() {
             return Ok(());
         }
-        if !scope.directory(root, "conf", link).is_dir() {
+        if !directory(root, "conf", link).is_dir() {
             return Err(format!(
                 "IPv6 is off on interface {name:?}, because its MTU is below {LEAST_IPV6_MTU} bytes: raise it, then restore again"
             )
@@ -125,7 +115,7 @@ impl State {
         let (secret, others): (Vec<&Sysctl>, Vec<&Sysctl>) =
             self.sysctls.iter().partition(|one| one.name == "stable_secret");
         for sysctl in secret.into_iter().chain(others) {
-            let path = scope.directory(root, &sysctl.directory, link).join(&sysctl.name);
+            let path = directory(root, &sysctl.directory, link).join(&sysctl.name);
             if value(&path).as_ref() != Some(&sysctl.value) {
                 let written = std::fs::write(&path, &sysctl.value);
                 written
@@ -140,8 +130,7 @@ impl State {
             let unsettled = links.entries(Sort::Address, IPV6, link.index)?;
             unsettled.iter().filter(|one| one.is_tentative).try_for_each(|one| one.delete(links, name))?;
         }
-        let entries: Vec<Entry> = self.entries.iter().map(|entry| entry.at(link.index)).collect();
-        let made = links.make_so(&entries, |entry| scope.has(entry), scope.family().0, (link.index, name));
+        let made = links.make_so(&self.entries, |entry| scope.has(entry), IPV6, (link.index, name));
         made.and(settled)
     }
 
@@ -202,15 +191,14 @@ impl State {
         Some(state)
     }
 
-    /// Whether this is the state before, whatever the time that is left to an address or route,
-    /// whatever the interface's index, and in whatever order the kernel lists them. A carrier may
-    /// have come meanwhile.
+    /// Whether this is the state before, whatever the time that is left to an address or route, and
+    /// in whatever order the kernel lists them. A carrier may have come meanwhile.
     pub(crate) fn is_same(&self, before: &Self) -> bool {
-        let entries = |state: &Self| {
-            let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, one.at(0).message)).collect();
+        fn entries(state: &State) -> Vec<(Sort, &[u8])> {
+            let mut all: Vec<_> = state.entries.iter().map(|one| (one.sort, &*one.message)).collect();
             all.sort_unstable();
             all
-        };
+        }
         (before.awaits_carrier || !self.awaits_carrier)
             && self.sysctls == before.sysctls
             && entries(self) == entries(before)
@@ -232,15 +220,14 @@ impl State {
 
 /// Whether the interface is up and IPv6, which is on, waits for its first carrier.
 fn awaits_carrier(links: &mut Links, root: &Path, link: &Link) -> Result<bool, Error> {
-    let is_on = value(&Scope::All.directory(root, "conf", link).join("disable_ipv6")).as_deref() == Some("0");
+    let is_on = value(&directory(root, "conf", link).join("disable_ipv6")).as_deref() == Some("0");
     let (now, is_ready) = links.find_with_ipv6_ready(link.index, &link.name)?;
     Ok(is_on && now.up && !is_ready)
 }
 
 /// Waits for the first carrier, as IPv6 does: what the kernel adds of its own is there then, and
 /// can be removed. [`Links::await_running`] may return before that, because an interface also runs
-/// whose driver has not told the kernel of its carrier yet. And the undo of a killed process may
-/// find the driver as it was before, and only IPv6 to put back.
+/// whose driver has not told the kernel of its carrier yet.
 ///
 /// # Errors
 /// There is none in time.
@@ -274,7 +261,7 @@ const LIFETIME: &str = " for ";
 fn sysctls(root: &Path, link: &Link, scope: Scope) -> Vec<Sysctl> {
     let mut all = Vec::new();
     for directory_name in DIRECTORIES {
-        let Ok(entries) = std::fs::read_dir(scope.directory(root, directory_name, link)) else { continue };
+        let Ok(entries) = std::fs::read_dir(directory(root, directory_name, link)) else { continue };
         let mut found: Vec<Sysctl> = entries
             .filter_map(|entry| {
                 let entry = entry.ok()?;

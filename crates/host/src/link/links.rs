@@ -201,27 +201,6 @@ impl Links {
         self.change(RouteNetlinkMessage::SetLink(message), 0, name, || format!("set interface {name:?} down"))
     }
 
-    /// Gives the interface another name.
-    pub(crate) fn rename(&mut self, name: &str, to: &str) -> Result<(), Error> {
-        let index = self.find(name)?.index;
-        let mut message = named(to)?;
-        message.header.index = index;
-        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
-            format!("give interface {name:?} the name {to:?}")
-        })
-    }
-
-    /// Sets the link-layer address, such as `02:00:5e:00:53:01`.
-    pub(crate) fn set_link_address(&mut self, name: &str, address: &str) -> Result<(), Error> {
-        let bytes: Result<Vec<u8>, _> = address.split(':').map(|byte| u8::from_str_radix(byte, 16)).collect();
-        let bytes = bytes.map_err(|_| Error::from(format!("{address:?} is no link-layer address")))?;
-        let mut message = named(name)?;
-        message.attributes.push(LinkAttribute::Address(bytes));
-        self.change(RouteNetlinkMessage::SetLink(message), 0, name, || {
-            format!("set the link-layer address of interface {name:?} to {address}")
-        })
-    }
-
     /// Waits until the kernel has noticed the carrier of an interface that is up, and its queue
     /// forwards packets.
     ///

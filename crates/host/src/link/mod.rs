@@ -2,7 +2,6 @@
 
 pub(crate) mod bitset;
 pub(crate) mod bridge;
-pub(crate) mod card;
 pub(crate) mod device;
 pub(crate) mod discard;
 pub(crate) mod discipline;

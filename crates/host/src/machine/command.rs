@@ -26,9 +26,7 @@ impl Target {
             Self::TransmitSteering { interface, queue } => {
                 of_queue(interface, format!("tx-{queue}"), "xps_cpus")
             }
-            Self::Driver { .. }
-            | Self::Ipv4 { .. }
-            | Self::Address { .. }
+            Self::Address { .. }
             | Self::Ipv6 { .. }
             | Self::Ipv6Addresses { .. }
             | Self::Ipv6Mtu { .. }

@@ -12,7 +12,6 @@ use words::{DeviceForm, DeviceSetting};
 use super::target::CHOSEN;
 use crate::error::Error;
 use crate::kernel::files::Files;
-use crate::link::card::{Card, Presence};
 use crate::link::device::{DeviceSettings, is_chosen};
 use crate::link::entry::{Entry, IPV4, IPV6, Sort};
 use crate::link::ethtool::Ethtool;
@@ -49,9 +48,6 @@ impl Reader {
             return read_made(links, name);
         }
         let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
-        if let Target::Driver { .. } = target {
-            return Ok(Presence::read(links, card(interface)?, root)?.to_text().as_str().into());
-        }
         if let Target::Feature { feature, .. } = target {
             if !self.features.contains_key(interface) {
                 let name = interface.now(links)?.name;
@@ -98,11 +94,6 @@ pub(super) fn write(target: &Target, value: &Value, root: &Path) -> Option<Resul
     is_here(target).then(|| {
         let interface = target.interface().ok_or_else(|| forbidden(target, NOT_HERE))?;
         let mut links = Links::open()?;
-        if let Target::Driver { .. } = target {
-            let presence = str::from_utf8(value.bytes()).ok().and_then(Presence::of_text);
-            let presence = presence.ok_or_else(|| forbidden(target, "the recorded state cannot be read"))?;
-            return presence.write(&mut links, card(interface)?, root);
-        }
         let link = interface.now(&mut links)?;
         let name = &link.name;
         let text = String::from_utf8_lossy(value.bytes());
@@ -147,10 +138,6 @@ fn is_here(target: &Target) -> bool {
         Target::Steering { .. } | Target::TransmitSteering { .. } => false,
         target => target.interface().is_some(),
     }
-}
-
-fn card(interface: &Interface) -> Result<&Card, Error> {
-    interface.card().ok_or_else(|| format!("interface {interface} is not known with its card").into())
 }
 
 const NOT_HERE: &str = "it is not a setting of an interface";

@@ -100,22 +100,6 @@ impl Machine {
         Ok(all)
     }
 
-    /// What an interface loses when its driver is taken down: everything.
-    ///
-    /// # Errors
-    /// The interface does not exist.
-    pub fn around_driver(&self, interface: &Interface) -> Result<Vec<Target>, Error> {
-        let of = || interface.clone();
-        let mut all = vec![
-            Target::Ipv6 { interface: of() },
-            Target::Ipv4 { interface: of() },
-            Target::Mtu { interface: of() },
-        ];
-        all.extend(self.around_device(interface)?);
-        all.push(Target::Driver { interface: of() });
-        Ok(all)
-    }
-
     /// What steering the receive work of an interface changes: the CPUs of each receive queue.
     ///
     /// # Errors

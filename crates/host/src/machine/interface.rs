@@ -1,13 +1,11 @@
 //! An interface whose settings are changed, distinguished from any later one of its name.
 
 use std::fmt;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use words::names::check_interface;
 
 use crate::error::Error;
-use crate::link::card::Card;
 use crate::link::interface::Link;
 use crate::link::links::Links;
 
@@ -29,8 +27,6 @@ struct Identity {
     /// The permanent link-layer address of hardware, else the kind of a virtual interface: the
     /// current address of a bridge changes with its ports.
     device: String,
-    /// The card, if its driver is taken down and up: then the interface has another index.
-    card: Option<Card>,
 }
 
 /// In journals and messages.
@@ -47,16 +43,14 @@ struct Device {
     name: String,
     index: u32,
     device: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    card: Option<Card>,
 }
 
 impl From<Form> for Interface {
     fn from(form: Form) -> Self {
         match form {
             Form::Name(name) => Self { name, identity: None },
-            Form::Device(Device { name, index, device, card }) => {
-                Self { name, identity: Some(Identity { index, device, card }) }
+            Form::Device(Device { name, index, device }) => {
+                Self { name, identity: Some(Identity { index, device }) }
             }
         }
     }
@@ -67,13 +61,10 @@ impl From<Interface> for Form {
         let Interface { name, identity } = interface;
         match identity {
             None => Self::Name(name),
-            Some(Identity { index, device, card }) => Self::Device(Device { name, index, device, card }),
+            Some(Identity { index, device }) => Self::Device(Device { name, index, device }),
         }
     }
 }
-
-/// Interfaces are this machine's, whatever tree of files its other settings are in.
-const ROOT: &str = "/";
 
 /// The longest identity, in bytes: a link-layer address has 32 at most (`MAX_ADDR_LEN`), a kind 15.
 const LONGEST: usize = 100;
@@ -89,38 +80,6 @@ impl Interface {
         Ok(Self { name: link.name, identity })
     }
 
-    /// The interface that has this name now, with its card, whose driver can be taken down and up.
-    ///
-    /// # Errors
-    /// [`Error::NoInterface`]; or why the driver cannot be taken down.
-    pub fn find_with_card(name: &str) -> Result<Self, Error> {
-        let mut links = Links::open()?;
-        let (link, permanent) = links.find_with_permanent_address(name)?;
-        let card = Card::of(&mut links, &link, Path::new(ROOT))?;
-        let identity = Identity { card: Some(card), ..identity(&link, permanent) };
-        Ok(Self { name: link.name, identity: Some(identity) })
-    }
-
-    /// Its card, if it was found with it.
-    #[must_use]
-    pub fn card(&self) -> Option<&Card> {
-        self.identity.as_ref()?.card.as_ref()
-    }
-
-    /// Takes the card from its driver: the interface ends. Undone by [`super::Target::Driver`].
-    ///
-    /// # Errors
-    /// The kernel refuses, or the interface is still there.
-    pub fn take_down(&self) -> Result<(), Error> {
-        let card = self.card().ok_or_else(|| format!("interface {self} is not known with its card"))?;
-        card.unbind(Path::new(ROOT))?;
-        match self.now(&mut Links::open()?) {
-            Err(error) if error.is_gone() => Ok(()),
-            Err(error) => Err(error),
-            Ok(_) => Err(format!("interface {self} is still there, though its driver was taken down").into()),
-        }
-    }
-
     /// Its name when it was found.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -133,21 +92,10 @@ impl Interface {
     /// [`Error::NoInterface`] if it was removed, or moved to another network namespace.
     pub(crate) fn now(&self, links: &mut Links) -> Result<Link, Error> {
         let Some(known) = &self.identity else { return links.find(&self.name) };
-        let is_it = |link: &Link, permanent: Option<String>| identity(link, permanent).device == known.device;
-        let by_index = links.find_by_index(known.index, &self.name);
-        if let Ok((link, permanent)) = &by_index
-            && is_it(link, permanent.clone())
-        {
-            return by_index.map(|(link, _)| link);
+        let (link, permanent) = links.find_by_index(known.index, &self.name)?;
+        if identity(&link, permanent) == *known {
+            return Ok(link);
         }
-        let by_card = known.card.iter().flat_map(|card| card.interfaces(Path::new(ROOT)));
-        for name in by_card {
-            let (link, permanent) = links.find_with_permanent_address(&name)?;
-            if is_it(&link, permanent) {
-                return Ok(link);
-            }
-        }
-        by_index?;
         Err(Error::NoInterface {
             action: format!(
                 "find interface {:?} again: another device has its index {}",
@@ -160,17 +108,17 @@ impl Interface {
     pub(super) fn check(&self) -> Result<(), String> {
         check_interface(&self.name)?;
         match &self.identity {
-            Some(Identity { index, device, .. }) if *index == 0 || device.len() > LONGEST => {
+            Some(Identity { index, device }) if *index == 0 || device.len() > LONGEST => {
                 Err(format!("{index} {device:?} cannot identify an interface"))
             }
-            _ => self.card().map_or(Ok(()), Card::check),
+            _ => Ok(()),
         }
     }
 }
 
 fn identity(link: &Link, permanent: Option<String>) -> Identity {
     let device = permanent.or_else(|| link.kind.clone()).unwrap_or_default();
-    Identity { index: link.index, device, card: None }
+    Identity { index: link.index, device }
 }
 
 impl fmt::Display for Interface {

@@ -10,7 +10,6 @@ use words::{DeviceSetting, parse_cpu_list};
 
 use super::{Interface, Value, allowed};
 use crate::cpu::mask::parse_cpu_mask;
-use crate::link::card::Presence;
 use crate::link::ipv6::{Scope, State};
 
 /// One setting of the machine, outside of our namespaces and guests, that a study may change.
@@ -45,18 +44,6 @@ pub enum Target {
         interface: Interface,
         /// The setting.
         setting: DeviceSetting,
-    },
-    /// The driver of an interface's card, and the interface's name, link-layer address and state:
-    /// `absent` while it is taken down.
-    Driver {
-        /// The interface, with its card.
-        interface: Interface,
-    },
-    /// All of IPv4 on an interface, which it loses with its driver: sysctls, addresses, routes,
-    /// permanent neighbours.
-    Ipv4 {
-        /// The interface.
-        interface: Interface,
     },
     /// The MTU of an interface, in bytes.
     Mtu {
@@ -134,9 +121,6 @@ impl Target {
         match self {
             Self::Sysctl { name } => words::check_sysctl(name),
             Self::Feature { feature, .. } => allowed::feature(feature),
-            Self::Driver { interface } if interface.card().is_none() => {
-                Err(format!("interface {interface} is not known with its card"))
-            }
             Self::Address { address, prefix, .. } if *prefix > if address.is_ipv4() { 32 } else { 128 } => {
                 Err(format!("{address} has no prefix of {prefix} bits"))
             }
@@ -177,8 +161,6 @@ impl Target {
                 None
             }
             Self::Feature { interface, .. }
-            | Self::Driver { interface }
-            | Self::Ipv4 { interface }
             | Self::Mtu { interface }
             | Self::Up { interface }
             | Self::Address { interface, .. }
@@ -204,7 +186,6 @@ impl Target {
     /// The part of an interface's IPv6 state that it is.
     pub(crate) fn scope(&self) -> Option<Scope> {
         match self {
-            Self::Ipv4 { .. } => Some(Scope::AllOfIpv4),
             Self::Ipv6 { .. } => Some(Scope::All),
             Self::Ipv6Addresses { .. } => Some(Scope::Addresses),
             Self::Ipv6Mtu { .. } => Some(Scope::Mtu),
@@ -224,7 +205,7 @@ impl Target {
     /// is set down loses addresses, and an MTU of IPv6 follows all of that.
     pub(crate) fn rank(&self) -> u8 {
         match self {
-            Self::Made { .. } | Self::Driver { .. } => 0,
+            Self::Made { .. } => 0,
             Self::Device { .. } => 1,
             Self::Sysctl { .. }
             | Self::Governor { .. }
@@ -233,7 +214,7 @@ impl Target {
             | Self::Steering { .. }
             | Self::TransmitSteering { .. } => 2,
             Self::Mtu { .. } => 3,
-            Self::Ipv4 { .. } | Self::Ipv6 { .. } => Self::RANK_OF_IPV6,
+            Self::Ipv6 { .. } => Self::RANK_OF_IPV6,
             Self::Address { .. } => 5,
             Self::Up { .. } => 6,
             Self::Ipv6Addresses { .. } => 7,
@@ -248,9 +229,6 @@ impl Target {
     /// programs, and it is written behind the cause in any case.
     pub(crate) fn follows(&self, cause: &Self) -> bool {
         let is_followed = match self {
-            Self::Driver { .. } => false,
-            // Everything ends with its interface.
-            _ if matches!(cause, Self::Driver { .. }) => true,
             Self::Ipv6 { .. } => matches!(cause, Self::Mtu { .. }),
             Self::Address { address, .. } => address.is_ipv6() && matches!(cause, Self::Ipv6 { .. }),
             Self::Ipv6Addresses { .. } => matches!(cause, Self::Up { .. }),
@@ -292,10 +270,6 @@ impl Target {
     /// A value for people.
     pub(crate) fn show(&self, value: &Value) -> String {
         let text = str::from_utf8(value.bytes()).ok();
-        if let Self::Driver { .. } = self {
-            let presence = text.and_then(Presence::of_text);
-            return presence.map_or_else(|| value.to_string(), |presence| presence.summary());
-        }
         text.filter(|_| self.scope().is_some())
             .and_then(State::of_text)
             .map_or_else(|| value.to_string(), |state| state.summary())
@@ -369,8 +343,6 @@ impl fmt::Display for Target {
             Self::IrqAffinity { irq } => write!(f, "the CPUs of interrupt {irq}"),
             Self::Feature { interface, feature } => write!(f, "{feature} of {interface}"),
             Self::Device { interface, setting } => write!(f, "{setting} of {interface}"),
-            Self::Driver { interface } => write!(f, "the driver of {interface}"),
-            Self::Ipv4 { interface } => write!(f, "IPv4 on {interface}"),
             Self::Mtu { interface } => write!(f, "the MTU of {interface}"),
             Self::Up { interface } => write!(f, "the state of {interface}"),
             Self::Address { interface, address, prefix } => {

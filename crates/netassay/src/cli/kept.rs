@@ -1,4 +1,4 @@
-//! The command line of what keeps stored studies: tags, notes, removal, packing.
+//! The command line of what keeps stored studies: tags, removal, packing.
 
 use std::path::PathBuf;
 
@@ -29,23 +29,6 @@ pub(crate) struct TagStudy {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  netassay note 6 after the update of the firmware\n  netassay note 6 --remove"
-)]
-pub(crate) struct NoteStudy {
-    /// The study: its number, a tag or its name (`netassay list`)
-    pub(crate) study: String,
-    /// The note
-    #[arg(required_unless_present = "remove")]
-    pub(crate) text: Vec<String>,
-    /// Remove all notes of the study
-    #[arg(long, conflicts_with = "text")]
-    pub(crate) remove: bool,
-    #[command(flatten)]
-    pub(crate) database: Database,
-}
-
-#[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  netassay remove 3 --dry-run\n  netassay remove 3")]
 pub(crate) struct Remove {
     /// The study: its number, a tag, or a name that only one study has (`netassay list`)
@@ -61,7 +44,7 @@ pub(crate) struct Remove {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay pack main -o main.netassay\n  netassay pack 3 4 5 -o studies.netassay --redact\n  netassay show --db studies.netassay"
+    after_help = "Examples:\n  netassay pack main -o main.netassay\n  netassay pack 3 4 5 -o studies.netassay\n  netassay show --db studies.netassay"
 )]
 pub(crate) struct Pack {
     /// The studies: numbers, tags or names (`netassay list`)
@@ -70,13 +53,6 @@ pub(crate) struct Pack {
     /// The file to write, which must not exist; it is a database of these studies alone
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Replace what identifies hosts: names of hosts and users, MAC and public IP addresses, ids of
-    /// machines and boots, paths
-    #[arg(long)]
-    pub(crate) redact: bool,
-    /// (with --redact) A further name of a host or a user to replace; repeatable
-    #[arg(long, value_name = "NAME", requires = "redact")]
-    pub(crate) also: Vec<String>,
     #[command(flatten)]
     pub(crate) database: Database,
 }

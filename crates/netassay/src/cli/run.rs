@@ -28,24 +28,21 @@ pub(crate) struct Measured {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  netassay aa quick\n  netassay aa quick --experiments 10 --duration 200ms --runs 3\n  netassay aa --from 3 --boots 5\n  netassay aa --alternate quick --boots 10"
+    after_help = "Examples:\n  netassay aa quick\n  netassay aa quick --experiments 10 --duration 200ms --runs 3\n  netassay aa --from 3 --boots 5\n  netassay aa quick --set apart=true --set runs=2"
 )]
 pub(crate) struct Aa {
-    /// The study whose baseline is measured: a bundled name or a TOML file
+    /// The study whose baseline is measured: a bundled name or a TOML file. With `apart = true` in
+    /// it, or `--set apart=true`, the study itself, in turns and in runs of its own in the same
+    /// boots; checks that both find the same differences
     #[arg(required_unless_present = "from", conflicts_with = "from")]
     pub(crate) study: Option<String>,
-    /// Instead: measure each switch of the study both in turns and in runs of its own, in the same
-    /// boots, and check that both find the same difference
-    #[arg(long, conflicts_with_all = ["from", "experiments"])]
-    pub(crate) alternate: bool,
-    /// How many experiments
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) experiments: u32,
-    /// Boots of each experiment [default: 3; with --alternate as the study says]
+    /// How many experiments [default: 20]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) experiments: Option<u32>,
+    /// Boots of each experiment [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) boots: Option<u32>,
-    /// Recorded runs of each label in each boot; with --alternate of each condition, either way
-    /// [default: as the study says]
+    /// Recorded runs of each label in each boot [default: as the study says]
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u32>,
     /// The window of each run, such as 200ms [default: as the study says]

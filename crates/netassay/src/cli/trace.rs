@@ -32,17 +32,13 @@ pub(crate) struct Trace {
     /// Batches without probes, with some, and with all [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_ROUNDS.into()))]
     pub(crate) rounds: Option<u32>,
-    /// Also write the flow chart to this file: .svg, or .html with its table
+    /// Also write to this file, repeatable: the flow chart as .svg, or as .html with its table; the
+    /// stages as .folded stacks, for programs that draw flame graphs; single packets as .json, for
+    /// Perfetto and chrome://tracing
     #[arg(long, value_name = "FILE")]
-    pub(crate) chart: Option<PathBuf>,
-    /// Also write the stages as folded stacks to this file, for programs that draw flame graphs
-    #[arg(long, value_name = "FILE")]
-    pub(crate) folded: Option<PathBuf>,
-    /// Also write single packets to this file: Chrome-trace JSON, for Perfetto and chrome://tracing
-    #[arg(long, value_name = "FILE")]
-    pub(crate) packets: Option<PathBuf>,
-    /// One packet in so many is written
-    #[arg(long, value_name = "N", default_value_t = 1000, requires = "packets", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    pub(crate) chart: Vec<PathBuf>,
+    /// (--chart FILE.json) One packet in so many is written
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "chart", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     pub(crate) every: u32,
     /// Also sample the functions that take the CPU, without probes; of a study: `[trace] profile`
     #[arg(long, conflicts_with = "from")]

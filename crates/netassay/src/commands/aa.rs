@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use report::{Agreed, BothWays, FalsePositives};
 use store::StoredStudy;
-use study::{Assignment, Protocol, Study, format_duration, suffixed};
+use study::{Protocol, Study};
 
 use crate::cli::Aa;
 use crate::commands::run::{asked, conclude, measure};
@@ -17,13 +17,13 @@ use crate::output;
 /// Boots of an experiment.
 const BOOTS: u32 = 3;
 
-/// The length of a turn, where the study has none.
-const TURN: &str = "100ms";
+/// Experiments, each of two labels.
+const EXPERIMENTS: u32 = 20;
 
 pub(crate) fn aa(flags: &Aa) -> Result<ExitCode, Failure> {
     let Some(name) = &flags.study else { return show(flags, flags.from.as_deref()) };
     let asked = asked(name, &flags.run)?;
-    let study = if flags.alternate { both_ways(&asked, flags)? } else { twins(&asked, flags)? };
+    let study = if asked.protocol().apart { both_ways(asked, flags)? } else { twins(&asked, flags)? };
     let Some(summary) = measure(&study, &flags.run)? else { return Ok(ExitCode::from(exit::OK)) };
     let ending = conclude(&flags.run, &summary);
     if summary.recorded == 0 {
@@ -43,7 +43,8 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     if let Some(duration) = flags.duration {
         condition.workload.duration = duration;
     }
-    let Some(boots) = flags.experiments.checked_mul(flags.boots.unwrap_or(BOOTS)) else {
+    let Some(boots) = flags.experiments.unwrap_or(EXPERIMENTS).checked_mul(flags.boots.unwrap_or(BOOTS))
+    else {
         return Err(Failure::Usage("too many boots: use fewer --experiments".to_owned()));
     };
     let runs = flags.runs.unwrap_or(study.protocol().runs);
@@ -58,32 +59,16 @@ fn twins(study: &Study, flags: &Aa) -> Result<Study, Failure> {
     })
 }
 
-/// The study with blocks of both kinds: in turns, and in runs of their own.
-fn both_ways(study: &Study, flags: &Aa) -> Result<Study, Failure> {
-    let protocol = study.protocol();
-    let runs = flags.runs.unwrap_or(protocol.runs).saturating_mul(2);
-    let mut changes = vec![
-        format!("name={}", suffixed(study.name(), "-turns")),
-        "question=Are differences in turns those of separate runs?".to_owned(),
-        format!("runs={runs}"),
-        "apart=true".to_owned(),
-    ];
-    changes.extend(flags.boots.map(|boots| format!("boots={boots}")));
-    changes.extend(flags.duration.map(|duration| format!("duration={}", format_duration(duration))));
-    if protocol.alternate.is_none() {
-        changes.push(format!("alternate={TURN}"));
+/// The study as it is: its blocks are in turns, and in runs of their own.
+fn both_ways(study: Study, flags: &Aa) -> Result<Study, Failure> {
+    if flags.experiments.or(flags.boots).or(flags.runs).is_some() || flags.duration.is_some() {
+        return Err(Failure::Usage(
+            "a study with `apart = true` is measured as it is: use --set boots=…, --set runs=… and --set duration=… in place of \
+             --experiments, --boots, --runs and --duration"
+                .to_owned(),
+        ));
     }
-    if protocol.stop.is_some() {
-        changes.push("stop=".to_owned());
-    }
-    let changes: Vec<Assignment> = changes
-        .iter()
-        .map(|change| change.parse())
-        .collect::<Result<_, _>>()
-        .map_err(|error: study::AssignmentError| Failure::Internal(error.to_string()))?;
-    Study::parse_with(study.name(), study.source_text(), &changes).map_err(|problems| {
-        Failure::Usage(format!("this study cannot be measured both in turns and in runs:\n{problems}"))
-    })
+    Ok(study)
 }
 
 /// Shows what a stored study of `aa` found.

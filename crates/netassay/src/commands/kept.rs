@@ -1,8 +1,8 @@
-//! `netassay tag`, `note`, `remove`, `pack` and `unpack`: stored studies as a person keeps them.
+//! `netassay tag`, `remove`, `pack` and `unpack`: stored studies as a person keeps them.
 
-use store::{Contents, Identities, Moved, Store, StudyId};
+use store::{Contents, Moved, Store, StudyId};
 
-use crate::cli::{Format, NoteStudy, Pack, Remove, TagStudy, Unpack};
+use crate::cli::{Format, Pack, Remove, TagStudy, Unpack};
 use crate::commands::stored::newest_called;
 use crate::failure::{Failure, say};
 use crate::output::{named, print, print_json};
@@ -18,19 +18,6 @@ pub(crate) fn tag(flags: &TagStudy) -> Result<(), Failure> {
         store.tag(id, tag, flags.moves)?;
         say(&format!("{tag} is study {id}"));
     }
-    Ok(())
-}
-
-pub(crate) fn note(flags: &NoteStudy) -> Result<(), Failure> {
-    let mut store = Store::open_existing(&flags.database.db)?;
-    let id = newest_called(&store, &flags.study)?;
-    if flags.remove {
-        let removed = store.remove_notes(id)?;
-        say(&format!("{} of study {id} removed", report::counted(removed, "note")));
-        return Ok(());
-    }
-    store.note(id, &flags.text.join(" "))?;
-    say(&format!("study {id} has a new note"));
     Ok(())
 }
 
@@ -68,7 +55,7 @@ fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<
             "study": id, "removed": !flags.dry_run, "contents": contents
         }));
     }
-    let Contents { boots, runs, values, series, environments, tags, notes } = *contents;
+    let Contents { boots, runs, values, series, environments, tags } = *contents;
     let parts = [
         (boots, "boot"),
         (runs, "run"),
@@ -76,7 +63,6 @@ fn told(flags: &Remove, id: StudyId, contents: &Contents, what: &str) -> Result<
         (series, "table of counters over time"),
         (environments, "description of hosts"),
         (tags, "tag"),
-        (notes, "note"),
     ];
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| several(*count, noun)).collect();
@@ -95,14 +81,8 @@ pub(crate) fn pack(flags: &Pack) -> Result<(), Failure> {
     let store = Store::open_read_only(&flags.database.db)?;
     let studies: Vec<StudyId> =
         flags.studies.iter().map(|word| newest_called(&store, word)).collect::<Result<_, _>>()?;
-    let identities = flags.redact.then(|| identities(&flags.also));
-    let packed = store.pack(&studies, &flags.output, identities)?;
-    if !packed.kept.is_empty() {
-        let names =
-            packed.kept.iter().map(|name| text::line(name).into_owned()).collect::<Vec<_>>().join(", ");
-        say(&format!("not replaced, as studies have it as a word of their own: {names}"));
-    }
-    let list = list(&packed.studies, |one| format!("{} as {}", one.from, one.to));
+    let packed = store.pack(&studies, &flags.output)?;
+    let list = list(&packed, |one| format!("{} as {}", one.from, one.to));
     say(&format!("packed {list} into {}", named(&flags.output)));
     Ok(())
 }
@@ -137,18 +117,4 @@ pub(crate) fn unpack(flags: &Unpack) -> Result<(), Failure> {
 /// `study 3 as 1, study 4 as 2`.
 fn list(moved: &[Moved], words: impl Fn(&Moved) -> String) -> String {
     moved.iter().map(|one| format!("study {}", words(one))).collect::<Vec<_>>().join(", ")
-}
-
-/// What this machine and its user are called.
-fn identities(also: &[String]) -> Identities {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let host = host.trim();
-    // With and without its domain.
-    let short = host.split('.').next().unwrap_or_default();
-    let mut hosts: Vec<String> = [host, short].map(str::to_owned).to_vec();
-    hosts.extend(also.iter().cloned());
-    let home = std::env::var("HOME").ok();
-    let home = home.as_deref().and_then(|home| home.rsplit('/').next()).map(str::to_owned);
-    let users = ["USER", "LOGNAME", "SUDO_USER"].into_iter().filter_map(|name| std::env::var(name).ok());
-    Identities { hosts, users: users.chain(home).collect() }
 }

@@ -21,7 +21,6 @@ mod plan;
 mod report;
 mod restore;
 mod run;
-mod simulate;
 mod stored;
 mod studies;
 mod trace;
@@ -40,7 +39,6 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Load(flags) => load::load(flags).map(done),
         Command::Aa(flags) => aa::aa(flags),
         Command::Plan(flags) => plan::plan(flags).map(done),
-        Command::Simulate(flags) => simulate::simulate(flags).map(done),
         Command::Studies(flags) => studies::studies(flags).map(done),
         Command::New(new) => studies::new(new).map(done),
         Command::Check(check) => studies::check(check).map(done),
@@ -54,7 +52,6 @@ pub(crate) fn dispatch(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Advise(flags) => advise::advise(flags).map(done),
         Command::Apply(flags) => apply::apply(flags).map(done),
         Command::Tag(flags) => kept::tag(flags).map(done),
-        Command::Note(flags) => kept::note(flags).map(done),
         Command::Remove(flags) => kept::remove(flags).map(done),
         Command::Pack(flags) => kept::pack(flags).map(done),
         Command::Unpack(flags) => kept::unpack(flags).map(done),

@@ -58,7 +58,7 @@ fn measured(flags: &Plan, study: &Study) -> Result<Measured, Failure> {
     let of = flags.from.as_ref().map_or_else(|| named(path), |word| format!("study {word}"));
     Err(Failure::Nothing(format!(
         "the spread is unknown: {of} has no runs of this kind. Run a short pilot of two boots or more first (such as this \
-         study with shorter windows, or `netassay aa --alternate STUDY`, which tells which way of measuring is cheaper), or \
+         study with shorter windows, or `netassay aa STUDY --set apart=true`, which tells which way of measuring is cheaper), or \
          state the spread in % of the mean with --interaction (condition x boot) and --within (between runs)"
     )))
 }

@@ -2,7 +2,7 @@
 //! their own.
 //!
 //! They are made of files of this machine. A start reads all of an initramfs, in software, so that
-//! it has only busybox and modules; sshd, ip, ethtool, and the libraries that `ldd` names, are on a
+//! it has only busybox and modules; sshd, ip, and the libraries that `ldd` names, are on a
 //! small disk. So is what outlives a machine's end: netassay's undo journal, its program, as an
 //! earlier `--keep-agent` would have left it, and two kernels. Each start has a new boot id, which
 //! the console tells. Management goes over QEMU's user-mode network with a forwarded port, the
@@ -31,9 +31,8 @@ use super::kernel::release;
 const TO_START: Duration = Duration::from_secs(180);
 
 /// What it is made of.
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 11] = [
     "/usr/sbin/sshd",
-    "/usr/sbin/ethtool",
     "/sbin/kexec",
     "/usr/sbin/grub-reboot",
     "/usr/sbin/grub-probe",
@@ -55,7 +54,7 @@ mkdir -p root/bin root/dev root/proc root/sys root/tmp root/admin/.ssh root/etc/
 cp /usr/share/grub/grub-mkconfig_lib disk/system/usr/share/grub/
 cp /bin/busybox root/bin/busybox
 for applet in $(busybox --list); do case $applet in reboot|ip|busybox) ;; *) ln -sf busybox root/bin/$applet;; esac; done
-own="/usr/sbin/sshd /usr/sbin/ethtool /sbin/kexec /usr/bin/grub-editenv /usr/sbin/grub-probe /bin/ip"
+own="/usr/sbin/sshd /sbin/kexec /usr/bin/grub-editenv /usr/sbin/grub-probe /bin/ip"
 for program in $own /usr/sbin/grub-reboot $(ls /usr/lib/openssh/sshd-* 2>/dev/null); do
   mkdir -p disk/system$(dirname $program); cp $program disk/system$program
 done
@@ -314,11 +313,6 @@ impl Machines {
         String::from_utf8_lossy(&told).into_owned()
     }
 
-    /// Everything that is set on the traffic's interface of a machine, but for its index.
-    pub(crate) fn state(&self, name: &str) -> Option<String> {
-        self.ask(name, &STATE.replace("DATA", data_of(name)))
-    }
-
     /// From now on, machine `b` goes off when it should restart.
     pub(crate) fn let_b_go_off(&mut self) {
         let monitor = UnixStream::connect(self.directory.path().join("monitor2")).unwrap();
@@ -335,32 +329,12 @@ impl Machines {
         }
     }
 
-    /// Switches machine `b` off, as when its power fails.
-    pub(crate) fn switch_b_off(&mut self) {
-        self.b.0.kill().unwrap();
-    }
-
     /// Switches machine `b` on, after it went off, and waits for both.
     pub(crate) fn switch_b_on(&mut self) {
         self.b = start(self.directory.path(), 2, self.ports[1]);
         self.await_both();
     }
 }
-
-/// The traffic's interface of a machine.
-pub(crate) fn data_of(name: &str) -> &'static str {
-    if name == "a" { "eth1" } else { "data0" }
-}
-
-const STATE: &str = r#"
-cd /sys/class/net/DATA && grep '' address mtu flags tx_queue_len ifalias queues/rx-0/rps_cpus
-/bin/ip -d addr show dev DATA | sed 's/^[0-9]*: //'
-/bin/ip route show table all dev DATA | sort
-/bin/ip -6 route show table all dev DATA | sort
-/bin/ip neigh show dev DATA nud permanent | sort
-for what in -k -g -c -a -l; do ethtool $what DATA 2>&1; done
-cd /proc/sys/net && grep -s '' ipv4/conf/DATA/* ipv4/neigh/DATA/* ipv6/conf/DATA/* ipv6/neigh/DATA/* || true
-"#;
 
 impl Drop for Guest {
     fn drop(&mut self) {

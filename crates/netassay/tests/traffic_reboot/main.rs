@@ -7,7 +7,6 @@ mod common;
 #[path = "../common/kernel.rs"]
 mod kernel;
 mod kernels;
-mod reload;
 #[path = "../common/restarting.rs"]
 mod restarting;
 mod tracing;
@@ -37,7 +36,7 @@ impl World {
         let Some(machines) = Machines::make(&bench.path("netassay"), &kernel::two_directories()) else {
             skip(
                 test,
-                "it needs QEMU and the Debian packages openssh-server, busybox-static, ethtool, e2fsprogs, kexec-tools, grub-common, grub2-common and grub-pc-bin",
+                "it needs QEMU and the Debian packages openssh-server, busybox-static, e2fsprogs, kexec-tools, grub-common, grub2-common and grub-pc-bin",
             );
             return None;
         };
@@ -45,13 +44,9 @@ impl World {
     }
 
     fn netassay(&self, more: &[&str]) -> Command {
-        self.netassay_by("a:eth1", more)
-    }
-
-    fn netassay_by(&self, transmitter: &str, more: &[&str]) -> Command {
         let mut command = Command::new(self.bench.path("netassay"));
         command.args(["run", "restarts.toml", "--keep-disturbed", "--progress", "plain", "--no-report"]);
-        command.args(["--transmitter", transmitter, "--receiver", "b:data0"]);
+        command.args(["--transmitter", "a:eth1", "--receiver", "b:data0"]);
         command.args(["--ssh-config", &self.machines.ssh_config()]);
         // It is there already: to send it, and to unpack it in software, takes as long as a boot.
         command.arg("--keep-agent");
@@ -60,14 +55,6 @@ impl World {
         command.args(more);
         command.current_dir(self.bench.path(".")).stdin(Stdio::null()).env("NO_COLOR", "1");
         command
-    }
-
-    /// What a command of netassay's says of machine `b`.
-    fn on_b(&self, command: &str) -> String {
-        let mut netassay = Command::new(self.bench.path("netassay"));
-        netassay.args([command, "--host", "b", "--ssh-config", &self.machines.ssh_config()]);
-        let done = netassay.output().unwrap();
-        stdout(&done) + &stderr(&done)
     }
 
     /// Each boot of the newest study that has runs: its number and the boot ids of both machines.
@@ -91,12 +78,10 @@ fn distinct(boots: &[(u32, String, String)]) -> usize {
 }
 
 #[test]
-#[ignore = "restarts machines: 280 s"]
-fn drivers_are_taken_down_and_up_between_boots_whatever_is_killed() {
-    let test = "drivers_are_taken_down_and_up_between_boots_whatever_is_killed";
-    if let Some(mut world) = World::make(test) {
+#[ignore = "boots two machines, whose instructions are executed in software"]
+fn a_path_is_traced_at_functions_between_two_machines() {
+    if let Some(world) = World::make("a_path_is_traced_at_functions_between_two_machines") {
         tracing::a_path_is_traced_at_functions(&world);
-        reload::drivers_are_taken_down_and_up(&mut world);
     }
 }
 

@@ -25,7 +25,6 @@ pub(super) fn blocks(study: &Study, is_alone: bool) -> Vec<Block<'static>> {
     }
     blocks.extend(results.kind_of_truth().into_iter().map(Block::Text));
     blocks.push(Block::Facts(results.facts()));
-    blocks.extend(results.notes_of_people().into_iter().map(Block::Text));
     let answers = results.answers();
     // Where each is one sentence and stands above, nothing is added.
     if !answers.is_empty() && !results.is_answered_by_headline() {

@@ -45,8 +45,6 @@ fn explained(design: DesignKind) -> Option<&'static str> {
             "Offloads go off one after the other. A step is credited with what it takes at its place: in another \
              order its credit may be another."
         }
-        DesignKind::OneOut => "Each offload is switched off alone, with all others on.",
-        DesignKind::OneIn => "Each offload is switched on alone, with all others off.",
         DesignKind::Fractional => {
             "Main effects: the mean with an offload on less that with it off, over the measured fraction of the \
              states; interactions are taken as zero."
@@ -78,9 +76,7 @@ fn plot(view: &View<'_>, credit: &Credit) -> Option<Box<dyn Plot>> {
     }
     match view.results.credit()?.design {
         DesignKind::Factorial => shares(credit).map(|plot| Box::new(plot) as Box<dyn Plot>),
-        DesignKind::Ladder | DesignKind::OneOut | DesignKind::OneIn | DesignKind::Fractional => {
-            Some(Box::new(parts(credit)))
-        }
+        DesignKind::Ladder | DesignKind::Fractional => Some(Box::new(parts(credit))),
     }
 }
 

@@ -63,8 +63,7 @@ proptest! {
         kind in prop_oneof![
             Just(None),
             Just(Some(DesignKind::Factorial)),
-            Just(Some(DesignKind::OneOut)),
-            Just(Some(DesignKind::OneIn)),
+            Just(Some(DesignKind::Fractional)),
             Just(Some(DesignKind::Ladder)),
         ],
         lost in prop::collection::vec(prop::bool::weighted(0.3), 24),

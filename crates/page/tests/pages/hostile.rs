@@ -3,7 +3,7 @@
 use record::{Detail, Environment, Limit, Note};
 use serde::Serialize;
 use serde_json::Value;
-use store::{RunStatus, StoredStudy, StudyNote};
+use store::{RunStatus, StoredStudy};
 use study::Plan;
 
 use crate::check::Piece;
@@ -100,7 +100,6 @@ fn study(hostile: &str) -> StoredStudy {
         *text = hostile.to_owned();
     }
     row.tags = vec![hostile.to_owned()];
-    row.notes = vec![StudyNote { written_unix_ms: 0, text: hostile.to_owned() }];
     assert!(places > 10, "{places} texts were found in plan, environment and account");
     study
 }
@@ -181,7 +180,6 @@ fn texts_of_four_megabytes_make_no_large_page() {
     study.row.name.clone_from(&long);
     study.plan.asked.question.clone_from(&long);
     study.boots[0].environment.transmitter.cpu.model = Some(long.clone());
-    study.row.notes = vec![StudyNote { written_unix_ms: 0, text: long.clone() }];
     study.runs[0].status = RunStatus::Failed;
     study.runs[0].reason = Some(long);
     let (html, markdown) = written(&[study]);

@@ -204,7 +204,6 @@ mod tests {
             failed_runs: 0,
             invalid_runs: 0,
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-            notes: Vec::new(),
             toml: String::new(),
         }
     }

@@ -144,10 +144,6 @@ impl FalsePositives {
         );
         if let Some(first) = self.metrics.first() {
             text.push_str(&format!("\n{}", spread::of(&first.spread, first.unit, first.mean, LEVEL, layout)));
-            text.push_str(&format!(
-                "netassay simulate --from-study {} shows what such a spread does to each method.\n",
-                self.study
-            ));
         }
         text
     }

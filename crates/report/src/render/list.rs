@@ -1,7 +1,7 @@
 //! The stored studies.
 
 use serde::Serialize;
-use store::{StudyNote, StudyRow};
+use store::StudyRow;
 
 use crate::words::layout::Layout;
 use crate::words::number::instant;
@@ -27,7 +27,6 @@ struct Row {
     invalid_runs: u32,
     version: String,
     tags: Vec<String>,
-    notes: Vec<StudyNote>,
 }
 
 /// Lists stored studies.
@@ -47,7 +46,6 @@ pub fn list(rows: &[StudyRow]) -> StudyList {
             invalid_runs: row.invalid_runs,
             version: row.version.clone(),
             tags: row.tags.clone(),
-            notes: row.notes.clone(),
         })
         .collect();
     StudyList { rows }
@@ -90,17 +88,8 @@ impl StudyList {
             ];
             table.row(&cells[..columns]);
         }
-        let notes = self.rows.iter().flat_map(|row| row.notes.iter().map(|one| note(Some(row.id), one)));
-        table.fit(layout) + &layout.wrap(&notes.collect::<String>())
+        table.fit(layout)
     }
-}
-
-/// A note as a line, with its study where several are listed.
-pub(crate) fn note(study: Option<i64>, note: &StudyNote) -> String {
-    let at = instant(note.written_unix_ms);
-    let day = at.split_once(' ').map_or(at.as_str(), |(day, _)| day);
-    let of = study.map_or_else(String::new, |study| format!(" of study {study}"));
-    format!("Note{of} ({day}): {}\n", text::line(&note.text))
 }
 
 #[cfg(test)]
@@ -109,8 +98,7 @@ mod tests {
 
     use super::*;
 
-    fn row(id: i64, tags: &[&str], notes: &[&str]) -> StudyRow {
-        let note = |text: &&str| StudyNote { written_unix_ms: 1_795_181_965_000, text: (*text).to_owned() };
+    fn row(id: i64, tags: &[&str]) -> StudyRow {
         StudyRow {
             id: StudyId(id),
             name: "tcp-offload".to_owned(),
@@ -125,22 +113,20 @@ mod tests {
             failed_runs: 0,
             invalid_runs: 0,
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-            notes: notes.iter().map(note).collect(),
             toml: String::new(),
         }
     }
 
     #[test]
-    fn tags_and_notes_stand_in_the_list_and_command_nothing() {
-        let rows = [row(1, &[], &[]), row(2, &["main", "v6.12"], &["new firmware", "\u{1b}[2J=1\nx"])];
+    fn tags_stand_in_the_list_and_command_nothing() {
+        let rows = [row(1, &[]), row(2, &["main", "v6.12"]), row(3, &["\u{1b}[2J=1\nx"])];
         assert_eq!(
             list(&rows).text(Layout::PLAIN),
             "id  study        status    started (UTC)        runs  failed  tags\n\
              \x201  tcp-offload  complete  2026-11-20 13:39:25   100       0\n\
              \x202  tcp-offload  complete  2026-11-20 13:39:25   100       0  main, v6.12\n\
-             (--wide shows also: scenario, boots, invalid)\n\
-             Note of study 2 (2026-11-20): new firmware\n\
-             Note of study 2 (2026-11-20): \\u{1b}[2J=1 x\n"
+             \x203  tcp-offload  complete  2026-11-20 13:39:25   100       0  \\u{1b}[2J=1 x\n\
+             (--wide shows also: scenario, boots, invalid)\n"
         );
     }
 }

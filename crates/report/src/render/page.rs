@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use store::StudyRow;
-
 use crate::data::acted;
 use crate::data::exact;
 use crate::data::missing::Missing;
@@ -13,7 +11,6 @@ use crate::render::copies;
 use crate::render::credit::Credits;
 use crate::render::environment::{machines, programs};
 use crate::render::exhibit::Exhibit;
-use crate::render::list::note;
 use crate::render::overview::{is_needed, overview};
 use crate::render::results::Results;
 use crate::words::layout::Layout;
@@ -50,8 +47,7 @@ impl Results {
         self.remarks(&mut text, layout.wide);
         text.extend(machines(&self.stored).iter().map(|line| format!("Measured on the {line}\n")));
         let db = db.display().to_string();
-        let StudyRow { tags, notes, .. } = &self.stored.row;
-        text.extend(notes.iter().map(|one| note(None, one)));
+        let tags = &self.stored.row.tags;
         let tagged = if tags.is_empty() { String::new() } else { format!(", tagged {}", list(tags)) };
         text.push_str(&format!("Results: study {}{tagged} in {}\n", self.study, text::line(&db)));
         let next = self.advice(layout);

@@ -9,7 +9,6 @@ use crate::render::answer::{answer_for, answer_lines};
 use crate::render::copies;
 use crate::render::credit::Credits;
 use crate::render::exhibit::Exhibit;
-use crate::render::list::note;
 use crate::render::results::Results;
 use crate::render::row::Row;
 use crate::render::runs::{DISTURBED, FAILED};
@@ -156,12 +155,6 @@ impl Results {
             facts.push(("tags", list(&row.tags)));
         }
         facts
-    }
-
-    /// What people noted of the study.
-    #[must_use]
-    pub fn notes_of_people(&self) -> Vec<String> {
-        self.stored.row.notes.iter().map(|one| note(None, one).trim_end().to_owned()).collect()
     }
 
     /// What limited the runs of each condition, with the evidence; without a row if unknown.

@@ -203,19 +203,6 @@ fn a_saturated_comparison_moves_to_the_cpu() {
 }
 
 #[test]
-fn one_out_and_one_in_name_on_and_off() {
-    for (kind, base, snapshot) in [(DesignKind::OneOut, 3, "one_out"), (DesignKind::OneIn, 0, "one_in")] {
-        let (study, mut plan) = study(SWITCHES);
-        let count = |one: &Condition| OFFLOADS.iter().filter(|name| is_on(one, name)).count();
-        let neighbour = if base == 3 { 2 } else { 1 };
-        design(&mut plan, kind, &OFFLOADS, |one| count(one) == base || count(one) == neighbour);
-        not_asked(&mut plan);
-        let text = page(&stored(&study, &plan, values));
-        insta::assert_snapshot!(snapshot, text);
-    }
-}
-
-#[test]
 fn a_fraction_gives_main_effects_and_says_what_they_may_be() {
     let (study, mut plan) = study(SWITCHES);
     let odd = |one: &Condition| OFFLOADS.iter().filter(|name| is_on(one, name)).count() % 2 == 1;

@@ -26,8 +26,6 @@ fn is_of(kind: DesignKind, condition: &Condition) -> bool {
         DesignKind::Factorial => true,
         DesignKind::Fractional => count % 2 == 1,
         DesignKind::Ladder => on.is_sorted(),
-        DesignKind::OneOut => count >= 2,
-        DesignKind::OneIn => count <= 1,
     }
 }
 
@@ -97,13 +95,7 @@ fn gains(plan: &Plan, stored: &StoredStudy) -> Vec<[f64; 3]> {
 
 #[test]
 fn every_lost_state_is_named_with_its_reason_and_no_other() {
-    for kind in [
-        DesignKind::Factorial,
-        DesignKind::Fractional,
-        DesignKind::Ladder,
-        DesignKind::OneOut,
-        DesignKind::OneIn,
-    ] {
+    for kind in [DesignKind::Factorial, DesignKind::Fractional, DesignKind::Ladder] {
         let (plan, whole) = made(kind);
         assert_eq!(shown(&whole).0["missing"], json!([]), "{kind}");
         for lost in ones_and_pairs(plan.conditions.len()) {
@@ -194,25 +186,6 @@ fn what_cannot_be_reached_is_not_what_was_not_measured() {
     let unreachable = page.split("States that cannot be reached:").nth(1).unwrap();
     assert!(unreachable.contains("only transmitter.tso on reads back as all off"), "{page}");
     assert!(!unreachable.contains("only transmitter.gso on"), "{page}");
-}
-
-#[test]
-fn parts_against_a_lost_state_are_not_given_and_others_are() {
-    for (kind, base, word) in [(DesignKind::OneOut, 3, "on"), (DesignKind::OneIn, 0, "off")] {
-        let (plan, whole) = made(kind);
-        for lost in 0..4 {
-            let mut stored = whole.clone();
-            lose(&mut stored, &[lost]);
-            let (credit, page) = shown(&stored);
-            let parts = credit["parts"].as_array().unwrap().len();
-            let is_base = on(&plan.conditions[lost]).iter().filter(|on| **on).count() == base;
-            assert_eq!(parts, if is_base { 0 } else { 2 }, "{kind} without {lost}");
-            let said = format!(
-                "Note: no credit by {kind}: each part is against all {word}, which was not measured."
-            );
-            assert_eq!(page.contains(&said), is_base, "{page}");
-        }
-    }
 }
 
 #[test]

@@ -60,7 +60,6 @@ pub(crate) fn complete(study: &Study, plan: Plan, boots: u32, runs: Vec<StoredRu
         failed_runs: 0,
         invalid_runs: 0,
         tags: Vec::new(),
-        notes: Vec::new(),
         toml: study.source_text().to_owned(),
     };
     StoredStudy { row, plan, boots: (1..=boots).map(boot).collect(), runs }

@@ -64,7 +64,7 @@ fn lab() -> impl Strategy<Value = RuledLab> {
 }
 
 fn design() -> impl Strategy<Value = String> {
-    let kinds = select(&["ladder", "one-out", "one-in", "factorial", "fractional"][..]);
+    let kinds = select(&["ladder", "factorial", "fractional"][..]);
     let names = subsequence(OFFLOADS.to_vec(), 1..=5).prop_shuffle();
     (kinds, names, prop::collection::vec(select(SCOPES), 5)).prop_map(|(kind, names, scopes)| {
         let named = names.iter().zip(scopes).map(|(name, scope)| format!("{scope}{name}"));

@@ -87,19 +87,6 @@ fn a_step_that_takes_another_offload_with_it_is_called_what_it_is() {
 }
 
 #[test]
-fn each_off_alone_and_each_on_alone() {
-    let out = on_ethernet("kind = \"one-out\"\noffloads = [\"sg\", \"tso\", \"gso\"]");
-    // Without scatter-gather neither of the others can be.
-    assert_eq!(labels(&out), ["all on", "all off", "without tso", "without gso"]);
-    let only = on_ethernet("kind = \"one-in\"\noffloads = [\"sg\", \"tso\", \"gso\"]");
-    assert_eq!(labels(&only), ["all off", "only sg"]);
-    assert_eq!(
-        said(&only.merged),
-        ["only tso: reads back as `all off`", "only gso: reads back as `all off`"]
-    );
-}
-
-#[test]
 fn a_factorial_has_every_state_that_can_be_reached() {
     let plan = on_ethernet("kind = \"factorial\"\noffloads = [\"sg\", \"tx\", \"tso\", \"gso\"]");
     // sg on: tx on with tso on or off, tx off with tso off; each with gso on and off. sg off: tx on

@@ -12,7 +12,7 @@ use netassay_runner::{Bench, Lab, Readings};
 use record::{
     Cause, CountedTurn, Detail, Disturbance, Environment, Note, PathTrace, Response, Slice, Turns, sample,
 };
-use study::{BootKind, BootState, Condition, Effective, Settled, Study, Tracing, TuningKey, Turn};
+use study::{BootState, Condition, Effective, Settled, Study, Tracing, TuningKey, Turn};
 use testbed::{Boot, RunOrder, Switches, TurnsOrder};
 
 /// The same study over up to 6 boots, with looks after 2, 4 and 6.
@@ -222,8 +222,7 @@ impl Lab for SimulatedLab {
         Ok(self.machines.clone().into_iter().collect())
     }
 
-    fn restart(&mut self, how: BootKind, state: &BootState) -> Result<(), testbed::Error> {
-        assert_eq!(how, BootKind::Reboot);
+    fn restart(&mut self, state: &BootState) -> Result<(), testbed::Error> {
         self.restarts.push(state.kernel.clone());
         let boot = self.machines.as_mut().unwrap();
         boot.id = format!("boot {}", self.restarts.len());

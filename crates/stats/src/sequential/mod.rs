@@ -11,7 +11,7 @@ mod unbiased;
 use serde::{Deserialize, Serialize};
 
 pub use schedule::{Looks, Schedule};
-pub(crate) use unbiased::{Shifted, shift};
+pub use unbiased::{Shifted, shift};
 
 use crate::distribution::quadrature::gauss_legendre;
 use crate::distribution::{normal, solve};

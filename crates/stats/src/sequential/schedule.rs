@@ -68,7 +68,8 @@ impl Looks {
     }
 
     /// The bounds on a normal statistic behind [`Looks::nominal`].
-    pub(crate) fn z(&self, alpha: f64) -> Vec<f64> {
+    #[must_use]
+    pub fn z(&self, alpha: f64) -> Vec<f64> {
         match &self.sequence {
             Some(sequence) => {
                 self.bounds.calibrated(&self.fractions, alpha, |z| sequence.crossed(&levels(z)))
@@ -78,7 +79,8 @@ impl Looks {
     }
 
     /// The share of all boots that each look has.
-    pub(crate) fn fractions(&self) -> &[f64] {
+    #[must_use]
+    pub fn fractions(&self) -> &[f64] {
         &self.fractions
     }
 

@@ -12,7 +12,8 @@ use crate::distribution::solve;
 /// By how many standard errors the median-unbiased estimate is nearer to zero than the one
 /// measured, at the last of the looks at these `fractions` of the information, where |z| is `z` and
 /// `bounds` were those on |z| at the looks before it. The statistic is taken for normal.
-pub(crate) fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
+#[must_use]
+pub fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
     let (Some(fraction), false) = (fractions.last(), bounds.is_empty() || z <= 0.0) else { return 0.0 };
     let crossed: Vec<f64> = bounds.iter().copied().chain([z]).collect();
     let larger =
@@ -23,15 +24,18 @@ pub(crate) fn shift(fractions: &[f64], bounds: &[f64], z: f64) -> f64 {
 }
 
 /// An estimate and the quantile that its interval has, in standard errors.
-#[derive(Clone, Copy)]
-pub(crate) struct Shifted {
-    pub(crate) t: f64,
-    pub(crate) critical: f64,
+#[derive(Clone, Copy, Debug)]
+pub struct Shifted {
+    /// The estimate.
+    pub t: f64,
+    /// The quantile of its interval.
+    pub critical: f64,
 }
 
 impl Shifted {
     /// The estimate nearer to zero by so many standard errors, never beyond its interval or zero.
-    pub(crate) fn by(self, shift: f64) -> f64 {
+    #[must_use]
+    pub fn by(self, shift: f64) -> f64 {
         (self.t - shift).max(self.t - self.critical).max(0.0)
     }
 }

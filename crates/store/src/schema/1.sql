@@ -84,7 +84,7 @@ CREATE TABLE tag (
     study  INTEGER NOT NULL REFERENCES study (id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
--- A person's remarks on studies.
+-- Remarks on studies that earlier versions wrote. Nothing reads them; a file's tables are compared with these.
 CREATE TABLE note (
     id               INTEGER PRIMARY KEY,
     study            INTEGER NOT NULL REFERENCES study (id) ON DELETE CASCADE,

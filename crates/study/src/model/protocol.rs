@@ -130,9 +130,6 @@ words::vocabulary! {
     pub enum BootKind: "a kind of boot" {
         /// Sockets and settings. The machines go on.
         Reset = "reset", default;
-        /// The drivers of both interfaces: they are taken down and up between two boots. The
-        /// machines go on.
-        Reload = "reload";
         /// The machines: both restart between two boots.
         Reboot = "reboot";
     }
@@ -151,9 +148,6 @@ impl BootKind {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Reset => "sockets and settings rebuilt, machines not restarted",
-            Self::Reload => {
-                "the drivers of both interfaces taken down and up between boots, machines not restarted"
-            }
             Self::Reboot => "both machines restarted between boots",
         }
     }

@@ -17,6 +17,7 @@ pub(crate) mod turns;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use words::{CongestionControl, Family};
 
 use crate::model::boot_state::BootState;
@@ -93,7 +94,8 @@ impl Plan {
     /// A field that is missing, unknown or of another type, with its place in the text; parts that
     /// do not fit each other.
     pub fn read(json: &str) -> serde_json::Result<Self> {
-        let plan: Self = serde_json::from_str(json)?;
+        let plan: Self =
+            serde_json::from_str(json).or_else(|error| without_what_is_gone(json).ok_or(error))?;
         let conditions = plan.conditions.len();
         let in_range = |index: &usize| *index < conditions;
         let is_sound = (plan.effective.is_empty() || plan.effective.len() == conditions)
@@ -144,4 +146,17 @@ impl Plan {
         let place = |condition: &Condition| states.iter().position(|state| *state == condition.boot);
         self.conditions.iter().filter_map(place).collect()
     }
+}
+
+/// A plan of an earlier version without what is gone since: a design of two kinds, whose conditions
+/// are compared like any others, and the reloading of drivers between boots.
+fn without_what_is_gone(json: &str) -> Option<Plan> {
+    let mut plan: Value = serde_json::from_str(json).ok()?;
+    if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {
+        plan["design"] = Value::Null;
+    }
+    if plan["asked"]["protocol"]["how"] == "reload" {
+        plan["asked"]["protocol"]["how"] = BootKind::Reset.word().into();
+    }
+    serde_json::from_value(plan).ok()
 }

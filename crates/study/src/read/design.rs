@@ -145,7 +145,7 @@ fn sized(
         Problem::new(place, message).help("use `kind = \"fractional\"`, or fewer offloads")
     } else if offloads > Fraction::MOST_FACTORS {
         let message = format!("a fraction has at most {} offloads, not {offloads}", Fraction::MOST_FACTORS);
-        Problem::new(place, message).help("use fewer offloads, or `kind = \"one-out\"`")
+        Problem::new(place, message).help("use fewer offloads, or `kind = \"ladder\"`")
     } else {
         let fewest = Fraction::fewest(offloads);
         let message = format!(

@@ -118,7 +118,7 @@ fn testbed(study: &Study, condition: &Condition) -> Vec<Written> {
 
 /// The name of a study that is made from another one: that one's, cut so that it remains a name,
 /// and the suffix.
-pub fn suffixed(name: &str, suffix: &str) -> String {
+fn suffixed(name: &str, suffix: &str) -> String {
     let kept: String = name.chars().take(limit::NAME.saturating_sub(suffix.len())).collect();
     format!("{kept}{suffix}")
 }

@@ -201,7 +201,7 @@ fn protocol() -> impl Strategy<Value = String> {
 fn tables() -> impl Strategy<Value = String> {
     let keys =
         &["kernel", "command_line", "vcpus", "memory", "nic", "acceleration", "pin", "family", "mtu"][..];
-    let kinds = &["ladder", "one-out", "one-in", "factorial", "fractional"][..];
+    let kinds = &["ladder", "factorial", "fractional"][..];
     let offloads = &["tso", "transmitter.gso", "receiver.underlay.gro", "rx", "\\u001b", "mtu"][..];
     let design = (select(kinds), vec(select(offloads), 0..4)).prop_map(|(kind, offloads)| {
         let names: Vec<String> = offloads.iter().map(|name| format!("\"{name}\"")).collect();

@@ -87,14 +87,14 @@ pub(crate) fn reach(
     let mut hosts = Hosts { places, own_addresses: wanted.addresses == AddressesOf::Own };
     if is_of_one {
         say(&in_namespaces(&hosts.places.transmitter));
-        return Ok(Some(ReachedHosts { hosts, found: None, cards: None, of_machines: None, binary, stay }));
+        return Ok(Some(ReachedHosts { hosts, found: None, of_machines: None, binary, stay }));
     }
     let found = hosts.locate(PROGRAM.as_ref(), interrupt)?;
     for (side, place) in hosts.places.each_ref() {
         say(&format!("netassay: {side}: {}", words(place, &found[side].located, hosts.own_addresses)));
     }
     let found = Some(found);
-    Ok(Some(ReachedHosts { hosts, found, cards: None, of_machines: None, binary, stay }))
+    Ok(Some(ReachedHosts { hosts, found, of_machines: None, binary, stay }))
 }
 
 /// The machines of a study, and what was found on them.
@@ -102,8 +102,6 @@ pub(crate) struct ReachedHosts {
     pub(crate) hosts: Hosts,
     /// `None`: they are used in namespaces of netassay's own only.
     found: Option<BySide<Found>>,
-    /// Those whose drivers are taken down and up.
-    cards: Option<BySide<Card>>,
     /// What would be set on the machines themselves.
     of_machines: Option<BySide<Vec<Intended>>>,
     binary: Binary,
@@ -144,17 +142,14 @@ impl ReachedHosts {
         Err(why.into())
     }
 
-    /// Refuses a study that restarts its machines, or the drivers of their interfaces, if these
-    /// cannot be restarted; and machines between which its packets do not arrive.
-    pub(crate) fn check(&mut self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
+    /// Refuses a study that restarts its machines, if these cannot be restarted; and machines
+    /// between which its packets do not arrive.
+    pub(crate) fn check(&self, study: &Study, interrupt: &Interrupt) -> Result<(), Failure> {
         self.check_shared(study)?;
         match (study.protocol().how, &self.found) {
             (BootKind::Reboot, Some(found)) => {
                 self.hosts.check(found)?;
                 self.hosts.check_kernels(&kernels_of(study), interrupt)?;
-            }
-            (BootKind::Reload, Some(found)) => {
-                self.cards = Some(self.hosts.cards(found, PROGRAM.as_ref(), interrupt)?);
             }
             (_, None) if !study.machine().is_empty() => {
                 return Err(Failure::Usage(format!(
@@ -253,9 +248,6 @@ impl ReachedHosts {
                 };
                 let own: Vec<Family> = Family::ALL.into_iter().filter(is_own).collect();
                 all.extend(Intended::on(side, (&both, now), &wanted, (&own, scenario)));
-            }
-            if let Some(cards) = &self.cards {
-                all.push(Intended::driver(&cards[side]));
             }
             all.extend(self.of_machines.iter().flat_map(|both| both[side].iter().cloned()));
             for kernel in kernels_of(study) {

@@ -76,8 +76,8 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     }
     let flame = flags.flame.as_deref().map(|path| Ok::<_, Failure>((path, flame::form(path)?)));
     let flame = flame.transpose()?;
-    let chart = flags.chart.as_deref().map(|path| Ok::<_, Failure>((path, figure::written_to(path)?)));
-    let chart = chart.transpose()?;
+    let charts = flags.chart.iter().map(|path| Ok((path.as_path(), Form::by_extension(path)?)));
+    let charts = charts.collect::<Result<Vec<_>, Failure>>()?;
     let asked = &all[0];
     place::check(asked, flags)?;
     let Tracing { batch, rounds, .. } = Tracing::default();
@@ -94,7 +94,8 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     let mut testbed = place::testbed(asked, flags.exact, hosts.as_ref(), &interrupt)?;
     testbed.settle(&runner::switches_of(&asked.condition))?;
     let functions = !flags.tracepoints && testbed.may_probe_functions()?;
-    let every = if flags.packets.is_some() { flags.every } else { 0 };
+    let has_packets = charts.iter().any(|(_, form)| matches!(form, Form::Packets));
+    let every = if has_packets { flags.every } else { 0 };
     let profile = if flags.profile || flame.is_some() { host::perf::frequency(flags.exact) } else { 0 };
     let wanted = Traced { path: text, functions, batch, rounds, asleep: flags.asleep, every, profile };
     let on = place::on(&mut testbed, hosts.as_ref())?;
@@ -131,7 +132,7 @@ fn measure(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     }
     let disturbed = session.disturbance().map(|cause| cause.to_string());
     let document = Document::new(name, &path, (asked, flags.exact, on), traces, notes, disturbed);
-    let written = write(&document, flags, chart, flame);
+    let written = write(&document, flags, &charts, flame);
     output::show(&document, &flags.output, flags.tables.wide, Document::text)?;
     written?;
     Ok(ended.map_or_else(|| done(()), Failure::report))
@@ -147,30 +148,51 @@ fn finished_rounds(orders: &[RunOrder], traces: &[OfSize], rounds: u32) -> Strin
     format!("the trace ended early; finished rounds: {}", of_sizes.join(", "))
 }
 
+/// What a file of `--chart` has, by the end of its name.
+enum Form {
+    Chart(figure::Write),
+    /// Folded stacks of the stages.
+    Stacks,
+    /// Single packets in the Trace Event Format.
+    Packets,
+}
+
+impl Form {
+    fn by_extension(path: &std::path::Path) -> Result<Self, Failure> {
+        match path.extension().and_then(std::ffi::OsStr::to_str) {
+            Some("folded") => Ok(Self::Stacks),
+            Some("json") => Ok(Self::Packets),
+            _ => figure::written_to(path).map(Self::Chart),
+        }
+    }
+}
+
 /// Writes the files that were asked for.
 fn write(
     document: &Document,
     flags: &Trace,
-    chart: Option<(&std::path::Path, figure::Write)>,
+    charts: &[(&std::path::Path, Form)],
     flame: Option<(&std::path::Path, flame::Form)>,
 ) -> Result<(), Failure> {
-    if let Some((path, write)) = chart {
-        let drawn = chart::of(document)
-            .ok_or_else(|| Failure::Nothing("no packet was followed: there is no chart".to_owned()))?;
-        written::write(path, &write(&drawn), MayReplace::OwnFile)?;
-        say(&format!("wrote the chart to {}", output::named(path)));
+    for (path, form) in charts {
+        let (text, said) = match form {
+            Form::Chart(write) => {
+                let drawn = chart::of(document).ok_or_else(|| {
+                    Failure::Nothing("no packet was followed: there is no chart".to_owned())
+                })?;
+                (write(&drawn), "the chart".to_owned())
+            }
+            Form::Stacks => (folded::of(document), "the stacks".to_owned()),
+            Form::Packets => {
+                let written = packets::of(document, flags.every)?;
+                (written.json, written.said)
+            }
+        };
+        written::write(path, &text, MayReplace::OwnFile)?;
+        say(&format!("wrote {said} to {}", output::named(path)));
     }
     if let Some((path, form)) = flame {
         Flames::of_path(document).write(path, &form)?;
-    }
-    if let Some(path) = &flags.folded {
-        written::write(path, &folded::of(document), MayReplace::OwnFile)?;
-        say(&format!("wrote the stacks to {}", output::named(path)));
-    }
-    if let Some(path) = &flags.packets {
-        let written = packets::of(document, flags.every)?;
-        written::write(path, &written.json, MayReplace::OwnFile)?;
-        say(&format!("wrote {} to {}", written.said, output::named(path)));
     }
     Ok(())
 }

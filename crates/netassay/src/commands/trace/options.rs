@@ -12,9 +12,7 @@ pub(super) fn of_paths(flags: &Trace) -> Option<&'static str> {
         (flags.asleep, "--asleep"),
         (flags.exact, "--exact"),
         (flags.tracepoints, "--tracepoints"),
-        (flags.chart.is_some(), "--chart"),
-        (flags.folded.is_some(), "--folded"),
-        (flags.packets.is_some(), "--packets"),
+        (!flags.chart.is_empty(), "--chart"),
     ])
 }
 

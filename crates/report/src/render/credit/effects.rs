@@ -56,8 +56,6 @@ fn how(kind: DesignKind) -> How {
         DesignKind::Factorial => How::Share,
         DesignKind::Fractional => How::MainEffect,
         DesignKind::Ladder => How::Step,
-        DesignKind::OneOut => How::OthersOn,
-        DesignKind::OneIn => How::OthersOff,
     }
 }
 
@@ -83,14 +81,8 @@ impl Credit {
             Some(back) => {
                 let [one, other] =
                     part.ends.unwrap_or_default().map(|condition| combination.words_of(condition));
-                let ends = [Estimate::of(&part.change, &one), Estimate::of(back, &other)];
-                let [on, off] = if part.is_on {
-                    ends
-                } else {
-                    let [one, other] = ends;
-                    [other, one]
-                };
-                (on, off)
+                // A step of a ladder switches off.
+                (Estimate::of(back, &other), Estimate::of(&part.change, &one))
             }
         };
         let saturated = match part.ends {

@@ -15,9 +15,9 @@ const ORDER: usize = 2;
 /// The credit of one offload, or one step.
 #[derive(Debug, Serialize)]
 pub struct Part {
-    /// `tso`, `without tso`, `tso off`.
+    /// `tso`, `tso off`.
     pub name: String,
-    /// The base of the percentage: `off`, `on`, `the step before`.
+    /// The base of the percentage: `off`, `the step before`, `the mean of all states`.
     pub base: &'static str,
     /// How much it changes.
     #[serde(flatten)]
@@ -25,9 +25,6 @@ pub struct Part {
     /// The factors that are switched.
     #[serde(skip)]
     pub(super) switched: Vec<String>,
-    /// Whether the change is that of switching them on.
-    #[serde(skip)]
-    pub(super) is_on: bool,
     /// The reverse change, in % of the other end; `None` for an average over several states.
     #[serde(skip)]
     pub(super) back: Option<Estimated>,
@@ -111,8 +108,6 @@ impl Parts {
             DesignKind::Factorial => parts.shares(combination, runs, level),
             DesignKind::Fractional => parts.main_effects(combination, runs, level),
             DesignKind::Ladder => parts.steps(combination, runs, level),
-            DesignKind::OneOut => parts.singles(combination, runs, level, true),
-            DesignKind::OneIn => parts.singles(combination, runs, level, false),
         };
         if let Err(why) = found {
             parts.remarks.push(format!("no credit by {}: {why}", combination.design.kind));
@@ -145,7 +140,6 @@ impl Parts {
                 base: "off",
                 change: share.share,
                 switched: vec![combination.design.factors[share.factor].clone()],
-                is_on: true,
                 back: None,
                 ends: None,
             })
@@ -180,7 +174,6 @@ impl Parts {
                 base: "the mean of all states",
                 change: effect.effect,
                 switched: effect.factors.iter().map(|one| combination.design.factors[*one].clone()).collect(),
-                is_on: true,
                 back: None,
                 ends: None,
             })
@@ -216,65 +209,12 @@ impl Parts {
                 base: "the step before",
                 change: step.change.of_non_negative(),
                 switched: gone.into_iter().map(str::to_owned).collect(),
-                is_on: false,
                 back: Some(back.of_non_negative()),
                 ends: Some([step.from, step.to].map(|place| combination.conditions[place])),
             });
         }
         self.adds_up = true;
         self.remarks.push(REMARK.to_owned());
-        Ok(())
-    }
-
-    /// All on except one, or all off except one.
-    fn singles(
-        &mut self,
-        combination: &Combination,
-        runs: &[Observation],
-        level: f64,
-        is_out: bool,
-    ) -> Result<(), EffectsError> {
-        let (base, word) = if is_out { (1, "on") } else { (0, "off") };
-        let Some(all) = combination.place(|_| is_out) else {
-            return Err(EffectsError::Unreachable(format!("the combination with everything {word}")));
-        };
-        let end = combination.place(|_| !is_out);
-        let measured = |place: usize| runs.iter().any(|run| run.condition == place);
-        if !measured(all) {
-            self.remarks.push(format!(
-                "no credit by {}: each part is against all {word}, which was not measured",
-                combination.design.kind
-            ));
-            return Ok(());
-        }
-        for place in combination.places().filter(|place| *place != all && measured(*place)) {
-            let changed = combination.names(place, 1 - base);
-            if Some(place) == end && changed.len() > 1 {
-                continue;
-            }
-            let Ladder { total, back, .. } = ladder(runs, &[all, place], None, level)?;
-            let name = if is_out {
-                format!("without {}", changed.join(" and "))
-            } else {
-                format!("{} alone", changed.join(" and "))
-            };
-            self.parts.push(Part {
-                name,
-                base: word,
-                change: total.of_non_negative(),
-                switched: changed.into_iter().map(str::to_owned).collect(),
-                is_on: !is_out,
-                back: Some(back.of_non_negative()),
-                ends: Some([all, place].map(|place| combination.conditions[place])),
-            });
-        }
-        self.remarks.push(if is_out {
-            "each part: the gain of an offload with all others on; the parts do not add up to the whole"
-                .to_owned()
-        } else {
-            "each part: the gain of an offload with all others off; the parts do not add up to the whole"
-                .to_owned()
-        });
         Ok(())
     }
 }
@@ -292,7 +232,6 @@ fn from_fewer(combination: &Combination, missing: &[Missing]) -> Option<String> 
             "a step over a state that was not measured contains all that is switched off between its neighbours"
                 .to_owned(),
         ),
-        DesignKind::OneOut | DesignKind::OneIn => None,
     }
 }
 

@@ -63,8 +63,6 @@ impl Credits {
             DesignKind::Factorial => "factorial, Shapley shares",
             DesignKind::Fractional => "fraction of a factorial, main effects",
             DesignKind::Ladder => "ladder",
-            DesignKind::OneOut => "one out",
-            DesignKind::OneIn => "one in",
         }
     }
 

@@ -68,8 +68,6 @@ pub enum How {
     MainEffect,
     /// Switched with all others on.
     OthersOn,
-    /// Switched with all others off.
-    OthersOff,
     /// A step of a ladder: those before it are off, those after it on.
     Step,
     /// Switched with everything else as it was.

@@ -49,10 +49,6 @@ words::vocabulary! {
     pub enum DesignKind: "a design" {
         /// All on, then one after the other goes off and stays off.
         Ladder = "ladder";
-        /// All on, and each off alone.
-        OneOut = "one-out";
-        /// All off, and each on alone.
-        OneIn = "one-in";
         /// Every combination that can be reached.
         Factorial = "factorial";
         /// A fraction of them that still tells the main effects apart.

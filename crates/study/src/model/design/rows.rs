@@ -3,15 +3,13 @@
 use crate::model::design::DesignKind;
 use crate::model::design::fraction::{Fraction, factorial};
 
-/// The combinations of a design over this many offloads; all on comes first where it is among them.
+/// The combinations of a design over this many offloads; all on comes first.
 /// A fraction takes all of them if they are at most `most`, and none if even its smallest has more.
 pub(crate) fn rows(kind: DesignKind, offloads: usize, most: usize) -> Vec<Vec<bool>> {
     match kind {
         DesignKind::Ladder => {
             (0..=offloads).map(|step| (0..offloads).map(|one| one >= step).collect()).collect()
         }
-        DesignKind::OneOut => with_each(true, offloads),
-        DesignKind::OneIn => with_each(false, offloads),
         DesignKind::Factorial => factorial(offloads),
         DesignKind::Fractional if is_whole(offloads, most) => factorial(offloads),
         DesignKind::Fractional => {
@@ -30,19 +28,13 @@ pub(crate) fn is_whole(offloads: usize, most: usize) -> bool {
 /// How many combinations a design has; `None` if more than can be counted.
 pub(crate) fn count(kind: DesignKind, offloads: usize, most: usize) -> Option<usize> {
     match kind {
-        DesignKind::Ladder | DesignKind::OneOut | DesignKind::OneIn => Some(offloads + 1),
+        DesignKind::Ladder => Some(offloads + 1),
         DesignKind::Factorial => 2_usize.checked_pow(u32::try_from(offloads).ok()?),
         DesignKind::Fractional if is_whole(offloads, most) => Some(1 << offloads),
         DesignKind::Fractional => {
             Some(Fraction::within(offloads, most).map_or(0, |fraction| fraction.runs()))
         }
     }
-}
-
-/// All in one state, and then each alone in the other.
-fn with_each(state: bool, offloads: usize) -> Vec<Vec<bool>> {
-    let alone = |other: usize| (0..offloads).map(|one| state ^ (one == other)).collect();
-    std::iter::once(vec![state; offloads]).chain((0..offloads).map(alone)).collect()
 }
 
 #[cfg(test)]
@@ -58,8 +50,6 @@ mod tests {
     #[test]
     fn each_kind_has_its_combinations() {
         assert_eq!(shown(DesignKind::Ladder, 3, 0), ["111", "011", "001", "000"]);
-        assert_eq!(shown(DesignKind::OneOut, 3, 0), ["111", "011", "101", "110"]);
-        assert_eq!(shown(DesignKind::OneIn, 3, 0), ["000", "100", "010", "001"]);
         assert_eq!(shown(DesignKind::Factorial, 2, 0), ["11", "10", "01", "00"]);
         assert_eq!(shown(DesignKind::Fractional, 2, 4), ["11", "10", "01", "00"]);
         assert_eq!(shown(DesignKind::Fractional, 4, 8)[..3], ["1111", "1100", "1010"]);

@@ -1,6 +1,6 @@
 //! Names of a design's combinations.
 
-use crate::model::design::{Design, DesignKind};
+use crate::model::design::Design;
 use crate::model::name::NameWord;
 use crate::model::scope::Scope;
 
@@ -20,7 +20,6 @@ impl Design {
             }
             Named::AllOn => "all on".to_owned(),
             Named::AllOff => "all off".to_owned(),
-            Named::Only(on) => format!("only {}", groups(&on)),
             Named::Without(off) => format!("without {}", groups(&off)),
         })
     }
@@ -46,30 +45,30 @@ impl Design {
             }
             Named::AllOn => "all-on".to_owned(),
             Named::AllOff => "all-off".to_owned(),
-            Named::Only(on) => format!("only-{}", groups(&on)),
             Named::Without(off) => format!("no-{}", groups(&off)),
         }
     }
 
     fn named(&self, on: &[bool]) -> Named<'_> {
-        let in_state = |state: bool| {
-            let mut groups: Vec<(Scope, Vec<&str>)> = Vec::new();
-            for (factor, _) in self.factors.iter().zip(on).filter(|(_, on)| **on == state) {
-                let (scope, name) = Scope::split(factor);
-                match groups.iter_mut().find(|(known, _)| *known == scope) {
-                    Some((_, names)) => names.push(name),
-                    None => groups.push((scope, vec![name])),
-                }
-            }
-            groups
-        };
         match (self.factors.as_slice(), on) {
             ([factor], [on]) => Named::One(factor, *on),
             (_, on) if on.iter().all(|on| *on) => Named::AllOn,
             (_, on) if !on.iter().any(|on| *on) => Named::AllOff,
-            _ if self.kind == DesignKind::OneIn => Named::Only(in_state(true)),
-            _ => Named::Without(in_state(false)),
+            _ => Named::Without(self.off(on)),
         }
+    }
+
+    /// The factors that are off, by scope.
+    fn off(&self, on: &[bool]) -> Vec<(Scope, Vec<&str>)> {
+        let mut groups: Vec<(Scope, Vec<&str>)> = Vec::new();
+        for (factor, _) in self.factors.iter().zip(on).filter(|(_, on)| !**on) {
+            let (scope, name) = Scope::split(factor);
+            match groups.iter_mut().find(|(known, _)| *known == scope) {
+                Some((_, names)) => names.push(name),
+                None => groups.push((scope, vec![name])),
+            }
+        }
+        groups
     }
 }
 
@@ -77,7 +76,6 @@ enum Named<'d> {
     One(&'d str, bool),
     AllOn,
     AllOff,
-    Only(Vec<(Scope, Vec<&'d str>)>),
     Without(Vec<(Scope, Vec<&'d str>)>),
 }
 
@@ -96,6 +94,7 @@ fn joined(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::design::DesignKind;
 
     fn design(kind: DesignKind, factors: &[&str]) -> Design {
         let factors = factors.iter().map(ToString::to_string).collect();
@@ -120,16 +119,6 @@ mod tests {
         ] {
             assert_eq!((design.words(&on).as_str(), design.slug(&on).as_str()), (words, slug));
         }
-    }
-
-    #[test]
-    fn a_design_that_adds_one_at_a_time_says_which() {
-        let design = design(DesignKind::OneIn, &["tso", "gso"]);
-        assert_eq!(
-            (design.words(&[true, false]).as_str(), design.slug(&[true, false]).as_str()),
-            ("only tso", "only-tso")
-        );
-        assert_eq!(design.words(&[false, false]), "all off");
     }
 
     #[test]

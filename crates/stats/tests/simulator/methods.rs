@@ -3,23 +3,18 @@
 use std::fmt;
 
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
+use stats::distribution::{normal, student};
+use stats::{Correction, Design, Observation, Question, Verdict, analyse_among};
 
 use super::bootstrap::Pair;
-use super::means::{Anova, mean, squares};
+use super::means::{Anova, Spread, mean, squares};
 use super::ranks;
 use super::world::ALPHA;
 use super::world::World;
-use crate::compare::{Verdict, analyse_among};
-use crate::distribution::{normal, student};
-use crate::model::Spread;
-use crate::observed::Observation;
-use crate::question::{Correction, Design, Question};
 
 /// A way to decide whether condition 1 differs from condition 0, at 5 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Method {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
     /// Student's t on all runs, as ministat does.
     PooledT,
     /// Mann and Whitney's U on all runs, as benchstat does.
@@ -41,13 +36,13 @@ pub enum Method {
     /// Crossed designs only: boots as blocks, and the spread between runs as the error (an additive
     /// model).
     Additive,
-    /// [`analyse`](crate::analyse) itself: each condition's own spread.
+    /// [`stats::analyse`] itself: each condition's own spread.
     Netassay,
 }
 
 impl Method {
-    /// All, in display order.
-    pub const ALL: [Method; 11] = [
+    /// All of them.
+    pub(crate) const ALL: [Method; 11] = [
         Method::PooledT,
         Method::MannWhitney,
         Method::RunBootstrap,
@@ -62,34 +57,25 @@ impl Method {
     ];
 
     /// Those for a design.
-    pub fn of(design: Design) -> Vec<Method> {
+    pub(crate) fn of(design: Design) -> Vec<Method> {
         let fits = |method: &Method| design == Design::Crossed || *method != Method::Additive;
         Method::ALL.into_iter().filter(fits).collect()
     }
 
-    /// The word on the command line.
-    pub fn word(self) -> &'static str {
-        self.names().0
-    }
-
-    /// The name in tables.
-    pub fn as_str(self) -> &'static str {
-        self.names().1
-    }
-
-    fn names(self) -> (&'static str, &'static str) {
+    /// The name in messages.
+    fn as_str(self) -> &'static str {
         match self {
-            Method::PooledT => ("pooled-t", "pooled t on the runs (ministat)"),
-            Method::MannWhitney => ("mann-whitney", "Mann-Whitney on the runs (benchstat)"),
-            Method::RunBootstrap => ("run-bootstrap", "bootstrap of the runs"),
-            Method::HierarchicalBootstrap => ("hierarchical-bootstrap", "hierarchical bootstrap, percentile"),
-            Method::RemlWald => ("reml-wald", "REML, Wald z"),
-            Method::RemlSatterthwaite => ("reml-satterthwaite", "REML, Satterthwaite df"),
-            Method::Ratio => ("ratio", "Kalibera-Jones ratio (Fieller)"),
-            Method::BootMeans => ("boot-means", "t on boot means"),
-            Method::PooledBootMeans => ("pooled-boot-means", "t on boot means, MSB pooled"),
-            Method::Additive => ("additive", "additive model, error of the runs"),
-            Method::Netassay => ("netassay", "netassay: own spreads"),
+            Method::PooledT => "pooled t on the runs (ministat)",
+            Method::MannWhitney => "Mann-Whitney on the runs (benchstat)",
+            Method::RunBootstrap => "bootstrap of the runs",
+            Method::HierarchicalBootstrap => "hierarchical bootstrap, percentile",
+            Method::RemlWald => "REML, Wald z",
+            Method::RemlSatterthwaite => "REML, Satterthwaite df",
+            Method::Ratio => "Kalibera-Jones ratio (Fieller)",
+            Method::BootMeans => "t on boot means",
+            Method::PooledBootMeans => "t on boot means, MSB pooled",
+            Method::Additive => "additive model, error of the runs",
+            Method::Netassay => "netassay: own spreads",
         }
     }
 

@@ -6,7 +6,6 @@
 //! of threads.
 
 mod bootstrap;
-mod error;
 mod means;
 mod methods;
 mod plan;
@@ -15,45 +14,42 @@ mod rate;
 mod sequential;
 mod world;
 
-pub use error::SimulateError;
-pub use methods::Method;
-pub use plan::Plan;
-pub use rate::Rate;
-pub use sequential::{Estimates, Looking, SequentialCell, SequentialRates, look_often};
-pub use world::{ALPHA, Shape, World, normal};
+pub(crate) use methods::Method;
+pub(crate) use plan::Plan;
+pub(crate) use rate::Rate;
+pub(crate) use sequential::{Looking, SequentialRates, look_often};
+pub(crate) use world::{Shape, World};
 
 use std::ops::{AddAssign, Range};
 use std::thread;
 
-use serde::Serialize;
-
 use methods::Decider;
 
 /// The result of a simulation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outcome {
     /// Without a difference, by spread between boots: rates of false positives.
-    pub false_positives: Vec<Cell>,
+    pub(crate) false_positives: Vec<Cell>,
     /// By spread between boots, then by difference: rates of differences found.
-    pub power: Vec<Cell>,
+    pub(crate) power: Vec<Cell>,
 }
 
 /// The rates of one spread and difference.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Cell {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cell {
     /// The standard deviation between boots.
-    pub between: f64,
+    pub(crate) between: f64,
     /// The difference.
-    pub difference: f64,
+    pub(crate) difference: f64,
     /// How often each of the plan's methods found a difference.
-    pub rates: Vec<Rate>,
+    pub(crate) rates: Vec<Rate>,
 }
 
 /// Simulates `plan` in `threads` threads.
 ///
 /// # Errors
-/// [`SimulateError`] for an impossible world, or too much work.
-pub fn simulate(plan: &Plan, threads: usize) -> Result<Outcome, SimulateError> {
+/// For an impossible world, or too much work.
+pub(crate) fn simulate(plan: &Plan, threads: usize) -> Result<Outcome, String> {
     plan.check()?;
     let cell = |place: usize, between: f64, difference: f64| {
         let world = plan.world.with_between(between);

@@ -3,17 +3,16 @@
 use std::ops::Range;
 
 use serde::Serialize;
+use stats::Design;
+use stats::distribution::{normal, student};
+use stats::sequential::{Bounds, Schedule, Shifted, shift};
 
-use super::error::SimulateError;
 use super::in_threads;
 use super::means::Anova;
 use super::plan::Plan;
 use super::rate::Rate;
 use super::world::ALPHA;
 use super::world::{self, World};
-use crate::distribution::{normal, student};
-use crate::question::Design;
-use crate::sequential::{Bounds, Schedule, Shifted, shift};
 
 /// The first number of these cells: above all those of [`simulate`](super::simulate), so that none
 /// share random numbers.
@@ -22,7 +21,7 @@ const OWN: usize = 1 << 20;
 /// When a difference counts as found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Looking {
+pub(crate) enum Looking {
     /// At the end, the only look.
     Once,
     /// At any look that is significant at 5 % by itself.
@@ -34,19 +33,9 @@ pub enum Looking {
 }
 
 impl Looking {
-    /// All, in display order.
-    pub const ALL: [Looking; 4] =
+    /// All of them, in the order of the rates.
+    pub(crate) const ALL: [Looking; 4] =
         [Looking::Once, Looking::Unguarded, Looking::ObrienFleming, Looking::Pocock];
-
-    /// The name in tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Looking::Once => "one look, at the end",
-            Looking::Unguarded => "5 % at every look",
-            Looking::ObrienFleming => "O'Brien-Fleming bounds",
-            Looking::Pocock => "Pocock bounds",
-        }
-    }
 
     /// The bounds, if there are any.
     fn bounds(self) -> Option<Bounds> {
@@ -60,39 +49,39 @@ impl Looking {
 
 /// The result of early looks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SequentialRates {
+pub(crate) struct SequentialRates {
     /// How many boots there were at each look.
-    pub looks: Vec<usize>,
+    pub(crate) looks: Vec<usize>,
     /// By difference (none first), then by spread between boots.
-    pub cells: Vec<SequentialCell>,
+    pub(crate) cells: Vec<SequentialCell>,
 }
 
 /// The rates of one spread and difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SequentialCell {
+pub(crate) struct SequentialCell {
     /// The standard deviation between boots.
-    pub between: f64,
+    pub(crate) between: f64,
     /// The difference.
-    pub difference: f64,
+    pub(crate) difference: f64,
     /// In the order of [`Looking::ALL`]: how often the difference was found.
-    pub rates: Vec<Rate>,
+    pub(crate) rates: Vec<Rate>,
     /// In the same order: the mean number of boots used.
-    pub boots: Vec<f64>,
+    pub(crate) boots: Vec<f64>,
     /// In the same order: the mean difference found, in the metric's unit.
-    pub estimates: Vec<Estimates>,
+    pub(crate) estimates: Vec<Estimates>,
 }
 
 /// The mean of the experiments' final differences, in the metric's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Estimates {
+pub(crate) struct Estimates {
     /// As measured.
-    pub measured: f64,
+    pub(crate) measured: f64,
     /// Median-unbiased, as netassay states it; without bounds as measured.
-    pub adjusted: f64,
+    pub(crate) adjusted: f64,
     /// The share of experiments whose measured difference was above the true one.
-    pub measured_above: f64,
+    pub(crate) measured_above: f64,
     /// The same of the stated difference: a half if it is median-unbiased.
-    pub adjusted_above: f64,
+    pub(crate) adjusted_above: f64,
 }
 
 /// Simulates `plan` with its boots measured in `looks` equal parts, a look after each, in `threads`
@@ -100,17 +89,15 @@ pub struct Estimates {
 /// Student's t at each look's nominal level and degrees of freedom. The plan's methods are ignored.
 ///
 /// # Errors
-/// [`SimulateError`] as for [`simulate`](super::simulate), and if the boots do not divide into the
-/// looks.
-pub fn look_often(plan: &Plan, looks: u32, threads: usize) -> Result<SequentialRates, SimulateError> {
+/// As for [`simulate`](super::simulate), and if the boots do not divide into the looks.
+pub(crate) fn look_often(plan: &Plan, looks: u32, threads: usize) -> Result<SequentialRates, String> {
     plan.check()?;
     let at = Schedule { bounds: Bounds::Pocock, looks, boots: plan.world.boots as u32 }.after();
     if at.is_empty() {
         let (boots, most) = (plan.world.boots, plan.world.boots.saturating_sub(1));
         return Err(format!(
             "{looks} looks do not fit into {boots} boots: the first look needs 2 boots, so plan 1 to {most} looks"
-        )
-        .into());
+        ));
     }
     let has_differences = !plan.differences.is_empty();
     let rules: Vec<Rule> =

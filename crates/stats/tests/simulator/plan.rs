@@ -1,9 +1,6 @@
 //! The plan of a simulation.
 
-use serde::Serialize;
-
 use super::bootstrap::RESAMPLES;
-use super::error::SimulateError;
 use super::methods::Method;
 use super::world::World;
 
@@ -14,26 +11,26 @@ const NO_SPREAD: &str =
     "with no spread between boots and none between runs there is nothing to simulate: give one of them";
 
 /// What is to be simulated.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Plan {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Plan {
     /// The world, except for what the tables vary.
-    pub world: World,
+    pub(crate) world: World,
     /// The standard deviations between boots (crossed designs: of condition x boot) to simulate, in
     /// the metric's unit.
-    pub between: Vec<f64>,
+    pub(crate) between: Vec<f64>,
     /// The differences between condition 1 and condition 0 to simulate, in the metric's unit.
-    pub differences: Vec<f64>,
+    pub(crate) differences: Vec<f64>,
     /// The deciding methods.
-    pub methods: Vec<Method>,
+    pub(crate) methods: Vec<Method>,
     /// How many experiments for each spread and difference.
-    pub experiments: u32,
+    pub(crate) experiments: u32,
     /// The seed of all random numbers.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 impl Plan {
     /// Rejects an impossible plan, and one that would take too long.
-    pub(super) fn check(&self) -> Result<(), SimulateError> {
+    pub(super) fn check(&self) -> Result<(), String> {
         let world = &self.world;
         let values = world.conditions.saturating_mul(world.boots).saturating_mul(world.runs);
         for (what, count, least, most) in [
@@ -47,7 +44,7 @@ impl Plan {
         ] {
             let (count, least, most) = (count as u64, least as u64, most as u64);
             if !(least..=most).contains(&count) {
-                return Err(format!("{count} {what} cannot be simulated: give {least} to {most}").into());
+                return Err(format!("{count} {what} cannot be simulated: give {least} to {most}"));
             }
         }
         let between = self.between.iter().map(|sd| ("between boots", *sd));
@@ -56,17 +53,16 @@ impl Plan {
             if !(sd.is_finite() && sd >= 0.0) {
                 return Err(format!(
                     "a standard deviation of {sd} {what} is invalid: give a finite number of 0 or more"
-                )
-                .into());
+                ));
             }
         }
         if world.within == 0.0 && self.between.contains(&0.0) {
-            return Err(NO_SPREAD.to_owned().into());
+            return Err(NO_SPREAD.to_owned());
         }
         let differences = self.differences.iter().map(|difference| ("difference", difference));
         for (what, value) in differences.chain([("mean", &world.mean)]) {
             if !value.is_finite() {
-                return Err(format!("a {what} of {value} cannot be simulated: give a finite number").into());
+                return Err(format!("a {what} of {value} cannot be simulated: give a finite number"));
             }
         }
         let times = self.work() / MOST_WORK;
@@ -76,8 +72,7 @@ impl Plan {
         Err(format!(
             "the simulation takes {times:.0} times as long as the limit of some minutes: simulate fewer experiments, \
              spreads or differences, or leave the bootstraps out"
-        )
-        .into())
+        ))
     }
 
     /// The most random numbers drawn.

@@ -1,26 +1,24 @@
 //! A counted rate, with its interval.
 
 use serde::Serialize;
-
-use crate::distribution::beta::binomial_interval;
+use stats::distribution::beta::binomial_interval;
 
 /// A share of experiments.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Rate {
+pub(crate) struct Rate {
     /// The experiments in which a difference was found.
-    pub hits: u64,
+    pub(crate) hits: u64,
     /// Of how many.
-    pub experiments: u64,
+    pub(crate) experiments: u64,
     /// `hits` / `experiments`.
-    pub rate: f64,
+    pub(crate) rate: f64,
     /// Clopper and Pearson's 95 % interval of the rate.
-    pub interval: (f64, f64),
+    pub(crate) interval: (f64, f64),
 }
 
 impl Rate {
     /// The rate of `hits` among `experiments`.
-    #[must_use]
-    pub fn new(hits: u64, experiments: u64) -> Rate {
+    pub(crate) fn new(hits: u64, experiments: u64) -> Rate {
         let rate = if experiments == 0 { 0.0 } else { hits as f64 / experiments as f64 };
         let interval = binomial_interval(hits, experiments, 0.95).unwrap_or((0.0, 1.0));
         Rate { hits, experiments, rate, interval }

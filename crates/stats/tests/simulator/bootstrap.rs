@@ -2,9 +2,9 @@
 
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use stats::Design;
 
 use super::world::ALPHA;
-use crate::question::Design;
 
 /// Resampled differences of one decision, the usual number.
 pub(super) const RESAMPLES: u32 = 1000;

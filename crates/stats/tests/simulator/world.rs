@@ -2,45 +2,42 @@
 
 use std::f64::consts::TAU;
 
-use rand::{RngExt, SeedableRng};
+use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
-
-use crate::question::Design;
+use stats::Design;
 
 /// The significance level of every decision.
-pub const ALPHA: f64 = 0.05;
+pub(crate) const ALPHA: f64 = 0.05;
 
 /// How values arise: a condition's mean, plus the effects of its boot and of the run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct World {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct World {
     /// Nested: each condition has its own boots. Crossed: each boot measures all conditions.
-    pub design: Design,
+    pub(crate) design: Design,
     /// The conditions. Only the first two are compared; the others contribute to pooled spreads.
-    pub conditions: usize,
+    pub(crate) conditions: usize,
     /// How many boots: of each condition, or shared by all.
-    pub boots: usize,
+    pub(crate) boots: usize,
     /// How many runs of each condition in each boot.
-    pub runs: usize,
+    pub(crate) runs: usize,
     /// The mean of condition 0.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// The standard deviation of a boot's effect, in the metric's unit. In crossed designs that of
     /// its specific effect on a condition (condition x boot).
-    pub between: f64,
+    pub(crate) between: f64,
     /// Crossed designs only: the standard deviation of a boot's common effect on all conditions. It
     /// cancels for methods that compare inside boots, and hides differences from the others.
-    pub shared: f64,
+    pub(crate) shared: f64,
     /// The standard deviation between the runs of a boot.
-    pub within: f64,
+    pub(crate) within: f64,
     /// How the runs of a boot are distributed; boots are normal.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
 }
 
 /// The distribution of the runs of a boot around its mean, always with the stated standard
 /// deviation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Shape {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
     /// Normal and independent.
     Normal,
     /// Exponential, with skewness 2.
@@ -51,21 +48,6 @@ pub enum Shape {
     Ar1,
 }
 
-impl Shape {
-    /// All.
-    pub const ALL: [Shape; 4] = [Shape::Normal, Shape::Skewed, Shape::Bimodal, Shape::Ar1];
-
-    /// The word on the command line and in tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Shape::Normal => "normal",
-            Shape::Skewed => "skewed",
-            Shape::Bimodal => "bimodal",
-            Shape::Ar1 => "ar1",
-        }
-    }
-}
-
 /// Half the distance of the clusters, in their own standard deviations.
 const CLUSTER: f64 = 2.0;
 
@@ -74,8 +56,7 @@ const CORRELATION: f64 = 0.5;
 
 impl World {
     /// The same with another spread between boots.
-    #[must_use]
-    pub fn with_between(self, between: f64) -> World {
+    pub(crate) fn with_between(self, between: f64) -> World {
         World { between, ..self }
     }
 
@@ -119,11 +100,6 @@ pub(super) fn random(seed: u64, place: usize, experiment: u32) -> ChaCha8Rng {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream((place as u64) << 32 | u64::from(experiment));
     random
-}
-
-/// One standard normal value; a [`World`] draws two at a time.
-pub fn normal(random: &mut ChaCha8Rng) -> f64 {
-    Normal { spare: None }.draw(random)
 }
 
 /// Standard normal values by Box and Muller's transformation (Annals of Mathematical Statistics 29,

@@ -1,8 +1,15 @@
 //! The analysis of variance of balanced cells.
 
+use stats::Design;
+
 use super::world::World;
-use crate::model::Spread;
-use crate::question::Design;
+
+/// A mean square and its degrees of freedom.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) struct Spread {
+    pub(super) variance: f64,
+    pub(super) df: f64,
+}
 
 /// Means and mean squares of the first conditions of an experiment.
 pub(super) struct Anova {
