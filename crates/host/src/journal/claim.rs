@@ -14,11 +14,11 @@ use super::{JournalError, lock};
 /// and environment, so there is one such right for the machine. Both ends of a session may have
 /// that place, each in a network namespace of its own: each end locks a file whose name has the
 /// session and the network namespace. Whoever locks such a file, or looks at those of others, holds
-/// the lock of the file `lock` meanwhile; whoever undoes changes of all sessions holds that alone.
+/// the lock of the file `lock` meanwhile. An undo for all sessions holds that lock until it ends.
 #[derive(Debug)]
 pub(super) struct Claim {
     _file: File,
-    /// Of a session's end: its file.
+    /// The locked file of a session's end; `None` for an undo of all sessions.
     own: Option<PathBuf>,
 }
 
