@@ -322,7 +322,7 @@ impl Client {
             Ok(answer) => {
                 self.is_lost.store(false, Ordering::Relaxed);
                 if matches!(answer, Answer::TracedRound(_)) {
-                    // As many come as the agent likes.
+                    // An agent may send any number of rounds.
                     self.pace.pause();
                     self.open.insert(id);
                 }

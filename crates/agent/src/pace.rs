@@ -46,7 +46,7 @@ mod tests {
         assert!(pace.ahead <= BURST);
         (0..50).for_each(|_| pace.pause());
         assert!(begun.elapsed() >= INTERVAL * 49, "{:?}", begun.elapsed());
-        // What was not read in time is not made up for.
+        // A reader that was idle may not read more often afterwards.
         pace.then -= BURST * 2;
         pace.pause();
         assert_eq!(pace.ahead, INTERVAL);

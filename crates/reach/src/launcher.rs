@@ -58,8 +58,8 @@ const SSH: &[&str] = &[
 const READ_SCRIPT: &str = r#"IFS= read -r s; eval "$(printf %b "$s")""#;
 
 impl Launcher {
-    /// What runs a POSIX shell script on the host. The arguments are `$1`, `$2` … `control`: the
-    /// socket of the shared connection.
+    /// The command that runs a POSIX shell script on the host. The arguments are `$1`, `$2` …
+    /// `control`: the socket of the shared connection.
     pub(crate) fn run(&self, script: &str, arguments: &[&str], control: &Path) -> Start {
         let shell = ["/bin/sh", "-c", READ_SCRIPT, "netassay"];
         let mut command = match self {
@@ -143,7 +143,7 @@ mod tests {
             words[host + 1..],
             [r#"exec /bin/sh -c 'IFS= read -r s; eval "$(printf %b "$s")"' netassay"#]
         );
-        // What csh and fish would take for theirs within quotation marks.
+        // Characters that csh and fish interpret within quotation marks.
         assert!(!READ_SCRIPT.contains(['!', '\n', '\\', '\'']));
     }
 

@@ -260,7 +260,7 @@ impl Reached {
         Ok(Ran { code: status.and_then(|status| status.code()), printed, said: session.said() })
     }
 
-    /// What runs the program there with these arguments: `agent` for an agent.
+    /// The command that runs the program there with these arguments: `agent` for an agent.
     #[must_use]
     pub fn program(&self, arguments: &[&str]) -> Start {
         let all = [&[self.directory.as_str(), sudo(self.by_sudo)], arguments].concat();

@@ -46,7 +46,7 @@ impl Session {
     }
 
     /// The first line that the first script of a connection answers, which begins with this word.
-    /// What comes in its place, the login's shell has done.
+    /// Any other line is of the login's shell.
     pub(crate) fn first_line(
         &mut self,
         word: &str,

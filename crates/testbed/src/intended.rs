@@ -51,7 +51,7 @@ impl Intended {
         }
         if !bridged {
             let addresses: Addresses = if tunnel { UNDERLAY[side] } else { TRAFFIC[side] };
-            // One that is there stays.
+            // An address that is there already stays.
             let new = addresses.with_prefixes(own).into_iter().filter(|one| !located.addresses.contains(one));
             all.extend(new.map(|(address, prefix)| {
                 let say = |verb| change_address(verb, (address, prefix), interface);

@@ -2,7 +2,7 @@
 //! each network namespace by one process.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,10 +14,22 @@ use super::{JournalError, lock};
 /// and environment, so there is one such right for the machine. Both ends of a session may have
 /// that place, each in a network namespace of its own: each end locks a file whose name has the
 /// session and the network namespace. Whoever locks such a file, or looks at those of others, holds
-/// the lock of the file `lock` meanwhile; whoever undoes changes of all sessions holds that alone.
+/// the lock of the file `lock` meanwhile. An undo for all sessions holds that lock until it ends.
 #[derive(Debug)]
 pub(super) struct Claim {
     _file: File,
+    /// The locked file of a session's end; `None` for an undo of all sessions.
+    own: Option<PathBuf>,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let Some(own) = &self.own else { return };
+        // Nobody locks it meanwhile. What stays goes with the next claim.
+        if let Ok(Ok(_look)) = lock::take(&own.with_file_name("lock")) {
+            let _ = std::fs::remove_file(own);
+        }
+    }
 }
 
 /// An end of a session.
@@ -65,7 +77,7 @@ impl Claim {
         }
         let Some(own) = own else {
             forget_unfinished(directory);
-            return Ok(Ok(Self { _file: look }));
+            return Ok(Ok(Self { _file: look, own: None }));
         };
         let taken = lock::take(&own)?;
         if taken.is_ok() && is_alone {
@@ -73,7 +85,7 @@ impl Claim {
         }
         // Only now may others look.
         drop(look);
-        Ok(taken.map(|file| Self { _file: file }))
+        Ok(taken.map(|file| Self { _file: file, own: Some(own) }))
     }
 }
 
@@ -91,7 +103,7 @@ impl End {
 }
 
 /// The files in a directory whose names end so.
-fn paths(directory: &Path, extension: &'static str) -> impl Iterator<Item = std::path::PathBuf> {
+fn paths(directory: &Path, extension: &'static str) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(move |path| path.extension() == Some(extension.as_ref()))
 }

@@ -241,10 +241,11 @@ impl Team {
     /// Gives up on threads that do not end.
     fn abandon(&mut self) -> Error {
         let stuck = self.threads.iter().position(|thread| !thread.is_finished()).unwrap_or(0);
+        let place = sys::place_of(self.control.threads[stuck].load(Ordering::Relaxed));
         self.threads.clear();
         self.flows.abandon();
         let seconds = (DRAIN + JOIN).as_secs();
-        let what = format!("its thread did not exit within {seconds} s and was abandoned");
+        let what = format!("its thread did not exit within {seconds} s and was abandoned ({place})");
         let error = Error::flow(self.shares[stuck].start, what);
         self.control.fail(error.clone());
         error

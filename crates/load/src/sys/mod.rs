@@ -21,7 +21,7 @@ pub(crate) use clock::{now, sharpen_timers, sleep_until, wait_for};
 pub(crate) use descriptors::{make_room_for_descriptors, own_descriptors};
 pub(crate) use destination::{Destination, Target};
 pub(crate) use option::{UDP_GRO, option, option_number, set_option, set_option_bytes};
-pub(crate) use thread::{MAX_CPUS, pin};
+pub(crate) use thread::{MAX_CPUS, pin, place_of};
 
 /// The error of the last system call of this thread.
 pub(crate) fn errno() -> i32 {

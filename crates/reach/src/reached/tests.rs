@@ -88,7 +88,7 @@ fn placed(place: &Path) -> Launcher {
     Launcher::Words(vec!["env".to_owned(), format!("TMPDIR={}", place.display())])
 }
 
-/// What is in a directory, in the order of the names.
+/// The names in a directory, in their order.
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
     let mut names: Vec<_> = entries.map(|one| one.unwrap().file_name().into_string().unwrap()).collect();
@@ -296,9 +296,9 @@ fn what_is_in_the_way_is_named_with_its_host() {
     assert!(text.contains("what has no end"), "{text}");
 }
 
-/// What the first script of a connection answers where programs are first looked for in this
+/// The answer of the first script of a connection, where programs are first looked for in this
 /// directory.
-fn kept(first: &Path, room: &str) -> Output {
+fn answer_of_keep(first: &Path, room: &str) -> Output {
     let path = format!("{}:{}", first.display(), std::env::var("PATH").unwrap());
     let words = ["-c", KEEP, "netassay", "0", "drop", "15000ms", room];
     Command::new("sh").args(words).env("PATH", path).stdin(Stdio::null()).output().unwrap()
@@ -329,7 +329,7 @@ fn sudo_is_bounded_and_quoted_in_one_line() {
         if sudo.contains("/bin/sleep") {
             place("sleep", "exit 0");
         }
-        let done = kept(programs.path(), "1");
+        let done = answer_of_keep(programs.path(), "1");
         let said = String::from_utf8(done.stdout).unwrap();
         let lines: Vec<&str> = said.lines().collect();
         let answer = Answer::read(lines[1]).unwrap();
@@ -340,7 +340,7 @@ fn sudo_is_bounded_and_quoted_in_one_line() {
 
 #[test]
 fn directories_without_room_are_named() {
-    let done = kept(Path::new("/"), "9999999999999");
+    let done = answer_of_keep(Path::new("/"), "9999999999999");
     let said = String::from_utf8(done.stderr).unwrap();
     assert!(said.starts_with("no directory takes netassay (9999999999999 KiB): "), "{said}");
     assert!(

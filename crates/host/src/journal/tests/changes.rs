@@ -123,7 +123,7 @@ fn each_end_of_a_session_changes_its_network_namespace_and_other_sessions_none()
     second.change(&to("b", "2")).unwrap();
     assert_eq!(fates(&world.restore(FORCE)), [&Fate::InUse, &Fate::InUse]);
     drop(second);
-    // What a process of one end left is undone beside the other end, by its own session only.
+    // The changes that a dead end left are undone beside the other end, by their session only.
     let left = Header { network: "net:[2]".to_owned(), ..dead() };
     world.leave("1.journal", left, &[("c", "0", "1\n")]);
     let gone = Process { pid: NOBODY, start: 1 };
