@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use agent::Interrupt;
 use host::machine::MachineRequest;
-use host::{Card, same_network};
+use host::same_network;
 use reach::{Binary, HostSpec, Launcher, Ran, Reached, Stay};
 use study::{Assignment, BootKind, BySide, Condition, Family, Scenario, Side, Study, format_duration};
 use testbed::{Checked, Crossing, Found, HostPlace, Hosts, Intended, Restarter, SideSettings};
