@@ -27,7 +27,6 @@ two interfaces in one segment | a:data0 | ip link add data1 link data0 type macv
 ";
 
 #[test]
-#[ignore = "connects to both machines many times: unit tests prove each reason"]
 fn machines_that_are_no_pair_are_told_why() {
     let Some(world) = World::make("machines_that_are_no_pair_are_told_why") else { return };
     let program = world.bench.path("netassay").display().to_string();
