@@ -292,6 +292,11 @@ impl Client {
         self.lose(CallError::Unexpected { host: self.host.clone(), got })
     }
 
+    /// The agent's host, as messages name it.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
     /// Agents are not trusted: their text is made harmless before it is kept or printed. `None`: it
     /// answers a request whose answer is not waited for any more.
     fn understand(&mut self, line: &[u8]) -> Result<Option<Answer>, CallError> {

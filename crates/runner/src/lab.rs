@@ -96,7 +96,7 @@ pub trait Bench {
         _tick: &mut dyn FnMut(),
     ) -> Result<Vec<Readings>, testbed::Error> {
         let why = "this testbed is switched between runs only".to_owned();
-        Err(testbed::Error::NotInTurns { side: Side::Transmitter, why })
+        Err(testbed::Error::NotInTurns { host: Side::Transmitter.to_string(), why })
     }
     /// Traces what a study traces of this traffic, with the switches as they are. `traces`: what is
     /// finished, also where a trace fails.

@@ -48,6 +48,12 @@ impl End {
         }
     }
 
+    /// Its host, as messages name it.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.agent.client.host()
+    }
+
     /// The agent's process id in its own namespace.
     #[must_use]
     pub fn pid(&self) -> u32 {

@@ -141,10 +141,10 @@ pub enum Error {
         what: String,
     },
     /// Conditions cannot take turns in one flow here.
-    #[error("the {side} cannot take turns: {why}")]
+    #[error("the {host} cannot take turns: {why}")]
     NotInTurns {
-        /// Which end.
-        side: study::Side,
+        /// Which host.
+        host: String,
         /// Why not.
         why: String,
     },

@@ -91,15 +91,17 @@ impl Testbed {
         let mut lacks = Vec::new();
         for end in self.ends() {
             match end.agent.call(&Request::Lacking { traffic: traffic.clone(), family })? {
-                Answer::Told { what } => lacks.extend(what.into_iter().map(|what| (end.side, what))),
+                Answer::Told { what } => {
+                    lacks.extend(what.into_iter().map(|what| (end.host().to_owned(), what)));
+                }
                 other => return Err(end.agent.client.unexpected(&other).into()),
             }
         }
         // Two hosts of one kernel lack the same things.
         let mut words: Vec<String> = Vec::new();
-        for (side, what) in &lacks {
+        for (host, what) in &lacks {
             let both = lacks.iter().filter(|(_, other)| other == what).count() > 1;
-            let said = if both { what.clone() } else { format!("{side}: {what}") };
+            let said = if both { what.clone() } else { format!("{host}: {what}") };
             if !words.contains(&said) {
                 words.push(said);
             }

@@ -162,6 +162,15 @@ impl Testbed {
         self.notes.push(note);
     }
 
+    /// The host of a side, as messages name it.
+    #[must_use]
+    pub fn host(&self, side: Side) -> &str {
+        match (side, &self.receiver) {
+            (Side::Receiver, Some(receiver)) => receiver.host(),
+            _ => self.transmitter.host(),
+        }
+    }
+
     pub(crate) fn ends(&mut self) -> impl Iterator<Item = &mut End> {
         std::iter::once(&mut self.transmitter).chain(&mut self.receiver)
     }

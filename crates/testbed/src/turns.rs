@@ -90,7 +90,8 @@ impl Testbed {
         let sides = Side::BOTH.into_iter().zip(flow.sides);
         let sides = sides
             .map(|(side, (states, whole))| {
-                let states = states.map_err(|why| Error::NotInTurns { side, why })?;
+                let states =
+                    states.map_err(|why| Error::NotInTurns { host: self.host(side).to_owned(), why })?;
                 Ok((states, whole))
             })
             .collect::<Result<Vec<_>, Error>>()?;

@@ -435,7 +435,7 @@ impl Journal {
             }
             // What a process that is gone changed is still so, says its journal.
             return Err(JournalError::from(format!(
-                "changes of another session to this machine are not undone: {}; `netassay restore` (from elsewhere `netassay restore --host HOST`) undoes them, or says why not",
+                "changes of another session to this machine are not undone: {}; `netassay restore` (from elsewhere with --host) undoes them, or says why not",
                 left.journal.display()
             )));
         }

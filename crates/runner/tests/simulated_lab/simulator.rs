@@ -323,7 +323,7 @@ impl Bench for SimulatedBench {
         let left = match self.turns {
             Turning::Never => {
                 let why = "a switch resets the link".to_owned();
-                return Err(testbed::Error::NotInTurns { side: study::Side::Transmitter, why });
+                return Err(testbed::Error::NotInTurns { host: study::Side::Transmitter.to_string(), why });
             }
             Turning::Slow if order.settle < SLOW => 500,
             Turning::Settled | Turning::Slow => 0,

@@ -4,8 +4,9 @@ use load::{Direction, Kind};
 use record::{Limit, Note, RunAccount, SideAccount};
 use runner::Judged;
 use serde_json::{Map, Value, json};
-use study::Effective;
 use study::metric::{self, Group, Metric};
+use study::{Effective, Side};
+use testbed::Testbed;
 
 use crate::commands::load::asked::Asked;
 
@@ -28,7 +29,7 @@ impl Document {
         asked: Asked,
         effective: Effective,
         discard_device: Option<host::DiscardDevice>,
-        of_testbed: &[Note],
+        testbed: &Testbed,
         Judged { account, limit, disturbed }: Judged,
     ) -> Self {
         let traffic = &asked.order.traffic;
@@ -38,17 +39,17 @@ impl Document {
         }
         let mut disturbed: Vec<String> = disturbed.iter().map(ToString::to_string).collect();
         disturbed.splice(0..0, runner::nothing_arrived(&asked.order, &account));
-        let mut notes: Vec<String> = of_testbed.iter().map(Note::to_string).collect();
+        let mut notes: Vec<String> = testbed.notes().iter().map(Note::to_string).collect();
         for (side, settled) in
-            [("transmitter", Some(&effective.transmitter)), ("receiver", effective.receiver.as_ref())]
+            [(Side::Transmitter, Some(&effective.transmitter)), (Side::Receiver, effective.receiver.as_ref())]
         {
             for (feature, why) in settled.into_iter().flat_map(|settled| &settled.refused) {
-                notes.push(format!("{side}: {feature} could not be turned off: {why}"));
+                notes.push(format!("{}: {feature} could not be turned off: {why}", testbed.host(side)));
             }
         }
         for (side, own) in account.sides() {
             for note in &own.whole.outcome.notes {
-                notes.push(format!("{side}: {note}"));
+                notes.push(format!("{}: {note}", testbed.host(side)));
             }
         }
         Self { asked, effective, discard_device, metrics, limited_by: limit, disturbed, notes, account }

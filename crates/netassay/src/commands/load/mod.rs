@@ -75,5 +75,5 @@ fn measure(asked: &Asked, testbed: &mut Testbed) -> Result<Document, Failure> {
         Ok(account)
     })?;
     let device = testbed.discard_device();
-    Ok(Document::new(asked.clone(), effective, device, testbed.notes(), judged))
+    Ok(Document::new(asked.clone(), effective, device, testbed, judged))
 }
