@@ -9,8 +9,11 @@ use crate::session::Session;
 const PAGE: &str = "ARCHITECTURE.md";
 const CRATES: &str = "| crate | its one job | uses |";
 /// Tables whose last two columns are a file, and a text in it.
-const PLACES: [&str; 3] =
-    ["| step | file | look for |", "| type | what it is | file | look for |", "| question | file | look for |"];
+const PLACES: [&str; 3] = [
+    "| step | file | look for |",
+    "| type | what it is | file | look for |",
+    "| question | file | look for |",
+];
 
 /// Crates by name, each with the names of the crates that it uses, in its tests too.
 type Uses = BTreeMap<String, BTreeSet<String>>;
