@@ -58,7 +58,7 @@ impl Advice {
             open.into_iter().chain(said.others).for_each(|line| text.push_str(&format!("    {line}\n")));
         }
         for flag in &under.flags {
-            text.push_str(&format!("  Flag: {}.\n", text::line(flag)));
+            text.push_str(&format!("  Flag: {}.\n", words::sanitised_line(flag)));
         }
         text
     }

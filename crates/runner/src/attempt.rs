@@ -77,7 +77,7 @@ impl Campaign<'_> {
                 flow.iter().zip(made).map(judged).collect()
             }
             Ok(Err(drift)) => {
-                let why = text::reason(&drifted(&drift));
+                let why = words::shortened_reason(&drifted(&drift));
                 let failed = |_: &PlannedRun| {
                     let detail = Detail::Drifted(Drifted { drift: drift.clone() });
                     (Readings { detail, ..Readings::default() }, Outcome::Failed(why.clone()))
@@ -91,7 +91,7 @@ impl Campaign<'_> {
                 return Ok(Try::Otherwise);
             }
             Err(error) => {
-                let why = text::reason(&error.to_string());
+                let why = words::shortened_reason(&error.to_string());
                 if !error.testbed_is_well() {
                     end = Try::TestbedLost(why.clone());
                 }
@@ -106,7 +106,7 @@ impl Campaign<'_> {
                 Some(part) => self.tell(Event::Settles {
                     labels: labels.clone(),
                     after_s: part.as_secs_f64(),
-                    why: text::reason(&why),
+                    why: words::shortened_reason(&why),
                 }),
                 None => self.part(session, flow, &labels, &why),
             }
@@ -129,7 +129,8 @@ impl Campaign<'_> {
             for (readings, outcome) in &mut made {
                 if let Outcome::Ok(metrics) = outcome {
                     let why: Vec<String> = readings.disturbed.iter().map(Disturbance::to_string).collect();
-                    *outcome = Outcome::Invalid(std::mem::take(metrics), text::reason(&why.join("; ")));
+                    *outcome =
+                        Outcome::Invalid(std::mem::take(metrics), words::shortened_reason(&why.join("; ")));
                 }
             }
         }
@@ -246,7 +247,7 @@ impl Campaign<'_> {
     /// Conditions are measured in runs of their own from now on.
     fn part(&mut self, session: &mut Session<'_>, flow: &[PlannedRun], labels: &[String], why: &str) {
         session.apart.extend(flow.iter().map(|run| run.condition));
-        self.tell(Event::Apart { labels: labels.to_vec(), why: text::reason(why) });
+        self.tell(Event::Apart { labels: labels.to_vec(), why: words::shortened_reason(why) });
     }
 
     /// A warm-up is not judged, as nothing is concluded from it. A disturbance may be why nothing
@@ -258,7 +259,7 @@ impl Campaign<'_> {
         }
         let why: Vec<String> =
             nothing.iter().cloned().chain(disturbed.iter().map(Disturbance::to_string)).collect();
-        let why = text::reason(&why.join("; "));
+        let why = words::shortened_reason(&why.join("; "));
         if disturbed.is_empty() { Outcome::Failed(why) } else { Outcome::Invalid(metrics, why) }
     }
 }
@@ -301,7 +302,7 @@ fn account_of((readings, _): &(Readings, Outcome)) -> Option<&RunAccount> {
 /// The run is tried again with its trace.
 fn untraced(error: &testbed::Error) -> Untraced {
     let why = format!("its trace ended early (its figures and finished rounds are kept): {error}");
-    Untraced { why: text::reason(&why), testbed_is_well: error.testbed_is_well() }
+    Untraced { why: words::shortened_reason(&why), testbed_is_well: error.testbed_is_well() }
 }
 
 fn drifted(drift: &Drift) -> String {

@@ -141,7 +141,11 @@ impl Campaign<'_> {
             self.lab.restart(&BootState::default())
         });
         back.err().and_then(|error| {
-            stays(if error.is_interrupt() { String::new() } else { text::reason(&error.to_string()) })
+            stays(if error.is_interrupt() {
+                String::new()
+            } else {
+                words::shortened_reason(&error.to_string())
+            })
         })
     }
 

@@ -66,7 +66,9 @@ pub fn repeated<T>(
 ) -> Result<T, testbed::Error> {
     for _ in 1..TRIES {
         match run() {
-            Err(error) if error.testbed_is_well() => failures.push(text::reason(&error.to_string())),
+            Err(error) if error.testbed_is_well() => {
+                failures.push(words::shortened_reason(&error.to_string()))
+            }
             result => return result,
         }
     }

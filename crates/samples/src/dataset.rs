@@ -61,8 +61,8 @@ impl Dataset {
     pub fn new(mut inputs: Vec<Input>, options: &Options) -> Result<Dataset, SamplesError> {
         let mut notes = Vec::new();
         for input in &mut inputs {
-            input.file = text::line(&input.file).into_owned();
-            input.condition = input.condition.as_deref().map(|word| text::line(word).into_owned());
+            input.file = words::sanitised_line(&input.file).into_owned();
+            input.condition = input.condition.as_deref().map(|word| words::sanitised_line(word).into_owned());
             let file = &input.file;
             notes.extend(input.sheet.found.notes.drain(..).map(|note| format!("{file}: {note}")));
         }

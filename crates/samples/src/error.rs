@@ -64,7 +64,7 @@ impl Fault {
 
     pub(crate) fn in_file(self, file: &str) -> SamplesError {
         // Names and words of the file stay on the message's line.
-        let plain = |words: &str| text::line(words).into_owned();
+        let plain = |words: &str| words::sanitised_line(words).into_owned();
         let file = plain(file);
         match self {
             Fault::Content { place: Place { line, column }, what, way_out } => {

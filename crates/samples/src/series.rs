@@ -28,7 +28,7 @@ impl Key {
 
     /// The same in words that may be printed.
     pub(crate) fn plain(self) -> Key {
-        let plain = |word: Option<String>| word.map(|word| text::line(&word).into_owned());
+        let plain = |word: Option<String>| word.map(|word| words::sanitised_line(&word).into_owned());
         Key {
             package: plain(self.package),
             subject: plain(self.subject),

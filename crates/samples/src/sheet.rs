@@ -72,7 +72,7 @@ impl Sheet {
             series.key = std::mem::take(&mut series.key).plain();
         }
         for note in &mut found.notes {
-            *note = text::line(note).into_owned();
+            *note = words::sanitised_line(note).into_owned();
         }
         Ok(Sheet { format, found })
     }

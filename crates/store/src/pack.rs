@@ -106,7 +106,7 @@ impl Store {
         let stored = self.load_within(study)?;
         let mut values = stored.runs.iter().flat_map(|run| &run.metrics);
         if let Some((key, value)) = values.find(|(_, value)| !value.is_finite()) {
-            let detail = format!("{} of a run is {value}", text::line(key));
+            let detail = format!("{} of a run is {value}", words::sanitised_line(key));
             return Err(StoreError::Corrupted { path: self.place.named.clone(), detail });
         }
         self.series(study).map(drop)

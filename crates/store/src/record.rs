@@ -91,9 +91,9 @@ pub enum Outcome {
     /// What was measured, by metric key.
     Ok(Vec<(String, f64)>),
     /// What was measured, by metric key, and what disturbed it. The run does not count as recorded.
-    /// The reason is stored as [`text::reason`] returns it.
+    /// The reason is stored as [`words::shortened_reason`] returns it.
     Invalid(Vec<(String, f64)>, String),
-    /// Why nothing was measured; stored as [`text::reason`] returns it.
+    /// Why nothing was measured; stored as [`words::shortened_reason`] returns it.
     Failed(String),
 }
 

@@ -13,8 +13,8 @@ use crate::stored::{BootRow, StoredRun, StoredStudy, StudyRow};
 use crate::texts;
 
 impl StoredStudy {
-    /// The same with every text on one line and without hostile characters ([`text::line`], for
-    /// reasons [`text::reason`]). The study file's text is kept: only its own diagnostics print it.
+    /// The same with every text on one line and without hostile characters ([`words::sanitised_line`], for
+    /// reasons [`words::shortened_reason`]). The study file's text is kept: only its own diagnostics print it.
     #[must_use]
     pub fn shown(mut self) -> StoredStudy {
         plain_row(&mut self.row);
@@ -26,11 +26,11 @@ impl StoredStudy {
         let mut checked: Option<Keys> = None;
         for StoredRun { reason, metrics, limited_by, detail, .. } in &mut self.runs {
             if let Some(reason) = reason {
-                *reason = text::reason(reason);
+                *reason = words::shortened_reason(reason);
             }
             // Most runs share their keys.
             if checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, metrics.list())) {
-                if metrics.keys().any(|key| !text::is_plain(key)) {
+                if metrics.keys().any(|key| !words::is_plain(key)) {
                     *metrics =
                         std::mem::take(metrics).into_iter().map(|(key, value)| (owned(key), value)).collect();
                 }
@@ -52,7 +52,7 @@ pub(crate) fn plain_row(row: &mut StudyRow) {
 }
 
 fn plain(words: &mut String) {
-    if let Cow::Owned(plain) = text::line(words) {
+    if let Cow::Owned(plain) = words::sanitised_line(words) {
         *words = plain;
     }
 }
@@ -80,7 +80,7 @@ fn plain_value(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(plain_value),
         Value::Object(fields) => {
             fields.values_mut().for_each(plain_value);
-            if fields.keys().any(|key| !text::is_plain(key)) {
+            if fields.keys().any(|key| !words::is_plain(key)) {
                 let old: Map<String, Value> = std::mem::take(fields);
                 *fields = old.into_iter().map(|(key, value)| (owned(key), value)).collect();
             }

@@ -341,7 +341,7 @@ fn insert(transaction: &Transaction<'_>, path: &Path, boot: BootId, run: &NewRun
             condition,
             run.started_unix_ms,
             run.outcome.status().as_str(),
-            run.outcome.reason().map(text::reason),
+            run.outcome.reason().map(words::shortened_reason),
             label,
             evidence,
             json(&run.detail)

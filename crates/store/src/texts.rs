@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::ser::{self, Serialize, Serializer};
 
-/// Whether every text and key of a record is as [`text::line`] leaves it, so that it can be shown.
+/// Whether every text and key of a record is as [`words::sanitised_line`] leaves it, so that it can be shown.
 ///
 /// It visits a record as if to write it, and writes nothing: nearly every record is clean, and most
 /// of it is numbers.
@@ -79,7 +79,7 @@ impl Serializer for Visitor {
     );
 
     fn serialize_str(self, words: &str) -> Visited {
-        match text::line(words) {
+        match words::sanitised_line(words) {
             Cow::Borrowed(_) => Ok(()),
             Cow::Owned(_) => Err(Hostile),
         }
@@ -209,7 +209,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_record_is_plain_if_all_its_texts_are(words in proptest::collection::vec("\\PC{0,3}|[\\x00-\\x1fa]{0,2}", 0..4)) {
-            let plain = words.iter().all(|word| text::line(word) == *word);
+            let plain = words.iter().all(|word| words::sanitised_line(word) == *word);
             prop_assert_eq!(are_plain(&json!({"list": words, "number": -1.5})), plain);
         }
     }

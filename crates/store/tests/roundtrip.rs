@@ -317,7 +317,7 @@ fn any_run() -> impl Strategy<Value = NewRun> {
 /// A reason is stored as it may be shown: on one line, without what commands a terminal.
 fn with_plain_reason(mut run: NewRun) -> NewRun {
     if let Outcome::Invalid(_, why) | Outcome::Failed(why) = &mut run.outcome {
-        *why = text::reason(why);
+        *why = words::shortened_reason(why);
     }
     run
 }

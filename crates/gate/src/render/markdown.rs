@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use text::line;
+use words::sanitised_line;
 
 use crate::check::Check;
 use crate::gate::Gate;
@@ -15,7 +15,7 @@ struct Code<'a>(&'a str);
 
 impl fmt::Display for Code<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let harmless = line(self.0).replace('|', "\\|");
+        let harmless = sanitised_line(self.0).replace('|', "\\|");
         let longest = harmless.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(longest + 1);
         // A blank at each end is no part of code that has one at both.
@@ -35,7 +35,7 @@ struct Prose<'a>(&'a str);
 impl fmt::Display for Prose<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use fmt::Write as _;
-        for letter in line(self.0).chars() {
+        for letter in sanitised_line(self.0).chars() {
             match letter {
                 '&' | '<' | '>' | '@' | '#' => write!(f, "&#{};", u32::from(letter))?,
                 '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '!' | '|' | '~' | '$' => {

@@ -62,8 +62,11 @@ fn judge(flags: &Gate) -> Result<Outcome, Failure> {
     };
     if let Some(path) = &flags.output {
         let written = in_format(Layout { wide: flags.tables.wide, ..Layout::PLAIN })?;
-        let written =
-            if flags.format == GateFormat::Text { text::lines(&written).into_owned() } else { written };
+        let written = if flags.format == GateFormat::Text {
+            words::sanitised_lines(&written).into_owned()
+        } else {
+            written
+        };
         write(path, &written, MayReplace::NamedByUser)?;
     }
     let terminal = layout(flags.tables.wide);

@@ -63,7 +63,7 @@ impl Numbering {
             let owner = input.sheet.found.owns_boots.then_some(index);
             let boots = std::mem::take(&mut input.sheet.found.boots);
             let number = |name: Vec<u8>| {
-                let title = text::line(&String::from_utf8_lossy(&name)).into_owned();
+                let title = words::sanitised_line(&String::from_utf8_lossy(&name)).into_owned();
                 *numbers.entry((owner, name)).or_insert_with(|| {
                     names.push(title);
                     names.len() as u32 - 1

@@ -81,7 +81,7 @@ impl Reader {
             return self.run(Run::of(document, place)?);
         };
         let event = event.map_err(|error| {
-            let what = text::line(&error.to_string()).into_owned();
+            let what = words::sanitised_line(&error.to_string()).into_owned();
             Fault::new(place, what, "give the unchanged output of iperf3 --json-stream")
         })?;
         if matches!(event, Event::Start(_)) {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use record::Limit;
 use serde::Serialize;
 use serde_json::json;
-use text::csv_field as field;
+use words::csv_field as field;
 
 use super::csv::{HEADER, head};
 use super::{Number, keys, units};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use record::Series;
-use text::csv_field as field;
+use words::csv_field as field;
 
 use crate::record::RunId;
 use crate::stored::{StoredRun, StoredSeries, StoredStudy};

@@ -68,7 +68,7 @@ impl FromStr for Assignment {
             return Err(AssignmentError::NoKey(quoted(key)));
         }
         let key = key.to_owned();
-        if !text::is_plain(value) {
+        if !words::is_plain(value) {
             return Err(AssignmentError::Control(key));
         }
         // A sentence may hold commas; no other value does.

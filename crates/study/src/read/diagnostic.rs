@@ -104,8 +104,8 @@ impl Diagnostics {
 
     fn render_one(&self, renderer: &Renderer, problem: &Diagnostic) -> String {
         // Messages quote the file: hostile characters are replaced in both.
-        let title = Level::ERROR.primary_title(text::lines(&problem.message).into_owned());
-        let path = text::line(&self.file);
+        let title = Level::ERROR.primary_title(words::sanitised_lines(&problem.message).into_owned());
+        let path = words::sanitised_line(&self.file);
         let line = Line::at(&self.source, problem.span.start);
         let mut group = if line.text.is_empty() || line.text.len() > LONGEST_LINE_SHOWN {
             let origin = Origin::path(path).line(problem.line).char_column(problem.column);
@@ -113,20 +113,20 @@ impl Diagnostics {
         } else {
             let end = problem.span.end.min(line.start + line.text.len()).max(problem.span.start);
             // The replacement of a character may be longer.
-            let place = |byte: usize| text::line(&line.text[..byte - line.start]).len();
+            let place = |byte: usize| words::sanitised_line(&line.text[..byte - line.start]).len();
             let annotation = AnnotationKind::Primary.span(place(problem.span.start)..place(end));
             let annotation = match problem.label.as_str() {
                 "" => annotation,
-                label => annotation.label(text::line(label).into_owned()),
+                label => annotation.label(words::sanitised_line(label).into_owned()),
             };
-            let snippet = Snippet::source(text::line(line.text))
+            let snippet = Snippet::source(words::sanitised_line(line.text))
                 .path(path)
                 .line_start(problem.line)
                 .annotation(annotation);
             Group::with_title(title).element(snippet)
         };
         if let Some(help) = &problem.help {
-            group = group.element(Level::HELP.message(text::lines(help).into_owned()));
+            group = group.element(Level::HELP.message(words::sanitised_lines(help).into_owned()));
         }
         renderer.render(&[group])
     }

@@ -115,7 +115,7 @@ fn kernel(value: Value<'_>, problems: &mut Problems) -> Option<Read> {
     const HELP: &str = "write a path such as \"/boot/vmlinuz-6.1.0\", a directory with boot/ and lib/modules/, the name of a package of \
          `netassay kernel fetch`, or \"running\"";
     let text = value.text(problems)?;
-    if text.trim() == text && !text.is_empty() && text.len() <= limit::PATH && text::is_plain(text) {
+    if text.trim() == text && !text.is_empty() && text.len() <= limit::PATH && words::is_plain(text) {
         return Some(Read::Text(text.to_owned()));
     }
     let message = format!("`{}` cannot be a kernel", quoted(text));

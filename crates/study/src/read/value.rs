@@ -164,7 +164,7 @@ impl<'v> Value<'v> {
     /// A sentence for people: one line without invisible characters.
     pub(crate) fn sentence(&self, problems: &mut Problems) -> Option<String> {
         let text = self.text(problems)?;
-        if text.trim().is_empty() || text.len() > limit::SENTENCE || !text::is_plain(text) {
+        if text.trim().is_empty() || text.len() > limit::SENTENCE || !words::is_plain(text) {
             let (name, most) = (quoted(self.name), limit::SENTENCE);
             let message = format!("`{name}` must be one line of text, of at most {most} bytes");
             problems.push(Problem::new(self.span(), message));

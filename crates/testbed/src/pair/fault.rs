@@ -86,7 +86,7 @@ fn port(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
     let (name, free) = (&master.name, ["ip", "link", "set", "dev", &link.name, "nomaster"]);
     Some(end.fault(
         format!("it is a port of the {kind} {name}, which takes each packet that arrives"),
-        format!("name {name}, another interface, or free this one ({})", text::command(free)),
+        format!("name {name}, another interface, or free this one ({})", words::shell_command(free)),
     ))
 }
 
@@ -101,7 +101,7 @@ fn taken(end: &PairEnd, _: &PairEnd, crossings: &[Crossing]) -> Option<Fault> {
     let remove = ["ip", "addr", "del", &address_there, "dev", interface];
     Some(end.fault(
         format!("{address}, which --addresses own would add, is in use on its interface {interface}"),
-        format!("remove it ({}), or leave --addresses own out", text::command(remove)),
+        format!("remove it ({}), or leave --addresses own out", words::shell_command(remove)),
     ))
 }
 
@@ -194,7 +194,10 @@ impl Tried {
             let set = ["ip", "link", "set", "dev", interface, "mtu", &large];
             return end.fault(
                 format!("its MTU is {mtu}: {lost}"),
-                format!("let the study set both (--set mtu={mtu}), or set this one: {}", text::command(set)),
+                format!(
+                    "let the study set both (--set mtu={mtu}), or set this one: {}",
+                    words::shell_command(set)
+                ),
             );
         }
         end.fault(lost, "what lies between carries less: raise its MTU, or let the study set one that passes (--set mtu=1500)")

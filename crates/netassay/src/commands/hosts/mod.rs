@@ -373,7 +373,7 @@ pub(crate) fn elsewhere(on: &OneHost, words: &[&str]) -> Result<Option<ExitCode>
     let Some(reached) = reach_one(on, &interrupt)? else { return Ok(None) };
     let Ran { code, printed, said } = reached.run(words, TO_END, &interrupt)?;
     // Text of another machine.
-    print(&text::lines(&String::from_utf8_lossy(&printed)))?;
+    print(&words::sanitised_lines(&String::from_utf8_lossy(&printed)))?;
     if !said.is_empty() {
         say(&format!("{}: {said}", reached.launcher()));
     }
@@ -420,7 +420,7 @@ impl Drop for SaysUnrestored {
 fn unrestored_on(reached: &Reached) -> Result<String, String> {
     let interrupt = Interrupt::new().map_err(|error| error.to_string())?;
     let ran = reached.run(&["unrestored"], TO_TELL, &interrupt).map_err(|error| error.to_string())?;
-    let printed = text::lines(&String::from_utf8_lossy(&ran.printed)).into_owned();
+    let printed = words::sanitised_lines(&String::from_utf8_lossy(&ran.printed)).into_owned();
     match ran.code {
         Some(0) => Ok(String::new()),
         _ if printed.is_empty() => Err(ran.said),
@@ -456,7 +456,7 @@ fn examining(place: Option<&HostSpec>) -> String {
         }
         _ => words.extend(interface.into_iter().flat_map(|name| ["--interface", name]).map(str::to_owned)),
     }
-    let command = text::command(words.iter().map(String::as_str));
+    let command = words::shell_command(words.iter().map(String::as_str));
     let is_there = matches!(place, Some(HostSpec { launcher: Some(Launcher::Words(_)), .. }));
     format!("`{command}`{}", if is_there { " there" } else { "" })
 }

@@ -46,7 +46,7 @@ pub(super) fn trace(name: &str, flags: &Trace) -> Result<ExitCode, Failure> {
     if study.tracing().is_none() {
         return Err(Failure::Usage(format!(
             "the study {name:?} traces nothing: add `[trace]` with `paths = [\"udp-tx\"]` to it, or measure it with `{}`",
-            text::command(["netassay", "run", name])
+            words::shell_command(["netassay", "run", name])
         )));
     }
     // Before anything is measured.

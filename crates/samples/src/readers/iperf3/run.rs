@@ -122,7 +122,7 @@ impl Run {
     /// Why the run is no measurement.
     pub(super) fn failure(&self) -> Option<String> {
         match (&self.error, &self.end) {
-            (Some(error), _) => Some(format!("runs that failed: {}", text::reason(error))),
+            (Some(error), _) => Some(format!("runs that failed: {}", words::shortened_reason(error))),
             (None, None) => Some("runs that were cut short".to_owned()),
             (None, Some(_)) => None,
         }
