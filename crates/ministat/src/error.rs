@@ -11,9 +11,9 @@ pub enum MinistatError {
     /// There are not enough symbols.
     #[error("cannot plot {count} sets: there are symbols for {limit}; -A leaves the plot out")]
     TooManySets {
-        /// How many were given.
+        /// The number given.
         count: usize,
-        /// How many are possible.
+        /// The largest possible number.
         limit: usize,
     },
     /// A plot cannot show infinities and NaNs.
@@ -30,7 +30,7 @@ pub enum MinistatError {
     TooWide {
         /// The width asked for.
         width: usize,
-        /// How many are possible.
+        /// The largest possible number.
         limit: usize,
     },
 }

@@ -38,7 +38,7 @@ impl Format {
         Format { column, is_delimiter, longest_line, is_plain }
     }
 
-    /// How many of these bytes, from the start of a line, are whole lines.
+    /// The length of the whole lines among these bytes, which begin with a line.
     pub fn complete(&self, bytes: &[u8]) -> usize {
         let after_newline = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let rest = bytes.len() - after_newline;

@@ -10,7 +10,7 @@ use crate::values::Values;
 pub struct Set {
     /// The set's name.
     pub name: String,
-    /// How many values.
+    /// The number of values.
     pub n: usize,
     /// The smallest.
     pub min: f64,
@@ -45,7 +45,7 @@ impl Set {
         Set::summed(name, values.into(), Dialect::Debian, Points::Keep)
     }
 
-    /// The same of values that were summed while they were read.
+    /// The set of values that were summed while they were read.
     ///
     /// # Errors
     /// [`MinistatError::TooFewPoints`] for fewer than three.

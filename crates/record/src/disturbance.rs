@@ -1,4 +1,4 @@
-//! What disturbed a run's window.
+//! Disturbances of a run's window.
 
 use std::fmt;
 
@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::figure::{milliseconds, whole_percent};
 use crate::taken::{Taken, Taker};
 
-/// What disturbed a run, and which part of it. It prints as a sentence without a full stop.
+/// A disturbance of a run: its cause, and the part of the run. It prints as a sentence without a
+/// full stop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Disturbance {
@@ -32,7 +33,7 @@ words::vocabulary! {
     }
 }
 
-/// What disturbs. Shares are of the window.
+/// The cause of a disturbance. Shares are of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Cause {
@@ -45,7 +46,7 @@ pub enum Cause {
     },
     /// The clock was set apart from the hardware's.
     ClockApart {
-        /// How far.
+        /// The distance.
         ns: u64,
     },
     /// The window opened late.
@@ -60,9 +61,9 @@ pub enum Cause {
     },
     /// The window was not as long as planned.
     Length {
-        /// How long it was.
+        /// Its length.
         ns: u64,
-        /// How long it was to be.
+        /// Its planned length.
         planned_ns: u64,
     },
     /// The hypervisor took time of a CPU.
@@ -76,7 +77,7 @@ pub enum Cause {
     Waited {
         /// For how long.
         share: f64,
-        /// What of it the run's own guests explain.
+        /// The part of that share that the run's own guests explain.
         explained: f64,
     },
     /// Other processes had CPU time.
@@ -92,8 +93,8 @@ pub enum Cause {
 /// A short name for CPU time of others.
 const OTHERS: &str = "other processes";
 
-/// What disturbed a run in a few words, each kind of cause once: `other processes (dd), a CPU taken
-/// by the hypervisor`.
+/// Disturbances in a few words, each kind of cause once: `other processes (dd), a CPU taken by the
+/// hypervisor`.
 #[must_use]
 pub fn in_brief(disturbances: &[Disturbance]) -> String {
     let mut kinds: Vec<&str> = Vec::new();
@@ -132,8 +133,8 @@ impl Cause {
         }
     }
 
-    /// The same with its figures in the digits that people are shown: of one thing, two looks tell
-    /// figures that differ below them.
+    /// Rounds the figures to the digits that people are shown: two looks at one disturbance differ
+    /// below them.
     #[must_use]
     pub fn rounded(self) -> Self {
         let time = |ns: u64| (ns as f64 / 1e6).round() as u64 * 1_000_000;

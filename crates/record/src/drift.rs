@@ -15,9 +15,9 @@ pub struct Drift(pub Vec<Difference>);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
-    /// Where.
+    /// The interface.
     pub interface: Interface,
-    /// What, with its values.
+    /// The setting, with its values.
     pub setting: Setting,
 }
 
@@ -78,7 +78,7 @@ pub enum Setting {
     },
 }
 
-/// How many differences the sentence names.
+/// The largest number of differences that the sentence names.
 const NAMED: usize = 3;
 
 impl fmt::Display for Drift {

@@ -1,5 +1,5 @@
-//! What is recorded of a boot and of a run. The agents, the testbed, the runner, the store and the
-//! report share these types.
+//! The record of a boot and of a run. The agents, the testbed, the runner, the store and the report
+//! share these types.
 //!
 //! Pure: no I/O. In JSON an unknown field is an error, and so is a missing one unless it is
 //! optional (`Option`).

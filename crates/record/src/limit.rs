@@ -1,11 +1,11 @@
-//! What limited a run.
+//! The limit of a run.
 
 use serde::{Deserialize, Serialize};
 use words::Label;
 
 use crate::evidence::Evidence;
 
-/// What limited a run, and the evidence.
+/// The limit of a run, and the evidence for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {

@@ -5,8 +5,8 @@ use std::fmt;
 use host::DiscardDevice;
 use serde::{Deserialize, Serialize};
 
-/// What a testbed lacks or does differently, with the consequence. It prints as a sentence without
-/// a full stop.
+/// A difference or lack of a testbed, with its consequence. It prints as a sentence without a full
+/// stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Note {

@@ -1,17 +1,17 @@
-//! What a trace of a path came to, as it is kept with its run.
+//! The trace of a path, as it is stored with its run.
 
 use host::perf::Profile;
 use serde::{Deserialize, Serialize};
 use words::{Closure, KernelPath, Waiting};
 
-/// What packets cost on their way along a path, of the way that most of them took. Times are in ns
-/// for a packet, or in instructions where a guest counts them.
+/// The cost of packets along a path, for the way that most of them took. Times are in ns for a
+/// packet, or in instructions where a guest counts them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathTrace {
     /// The path.
     pub path: KernelPath,
-    /// What readers did until a packet was there.
+    /// The readers' wait for a packet: asleep or polling.
     pub reader: Waiting,
     /// The places that they passed, in order; none if no packet was followed.
     pub places: Vec<PassedPlace>,
@@ -54,7 +54,7 @@ pub struct PathStep {
 }
 
 impl PathTrace {
-    /// What its stages add up to; `None` if no packet was followed.
+    /// The sum of its stages as a share of the whole; `None` if no packet was followed.
     #[must_use]
     pub fn closure(&self) -> Option<Closure> {
         Closure::of(self.steps.iter().filter(|step| !step.waits).map(|step| step.cost).sum(), self.whole)

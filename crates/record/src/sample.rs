@@ -158,7 +158,7 @@ pub fn applied(congestion_control: &str) -> load::Applied {
     load::Applied { flows: 1, buffers, low_water: 1, dscp: 0, priority: 0, tcp: Some(tcp) }
 }
 
-/// So many sends without copying, of which so many were copied after all.
+/// Zero-copy sends, and the number of them that were copied after all.
 #[must_use]
 pub fn zerocopy(completed: u64, copied: u64) -> load::Zerocopy {
     load::Zerocopy { completed, copied }
@@ -302,7 +302,7 @@ mod tests {
     use crate::disturbance::Cause;
     use crate::drift::{Difference, Drift, Interface, Setting};
 
-    /// One of each kind.
+    /// A detail of each kind.
     fn all() -> [Detail; 4] {
         let mut measured = Detail::Measured(Box::new(account()));
         measured.disturb(vec![Cause::Slept { ns: 7 }.into()]);

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::figure::whole_percent;
 
-/// What others had of a set of CPUs. It prints as "34 % of the time of CPU 0 (dd, process 4711: 30
-/// %)".
+/// The CPU time that other processes had of a set of CPUs. It prints as "34 % of the time of CPU 0
+/// (dd, process 4711: 30 %)".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Taken {
@@ -15,7 +15,7 @@ pub struct Taken {
     pub share: f64,
     /// The CPUs.
     pub cpus: Vec<u32>,
-    /// Those with the most.
+    /// The processes with most of it.
     pub by: Vec<Taker>,
 }
 
@@ -25,13 +25,13 @@ pub struct Taken {
 pub struct Taker {
     /// Their name.
     pub name: String,
-    /// What they are.
+    /// Their kind.
     pub who: Who,
     /// Their share of the CPUs' time.
     pub share: f64,
 }
 
-/// What had CPU time under one name.
+/// The kind of process that had CPU time under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Who {
@@ -44,7 +44,7 @@ pub enum Who {
     },
     /// Several processes.
     Processes {
-        /// How many.
+        /// The number of processes.
         count: usize,
     },
 }

@@ -1,4 +1,4 @@
-//! What a condition's turns in a flow gave.
+//! A condition's turns in a flow.
 
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ pub struct Response {
 /// The parts of a turn.
 pub const TENTHS: usize = 10;
 
-/// The same part of several turns together.
+/// A part of a turn, summed over several turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slice {
@@ -67,7 +67,7 @@ pub struct Slice {
     pub work: u64,
 }
 
-/// How a run shared a flow.
+/// The turns in which a run shared a flow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turns {

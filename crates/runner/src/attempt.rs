@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::settling::{Unsettled, unsettled};
 use crate::verified::unverified;
 
-/// How one try of a flow ended.
+/// The end of one attempt at a flow.
 pub(crate) enum Try {
     /// It counts, or it failed for good.
     Over,
@@ -50,7 +50,8 @@ impl Campaign<'_> {
         let mut end = Try::Over;
         let mut made: Vec<(Readings, Outcome)> = match self.make(session, bench, flow) {
             Ok(Ok(mut made)) => {
-                // What disturbed a condition in its turns is beside those of the others too.
+                // A disturbance in one condition's turns disturbed the other conditions of the flow
+                // too.
                 let beside = self.beside.clone().map(Disturbance::from);
                 let all = made.iter_mut().flat_map(|readings| std::mem::take(&mut readings.disturbed));
                 let mut disturbed: Vec<Disturbance> = Vec::new();
@@ -222,7 +223,7 @@ impl Campaign<'_> {
                 .collect::<Result<_, _>>()?,
         };
         for since in look(bench) {
-            // One that lasts is told once.
+            // A lasting difference is reported once.
             if !differing.contains(&since) {
                 differing.push(since);
             }

@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::flows::flows;
 use crate::session::Session;
 
-/// How a boot ended.
+/// The end of a boot.
 pub(crate) enum BootEnd {
     /// With its last run.
     Through,

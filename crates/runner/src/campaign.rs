@@ -9,7 +9,7 @@ use thiserror::Error as ThisError;
 use crate::event::Event;
 use crate::lab::Lab;
 
-/// Everything that a study needs to be run.
+/// The study to run, and the means to run it.
 pub struct Campaign<'a> {
     /// Builds the testbeds.
     pub lab: &'a mut dyn Lab,
@@ -27,16 +27,15 @@ pub struct Campaign<'a> {
     pub keep_disturbed: bool,
     /// A disturbance of every run of this session: another session that runs beside it.
     pub beside: Option<Cause>,
-    /// What was changed of the machine itself for this study, for the record of each
-    /// boot's environment.
+    /// Changes of the machine itself for this study, for the record of each boot's environment.
     pub machine: &'a [Change],
-    /// How the machine differs from what was changed. Asked at both edges of every run.
+    /// Differences of the machine from those changes. Called at both edges of every run.
     pub differences: &'a dyn Fn() -> Vec<Cause>,
     /// The program's version, for the record.
     pub version: &'a str,
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// Every planned run is recorded, or was disturbed as often as it may be repeated
@@ -53,7 +52,7 @@ pub enum Ending {
 pub struct Summary {
     /// The study's number in the store.
     pub study: StudyId,
-    /// How it ended.
+    /// Its end.
     pub ending: Ending,
     /// Recorded runs in the store, warm-ups not counted.
     pub recorded: usize,
@@ -75,7 +74,7 @@ pub enum Error {
     /// The store cannot take what was measured.
     #[error(transparent)]
     Store(#[from] store::StoreError),
-    /// Everything is recorded already.
+    /// No run is left: all are recorded.
     #[error("nothing to run: {why}")]
     NothingToRun {
         /// Why not.
@@ -86,7 +85,7 @@ pub enum Error {
     Plan {
         /// The study's number.
         study: i64,
-        /// What is wrong with it.
+        /// The error in it.
         what: String,
     },
     /// A boot with machines that should have restarted has the boot id of another.
@@ -96,7 +95,7 @@ pub enum Error {
     NotRestarted {
         /// The boot of the study.
         boot: u32,
-        /// Whose machine.
+        /// The side of the machine.
         side: study::Side,
         /// The machine, as the user named it.
         host: String,

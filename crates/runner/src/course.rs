@@ -15,7 +15,7 @@ use crate::probe::{Probed, probe};
 use crate::progress::{Expected, Progress};
 use crate::session::{Repeats, Session};
 
-/// How often a boot is tried on a new testbed after one was lost.
+/// The most testbeds for one boot, the lost ones included.
 const ATTEMPTS: u32 = 3;
 
 impl Campaign<'_> {

@@ -7,12 +7,12 @@ use testbed::Switches;
 
 use crate::order::switches_of;
 
-/// What trying a condition showed.
+/// The states that a condition read back in a try.
 #[derive(Debug, Clone)]
 pub(crate) struct Shown {
     /// Its own switches.
     pub(crate) own: Effective,
-    /// Those with all factors of the design on, and with all off.
+    /// The states with all factors of the design on, and with all off.
     pub(crate) extremes: [Effective; 2],
 }
 

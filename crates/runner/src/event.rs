@@ -22,7 +22,7 @@ pub enum Event {
         boots: u32,
         /// Runs to come, warm-ups included.
         runs: usize,
-        /// How long that should take, in seconds.
+        /// The expected time for them, in seconds.
         expected_s: f64,
     },
     /// Both machines restart, which may take minutes.
@@ -44,7 +44,7 @@ pub enum Event {
         boot: u32,
         /// Boots in the schedule.
         of: u32,
-        /// How long building it took, in ms.
+        /// The time to build it, in ms.
         build_ms: f64,
         /// Its limitations that no earlier boot of the session reported.
         notes: Vec<String>,
@@ -68,7 +68,7 @@ pub enum Event {
         primary: Option<(String, f64)>,
         /// Why it failed, if it did.
         failed: Option<String>,
-        /// What disturbed it, if anything did.
+        /// The disturbance of its window, if there was one.
         invalid: Option<Invalid>,
         /// Runs done in this session.
         done: usize,
@@ -79,9 +79,9 @@ pub enum Event {
     },
     /// The runs so far show that the session takes another time than was said.
     Expected {
-        /// How long it takes in all, in seconds.
+        /// The time in all, in seconds.
         all_s: f64,
-        /// How long it was said to take.
+        /// The time that was predicted before, in seconds.
         said_s: f64,
     },
     /// Conditions that were to take turns in one flow are measured in runs of their own.
@@ -98,7 +98,7 @@ pub enum Event {
         labels: Vec<String>,
         /// The part of each turn that is not counted, in seconds.
         after_s: f64,
-        /// What showed it.
+        /// The evidence.
         why: String,
     },
     /// A testbed was lost before its last run.
@@ -114,7 +114,7 @@ pub enum Event {
     Looked {
         /// Which look, from 1.
         look: u32,
-        /// How many are planned.
+        /// The number of planned looks.
         of: u32,
         /// The boot after which it was taken.
         boot: u32,
@@ -143,7 +143,7 @@ pub enum Event {
 pub struct Invalid {
     /// By what.
     pub why: String,
-    /// The same in a few words, each kind of cause once.
+    /// The reason in a few words, each kind of cause once.
     pub brief: String,
     /// The conditions of all runs of its flow, which were disturbed with it: of the first of them.
     /// The others have none.

@@ -1,4 +1,4 @@
-//! What processes other than the run's took of its CPUs.
+//! CPU time that other processes took on the run's CPUs.
 //!
 //! Two sources, of which the larger counts. The processes' own times (`host::Others`) have user and
 //! kernel mode and give names, but cover the ramp and the window together, and miss processes that
@@ -25,7 +25,7 @@ pub(crate) const TICK_NS: f64 = 10e6;
 /// Standard deviations allowed for chance: three exceed about one undisturbed run in a thousand.
 const DEVIATIONS: f64 = 3.0;
 
-/// How many processes are named, each with at least this share.
+/// The number of processes that are named, each with at least this share.
 const NAMED: usize = 3;
 const NAMED_SHARE: f64 = 0.01;
 
@@ -39,7 +39,7 @@ struct Place<'a> {
     others: Option<&'a host::Others>,
 }
 
-/// What others took of a set of CPUs.
+/// CPU time that other processes took of a set of CPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Foreign {
     pub(crate) taken: Taken,
@@ -186,7 +186,7 @@ mod tests {
         account
     }
 
-    /// What processes did in a second and a half.
+    /// The times of processes over a second and a half.
     fn watched(list: &[(&str, bool, u32, u64)]) -> Option<host::Others> {
         let spent = (1000..).zip(list).map(|(pid, &(name, kernel, cpu, ms))| host::Spent {
             pid,

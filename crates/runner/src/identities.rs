@@ -10,7 +10,7 @@ use study::Side;
 pub(crate) struct Identities(BTreeSet<(u32, String)>);
 
 impl Identities {
-    /// Those of stored boots.
+    /// From the environments of stored boots.
     pub(crate) fn of<'e>(stored: impl IntoIterator<Item = (u32, &'e Environment)>) -> Self {
         let mut all = Self::default();
         stored.into_iter().for_each(|(boot, environment)| all.note(boot, environment));

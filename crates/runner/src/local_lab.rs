@@ -21,13 +21,13 @@ use crate::recall::Recalling;
 /// The lab on this machine: namespaces, veth pairs, virtual machines.
 #[derive(Debug, Clone)]
 pub struct LocalLab {
-    /// How testbeds are built, except for their state.
+    /// Options for building testbeds, except for their state.
     pub options: testbed::Options,
     /// The user's request to stop.
     pub interrupt: Interrupt,
     /// The answers of virtual machines in earlier sessions.
     pub memory: Memory,
-    /// What the user's machines need after a restart; none where none restart.
+    /// The restarter of the user's machines; none where none restart.
     pub restarter: Option<Arc<Restarter>>,
 }
 
@@ -42,9 +42,9 @@ impl LocalLab {
         }
     }
 
-    /// What the answers of virtual machines in this state depend on. `None` for hosts that are
-    /// quick to build, for those on other machines, for a kernel that cannot be found, and if the
-    /// program was replaced since its start.
+    /// The conditions on which the answers of virtual machines in this state depend. `None` for
+    /// hosts that are quick to build, for hosts on other machines, for a kernel that cannot be
+    /// found, and if the program was replaced since its start.
     fn key(&self, state: &BootState) -> Option<Value> {
         if self.options.hosts.is_some() {
             return None;

@@ -1,4 +1,4 @@
-//! Where a UDP workload's messages went, over the whole life of its sockets.
+//! The fate of a UDP workload's messages over the whole life of its sockets.
 
 use agent::message::Finished;
 use load::{Direction, Reader, Sender, Traffic};
@@ -103,12 +103,12 @@ impl Loss {
         }
     }
 
-    /// What was offered and not received, wherever it stayed.
+    /// Messages offered and not received.
     pub(crate) fn lost(&self) -> u64 {
         self.offered.saturating_sub(self.received)
     }
 
-    /// What was lost at a place without a counter.
+    /// Messages lost at a place without a counter.
     pub(crate) fn unaccounted(&self) -> u64 {
         [self.queue, self.device, self.behind, self.socket].into_iter().fold(self.lost(), u64::saturating_sub)
     }
@@ -143,7 +143,7 @@ fn shared_out<const PLACES: usize>(missing: u64, places: [(u64, u64); PLACES]) -
         left -= share;
         share
     });
-    // What a place could not hold, and what rounding left.
+    // The rest that a place could not hold, and that rounding left.
     for (share, (packets_here, most)) in shares.iter_mut().zip(places) {
         let more = packets_here.saturating_mul(most).saturating_sub(*share).min(left);
         *share += more;

@@ -98,7 +98,7 @@ pub fn directions(account: &RunAccount) -> Vec<(String, f64)> {
     metrics.entries
 }
 
-/// What one end received in its window.
+/// The bytes and datagrams that one end received in its window.
 #[derive(Default)]
 struct Taken {
     bytes: u64,
@@ -122,7 +122,7 @@ impl Taken {
     }
 }
 
-/// What a search for a rate came to.
+/// The metrics of a search for a rate.
 fn searched(metrics: &mut Sheet, search: &RateSearch, traffic: &Traffic) {
     if let Some(rate) = search.lower {
         metrics.put("found_rate", rate / 1e6);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use study::{Plan, PlannedRun};
 
-/// What is known of each condition.
+/// The conditions that were tried, and those that have a measurement.
 pub(crate) struct Needs<'p> {
     plan: &'p Plan,
     tried: BTreeSet<usize>,
@@ -26,8 +26,8 @@ impl<'p> Needs<'p> {
         }
     }
 
-    /// Those that were tried in vain. All on and all off of a design come first: without them no
-    /// whole is known to share.
+    /// Conditions that were tried but have no measurement. All on and all off of a design come
+    /// first: without them there is no total difference to credit to factors.
     pub(crate) fn lost(&self) -> Vec<usize> {
         let mut lost: Vec<usize> = self.tried.difference(&self.measured).copied().collect();
         lost.sort_by_key(|condition| !self.is_end(*condition));

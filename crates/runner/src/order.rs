@@ -1,4 +1,4 @@
-//! What a condition asks of a testbed and of a run.
+//! The switches and the run that a condition orders from a testbed.
 
 use study::{BySide, Condition, SideSettings};
 use testbed::{RunOrder, Switches, UnderlaySwitches};

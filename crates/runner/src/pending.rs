@@ -1,4 +1,4 @@
-//! What of a boot's schedule is still to do.
+//! The runs of a boot's schedule that are still to do.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(crate) fn pending(boot: &[PlannedRun], settled: &BTreeSet<RunKey>) -> Vec<Pl
         .collect()
 }
 
-/// What makes a run the same run again.
+/// The identity of a run in its study.
 pub(crate) fn key_of(run: &PlannedRun) -> RunKey {
     RunKey { boot: run.boot, warmup: run.warmup, repeat: run.repeat, condition: run.condition }
 }

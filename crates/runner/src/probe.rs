@@ -19,7 +19,7 @@ pub struct Probed {
     pub plan: Plan,
     /// Limitations of the testbeds, each once, for the user.
     pub notes: Vec<String>,
-    /// How long boots and runs will take, from how long building the testbeds took.
+    /// The expected times of boots and runs, from the time that building the testbeds took.
     pub costs: Costs,
 }
 
@@ -66,7 +66,7 @@ pub fn probe(mut plan: Plan, lab: &mut dyn Lab) -> Result<Probed, testbed::Error
     Ok(Probed { plan, notes, costs })
 }
 
-/// What a condition's switches read back, or why the hosts cannot make its traffic.
+/// The states that a condition's switches read back, or why the hosts cannot make its traffic.
 type Tried = Result<Shown, String>;
 
 /// Tries these conditions on a testbed in their state.

@@ -1,4 +1,4 @@
-//! How far a session is, and how much time is left.
+//! The progress of a session, and the time that is left.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Expected {
 #[derive(Debug)]
 pub(crate) struct Progress {
     costs: Costs,
-    /// How long the ramp and window of a run of each condition are.
+    /// The length of the ramp and window of a run of each condition.
     each: Vec<Duration>,
     done: usize,
     of: usize,
@@ -30,15 +30,15 @@ pub(crate) struct Progress {
     windows: Duration,
     /// The states of the boots that are left.
     boots: Vec<BootState>,
-    /// What the finished runs took beside their ramps and windows.
+    /// The time of the finished runs beside their ramps and windows.
     beside: Duration,
     /// The time that runs and boots have taken.
     taken: Duration,
-    /// How long the session was said to take.
+    /// The last prediction of the session's whole time.
     said: Duration,
 }
 
-/// So many runs must have ended before what they took corrects what was said of all.
+/// The number of ended runs from which a prediction is corrected.
 const FEWEST: usize = 3;
 /// By less in time, or by a smaller factor, no correction is said.
 const LEAST: Duration = Duration::from_secs(10);
@@ -75,7 +75,7 @@ impl Progress {
         self.costs.run = self.beside / u32::try_from(self.done).unwrap_or(u32::MAX);
     }
 
-    /// How long a condition's run takes, without its costs.
+    /// The length of a condition's ramp and window.
     pub(crate) fn window(&self, condition: usize) -> Duration {
         self.each[condition]
     }
@@ -86,7 +86,7 @@ impl Progress {
         self.windows += window;
     }
 
-    /// What is to come after a boot that is about to begin.
+    /// The rest after a boot that is about to begin.
     pub(crate) fn after(&self, boot: Expected) -> Expected {
         let runs = self.of.saturating_sub(self.done + boot.runs);
         Expected { runs, windows: self.windows.saturating_sub(boot.windows) }
@@ -111,8 +111,8 @@ impl Progress {
         self.taken += took;
     }
 
-    /// How long the session takes in all and how long it was said to take, where that is far off.
-    /// From then on the correction is what was said.
+    /// The session's time in all, and the predicted one, if they are far apart. From then on the
+    /// correction is the prediction.
     pub(crate) fn corrected(&mut self) -> Option<(Duration, Duration)> {
         let (all, said) = (self.taken.saturating_add(self.left()), self.said);
         let (less, more) = (all.min(said), all.max(said));

@@ -11,8 +11,8 @@ use crate::loss::Loss;
 use crate::validity::disturbances;
 
 const CONFIDENCE: f64 = 0.95;
-/// How far apart the ends of the interval are where trials allow it. The contract with the reader
-/// is 1 %; the edges of the windows take another part of that.
+/// The width of the interval, as a share of the rate, where trials allow it. Users are promised 1
+/// %; the edges of the windows use another part of that.
 const WIDTH: f64 = 0.005;
 /// The most trials of a search. On a path with a sharp edge it needs about 20.
 pub const TRIALS: u32 = 100;
@@ -21,23 +21,23 @@ pub const TRIALS: u32 = 100;
 const REPEATS: u32 = 10;
 /// The datagrams that a trial sends at least: fewer say little of a loss.
 const LEAST: f64 = 100.0;
-/// How much traffic, in s of the window, a trial cannot see: what an end counts late at an edge,
-/// and the burst that a shaper had saved. So much may be missing, and so much of what came through
-/// does not count as sustained.
+/// The traffic, in seconds of the window, that a trial cannot judge: datagrams counted late at an
+/// edge of the window, and a burst that a shaper had saved up. A trial that misses less has lost
+/// nothing; a trial that forwards more by as much has sustained nothing more.
 const EDGES: f64 = 0.002;
-/// How often a run is tried whose failures leave a testbed that is well.
+/// The most attempts at a run whose failures leave the testbed intact.
 const TRIES: usize = 3;
 
-/// What a run came to, and what is to be said of it.
+/// A run with its limit and its disturbances.
 #[derive(Debug)]
 pub struct Judged {
     /// The account; of a search that of the last trial at the found rate, with the search in it,
     /// and of the last trial at all where no rate was found.
     pub account: RunAccount,
-    /// What limited it; of a search the trial that got most through of the most that can be
-    /// offered.
+    /// The limit; of a search that of the trial with the highest received rate among those with the
+    /// highest offered rate.
     pub limit: Limit,
-    /// What disturbed it; of a search the first trial that counts in spite of it.
+    /// The disturbances; of a search those of the first trial that counts in spite of them.
     pub disturbed: Vec<Disturbance>,
 }
 
@@ -75,7 +75,7 @@ pub fn repeated<T>(
     run()
 }
 
-/// What is to be said of a run that is no search.
+/// Judges a run that is no search.
 pub(crate) fn judged(order: &RunOrder, account: RunAccount) -> Judged {
     Judged { limit: limit(order, &account), disturbed: disturbances(&account, order), account }
 }
@@ -187,7 +187,7 @@ fn asked(load: Load) -> Option<f64> {
     }
 }
 
-/// How a trial went.
+/// The outcome of a trial.
 fn trial(load: Load, order: &RunOrder, account: &RunAccount, bound: f64) -> RateTrial {
     let sides = || account.sides().map(|(_, own)| own);
     let rate = |own: &SideAccount, bytes: u64| bytes as f64 * 8e9 / own.window.load.at_ns.max(1) as f64;
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     const WINDOW: f64 = 0.5;
-    /// What the paths let through, in bits/s.
+    /// The rate that the paths let through, in bits/s.
     const THROUGH: f64 = 97.2e6;
 
     fn order(change: impl FnOnce(&mut Traffic)) -> RunOrder {
@@ -249,13 +249,13 @@ mod tests {
     /// A path behind a sender that makes 500 Mbit/s.
     #[derive(Debug, Clone, Copy)]
     struct Path {
-        /// What it lets through, in bits/s.
+        /// The rate that it lets through, in bits/s.
         most: f64,
-        /// What its queue holds, in s of that rate.
+        /// The length of its queue, in s of that rate.
         queue: f64,
         /// The burst that it lets through at once, in s of that rate.
         saved: f64,
-        /// How late a reader may be, in s.
+        /// The largest lateness of a reader, in s.
         late: f64,
     }
 
@@ -316,8 +316,8 @@ mod tests {
         }
     }
 
-    /// What a path carries for ever, not what it can hide for the time of a trial: a queue, a burst
-    /// that a shaper had saved, readers that are late at an edge.
+    /// The rate that a path can sustain is found, not a rate that it can hide for the time of a
+    /// trial: by a queue, a burst that a shaper had saved up, readers that are late at an edge.
     #[test]
     fn the_rate_that_lasts_is_in_the_interval() {
         let (mut random, mut searches, mut wrong) = (Random(42), 0, 0);
@@ -369,7 +369,7 @@ mod tests {
         assert!(search.upper.is_some_and(|upper| upper > THROUGH), "{search:?}");
         let why = "the receiver's agent did not answer within 10.7 s, but answers again: the machine is busy";
         assert!(search.failures.len() > 4 && search.failures.iter().all(|one| one == why), "{search:?}");
-        // What fails each time is no lateness.
+        // A failure of every attempt is no lateness.
         assert_eq!(carry_out(&order(|_| ()), &mut |_| late()).unwrap_err().to_string(), why);
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct Recalling {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Answers {
     notes: Vec<Note>,
-    /// How long building the testbed took.
+    /// The time to build the testbed.
     built_in: Duration,
     lacking: Vec<(load::Traffic, load::Family, Vec<String>)>,
     settled: Vec<(Switches, Effective)>,
@@ -218,7 +218,7 @@ mod tests {
         let notes = ask(1500);
         assert!(notes[0] == Note::Kvm && notes[1].to_string().contains("probed on 2"), "{notes:?}");
         assert_eq!(counts.get(), [1, 1, 2], "nobody was asked");
-        // What is unknown is asked, and kept with the rest.
+        // An unknown answer is asked for, and kept with the others.
         assert_eq!(ask(9000), [Note::Kvm]);
         assert_eq!(counts.get(), [2, 2, 2]);
         ask(1500);

@@ -9,7 +9,7 @@ use load::TcpInfo;
 pub(crate) struct Retransmits {
     /// All of them.
     pub(crate) all: u64,
-    /// Those whose first copy had arrived.
+    /// Segments whose first copy had arrived.
     pub(crate) needless: u64,
     /// Times that TCP saw reordering.
     pub(crate) reorderings: u64,
@@ -38,7 +38,7 @@ impl Retransmits {
         Self { all, needless: duplicates.min(all), reorderings }
     }
 
-    /// Those whose first copy was lost, as far as the other end reported.
+    /// Segments whose first copy was lost, as far as the other end reported.
     pub(crate) fn lost(&self) -> u64 {
         self.all - self.needless
     }

@@ -10,7 +10,7 @@ use crate::identities::Identities;
 use crate::need::Needs;
 use crate::progress::Progress;
 
-/// How often a disturbed run is repeated. A disturbance of three windows is the machine's normal
+/// The most repeats of a disturbed run. A disturbance of three windows is the machine's normal
 /// state.
 const REPEATS_OF_A_RUN: u32 = 2;
 
@@ -67,7 +67,7 @@ impl Session<'_> {
         self.repeats.take(so_far, kept)
     }
 
-    /// How the runs of a flow take turns; `None` if none do.
+    /// The turns of the runs of a flow; `None` if they take none.
     pub(crate) fn alternate(&self, flow: &[PlannedRun]) -> Option<Alternate> {
         let planned = self.plan.asked.protocol.alternate?;
         let longer = flow.first().and_then(|run| self.settling.get(&run.condition));
@@ -82,13 +82,13 @@ impl Session<'_> {
         (turns <= MOST_TURNS).then(|| self.settling.extend(together.into_iter().map(|one| (one, part))))
     }
 
-    /// How long a run's ramp and window are.
+    /// The length of a run's ramp and window.
     pub(crate) fn window_of(&self, run: &PlannedRun) -> Duration {
         self.progress.window(run.condition)
     }
 }
 
-/// How many disturbed runs may still be repeated.
+/// The repeats of disturbed runs that are left.
 pub(crate) struct Repeats {
     left: usize,
 }

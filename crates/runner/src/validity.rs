@@ -22,7 +22,7 @@ const STOLEN: f64 = 0.02;
 /// explain, though waits behind these took up to 33 %.
 const WAITED: f64 = 0.02;
 
-/// What disturbed the window; empty if nothing did.
+/// Disturbances of the window; empty if there were none.
 #[must_use]
 pub fn disturbances(account: &RunAccount, order: &RunOrder) -> Vec<Disturbance> {
     let sides = [
@@ -230,8 +230,8 @@ mod tests {
         );
     }
 
-    /// The same between two virtual machines, whose virtual CPUs take 80 % of their host's CPUs and
-    /// whose other threads 10 %.
+    /// The disturbances of a run between two virtual machines, whose virtual CPUs take 80 % of
+    /// their host's CPUs and whose other threads 10 %.
     fn between_guests(change: fn(&mut RunAccount)) -> Vec<String> {
         said(|account| {
             account.hosts = Some(BySide::of(|side| guest(2 + side as u32, &[(800, 0)])));

@@ -7,8 +7,8 @@ use record::{CountedTurn, RunAccount, SideAccount};
 
 use crate::settling::LEAST;
 
-/// What shows that the turns of one of these conditions, by their labels, were not its own; `None`
-/// if nothing does.
+/// The evidence, by their labels, that turns of one of these conditions carried another condition's
+/// traffic; `None` if there is none.
 pub(crate) fn unverified<'a>(
     mut flow: impl Iterator<Item = (&'a str, &'a Traffic, &'a RunAccount)> + Clone,
 ) -> Option<String> {
@@ -71,12 +71,12 @@ fn per_second(count: u64, side: &SideAccount) -> f64 {
     count as f64 * 1e9 / side.window.elapsed_ns.max(1) as f64
 }
 
-/// How much earlier, in s, a turn may end at its sender than at its receiver: on an idle machine
-/// 1 % of eight turns of 80 ms arrived beyond what was sent, in one flow of eight.
+/// The largest time, in s, by which a turn may end at its sender before it ends at its receiver: on
+/// an idle machine 1 % of eight turns of 80 ms arrived beyond what was sent, in one flow of eight.
 const EDGES: f64 = 0.002;
 
-/// What other conditions sent of all that arrived in its turns: bytes of a TCP stream, whose
-/// numbers tell when they were sent, and datagrams that are more than were sent.
+/// The share of a condition's received traffic that other conditions had sent: bytes of a TCP
+/// stream, whose numbers tell when they were sent, and datagrams that are more than were sent.
 fn from_others(traffic: &Traffic, account: &RunAccount) -> Option<String> {
     let turns = account.turns.as_ref()?;
     let share = if traffic.kind == Kind::UdpStream {

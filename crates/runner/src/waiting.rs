@@ -1,4 +1,4 @@
-//! How long the virtual CPUs of a guest were ready to run, but waited for a CPU of their host.
+//! The time that virtual CPUs of a guest were ready to run, but waited for a CPU of their host.
 //!
 //! A guest cannot tell such a wait from slow work: its clocks go on. The host counts each thread's
 //! wait (`/proc/PID/task/TID/schedstat`), but not behind whom. While a thread waits, another has

@@ -1,5 +1,4 @@
-//! How long reading files takes: `cargo run --release -p netassay-samples --example reading --
-//! FILE…`.
+//! The time to read files: `cargo run --release -p netassay-samples --example reading -- FILE…`.
 
 use std::error::Error;
 use std::fs::File;

@@ -34,8 +34,8 @@ pub struct Group {
     pub unit: Option<String>,
     /// The conditions; observations refer to them by index.
     pub labels: Vec<String>,
-    /// What the values of each condition are of, where a file says so, such as `received by the
-    /// server, TCP, forward, 1 stream`.
+    /// The kind of each condition's values, where a file says it, such as `received by the server,
+    /// TCP, forward, 1 stream`.
     pub kinds: Vec<Option<String>>,
     /// The condition to compare with, by index.
     pub baseline: usize,

@@ -1,4 +1,4 @@
-//! What is wrong with a file, where, and the remedy.
+//! Errors of a file: the problem, its place, and the remedy.
 
 use std::io;
 

@@ -2,7 +2,7 @@
 
 use crate::format::InputFormat;
 
-/// How to read and combine files. The default detects everything.
+/// Options for reading and combining files. The default detects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The format. `None`: detected from the content.

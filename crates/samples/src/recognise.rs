@@ -78,7 +78,7 @@ fn has_key(text: &[u8], key: &[u8]) -> bool {
 
 /// Rejects what programs print for people, if it has too few digits to compare.
 fn require_data<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Result<(), Fault> {
-    /// How a line begins, the program, and how it writes data.
+    /// The beginning of a line, the program that writes it, and its option for data.
     const TEXTS: [(&[u8], &str, &str); 7] = [
         (b"Connecting to host ", "iperf3", "-J"),
         (b"Server listening on ", "iperf3 or iperf", "-J (iperf3) or -y C (iperf)"),

@@ -16,7 +16,7 @@ pub(crate) struct Key {
     pub(crate) condition: Option<String>,
     pub(crate) metric: Option<String>,
     pub(crate) unit: Option<String>,
-    /// What the values are of, where the file says so: `received by the server, TCP, forward`.
+    /// The kind of the values, where the file says it: `received by the server, TCP, forward`.
     /// Values of different kinds are no set.
     pub(crate) kind: Option<String>,
 }
@@ -26,7 +26,7 @@ impl Key {
         Key { metric: Some(metric.to_owned()), unit: Some(unit.to_owned()), ..Key::default() }
     }
 
-    /// The same in words that may be printed.
+    /// The key with its words sanitised.
     pub(crate) fn plain(self) -> Key {
         let plain = |word: Option<String>| word.map(|word| words::sanitised_line(&word).into_owned());
         Key {

@@ -11,7 +11,7 @@ use crate::readers::{Found, csv, go, hyperfine, iperf, iperf3, netperf, stat};
 use crate::recognise::format_of;
 use crate::word::without_mark;
 
-/// How much of a file decides its format.
+/// The bytes of a file that decide its format.
 const HEAD: usize = 1 << 16;
 
 /// The content of a file.

@@ -1,4 +1,4 @@
-//! What other programs wrote is read as they meant it.
+//! Files of other programs are read as the programs meant them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -212,7 +212,7 @@ fn commands_of_hyperfine_are_conditions() {
     );
     assert_eq!(values(&read, 0, 0)[0], (0, 0.01142541));
 
-    // The same commands before and after: files are the conditions, command by command.
+    // Equal commands before and after: files are the conditions, command by command.
     let again = fixture("hyperfine-again.json");
     let read = dataset(&[("two.json", &two), ("again.json", &again)], &Options::default()).unwrap();
     let names: Vec<Option<&str>> = read.groups.iter().map(|group| group.name.as_deref()).collect();

@@ -20,7 +20,7 @@ impl Read for Dribble<'_> {
     }
 }
 
-/// Everything that reading tells: the refusal, or what the file holds.
+/// The whole result of reading: the refusal, or the values of the file.
 fn told(input: impl Read, options: &Options) -> String {
     match Sheet::read("f", input, options) {
         Ok(sheet) => format!("{sheet:?}"),

@@ -1,4 +1,4 @@
-//! What is no measurement is refused with file, line, column and the way out, in bounded memory.
+//! A file that is no measurement is refused with file, line, column and remedy, in bounded memory.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -142,7 +142,7 @@ fn results_of_programs() {
             "{text}"
         );
     }
-    // What TCP does not count.
+    // TCP has no count of jitter.
     let jitter = Options { metric: Some("jitter".to_owned()), ..Options::default() };
     let text = refusal(fixture("iperf3-tcp.json").as_slice(), &jitter);
     assert!(text.starts_with("f:1:1: a run without jitter"), "{text}");

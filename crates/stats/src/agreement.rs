@@ -41,7 +41,7 @@ pub struct Agreement {
     /// By how many % the condition differs from the baseline, each way; each interval has the level
     /// by itself.
     pub first: Share,
-    /// The same, measured the second way.
+    /// That difference, measured the second way.
     pub second: Share,
     /// The first less the second, in points of %. The intervals of all comparisons hold together.
     pub apart: Share,
@@ -70,7 +70,7 @@ pub fn agree(comparisons: &[Vec<EitherWay>], level: f64) -> Vec<Option<Agreement
     found.iter().zip(levels).map(|(one, own)| one.as_ref()?.judge(alpha, own)).collect()
 }
 
-/// What the boots say of one difference.
+/// The boots' estimates of one difference.
 struct Estimates {
     boots: usize,
     ways: [Estimate; 2],

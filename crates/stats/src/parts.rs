@@ -40,20 +40,20 @@ impl Divided {
 pub struct Explained {
     /// The difference of the whole, at the level that was asked for.
     pub whole: Comparison,
-    /// Those of the parts, whose intervals hold together.
+    /// The differences of the parts, whose intervals hold together.
     pub parts: Vec<Comparison>,
-    /// What the whole has beside its parts, at the level of the whole.
+    /// The part of the difference that is in none of the parts, at the level of the whole.
     pub unexplained: Comparison,
 }
 
 /// Explains the differences of several pairs of conditions, each with its own runs.
 ///
-/// The boot counts, not the run ([`analyse`]). The parts of all pairs are a family of hypotheses,
-/// of which Holm's procedure ([`families::levels`]) rejects a true one with a chance of at most 1 -
-/// `level`; each part's interval has the level that it got, so that it excludes zero where the
-/// difference is proven.
+/// The unit is the boot, not the run ([`analyse`]). The parts of all pairs are a family of
+/// hypotheses, of which Holm's procedure ([`families::levels`]) rejects a true one with a chance of
+/// at most 1 - `level`; each part's interval has the level that it got, so that it excludes zero
+/// where the difference is proven.
 ///
-/// Where parts were counted ([`Divided::by_count`]) their spreads are moderated by each other: few
+/// If parts were counted ([`Divided::by_count`]) their spreads are moderated by each other: few
 /// boots hardly show the spread of one part, but many parts show how far boots spread beyond what
 /// counting explains.
 ///
@@ -121,7 +121,7 @@ pub fn explain_counts(
     Ok(explained)
 }
 
-/// How far the highest of some counts is from the lowest; 0 of none.
+/// The difference of the highest and the lowest count; 0 of none.
 pub fn range(counts: impl Iterator<Item = f64>) -> f64 {
     let ends = (f64::INFINITY, f64::NEG_INFINITY);
     let (low, high) = counts.fold(ends, |(low, high), count| (low.min(count), high.max(count)));

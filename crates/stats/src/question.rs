@@ -89,7 +89,7 @@ impl ValueRange {
         (low.max((least - baseline.1).min(0.0)), high.min((most - baseline.0).max(0.0)))
     }
 
-    /// The same of a difference in % of a baseline between these ends.
+    /// The possible part of an interval of a difference in %, from a baseline between these ends.
     pub(crate) fn of_share(self, (low, high): (f64, f64), baseline: (f64, f64)) -> (f64, f64) {
         let share = |value: f64, of: f64| 100.0 * (value / of - 1.0);
         let least = self.least.filter(|least| *least >= 0.0).map(|least| share(least, baseline.1).min(0.0));
@@ -128,7 +128,7 @@ pub struct Question {
     pub correction: Correction,
     /// The look, if the study looks before its end.
     pub look: Option<Look>,
-    /// What values are possible: no interval leaves it.
+    /// The possible values: no interval leaves them.
     #[serde(default)]
     pub range: ValueRange,
 }

@@ -70,7 +70,7 @@ fn flagged(campaigns: usize, mut draw: impl FnMut() -> Vec<Observation>) -> [usi
     counts
 }
 
-/// How many of 200 campaigns show the kind, after `spoil`.
+/// The number of 200 campaigns that show the kind, after `spoil`.
 fn found(kind: Kind, clean: Clean, spoil: impl Fn(&mut Vec<Observation>, &mut ChaCha8Rng)) -> usize {
     let mut random = ChaCha8Rng::seed_from_u64(kind as u64 + 100);
     let counts = flagged(200, || {
@@ -153,7 +153,7 @@ fn what_is_planted_is_found() {
     assert!(count > 180, "several modes: {count}");
     let count = found(Kind::Saturation, NESTED, |runs, random| {
         for run in runs.iter_mut().filter(|run| run.condition == 3) {
-            // Where a boot holds most of its runs there, their spread is small, and a pile must be
+            // If a boot holds most of its runs there, their spread is small, and a pile must be
             // smaller still.
             run.value = run.value.min(sd(3) * (100.0 + 0.005 * random.random::<f64>()));
         }

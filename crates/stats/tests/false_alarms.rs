@@ -1,5 +1,5 @@
-//! How often each kind of flag is raised on clean campaigns in the designs that netassay runs, and
-//! that saturation is neither seen in continuous data of any shape nor missed where it is.
+//! The rate at which each kind of flag is raised on clean campaigns in the designs that netassay
+//! runs; and saturation is neither seen in continuous data of any shape nor missed where it is.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use netassay_stats::diagnostics::{Kind, LEVEL, diagnose};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// How the runs of a boot are distributed, with a standard deviation near 1.
+/// The distribution of the runs of a boot, with a standard deviation near 1.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Normal,

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 const GOAL: Goal = Goal { confidence: 0.95, width: 0.005, least: 0.1, trials: 100 };
 const EXPERIMENTS: u64 = 2000;
-/// What the sender can offer, and where the edge of most paths is.
+/// The most that the sender can offer, and the edge of most paths.
 const MOST: f64 = 500.0;
 const EDGE: f64 = 97.2;
 
@@ -102,7 +102,7 @@ fn the_interval_holds_the_edge_as_often_as_it_says() {
         let one_bisection = (0..EXPERIMENTS).filter(|seed| bisection_holds(path, *seed)).count() as f64;
         assert!(held >= least, "{name}: {held}, {found}, {one_bisection}, {}", mean_trials(&answers));
         assert!(found >= both_ends, "{name}: {found}");
-        // What the repeats are for.
+        // The repeats pay: one bisection is right less often.
         assert!(one_bisection / (EXPERIMENTS as f64) < held, "{name}");
     }
 }

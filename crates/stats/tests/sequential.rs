@@ -143,8 +143,8 @@ fn looks_need_boots() {
     }
 }
 
-/// How often t crosses at any look, in so many experiments. Each boot brings `df_per_boot` normal
-/// values of equal spread: the first is the difference, and all of them tell the error.
+/// The rate at which t crosses at any look. Each boot brings `df_per_boot` normal values of equal
+/// spread: the first is the difference, and all of them tell the error.
 fn crossed(schedule: Schedule, df_per_boot: u32, nominal: &[f64], experiments: u32, seed: u64) -> f64 {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut spare = None;
@@ -194,7 +194,7 @@ fn t_crosses_as_often_as_stated(experiments: u32) {
     let is_kept = |schedule: Schedule, df_per_boot: u32, alpha: f64| {
         let nominal = schedule.with(f64::from(df_per_boot)).nominal(alpha);
         let seen = crossed(schedule, df_per_boot, &nominal, experiments, 11);
-        // What chance leaves once in a thousand times.
+        // The deviation that chance exceeds once in a thousand times.
         let range = 3.29 * (alpha * (1.0 - alpha) / f64::from(experiments)).sqrt();
         assert!(
             (seen - alpha).abs() < range,
@@ -210,7 +210,7 @@ fn t_crosses_as_often_as_stated(experiments: u32) {
         {
             is_kept(Schedule { bounds, looks, boots }, df_per_boot, 0.05);
         }
-        // One of ten comparisons, by Šidák's rule.
+        // A comparison of ten, by Šidák's rule.
         is_kept(Schedule { bounds, looks: 5, boots: 10 }, 1, 0.005_116);
     }
 }

@@ -75,7 +75,7 @@ impl Aside {
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next packing.
+        // A file that cannot be removed now is removed by the next packing.
         let _ = self.clear();
     }
 }

@@ -1,11 +1,11 @@
-//! One process at a time records into a database.
+//! The lock by which one process at a time records into a database.
 //!
 //! The lock is flock(2) on a file beside the database: the kernel releases it when its process
 //! ends, `kill -9` included. It is not on the database itself: closing any descriptor of that file
 //! would release SQLite's own (POSIX) locks.
 //!
-//! Others may be able to write to the directory, so an existing file is locked, read and removed,
-//! never written: it may be a link to any file of the user.
+//! Other users may be able to write to the directory, so an existing file is locked, read and
+//! removed, never written: it may be a link to any file of the user.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
@@ -21,8 +21,8 @@ use nix::unistd::geteuid;
 
 use crate::error::StoreError;
 
-/// How long a campaign waits for the lock: a reader holds it for microseconds, a killed process
-/// until the kernel has cleaned up.
+/// The longest wait for the lock: a reader holds it for microseconds, a killed process until the
+/// kernel has cleaned up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The longest process id, in bytes: a lock file has no more.

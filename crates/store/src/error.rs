@@ -11,10 +11,10 @@ use thiserror::Error;
 
 use crate::record::{RunKey, StudyId};
 
-/// How long a statement waits for another program's lock.
+/// The longest wait of a statement for another program's lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a statement of a study that is recorded waits for it: a backup must not end the study.
+/// The longest wait of a statement of a study that is recorded: a backup must not end the study.
 pub(crate) const BUSY_RECORDING: Duration = Duration::from_secs(30);
 
 /// An error of the store; each names the file and the remedy.
@@ -43,7 +43,7 @@ pub enum StoreError {
     DanglingLink {
         /// The database asked for.
         path: PathBuf,
-        /// Where the link leads.
+        /// The target of the link.
         target: PathBuf,
     },
     /// The lock file was not made by netassay.
@@ -51,7 +51,7 @@ pub enum StoreError {
     NotALock {
         /// The lock file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error in it.
         what: String,
     },
     /// The directory that should hold the database does not exist.
@@ -69,7 +69,7 @@ pub enum StoreError {
     CannotCreate {
         /// The file that cannot be created.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The database can be read but not written.
@@ -96,7 +96,7 @@ pub enum StoreError {
     CannotOpen {
         /// The database, or the lock file beside it.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
     /// Another user put something into the place of the database, or of its log.
@@ -155,7 +155,7 @@ pub enum StoreError {
     NotADatabase {
         /// The file.
         path: PathBuf,
-        /// What it is instead, as far as is known.
+        /// The kind of file that it is instead, as far as is known.
         what: String,
     },
     /// The file is damaged.
@@ -166,7 +166,7 @@ pub enum StoreError {
     Corrupted {
         /// The database.
         path: PathBuf,
-        /// What SQLite found.
+        /// SQLite's finding.
         detail: String,
     },
     /// Reading costs more than a file of this size can need, or a value is longer than netassay
@@ -175,7 +175,7 @@ pub enum StoreError {
     Excessive {
         /// The database.
         path: PathBuf,
-        /// What is too large.
+        /// The part that is too large.
         what: &'static str,
     },
     /// Another process records a campaign into the same file.
@@ -236,9 +236,9 @@ pub enum StoreError {
     Misshapen {
         /// The database.
         path: PathBuf,
-        /// Whose they are.
+        /// The side of the counters.
         side: Side,
-        /// What does not fit.
+        /// The mismatch.
         why: String,
     },
     /// There is no such study.
@@ -304,7 +304,7 @@ pub enum StoreError {
         what: String,
         /// The path of the field that is wrong; empty for the whole of it.
         field: String,
-        /// What the parser said.
+        /// The parser's error.
         source: serde_json::Error,
     },
     /// Anything else SQLite reports.
@@ -312,7 +312,7 @@ pub enum StoreError {
     Sql {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// SQLite's error.
         source: rusqlite::Error,
     },
 }
@@ -355,7 +355,7 @@ impl StoreError {
         }
     }
 
-    /// The same for the operating system's errors about a file that is created or written.
+    /// Converts the operating system's errors about a file that is created or written.
     pub(crate) fn from_creation(path: &Path, source: io::Error) -> StoreError {
         let path = path.to_owned();
         if source.kind() == io::ErrorKind::FileTooLarge

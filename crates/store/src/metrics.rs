@@ -91,7 +91,7 @@ impl Metrics {
         *self = Self::default();
     }
 
-    /// What `of` makes of the values of each metric that any of `all` has, in their order: the
+    /// Combines the values of each metric that any of `all` has, in their order, by `of`: into the
     /// means of runs, for one.
     #[must_use]
     pub fn combined(all: &[&Metrics], of: impl Fn(&[f64]) -> f64) -> Metrics {
@@ -285,7 +285,7 @@ mod tests {
         let elsewhere = gathered(&mut gatherer, 2, &both);
         assert!(Arc::ptr_eq(first.list(), again.list()) && Arc::ptr_eq(first.list(), elsewhere.list()));
         assert!(!first.has_keys_of(&other));
-        // One that fails leaves the next ones their list.
+        // A failure leaves the next ones their list.
         let none = gathered(&mut gatherer, 0, &BTreeMap::new());
         assert!(none.is_empty());
     }

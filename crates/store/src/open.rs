@@ -151,13 +151,12 @@ fn set_up(place: &Place) -> Result<Opened, StoreError> {
     Ok((connection, budget))
 }
 
-/// What of a file's tables is checked before anything in them is read.
+/// The part of a file's tables that is checked before anything in them is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// Everything: every page and every row. Before anything is written, for a damage must not
-    /// grow.
+    /// Every page and every row. Before anything is written, for a damage must not grow.
     Whole,
-    /// Everything of a file of up to [`CHECKED_WHOLE`] bytes.
+    /// Every page and every row of a file of up to [`CHECKED_WHOLE`] bytes.
     WholeIfSmall,
     /// The tables whose size does not grow with the runs. Of the others each page is checked when
     /// it is read, and what a command needs of them is read field by field. For an outline these
@@ -168,7 +167,7 @@ pub(crate) enum Check {
 /// The tables that are always checked whole: few rows each, which every command reads.
 const SMALL: [&str; 4] = ["study", "document", "boot", "tag"];
 
-/// What the file's header says.
+/// The file's header.
 struct State {
     version: i32,
     is_empty: bool,

@@ -20,12 +20,12 @@ pub struct Outline {
     pub row: StudyRow,
     /// The plan.
     pub plan: Plan,
-    /// What its boots found when they began, each once.
+    /// The environments at the begin of its boots, each once.
     pub environments: Vec<Environment>,
     /// Of each metric the values of the runs that count, as (condition, planned boot, value), in
     /// recording order.
     pub values: BTreeMap<String, Vec<(usize, u32, f64)>>,
-    /// How many of the runs that count something disturbed.
+    /// The number of disturbed runs among those that count.
     pub disturbed_runs: usize,
 }
 
@@ -69,7 +69,7 @@ impl Store {
 }
 
 impl Outline {
-    /// The same in words that may be printed, as [`crate::StoredStudy::shown`] has it.
+    /// The outline sanitised as by [`crate::StoredStudy::shown`].
     #[must_use]
     pub fn shown(self) -> Outline {
         let Outline { mut row, mut plan, mut environments, values, disturbed_runs } = self;

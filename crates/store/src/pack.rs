@@ -29,12 +29,12 @@ pub struct Moved {
     pub tags_taken: Vec<String>,
 }
 
-/// What became of the studies of a packed file.
+/// The fate of the studies of a packed file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unpacked {
-    /// Those that were added.
+    /// The studies that were added.
     pub added: Vec<Moved>,
-    /// Those that were there, as (number in the file, number here).
+    /// The studies that existed, as (number in the file, number here).
     pub known: Vec<(StudyId, StudyId)>,
 }
 

@@ -37,7 +37,7 @@ struct Parser<'scope, 'env, P, T, E, F> {
     batch: Vec<P>,
     /// The number of the batch.
     number: usize,
-    /// What this thread parsed.
+    /// The results of this thread.
     own: Parsed<T, E>,
     other: Option<Other<'scope, P, T, E>>,
 }

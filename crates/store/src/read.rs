@@ -22,7 +22,7 @@ impl Store {
     /// Every study, oldest first.
     ///
     /// # Errors
-    /// What reading can meet.
+    /// Errors of reading.
     pub fn studies(&self) -> Result<Vec<StudyRow>, StoreError> {
         let mut rows = self.rows(&study_query(false), [], study_row)?;
         self.mark(&mut rows)?;
@@ -41,8 +41,8 @@ impl Store {
         self.load_within(study)
     }
 
-    /// The same with the runs' values of these metrics alone. Only a run that counts and lacks one
-    /// of them, or was disturbed, has its account, which may tell why: accounts are most of a
+    /// Loads a study with the runs' values of these metrics alone. Only a run that counts and lacks
+    /// one of them, or was disturbed, has its account, which may tell why: accounts are most of a
     /// study's bytes.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Store {
         Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs_with(study, metrics)?, row })
     }
 
-    /// What [`Self::load`] reads, inside a transaction that is begun.
+    /// [`Self::load`] inside a transaction that is begun.
     pub(crate) fn load_within(&self, study: StudyId) -> Result<StoredStudy, StoreError> {
         let (row, plan) = self.head(study)?;
         Ok(StoredStudy { plan, boots: self.boots(study)?, runs: self.runs(study)?, row })
@@ -219,7 +219,7 @@ struct Document {
     json: Option<String>,
 }
 
-/// One of the words of a vocabulary.
+/// A word of a vocabulary.
 pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
     T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
 }

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::record::StudyId;
 use crate::store::{Failure, Store, require_study};
 
-/// How much is stored of a study: what goes when it is removed.
+/// The amount of stored data of a study, which goes when it is removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Contents {
     /// Boots, each of their parts counted.
@@ -34,10 +34,10 @@ const OWN_DOCUMENTS: &str = "id IN (SELECT environment FROM boot WHERE study = ?
                                             WHERE study <> ?1 AND environment_after IS NOT NULL)";
 
 impl Store {
-    /// What is stored of a study.
+    /// The amount of stored data of a study.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchStudy`]; else what reading can meet.
+    /// [`StoreError::NoSuchStudy`]; otherwise errors of reading.
     pub fn contents(&self, study: StudyId) -> Result<Contents, StoreError> {
         self.budget.renew();
         contents(&self.connection, &self.place.named, study).map_err(|error| error.at(&self.place.named))

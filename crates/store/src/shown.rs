@@ -13,8 +13,8 @@ use crate::stored::{BootRow, StoredRun, StoredStudy, StudyRow};
 use crate::texts;
 
 impl StoredStudy {
-    /// The same with every text on one line and without hostile characters ([`words::sanitised_line`], for
-    /// reasons [`words::shortened_reason`]). The study file's text is kept: only its own diagnostics print it.
+    /// Sanitises every text ([`words::sanitised_line`], for reasons [`words::shortened_reason`]).
+    /// The study file's text is kept: only its own diagnostics print it.
     #[must_use]
     pub fn shown(mut self) -> StoredStudy {
         plain_row(&mut self.row);

@@ -37,14 +37,14 @@ impl ser::Error for Hostile {
 
 type Visited = Result<(), Hostile>;
 
-/// What holds no text.
+/// Visits of values that hold no text.
 macro_rules! numbers {
     ($($method:ident($type:ty)),*) => {
         $(fn $method(self, _: $type) -> Visited { Ok(()) })*
     };
 }
 
-/// What begins a value that holds others.
+/// Visits of the begin of a value that holds others.
 macro_rules! begins {
     ($($method:ident($($type:ty),*)),*) => {
         $(fn $method(self, $(_: $type),*) -> Result<Self, Hostile> { Ok(self) })*
@@ -131,7 +131,7 @@ impl Serializer for Visitor {
     );
 }
 
-/// What holds other values, each of which is visited.
+/// Visits of values inside others.
 macro_rules! compounds {
     ($($compound:ident::$method:ident($($name:ty)?)),*) => {
         $(impl ser::$compound for Visitor {

@@ -1,4 +1,4 @@
-//! What is written is what is read.
+//! Stored studies are read back unchanged.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

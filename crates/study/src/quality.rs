@@ -24,7 +24,7 @@ const TIMES: &[&str] = &["s", "sec", "ms", "us", "µs", "ns"];
 const RATES: &[&str] =
     &["bits/s", "bit/s", "bps", "B/s", "Bytes/s", "bytes/s", "Trans/s", "transactions/s", "ops/s"];
 
-/// What an operation costs: less is better.
+/// The ending of a cost per operation: less is better.
 const PER_OPERATION: &str = "/op";
 
 impl Quality {

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-/// What the stages of a trace add up to, as a share of the whole, which was measured by itself: 1
-/// if they close.
+/// The sum of a trace's stages as a share of the whole way, which is measured separately. It is 1
+/// if nothing is missing.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
 #[serde(transparent)]
 pub struct Closure(f64);
 
-/// How far stages that are judged may add up from the whole, as a share of it. Instructions repeat:
-/// the bundled paths close within this, and what does not has a probe whose cost is wrong.
+/// The largest error of that sum for counted instructions, as a share of the whole. Instructions
+/// repeat: the bundled paths stay within it, and a larger error means that a probe's cost is wrong.
 const EXACT: f64 = 0.02;
 /// Times do not repeat so well: the cost of all probes is several times the whole where these are
 /// dear, and that of one is known to some percent. Beyond this a stage may be off by as much as the
@@ -32,7 +32,8 @@ impl Closure {
         self.0
     }
 
-    /// How far from the whole the sum may be, as a share of the whole, of instructions or of time.
+    /// The largest error of the sum, as a share of the whole, for instructions (`exact`) or for
+    /// time.
     #[must_use]
     pub fn bound(exact: bool) -> f64 {
         if exact { EXACT } else { TIME }

@@ -89,10 +89,10 @@ pub mod text {
     use super::{Duration, Visitor, format_duration};
     use serde::{Deserializer, Serializer};
 
-    /// Writes the text.
+    /// Writes the duration as text.
     ///
     /// # Errors
-    /// Those of the serializer.
+    /// The serializer's errors.
     pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&format_duration(*duration))
     }

@@ -91,8 +91,8 @@ pub const OTHERS: &[&str] = &[
     "vlan-challenged",
 ];
 
-/// What `ethtool -K` calls a set of kernel features: its short name, its long name, and the
-/// features.
+/// A set of kernel features that `ethtool -K` switches together: its short name, its long name, and
+/// the features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Group {
     /// The name that `ethtool -K` takes: `tso`.

@@ -16,11 +16,11 @@ const ALL: &[Kind] = &Kind::ALL;
 const NONE: &[Kind] = &[];
 const RR: &[Kind] = &[Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];
 const STREAMS: &[Kind] = &[Kind::TcpStream, Kind::UdpStream];
-/// What the transmitter sends without waiting for an answer.
+/// Kinds of traffic that send without waiting for an answer.
 const ONE_WAY: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::Pps];
 const TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr, Kind::TcpCrr];
 const UDP: &[Kind] = &[Kind::UdpStream, Kind::UdpRr, Kind::Pps];
-/// Whose sockets stay connected: those of `tcp_crr` come and go.
+/// Kinds of traffic with lasting connections; `tcp_crr` opens and closes its connections.
 const LASTING: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::Pps];
 const LASTING_TCP: &[Kind] = &[Kind::TcpStream, Kind::TcpRr];
 const RECEIVED: &[Kind] = &[Kind::TcpStream, Kind::UdpStream, Kind::TcpRr, Kind::UdpRr, Kind::TcpCrr];

@@ -28,28 +28,28 @@ pub struct Metric {
     /// The key without its side: `cpu`.
     #[serde(skip)]
     pub own: &'static str,
-    /// What it is about.
+    /// The subject.
     #[serde(skip)]
     pub group: Group,
-    /// What of that it is: `p99` of latency, `softirq` of CPU, empty for the whole.
+    /// The part of the subject: `p99` of latency, `softirq` of CPU, empty for the whole.
     #[serde(skip)]
     pub part: &'static str,
     /// The traffic whose runs yield it.
     #[serde(skip)]
     pub(crate) source: Source,
-    /// What a run needs beside the traffic to yield it.
+    /// The testbed that a run needs to yield it.
     #[serde(skip)]
     pub needs: Needs,
 }
 
-/// What a metric is about.
+/// The subject of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// What is done per second, the aim of the traffic.
+    /// Work done per second, the aim of the traffic.
     Rate,
     /// Times from request to response.
     Latency,
-    /// What became of messages.
+    /// Messages that arrived, were lost or were repeated.
     Messages,
     /// Instructions executed.
     Instructions,
@@ -61,7 +61,7 @@ pub enum Group {
     Counter,
 }
 
-/// What a testbed must be for a metric.
+/// The kind of testbed that a metric needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     /// Anything.

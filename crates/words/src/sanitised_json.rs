@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use crate::sanitised::{in_line, is_hostile, is_plain, replaced};
 
-/// The same JSON values, with every hostile character in its strings as JSON's own escape (RFC
-/// 8259, section 7), so that it can be shown. Newlines and tabs between values stay.
+/// Escapes hostile characters in JSON strings by JSON's own escapes (RFC 8259, section 7), so that
+/// the JSON can be shown and keeps its values. Newlines and tabs between values stay.
 #[must_use]
 pub fn escaped_json(text: &str) -> Cow<'_, str> {
     let escape = |letter: char, out: &mut String| {

@@ -24,7 +24,7 @@ pub enum Shape {
     Share,
     /// A time in a range, in whole multiples of the last value.
     Time(Duration, Duration, Duration),
-    /// One of a few words.
+    /// A word of a vocabulary.
     Word(Words),
     /// A name that the kernel knows: at most this many letters, digits, `-` and `_`.
     Name(usize),
@@ -35,7 +35,7 @@ pub enum Shape {
 pub struct Words {
     /// All of them.
     pub vocabulary: Vocabulary,
-    /// Those that a kind of traffic supports, in exact mode or not.
+    /// The words that a kind of traffic supports; `true`: in exact mode.
     pub of: fn(Kind, bool) -> Vec<&'static str>,
 }
 

@@ -53,7 +53,7 @@ impl<T> BySide<T> {
         Self { transmitter: make(Side::Transmitter), receiver: make(Side::Receiver) }
     }
 
-    /// The same, where `make` can fail.
+    /// Makes a value for each side with a function that can fail.
     ///
     /// # Errors
     /// The first error of `make`.
@@ -69,7 +69,7 @@ impl<T> BySide<T> {
         }
     }
 
-    /// The same, where `turn` can fail.
+    /// Maps both values with a function that can fail.
     ///
     /// # Errors
     /// The first error of `turn`.

@@ -30,9 +30,8 @@ pub struct Turn {
 }
 
 impl Workload {
-    /// What it keeps as long as its flow lasts: what sockets cannot be given while they carry
-    /// traffic, and the names of the keys that they can be given, as far as these are written
-    /// ([`Key::in_turns`](crate::Key::in_turns)).
+    /// Settings that cannot change while a connection is open, and the names of the keys that can,
+    /// as far as these are written ([`Key::in_turns`](crate::Key::in_turns)).
     #[must_use]
     pub fn of_flow(&self) -> (Self, Vec<&'static str>) {
         let (mut kept, plain) = (self.clone(), Self::new(self.traffic.kind));
@@ -51,7 +50,7 @@ pub(crate) const NOT_COMPARED: &str = "nobody has compared turns of it with runs
 /// Why turns in one flow may not find what runs find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Doubt {
-    /// What conditions differ in: a key of traffic, or of a machine.
+    /// The key in which conditions differ: of the traffic, or of a machine.
     pub key: &'static str,
     /// The reason, as a sentence.
     pub why: &'static str,
@@ -77,8 +76,8 @@ impl Traffic {
 }
 
 impl Tuning {
-    /// What a machine keeps as long as a flow lasts. Every setting but some sysctls acts at once; a
-    /// flow's threads stay on their CPU.
+    /// Machine settings that cannot change while a flow lasts. Every setting but some sysctls acts
+    /// at once; a flow's threads stay on their CPU.
     #[must_use]
     pub fn of_flow(&self) -> (&BTreeSet<TuningKey>, Option<u32>, BTreeMap<&str, &str>) {
         let lasting = self.sysctl.iter().filter(|(name, _)| !acts_at_once(name));

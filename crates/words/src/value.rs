@@ -10,7 +10,7 @@ use crate::pacing::Pacing;
 use crate::percent::Percent;
 use crate::word::Word;
 
-/// What a key can be set to.
+/// A value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// The default.

@@ -18,32 +18,32 @@ pub use path::{AtLinkRate, Driver, Dropped, Place, Tcp};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Evidence {
-    /// What limited one way of a stream of both ways.
+    /// The limit of one way of a stream of both ways.
     WayLimited {
         /// The way.
         way: Direction,
-        /// What limited it.
+        /// The limit.
         by: Label,
     },
-    /// What speaks for the limit of one way.
+    /// Evidence for the limit of one way.
     Way {
         /// The way.
         way: Direction,
-        /// What speaks for it.
+        /// The evidence.
         evidence: Box<Evidence>,
     },
     /// The rate sent, where one was requested.
     Sent {
-        /// What was sent.
+        /// The rate sent.
         rate_bits: f64,
-        /// What was requested.
+        /// The rate requested.
         requested_bits: f64,
     },
     /// The rate received, where one was requested.
     Received {
-        /// What was received.
+        /// The rate received.
         rate_bits: f64,
-        /// What was requested.
+        /// The rate requested.
         requested_bits: f64,
     },
     /// Requests answered, where a rate was requested.
@@ -55,9 +55,9 @@ pub enum Evidence {
     },
     /// A side's queue rejected datagrams.
     QueueRejected {
-        /// Whose queue.
+        /// The side of the queue.
         side: Side,
-        /// How many.
+        /// The number of datagrams.
         datagrams: u64,
     },
     /// The sender was idle.
@@ -80,13 +80,13 @@ pub enum Evidence {
     AtLinkRate(AtLinkRate),
     /// Segments were dropped between the devices.
     Dropped(Dropped),
-    /// How busy the threads of an end were.
+    /// Load of the threads of an end.
     Threads(Threads),
     /// A side's threads poll.
     Polls(Side),
     /// A CPU was in interrupts.
     Interrupts {
-        /// Whose CPU.
+        /// The side of the CPU.
         side: Side,
         /// Its number.
         cpu: u32,
@@ -95,20 +95,20 @@ pub enum Evidence {
     },
     /// A CPU was busy.
     CpuFull {
-        /// Whose CPU.
+        /// The side of the CPU.
         side: Side,
         /// Its number.
         cpu: u32,
         /// For how long.
         busy: f64,
-        /// What of the window it was in interrupts.
+        /// The share of the window that it spent in interrupts.
         interrupts: f64,
     },
     /// All CPUs of a side were busy.
     CpusFull {
         /// The side.
         side: Side,
-        /// How many they are.
+        /// The number of CPUs.
         cpus: usize,
         /// For how long.
         busy: f64,
@@ -125,7 +125,7 @@ pub enum Evidence {
     },
     /// TCP: segments were lost.
     SegmentsLost {
-        /// How many.
+        /// The number of segments lost.
         lost: u64,
         /// Segments sent.
         segments: u64,
@@ -134,14 +134,14 @@ pub enum Evidence {
     },
     /// TCP: segments were retransmitted needlessly.
     SegmentsLate {
-        /// How many.
+        /// The number of segments retransmitted needlessly.
         late: u64,
         /// Segments sent.
         segments: u64,
         /// The congestion window, in segments.
         window: u32,
     },
-    /// What TCP waited for.
+    /// Reasons for which TCP waited.
     Tcp(Tcp),
     /// An end was kept off its CPUs.
     Contended(Contended),
@@ -174,14 +174,14 @@ pub enum Evidence {
     Lost {
         /// The place.
         place: Place,
-        /// How many.
+        /// The number of datagrams.
         datagrams: u64,
-        /// Those offered.
+        /// The number of datagrams offered.
         offered: u64,
     },
-    /// What an interface's driver counted as dropped, failed or paused.
+    /// Packets that an interface's driver counted as dropped, failed or paused.
     Driver(Driver),
-    /// What a virtual machine took of its host.
+    /// CPU time that a virtual machine used on its host.
     OnHost(OnHost),
 }
 

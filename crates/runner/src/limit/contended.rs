@@ -21,7 +21,7 @@ pub(super) struct Contention {
     pub(super) lost: f64,
     /// To whom.
     pub(super) label: Label,
-    /// Who had them, and what to do.
+    /// The processes that had them, and the remedy.
     pub(super) evidence: Evidence,
 }
 

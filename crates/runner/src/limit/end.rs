@@ -21,7 +21,7 @@ pub(super) struct End<'a> {
     pub(super) side: Side,
     pub(super) window: &'a Measured,
     pub(super) whole: &'a Finished,
-    /// What it lost to others than the run, if that is much.
+    /// The CPU time that it lost to other processes, if that is much.
     pub(super) contention: Option<Contention>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> End<'a> {
         counters.link.tx_bytes.saturating_add(more)
     }
 
-    /// What TCP said of this end's sending connections.
+    /// The waits of TCP in this end's sending connections.
     pub(super) fn tcp(&self) -> Waits {
         let flows = self.whole.outcome.flows.iter().filter(|flow| flow.sends);
         let infos: Vec<&TcpInfo> = flows.filter_map(|flow| flow.tcp.as_ref()).collect();
@@ -151,8 +151,7 @@ impl<'a> End<'a> {
     }
 }
 
-/// What TCP waited for in the whole life of the connections, as shares of the time with data to
-/// send.
+/// Waits of TCP in the whole life of the connections, as shares of the time with data to send.
 pub(super) struct Waits {
     /// The receiver's window was closed.
     pub(super) closed: f64,

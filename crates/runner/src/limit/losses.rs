@@ -1,4 +1,4 @@
-//! Where a run's datagrams were lost, as shares of those offered.
+//! Places where a run's datagrams were lost, as shares of the offered datagrams.
 
 use super::case::Case;
 use super::end::End;
@@ -16,7 +16,7 @@ pub(super) struct Losses {
     pub(super) before: f64,
     /// At a place without a counter.
     pub(super) elsewhere: f64,
-    /// What was lost where.
+    /// The losses at each place.
     pub(super) evidence: Vec<Evidence>,
 }
 
@@ -26,7 +26,8 @@ pub(super) struct Losses {
 const DROPPED: f64 = 0.4;
 const INTERRUPTED: f64 = 0.75;
 
-/// How much time the receiver's CPUs spend on datagrams that its socket then drops, if much.
+/// The share of CPU time that the receiver spends on datagrams that its socket then drops, if it is
+/// large.
 fn livelock(to: &End<'_>, dropped: f64) -> Option<Evidence> {
     let times = &to.window.cpu;
     let interrupted = times.irq.saturating_add(times.softirq) as f64 / times.total().max(1) as f64;

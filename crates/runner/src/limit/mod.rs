@@ -1,4 +1,4 @@
-//! What a run was limited by, told from its own counters.
+//! The limit of a run, told from its own counters.
 //!
 //! Every run gets one label and the figures for it. The labels are tried in this order:
 //!
@@ -57,7 +57,7 @@ const ASKED: f64 = 0.95;
 /// From this share of datagrams lost at one place on, that place is the limit: one stall of the
 /// receiver in a long window loses less.
 const LOST: f64 = 0.01;
-/// What limited a run, from the accounts of both ends and of the hosts of virtual machines.
+/// The limit of a run, from the accounts of both ends and of the hosts of virtual machines.
 #[must_use]
 pub fn limit(order: &RunOrder, account: &RunAccount) -> Limit {
     let mut limit = of_ends(order, account);
@@ -88,7 +88,7 @@ fn of_driver(side: Side, device: &host::DeviceCounters) -> Option<Evidence> {
     (!driver.losses.is_empty()).then_some(Evidence::Driver(driver))
 }
 
-/// What a virtual machine took of its host.
+/// CPU time that a virtual machine used on its host.
 fn on_host(side: Option<Side>, host: &HostAccount, waited: Option<Waited>) -> Evidence {
     let share = |ns: u64| ns as f64 / host.elapsed_ns.max(1) as f64;
     Evidence::OnHost(OnHost {

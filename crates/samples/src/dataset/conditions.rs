@@ -9,7 +9,7 @@ use crate::series::{Key, Series};
 #[derive(Debug)]
 pub(super) struct Condition {
     pub(super) label: String,
-    /// What its values are of, where a file says so.
+    /// The kind of its values, where a file says it.
     pub(super) kind: Option<String>,
     pub(super) parts: Vec<Part>,
 }

@@ -1,4 +1,4 @@
-//! One of the files to compare.
+//! A file to compare.
 
 use crate::sheet::Sheet;
 

@@ -25,7 +25,8 @@ struct Benchmark {
     /// Largest resident sets of the runs, in bytes; absent in older versions.
     #[serde(default)]
     memory_usage_byte: Vec<f64>,
-    /// How the runs exited; null after a signal. Absent in older versions, which stop at a failure.
+    /// The exit codes of the runs; null after a signal. Absent in older versions, which stop at a
+    /// failure.
     #[serde(default)]
     exit_codes: Vec<Option<i64>>,
 }
@@ -50,7 +51,7 @@ impl Benchmark {
         Ok(())
     }
 
-    /// What only the same benchmark has: times to the nanosecond.
+    /// The identity of a benchmark's result: times to the nanosecond repeat in no other.
     fn identity(&self) -> (&str, Vec<u64>) {
         (&self.command, self.times.iter().map(|time| time.to_bits()).collect())
     }

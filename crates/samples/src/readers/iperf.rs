@@ -67,7 +67,7 @@ struct Reader {
     is_sent_asked: bool,
 }
 
-/// Whose count a line is.
+/// The end whose count a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Count {
     /// Of TCP; in iperf 2.0 also of what a client of UDP sent.

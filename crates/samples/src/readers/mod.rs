@@ -34,7 +34,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// What was read of a program's results.
+    /// The values read from a program's results.
     pub(crate) fn new(collector: Collector, left_out: &LeftOut) -> Result<Found, Fault> {
         let (series, boots) = collector.finish();
         match left_out.fault().filter(|_| series.is_empty()) {

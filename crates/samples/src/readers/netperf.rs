@@ -68,7 +68,7 @@ struct Reader {
 
 struct Test {
     place: Place,
-    /// Such as `TCP STREAM`.
+    /// The name of the test, such as `TCP STREAM`.
     kind: String,
     has_value: bool,
 }

@@ -1,4 +1,4 @@
-//! What the tests share: files from memory and from `fixtures/`.
+//! Test files: from memory and from `fixtures/`.
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 #![allow(clippy::allow_attributes, reason = "an expectation would fail in the binaries that use all of it")]

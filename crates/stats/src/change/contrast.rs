@@ -32,8 +32,8 @@ impl Sums {
         }
     }
 
-    /// How much the points `start..first` differ from the points `first..end`: what a step between
-    /// them takes off the weighted squares around their common mean.
+    /// The contrast of the points `start..first` with the points `first..end`: the part of the
+    /// weighted squares around their common mean that a step between them removes.
     pub(super) fn between(&self, start: usize, first: usize, end: usize) -> f64 {
         self.window(start, first).differs_from(self.window(first, end))
     }
@@ -80,7 +80,7 @@ pub(super) fn sizes(points: usize) -> Vec<usize> {
 /// The largest contrast of the points; `None` if there are too few for one.
 pub(super) fn strongest(sums: &Sums, sizes: &[usize]) -> Option<Contrast> {
     let points = sums.weights.len() - 1;
-    // Those of at most so many points.
+    // The sizes below `most`, and `most`.
     let windows = |most: usize| sizes.iter().copied().take_while(move |size| *size < most).chain([most]);
     let mut best: Option<Contrast> = None;
     let mut after = Vec::with_capacity(sizes.len() + 1);

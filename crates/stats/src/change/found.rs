@@ -1,4 +1,4 @@
-//! What is told of a history.
+//! The result of searching a history for changes.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use super::place;
 use super::search::Split;
 use crate::distribution::student;
 
-/// What was found in a history.
+/// The levels and changes of a history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
     /// The levels, from the oldest point on. There is at least one if there is a point.
@@ -17,7 +17,7 @@ pub struct Found {
     pub changes: Vec<Change>,
     /// The newest point against the recent level; `None` if it is alone, and for counts.
     pub newest: Option<Expected>,
-    /// So many points are needed for any change to be proven at this confidence.
+    /// The number of points that are needed for any change to be proven at this confidence.
     pub needed: usize,
 }
 
@@ -47,7 +47,7 @@ pub struct Change {
 pub struct Level {
     /// Its first point, from 0.
     pub first: usize,
-    /// How many points it has.
+    /// The number of its points.
     pub points: usize,
     /// Their weighted mean.
     pub mean: f64,
@@ -55,7 +55,7 @@ pub struct Level {
     pub interval: Option<(f64, f64)>,
 }
 
-/// What was found, in multiples of `unit`. `newest` and `needed` stay open.
+/// The levels and changes, in multiples of `unit`. `newest` and `needed` stay open.
 pub(super) fn of(levels: &Levels, splits: &[Split], level: f64, unit: f64) -> Found {
     if levels.edges[levels.edges.len() - 1] == 0 {
         return Found { levels: Vec::new(), changes: Vec::new(), newest: None, needed: 0 };

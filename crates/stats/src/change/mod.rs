@@ -21,7 +21,7 @@
 //!   each with a share of the error rate by its length, so that all tests beside each other have no
 //!   more than the whole (`search`).
 //!
-//! What is not covered: noise that is alike in neighbouring studies (a slow drift) is seen as
+//! Not covered: noise that is alike in neighbouring studies (a slow drift) is seen as
 //! changes, as it is one.
 
 mod contrast;

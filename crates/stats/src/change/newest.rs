@@ -8,7 +8,7 @@ use super::search::Split;
 use crate::Verdict;
 use crate::distribution::student;
 
-/// What the points before the newest let expect of it.
+/// The newest point against the points before it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Expected {
     /// The first point of the recent level, from 0; the level ends with the last point before the
@@ -16,14 +16,14 @@ pub struct Expected {
     pub first: usize,
     /// Its mean.
     pub mean: f64,
-    /// Where the next point is, at the confidence of the history; `None` if there are too few
-    /// points before it.
+    /// The interval in which the next point is expected, at the confidence of the history; `None`
+    /// if there are too few points before it.
     pub interval: Option<(f64, f64)>,
     /// The chance of a point at least as far from the level, if nothing changed.
     pub p: Option<f64>,
     /// The newest point less the level.
     pub difference: f64,
-    /// The same in % of the level; `None` where that is zero.
+    /// The difference in % of the level; `None` where that is zero.
     pub relative: Option<f64>,
     /// Higher or lower if the newest point is outside the interval.
     pub verdict: Verdict,

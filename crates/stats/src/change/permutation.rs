@@ -9,12 +9,12 @@ use super::point::FEWEST;
 /// Up to so many points every order is tried: 5,040 are possible.
 const ALL_ORDERS: usize = 7;
 
-/// How many orders are drawn at least where there are more: the smallest chance that is told is
+/// The fewest random orders if there are more than that: the smallest chance that is reported is
 /// one in 2,000.
 const DRAWN: f64 = 1_999.0;
 
-/// So many orders as large are the limit of what is proven: a chance that is near it is told to
-/// within a fifth.
+/// The number of orders with as large a contrast that is expected at the limit of proof: a chance
+/// near the limit is known to within a fifth.
 const AT_LIMIT: f64 = 25.0;
 
 /// Orders are drawn with a fixed seed: the same history gives the same answer.

@@ -1,10 +1,10 @@
-//! Where a change is, and where it may be.
+//! The place of a change, and the range of its possible places.
 
 use super::levels::Levels;
 use super::point::{FEWEST, Own};
 use super::search::Split;
 
-/// How often all places are settled at most: each depends on its neighbours.
+/// The most passes over all places: each depends on its neighbours.
 const ROUNDS: usize = 4;
 
 /// Moves each change to the place between its neighbours that explains most. The search put it

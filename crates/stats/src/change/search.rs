@@ -38,7 +38,7 @@ fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f6
     divide(points, (first, end), (alpha, p), found);
 }
 
-/// The same values around their mean, so that sums of them round little.
+/// The values less their mean, so that sums of them round little.
 fn centred(mut points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let mean = crate::mean(&points.iter().map(|(_, value)| *value).collect::<Vec<_>>());
     points.iter_mut().for_each(|(_, value)| *value -= mean);

@@ -23,14 +23,14 @@ pub struct Analysis {
     pub level: f64,
     /// Every measured condition, in order.
     pub conditions: Vec<ConditionEstimate>,
-    /// How much boots and runs differ.
+    /// The spread of boots and of runs.
     pub components: Components,
     /// The requested comparisons, in order.
     pub comparisons: Vec<Comparison>,
 }
 
 impl Analysis {
-    /// The same without an answer where one of the two conditions is among these
+    /// The analysis without an answer where one of the two conditions is among `carried`
     /// ([`Gap::Carried`]).
     #[must_use]
     pub fn without_answers(mut self, carried: &[usize]) -> Analysis {

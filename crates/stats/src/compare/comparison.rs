@@ -44,7 +44,7 @@ pub struct Comparison {
     /// The number of boots: those that measured both (crossed), or those of the condition with
     /// fewer (nested, or separate boots).
     pub boots: usize,
-    /// How many boots measured only one of the two; 0 in a nested design.
+    /// The number of boots that measured only one of the two; 0 in a nested design.
     pub boots_left_out: usize,
     /// Degrees of freedom of the intervals; 0 without one.
     pub df: f64,
@@ -56,7 +56,8 @@ pub struct Comparison {
     /// The smallest difference with 80 % power if the true spread is the measured one, in the
     /// metric's unit.
     pub detectable: Option<f64>,
-    /// The same for the ends of the spread's interval, which has the confidence level by itself.
+    /// `detectable` for the ends of the spread's interval, which has the confidence level by
+    /// itself.
     pub detectable_interval: Option<(f64, f64)>,
     /// `detectable` in % of the baseline's size.
     pub detectable_relative: Option<f64>,
@@ -64,14 +65,14 @@ pub struct Comparison {
     pub detectable_relative_interval: Option<(f64, f64)>,
     /// The margin of equivalence, if one was stated.
     pub margin: Option<Margin>,
-    /// What values are possible.
+    /// The possible values.
     #[serde(skip)]
     pub range: ValueRange,
     /// Why there is no interval; `None` too if `resolution` replaces one.
     pub gap: Option<Gap>,
     /// The resolution of counts without noise, in %: it replaces an interval.
     pub resolution: Option<f64>,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
     /// The run that prevents a percentage, if a single one does.
     pub wild: Option<Farthest>,
@@ -85,7 +86,7 @@ impl Comparison {
         (self.condition, self.baseline)
     }
 
-    /// The same means, from which nothing is concluded.
+    /// The means alone, from which nothing is concluded.
     pub(crate) fn without_answer(self, gap: Gap) -> Comparison {
         Comparison {
             condition: self.condition,
@@ -143,13 +144,13 @@ pub enum Gap {
     NotConnected,
     /// Crossed: a single boot measured both.
     OneBootInCommon,
-    /// One of the two has a single boot, and no boot measured both.
+    /// Either condition has a single boot, and no boot measured both.
     OneBoot,
     /// Every boot is needed for the means: no degrees of freedom are left for the error.
     NoError,
     /// Counts of one of the two, which should repeat, did not.
     Unlike,
-    /// What was measured of one of the two is in part what another condition left.
+    /// Values of one of the two conditions are partly effects of another condition.
     Carried,
 }
 

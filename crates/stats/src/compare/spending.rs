@@ -60,8 +60,8 @@ impl Spending {
         self.with(at, |looks| looks.p(at.look.number, nominal))
     }
 
-    /// How many standard errors the median-unbiased estimate is nearer to zero than one with this t
-    /// at the look, if no earlier look decided.
+    /// The shift, in standard errors, of the median-unbiased estimate toward zero for this t at the
+    /// look, if no earlier look decided.
     pub(crate) fn shift(&self, at: At, alpha: f64, t: f64, df: f64) -> f64 {
         let before = at.look.number as usize - 1;
         let bounds = self.bounds(at, alpha);

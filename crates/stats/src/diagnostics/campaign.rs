@@ -13,7 +13,7 @@ const FEW: usize = 8;
 pub(super) struct Campaign {
     /// All values, cell by cell, each cell's in the order of measurement.
     values: Vec<f64>,
-    /// The same, sorted within each cell.
+    /// The values, sorted within each cell.
     sorted: Vec<f64>,
     /// By condition, then by boot.
     pub(super) cells: Vec<Cell>,
@@ -34,7 +34,7 @@ pub(super) struct Condition {
     /// Its number in the plan.
     pub(super) number: usize,
     pub(super) cells: Range<usize>,
-    /// How many runs, over all boots.
+    /// The number of runs over all boots.
     pub(super) runs: usize,
     /// The mean of its boot means.
     pub(super) mean: f64,

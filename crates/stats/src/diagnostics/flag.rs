@@ -69,7 +69,7 @@ pub struct Place {
 /// A finding that a person should examine. No result leaves anything out because of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Flag {
-    /// What looks wrong.
+    /// The kind of suspicion.
     pub kind: Kind,
     /// The condition; `None` if it concerns all.
     pub condition: Option<usize>,

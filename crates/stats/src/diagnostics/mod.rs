@@ -1,4 +1,4 @@
-//! What looks wrong with a campaign: flags, without removing data.
+//! Flags of suspicious data in a campaign, without removing data.
 //!
 //! [`diagnose`] takes the runs in the order of measurement and returns what a person should examine
 //! before believing the result. Each kind of flag is one family of tests, and [`LEVEL`] is the
@@ -20,7 +20,6 @@
 //! | constant | run | none: all values equal | values continuous |
 //! A boot effect is not drift: the first test has boots as its units, so random differences of
 //! boots raise its noise, and the second looks only inside boots.
-//! raise its noise, and the second looks only inside boots.
 
 mod campaign;
 mod cells;

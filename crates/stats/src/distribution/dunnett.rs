@@ -118,7 +118,7 @@ impl Dunnett {
 
     /// P(max |T(i)| <= `d`), and its derivative by ln d.
     fn lower(&self, d: f64) -> Pair {
-        // Where S is far below 1 all |T| exceed d, where it is far above none do.
+        // If S is far below 1 all |T| exceed d, if it is far above none do.
         let centre = (1.0 / d).ln().max(0.0);
         over_chi(self.df, centre, 0.2, |s| self.all_within(d * s))
     }

@@ -4,7 +4,7 @@ use crate::model::Factor;
 
 /// A model of condition means with every interaction of up to some number of factors.
 pub(super) struct Model {
-    /// How many levels each factor has.
+    /// The number of levels of each factor.
     sizes: Vec<usize>,
     /// Sets of factors, by size.
     pub(super) terms: Vec<Vec<usize>>,

@@ -17,9 +17,9 @@ pub enum EffectsError {
     Levels {
         /// The condition.
         condition: usize,
-        /// How many levels it has.
+        /// The number of its levels.
         given: usize,
-        /// How many factors there are.
+        /// The number of factors.
         factors: usize,
     },
     /// Runs of a condition with unknown levels.
@@ -54,9 +54,9 @@ pub enum EffectsError {
     /// Too many factors for shares.
     #[error("{given} factors are too many to share a total between: {most} at most")]
     TooMany {
-        /// How many there are.
+        /// The number of factors.
         given: usize,
-        /// How many there may be.
+        /// The largest possible number.
         most: usize,
     },
     /// A combination that the shares need was not measured.

@@ -29,12 +29,12 @@ pub struct Effect {
     pub factors: Vec<usize>,
     /// Their levels.
     pub levels: Vec<usize>,
-    /// Where each of the factors has two levels: the mean at the high level less that at the low
-    /// one; for two factors half the difference between the one's effect at the other's high level
-    /// and at its low one, and so on (Box, Hunter and Hunter, Statistics for Experimenters, 1978,
-    /// chapter 10), all for the high levels. Otherwise: the distance of the mean at these levels
-    /// from the mean of all combinations, less main effects and smaller interactions; these sum to
-    /// zero over the levels of each factor. Percentages are of the mean of all conditions.
+    /// For factors of two levels: the mean at the high level less that at the low one; for two
+    /// factors half the difference between the one's effect at the other's high level and at its
+    /// low one, and so on (Box, Hunter and Hunter, Statistics for Experimenters, 1978, chapter 10),
+    /// all for the high levels. Otherwise: the distance of the mean at these levels from the mean
+    /// of all combinations, less main effects and smaller interactions; these sum to zero over the
+    /// levels of each factor. Percentages are of the mean of all conditions.
     pub effect: Estimated,
 }
 
@@ -42,8 +42,8 @@ pub struct Effect {
 /// means of all conditions with equal weight, with intervals of confidence `level`. Levels are
 /// numbered from 0, the lowest. `design`: `None` detects it from the data.
 ///
-/// Where combinations are missing, interactions are estimated by least squares up to the size that
-/// the measured ones can separate, all of a size or none; larger ones are taken as zero (see
+/// If combinations are missing, interactions are estimated by least squares up to the size that the
+/// measured ones can separate, all of a size or none; larger ones are taken as zero (see
 /// [`Factorial::order`]). Missing combinations do not widen the intervals, which hold if the larger
 /// interactions are small.
 ///

@@ -9,7 +9,7 @@ use super::{EffectsError, Layout};
 use crate::observed::Observation;
 use crate::question::Design;
 
-/// What switching a factor on changes with another factor on, and with it off.
+/// The effect of switching a factor on, with another factor on and with it off.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Given {
     /// The index of the other factor.

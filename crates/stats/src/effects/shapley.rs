@@ -15,8 +15,8 @@ pub const MOST_FACTORS: usize = 16;
 pub enum Orders {
     /// All; every combination must have been measured.
     All,
-    /// Those that use only measured combinations, with equal weight. For kernels that refuse some
-    /// combinations: a factor that needs another never gets the credit of being first.
+    /// The orders that use only measured combinations, with equal weight. For kernels that refuse
+    /// some combinations: a factor that needs another never gets the credit of being first.
     Reachable,
 }
 
@@ -29,11 +29,11 @@ pub struct Shares {
     pub back: Estimated,
     /// By factor. They add up to the total.
     pub shares: Vec<Share>,
-    /// How many orders were averaged.
+    /// The number of averaged orders.
     pub orders: u64,
-    /// How many orders use only conditions of the layout, measured or not.
+    /// The number of orders that use only conditions of the layout, measured or not.
     pub planned_orders: u64,
-    /// How many orders exist.
+    /// The number of all orders.
     pub all_orders: u64,
 }
 

@@ -324,11 +324,11 @@ mod tests {
     use super::*;
     use crate::distribution::student;
 
-    /// How often the difference of two equal means is proven at 5 %, in %, where their estimated
-    /// variances have the degrees of freedom `one` and `other`, and the first true variance is the
-    /// part `share` of both. The sum of both estimates in units of their true values is chi-squared
-    /// and independent of their parts in it, so only the latter is integrated over: its part has a
-    /// beta distribution, that of the square of a sine.
+    /// The false-positive rate at 5 %, in %, of a comparison of two equal means, where their
+    /// estimated variances have the degrees of freedom `one` and `other`, and the first true
+    /// variance is the part `share` of both. The sum of both estimates in units of their true
+    /// values is chi-squared and independent of their parts in it, so only the latter is integrated
+    /// over: its part has a beta distribution, that of the square of a sine.
     fn wrong(one: f64, other: f64, share: f64) -> f64 {
         const STEPS: usize = 200;
         let (mut sum, mut all) = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! How much boots and runs differ: the variance components, with intervals.
+//! The spread of boots and of runs: the variance components, with intervals.
 //!
 //! Estimates are those of the analysis of variance of unweighted cell means (Thomas and Hultquist,
 //! Ann. Stat. 6, 1978: the harmonic mean of the numbers of runs stands for theirs), which are exact
@@ -38,7 +38,7 @@ pub struct Component {
 }
 
 impl Components {
-    /// Those of `fit`, with intervals of error rate `alpha`.
+    /// The variance components of `fit`, with intervals of error rate `alpha`.
     pub(crate) fn of(fit: &Additive, alpha: f64) -> Components {
         let layout = &fit.layout;
         let run_df = layout.run_df();
@@ -64,8 +64,8 @@ impl Components {
 }
 
 impl Component {
-    /// What the mean square `above` has beyond the part `below`, as a standard deviation in units
-    /// of `scale`, with an interval of error rate `alpha`.
+    /// The excess of the mean square `above` over the part `below`, as a standard deviation in
+    /// units of `scale`, with an interval of error rate `alpha`.
     pub(super) fn of(above: Spread, below: Option<Spread>, alpha: f64, scale: f64) -> Component {
         let (value, low, high) = match below {
             Some(below) => difference(above, below, alpha),

@@ -44,8 +44,7 @@ impl Pairs {
         if centre.abs() <= t * self.standard_error(&self.baseline) + self.rounding() {
             return None;
         }
-        // Everything in units of the baseline's mean, so that the quadratic in ρ is (1 - a²) ρ² - 2
-        // b ρ + c.
+        // In units of the baseline's mean the quadratic in ρ is (1 - a²) ρ² - 2 b ρ + c.
         let unit = |values: &[f64]| values.iter().map(|value| value / centre).collect::<Vec<f64>>();
         let differences: Vec<f64> =
             self.treated.iter().zip(&self.baseline).map(|(treated, baseline)| treated - baseline).collect();

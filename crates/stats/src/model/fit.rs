@@ -80,8 +80,8 @@ impl Fit {
             .fold(natural.ends(), |(least, most), cell| (least.min(cell.mean), most.max(cell.mean)));
         let fit = |design, error, model| Fit { design, error, model, ends, cells: cells.clone() };
         let model = Additive::of(Layout::of(cells, design), baseline);
-        // Where boots lack conditions, a condition's mean over all boots includes the boots' common
-        // effects on the others; where boots multiply instead of add, that can be far off.
+        // If boots lack conditions, a condition's mean over all boots includes the boots' common
+        // effects on the others; if boots multiply instead of add, that can be far off.
         if is_non_negative && !model.layout.is_complete() {
             let largest = cells.iter().fold(0.0, |most: f64, cell| most.max(cell.mean));
             if (0..model.layout.rows()).any(|row| model.mean(row) < -ROUNDING * largest) {
@@ -140,7 +140,7 @@ impl Fit {
             .collect()
     }
 
-    /// How many boots measured both.
+    /// The number of boots that measured both.
     pub(crate) fn boots_in_common(&self, one: usize, other: usize) -> usize {
         let others = self.cells(other);
         let is_there = |cell: &&Cell| others.binary_search_by_key(&cell.boot, |other| other.boot).is_ok();

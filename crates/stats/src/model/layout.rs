@@ -29,11 +29,11 @@ pub(crate) struct Layout {
     /// part; a nested design has no such need.
     pub(crate) parts: Vec<usize>,
     pub(crate) part_count: usize,
-    /// How many columns each part has.
+    /// The number of columns of each part.
     pub(crate) part_columns: Vec<usize>,
     /// The sum of squares of the runs around their cells' means, in units of the scale squared.
     pub(crate) within: f64,
-    /// How many runs there are.
+    /// The number of runs.
     pub(crate) runs: f64,
     /// Subtracted from every mean: a large common level costs no digits.
     centre: f64,
@@ -115,12 +115,12 @@ impl Layout {
         }
     }
 
-    /// How many cells there are beyond the model's effects.
+    /// The number of cells beyond the model's effects.
     pub(crate) fn residual_df(&self) -> usize {
         self.places.len() - self.rank()
     }
 
-    /// How many runs there are beyond one for each cell.
+    /// The number of runs beyond one for each cell.
     pub(crate) fn run_df(&self) -> f64 {
         self.runs - self.places.len() as f64
     }
@@ -138,7 +138,7 @@ impl Layout {
         effects[place.row] + effects.get(self.rows() + place.column).copied().unwrap_or(0.0)
     }
 
-    /// What effects leave of each cell.
+    /// The residuals of the cells.
     pub(crate) fn left(&self, effects: &[f64]) -> Vec<f64> {
         self.places.iter().map(|place| place.mean - self.fitted(effects, place)).collect()
     }

@@ -7,8 +7,8 @@ use super::weights::Weights;
 
 /// Three conditions in a boot share a half; with fewer, the spreads can hardly be separated.
 const MOST_SHARED: f64 = 0.5;
-/// How often residuals are computed with the weights from the last ones: with equal weights quiet
-/// conditions look noisy beside noisy ones.
+/// The passes in which residuals are computed with the weights from the last pass: with equal
+/// weights quiet conditions look noisy beside noisy ones.
 const PASSES: usize = 3;
 
 /// The spread of one condition: its cells' residuals.

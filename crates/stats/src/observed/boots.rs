@@ -87,7 +87,7 @@ impl Cells {
         self.0.chunk_by(|one, next| one.condition == next.condition)
     }
 
-    /// Those of the boots up to this number.
+    /// The cells of the boots up to this number.
     pub(crate) fn up_to(&self, boot: u32) -> Cells {
         Cells(self.0.iter().filter(|cell| cell.boot <= boot).copied().collect())
     }

@@ -7,7 +7,7 @@ use crate::error::{StatsError, require_finite};
 /// Size, range, middle and spread of a set of values, in the values' own unit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many values.
+    /// The number of values.
     pub n: usize,
     /// The smallest.
     pub min: f64,

@@ -112,7 +112,7 @@ impl Plan {
 /// kept.
 struct Search<'a> {
     plan: &'a Plan,
-    /// The same study with a single look, which needs no more boots and is computed much faster.
+    /// The plan with a single look, which needs no more boots and is computed much faster.
     once: Plan,
     goal: Goal,
     /// By boots, and whether all looks count.

@@ -1,4 +1,4 @@
-//! What an estimate from some boots says of a study with more of them.
+//! Predictions for a study from the estimates of its first boots.
 
 use super::plan::noncentrality;
 use crate::distribution::student;

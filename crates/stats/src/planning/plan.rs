@@ -32,7 +32,7 @@ pub enum Family {
 pub struct Plan {
     /// Whether conditions share boots.
     pub design: Design,
-    /// How many conditions, the baseline included.
+    /// The number of conditions, the baseline included.
     pub conditions: usize,
     /// The noise.
     pub noise: Noise,
@@ -45,7 +45,7 @@ pub struct Plan {
     pub looks: Option<(Bounds, u32)>,
 }
 
-/// What measuring costs, in seconds or any other unit.
+/// The cost of measuring, in seconds or any other unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// One boot without its runs.
@@ -141,7 +141,7 @@ impl Plan {
         Some(self.noncentrality(power, boots)? * self.standard_error(boots, runs))
     }
 
-    /// How many standard errors a difference must be to be proven with probability `power`.
+    /// The size of a difference, in standard errors, that is proven with probability `power`.
     pub(super) fn noncentrality(&self, power: f64, boots: u32) -> Option<f64> {
         noncentrality(self.critical(boots)?, self.df(boots), power)
     }

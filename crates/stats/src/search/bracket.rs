@@ -3,14 +3,14 @@
 
 use super::trial::{Goal, Trial};
 
-/// What is known by single trials.
+/// The bounds shown by single trials.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bracket {
     /// The highest load that stayed within the bound.
     pub(super) within: Option<f64>,
     /// The lowest load that exceeded it.
     pub(super) exceeded: f64,
-    /// How far the next step goes, as a share of the load: it doubles.
+    /// The length of the next step, as a share of the load: it doubles.
     step: f64,
     next: Option<f64>,
 }

@@ -15,14 +15,14 @@ use super::trial::{Load, Trial};
 /// error is bounded with any.
 const BET: f64 = 0.8;
 
-/// What is left of the stake when an attempt is given up: two contrary trials leave it at the
-/// beginning, and three after four others.
+/// The rest of the stake at which an attempt is given up: two contrary trials at the beginning
+/// reach it, and three after four others.
 const HOPELESS: f64 = 0.1;
 
-/// How many times farther each attempt goes than the one before.
+/// The factor by which each attempt goes farther than the one before.
 const FARTHER: f64 = 3.0;
 
-/// What is to be shown.
+/// The outcome to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Toward {
     /// That most trials stay within the bound.
@@ -142,7 +142,7 @@ impl Claim {
         self.made
     }
 
-    /// How many widths away the next attempt is.
+    /// The distance of the next attempt, in widths.
     pub(super) fn reach(&self) -> f64 {
         FARTHER.powi(self.attempts.saturating_sub(1))
     }

@@ -19,8 +19,8 @@ use self::bracket::Bracket;
 use self::claim::{Claim, Toward};
 pub use self::trial::{Goal, Load, Trial};
 
-/// What was found. Where the search is complete, no `upper` means that nothing that can be offered
-/// exceeds the bound, and no `lower` that not even the least load stays within it.
+/// The result of a search. If the search is complete, no `upper` means that nothing that can be
+/// offered exceeds the bound, and no `lower` that not even the least load stays within it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer {
     /// A load that was shown to stay within the bound.
@@ -31,7 +31,7 @@ pub struct Answer {
     pub upper: Option<f64>,
     /// Whether it ended before its trials were used up.
     pub complete: bool,
-    /// How many trials were made.
+    /// The number of trials.
     pub trials: usize,
 }
 
@@ -57,8 +57,8 @@ struct Between {
     upper: Claim,
 }
 
-/// How many widths the ends may be apart before trials between them are made. Of a sharp edge they
-/// are one or two apart.
+/// The distance of the ends, in widths, above which trials between them are made. At a sharp edge
+/// they are one or two apart.
 const APART: f64 = 2.0;
 
 impl Search {
@@ -188,7 +188,7 @@ impl Search {
         self.upper.open(if exceeded < most { Load::Of(exceeded) } else { Load::Most });
     }
 
-    /// What could not be shown of one load may be of one farther out.
+    /// A load that could not be shown to be an end is moved outwards: it may be shown there.
     fn step_outwards(&mut self, lowers: bool, most: f64) {
         let claim = if lowers { &mut self.lower } else { &mut self.upper };
         let step = (self.goal.width * claim.reach()).min(0.5);
@@ -213,7 +213,7 @@ impl Search {
         }
     }
 
-    /// What was found; complete once there is no [`next_load`](Self::next_load).
+    /// The result so far; complete once there is no [`next_load`](Self::next_load).
     #[must_use]
     pub fn answer(&self) -> Answer {
         let is_open = self.bracket.next_load().is_some() || self.lower.is_open() || self.upper.is_open();

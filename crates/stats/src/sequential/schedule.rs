@@ -15,9 +15,9 @@ const NORMAL: f64 = 150.0;
 pub struct Schedule {
     /// The bounds.
     pub bounds: Bounds,
-    /// How many looks, the last one included.
+    /// The number of looks, the last one included.
     pub looks: u32,
-    /// How many boots there are at the last look.
+    /// The number of boots at the last look.
     pub boots: u32,
 }
 

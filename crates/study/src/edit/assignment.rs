@@ -30,7 +30,7 @@ pub enum AssignmentError {
     /// The text before the `=` is not a key of a study.
     #[error("`{0}` cannot be a key: write KEY=VALUE, such as duration=2s")]
     NoKey(String),
-    /// One of several values is empty.
+    /// An empty value in a list of values.
     #[error("one of the values of `{0}` is empty: write them as {0}=A,B")]
     EmptyValue(String),
     /// It holds control or invisible characters.

@@ -12,7 +12,7 @@ use crate::read::table::{Entry, entries};
 pub(crate) enum Base<'k> {
     /// The whole file.
     Root,
-    /// One of the tables of an array, by its place.
+    /// A table of an array, by its place.
     Item(&'k str, usize),
 }
 

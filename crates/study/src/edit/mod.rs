@@ -103,7 +103,7 @@ fn apply(document: &Document<'_>, assignment: &Assignment) -> Result<String, Pro
     changed.ok_or_else(refused)
 }
 
-/// What each change wrote, and the note for its place.
+/// The places that each assignment changed, with the note for each.
 fn places(text: &str, assignments: &[Assignment]) -> Vec<(Range<usize>, String)> {
     let Some(document) = Document::read(text) else { return Vec::new() };
     let of = |assignment: &Assignment| {

@@ -1,5 +1,5 @@
-//! What follows a change of factors: exclusions, comparisons and their baselines, and offloads of a
-//! design that it fixes.
+//! Repairs the tables that depend on changed factors: exclusions, comparisons and their baselines,
+//! and offloads of a design that a factor now fixes.
 
 use toml::de::{DeTable, DeValue};
 use words::{Placement, Scenario, Word as _, format_cpu_list};
@@ -161,8 +161,8 @@ pub(crate) fn from_design(document: &Document<'_>, file: &mut File, subject: &Su
     file.put(Base::Root, &["design", "offloads"], literal::of("offloads", &left))
 }
 
-/// Those of these levels that the factor still has. A scenario of namespaces that it has no longer
-/// becomes the one of machines that it has instead.
+/// The levels that the factor still has. A removed scenario of namespaces becomes its scenario of
+/// machines, if the factor has that.
 fn left(factor: &Levels, levels: &[String]) -> Vec<String> {
     let Levels { subject, levels: kept, .. } = factor;
     let is_kept = |level: &String| kept.contains(&spelling(subject, level));

@@ -1,4 +1,4 @@
-//! What the key of an assignment means in a file.
+//! The part of a file that the key of an assignment addresses.
 
 use std::ops::Range;
 
@@ -41,10 +41,10 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// What the key of an assignment means in this file.
+    /// The part of this file that the key of an assignment addresses.
     ///
     /// # Errors
-    /// A problem with a place in the text of the assignment: no key has that name.
+    /// A problem with its place in the assignment's text: no key has that name.
     pub(crate) fn of(document: &Document<'_>, assignment: &Assignment) -> Result<Self, Problem> {
         let key = assignment.key();
         let several = assignment.values().len() > 1;

@@ -1,4 +1,4 @@
-//! What a study varies, and the values it takes.
+//! Factors: the things that a study varies, and the levels that they take.
 
 use words::{
     DeviceForm, DeviceSetting, KEYS, Key, Scenario, Side, TuningKey, Value, Word, feature, format_cpu_list,
@@ -66,8 +66,8 @@ impl Factor {
     }
 }
 
-/// What a factor changes. Two names for the same thing (`gso`, `tx-generic-segmentation`) are equal
-/// here.
+/// The thing that a factor changes. Two names for one thing (`gso`, `tx-generic-segmentation`) are
+/// equal here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// Which of several workloads, by name.
@@ -78,7 +78,8 @@ pub(crate) enum Subject {
     Mtu,
     /// A key of the traffic.
     Key(&'static Key),
-    /// Nothing: the same condition under several labels, which shows a method's false positives.
+    /// No change: the condition is measured under several labels, which shows a method's false
+    /// positives.
     Twin,
     /// A key of `[guest]`.
     Guest(&'static str),
@@ -220,7 +221,7 @@ impl Subject {
         }
     }
 
-    /// The same subject, of one side or of both.
+    /// The subject on one side, or on both.
     pub(crate) fn on(&self, side: Option<Side>) -> Self {
         match self {
             Self::Offloads(scope) => Self::Offloads(Scope { side, ..*scope }),

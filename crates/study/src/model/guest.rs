@@ -18,11 +18,11 @@ pub struct Guest {
     pub memory_mib: u32,
     /// Its network interface.
     pub nic: Nic,
-    /// How its instructions are executed.
+    /// The accelerator of its processors.
     pub acceleration: Acceleration,
     /// Whether its CPUs stay on the CPUs of its side.
     pub pin: bool,
-    /// How an emulated guest copies and clears memory.
+    /// The instructions with which an emulated guest copies and clears memory.
     pub copies: Copies,
 }
 

@@ -47,7 +47,7 @@ pub(crate) const OFFLOADS: usize = 16;
 pub(crate) const MOST: RangeInclusive<u64> = 2..=10_000;
 /// The number of a CPU: more than any kernel supports (`NR_CPUS` is at most 8192).
 pub(crate) const CPU: RangeInclusive<u64> = 0..=65_535;
-/// How long a CPU may take to wake up, in µs: no idle state takes a second.
+/// The longest wake-up time of a CPU, in µs: no idle state takes a second.
 pub(crate) const CPU_LATENCY: RangeInclusive<u64> = 0..=1_000_000;
 /// Boots.
 pub(crate) const BOOTS: RangeInclusive<u64> = 1..=1_000;

@@ -22,9 +22,9 @@ pub struct Machine {
     pub sysctl: BTreeMap<String, String>,
     /// The frequency governor of every CPU.
     pub governor: Option<String>,
-    /// How long a CPU may take to wake up, in µs: deeper idle states are not entered.
+    /// The longest allowed wake-up time of a CPU, in µs: deeper idle states are not entered.
     pub cpu_latency: Option<u32>,
-    /// Where the work of its end of the traffic runs.
+    /// The CPUs on which its end of the traffic runs.
     pub placement: Option<Placement>,
     /// The CPUs that take all interrupts of an interface, by the interface.
     pub irq_affinity: BTreeMap<String, Vec<u32>>,
@@ -57,7 +57,7 @@ impl Machines {
         *self == Self::default()
     }
 
-    /// What only the machines of two sides can have, as a study file writes it.
+    /// The settings that need the machines of two sides, as a study file writes them.
     #[must_use]
     pub fn of_two_machines(&self) -> Vec<String> {
         let named = Side::BOTH.into_iter().filter(|side| !self.own[*side].is_empty());
@@ -65,7 +65,7 @@ impl Machines {
         named.map(|side| format!("[machine.{side}]")).chain(placement).collect()
     }
 
-    /// The same as a table of a study file; `None` if it is empty.
+    /// The settings as a table of a study file; `None` if it is empty.
     pub(crate) fn toml(&self) -> Option<Table> {
         let mut table = self.both.toml();
         for side in Side::BOTH {
@@ -97,7 +97,7 @@ impl Machine {
         wanted
     }
 
-    /// The same as a table of a study file.
+    /// The settings as a table of a study file.
     fn toml(&self) -> Table {
         let of_interface = |switches: &BTreeMap<String, bool>| inline(switches, |on| (*on).into());
         let mut table = Table::new();

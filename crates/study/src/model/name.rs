@@ -1,4 +1,4 @@
-//! What a condition is called.
+//! Names of conditions.
 
 use std::fmt;
 use std::ops::Deref;

@@ -12,9 +12,9 @@ pub struct Stop {
     /// The smallest difference of interest, in % of the baseline. A comparison is decided when it
     /// is proven to differ, or proven to differ by less than this.
     pub detect: Percent,
-    /// How many looks are planned, the one after the last boot included.
+    /// The number of planned looks, including the one after the last boot.
     pub looks: u32,
-    /// How the error rate is spent over the looks.
+    /// The way in which the error rate is spent over the looks.
     pub bounds: Bounds,
 }
 

@@ -5,7 +5,8 @@ use words::Side;
 use crate::model::design::Offload;
 use crate::model::factor::Subject;
 
-/// What a factor sets on the hosts. Factors of the traffic, the testbed or the kernel are none.
+/// A setting of the hosts that a factor changes. Factors of the traffic, the testbed or the kernel
+/// are no switches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Switch {
     /// Features of interfaces.
@@ -27,7 +28,7 @@ pub enum Switch {
 }
 
 impl Switch {
-    /// What a factor's name means; `None` for a factor that is no switch.
+    /// The switch that a factor's name means; `None` if the factor is no switch.
     pub fn named(factor: &str) -> Option<Self> {
         match Subject::of(factor)? {
             Subject::Feature(..) => Offload::named(factor).map(Self::Features),

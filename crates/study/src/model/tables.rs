@@ -57,7 +57,7 @@ pub(crate) enum Part {
     Number(&'static str, RangeInclusive<u64>),
     /// A value as a key of traffic has it, with its name in the schema.
     Shaped(&'static str, Shape),
-    /// The same, or a word.
+    /// A value as a key of traffic has it, or a word.
     OrWord(&'static str, Shape, Vocabulary),
     Word(Vocabulary),
     /// Several words, each once.

@@ -1,15 +1,15 @@
-//! What a study traces beside each recorded run.
+//! Traces that a study makes behind each recorded run.
 
 use serde::{Deserialize, Serialize};
 use words::{KernelPath, Kind, Waiting};
 
-/// What a study traces behind each recorded run, with the same switches.
+/// The traces that a study makes behind each recorded run, with the switches of that run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tracing {
     /// The paths. One whose protocol a workload does not have is not traced with it.
     pub paths: Vec<KernelPath>,
-    /// What readers do; each path is traced with each.
+    /// Waits of the readers; each path is traced with each.
     pub readers: Vec<Waiting>,
     /// Messages of a batch.
     pub batch: u32,
@@ -27,7 +27,7 @@ impl Default for Tracing {
 }
 
 impl Tracing {
-    /// What is traced of this traffic.
+    /// The traced paths of this kind of traffic, each with each wait of the readers.
     pub fn of(&self, kind: Kind) -> impl Iterator<Item = (KernelPath, Waiting)> {
         let paths = self.paths.iter().filter(move |path| path.carries(kind));
         paths.flat_map(move |path| {

@@ -27,10 +27,10 @@ pub struct Condition {
     pub family: Family,
     /// The MTU of the interfaces in bytes; `None` leaves them as the scenario makes them.
     pub mtu: Option<u32>,
-    /// What the transmitter's interface is set to.
+    /// Settings of the transmitter's interface.
     pub transmitter: SideSettings,
-    /// What the receiver's interface is set to. On `loopback` it equals the transmitter's: it is
-    /// the same interface. On `discard` there is no receiver, and this has no meaning.
+    /// Settings of the receiver's interface. On `loopback` they equal the transmitter's: it is the
+    /// same interface. On `discard` there is no receiver, and they have no meaning.
     pub receiver: SideSettings,
     /// The settings of the interfaces under the tunnel, where there is one.
     pub underlay: Underlay,
@@ -52,7 +52,7 @@ impl Condition {
         self.levels.iter().find(|(factor, _)| factor == "twin").map(|(_, label)| label.as_str())
     }
 
-    /// How its virtual machine copies memory; without one, the default.
+    /// The instructions with which its virtual machine copies memory; without one, the default.
     pub fn copies(&self) -> Copies {
         self.boot.guest.as_ref().map_or(Copies::Words, |guest| guest.copies)
     }

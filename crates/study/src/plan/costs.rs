@@ -1,4 +1,4 @@
-//! How long a plan takes: ramps, windows, and the time of boots and runs beside them on an idle
+//! The duration of a plan: ramps, windows, and the time of boots and runs beside them on an idle
 //! machine.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::plan::condition::Condition;
 /// A run between local hosts beside its ramp and window: setting features and reading them back,
 /// connecting, draining, storing. Means of studies: 19 to 36 ms.
 const RUN: Duration = Duration::from_millis(30);
-/// The same with virtual machines: 68 to 88 ms.
+/// A run between virtual machines: 68 to 88 ms.
 const GUEST_RUN: Duration = Duration::from_millis(75);
 /// The trials of a search for a rate on a path with a sharp edge, by simulation.
 const SEARCH: u32 = 20;
@@ -26,9 +26,9 @@ const EXACT_RUN: Duration = Duration::from_millis(1600);
 /// 28 s), and for each message of a batch in each round, in which it is sent some six times (40 s
 /// for 5 x 4096).
 const TRACE: [Duration; 2] = [Duration::from_secs(22), Duration::from_millis(2)];
-/// The same in exact mode: 10 s, and 5 s for 5 x 4096.
+/// A trace in exact mode: 10 s, and 5 s for 5 x 4096.
 const EXACT_TRACE: [Duration; 2] = [Duration::from_secs(10), Duration::from_micros(250)];
-/// The same on this machine, by tracepoints: half a second in all.
+/// A trace on this machine, by tracepoints: half a second in all.
 const TRACE_HERE: [Duration; 2] = [Duration::from_millis(300), Duration::from_micros(10)];
 /// The samples of functions beside a trace: 1 s on this machine, 3 to 4 s in an emulated one.
 const PROFILE: Duration = Duration::from_secs(4);
@@ -37,7 +37,7 @@ const PROFILE: Duration = Duration::from_secs(4);
 const BOOT: Duration = Duration::from_millis(40);
 /// A boot of virtual machines, emulated, with Debian's kernel for them: 3.1 s.
 const GUEST_BOOT: Duration = Duration::from_millis(3100);
-/// The same in exact mode: 7.4 s.
+/// A boot of virtual machines in exact mode: 7.4 s.
 const EXACT_BOOT: Duration = Duration::from_millis(7400);
 /// The part of a boot that is not building: reading the environment twice, and tearing down.
 const BOOT_REST: Duration = Duration::from_millis(25);
@@ -55,7 +55,7 @@ pub struct Costs {
     pub trying: Duration,
 }
 
-/// How long a plan takes, by its parts.
+/// The expected duration of a plan, by its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
     /// All runs' ramps and windows.
@@ -134,7 +134,7 @@ impl Costs {
         plan.conditions.iter().map(window).collect()
     }
 
-    /// How long a plan takes with these costs.
+    /// The duration of a plan with these costs.
     #[must_use]
     pub fn expect(&self, plan: &Plan, protocol: &Protocol) -> Expected {
         let times = |duration: Duration, count: u32| duration.checked_mul(count).unwrap_or(Duration::MAX);
@@ -176,7 +176,7 @@ fn one_trace([once, message]: [Duration; 2], batch: u32, rounds: u32) -> Duratio
     message.saturating_mul(batch).saturating_mul(rounds).saturating_add(once)
 }
 
-/// How long so many traces of a path take, with the boot before them.
+/// The duration of `count` traces of a path, with the boot before them.
 #[must_use]
 pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], count: u32) -> Duration {
     let boot = match (exact, guests) {
@@ -187,7 +187,7 @@ pub fn expected_traces(exact: bool, guests: bool, [batch, rounds]: [u32; 2], cou
     one_trace(traces(exact, guests), batch, rounds).saturating_mul(count).saturating_add(boot)
 }
 
-/// How long a plan takes that was not tried here.
+/// The duration of a plan that was not tried here.
 #[must_use]
 pub fn expected_duration(plan: &Plan, protocol: &Protocol) -> Duration {
     Costs::stated(plan).expect(plan, protocol).total()

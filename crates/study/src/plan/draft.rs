@@ -77,7 +77,7 @@ impl Draft {
     }
 }
 
-/// What is left out. Where that is everything of a design, for one reason, it is said once.
+/// The excluded conditions. A reason that excludes every combination of a design is stated once.
 fn whole(excluded: &[(Name, String)], study: &Study) -> Vec<Dropped> {
     let word = |row: &Vec<bool>| study.design().map(|design| design.word(row));
     let words: Vec<NameWord> = study.rows.iter().filter_map(word).collect();

@@ -18,7 +18,7 @@ pub struct Effective {
     /// The interfaces under the tunnel; `None` where there is no tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<BySide<Settled>>,
-    /// Where the underlay is too small for full packets of the tunnel.
+    /// The size mismatch if the underlay is too small for full packets of the tunnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragments: Option<Fragments>,
 }

@@ -71,8 +71,8 @@ impl Plan {
 }
 
 impl Condition {
-    /// What it keeps as long as its flow lasts, as text: conditions of which it is the same can
-    /// take turns in one flow. `None` of a search for a rate, which is several flows.
+    /// Its settings that cannot change while a flow lasts, as text: conditions with equal text can
+    /// take turns in one flow. `None` for a search for a rate, which is several flows.
     pub(crate) fn of_flow(&self) -> Option<String> {
         let [transmitter, receiver] = [&self.transmitter, &self.receiver];
         let kept = (

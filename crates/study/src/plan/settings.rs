@@ -9,7 +9,7 @@ use crate::model::factor::{Factor, Subject};
 use crate::model::offloads::Offloads;
 use crate::model::scope::Scope;
 
-/// What one side's interface is set to.
+/// Settings of one side's interface.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SideSettings {
     /// All offloads.

@@ -29,7 +29,7 @@ impl Condition {
         Design { factors: design.factors.iter().filter(has).cloned().collect(), ..design.clone() }
     }
 
-    /// The same settings with all of a design on, or off, under the same names: for a try.
+    /// The condition with all offloads of a design on, or off, under the same names: for a try.
     #[must_use]
     pub fn with_all(&self, design: &Design, on: bool) -> Self {
         let mut condition = self.clone();
@@ -126,7 +126,7 @@ impl Plan {
             let stays = |name: &&String| design.factors.contains(name);
             old.factors.iter().zip(on).filter(|(name, _)| stays(name)).map(|(_, on)| *on).collect()
         };
-        // What a scenario does not have was not asked of it.
+        // An offload that the scenario does not have was not requested.
         let asked_of = |condition: &Condition| -> Vec<Option<bool>> {
             let asked = condition.designed(&old).into_iter().map(Some);
             let Some(reads) = reads.get(condition.index) else { return left(&asked.collect::<Vec<_>>()) };
@@ -183,7 +183,7 @@ impl Plan {
 /// Levels outside of the design, and what of the design is on.
 type State<'r> = (Vec<(String, String)>, &'r [Option<bool>]);
 
-/// What of a design is on; `None` for what a scenario does not have.
+/// The state of each offload of a design; `None` if the scenario does not have it.
 type OnOff = Vec<Option<bool>>;
 
 /// Combinations that read back otherwise, each once, with the number of conditions.

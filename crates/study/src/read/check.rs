@@ -1,4 +1,4 @@
-//! What is wrong with a file whose parts are all right.
+//! Errors of a whole file, each part of which is valid by itself.
 
 use std::ops::Range;
 
@@ -70,7 +70,7 @@ pub(crate) fn exact(workloads: &[workload::Read], factors: &[factor::Read], prob
     }
 }
 
-/// Where a file says what is checked when all levels are combined.
+/// The places in the file of settings that are checked when all levels are combined.
 pub(crate) struct Places<'r> {
     pub(crate) exclusions: &'r [Range<usize>],
     pub(crate) comparisons: &'r [comparison::Read],

@@ -24,7 +24,7 @@ pub(crate) struct Read {
     pub(crate) baseline: Option<Range<usize>>,
 }
 
-/// What the traffic of the study yields.
+/// The properties of a study's traffic that decide which metrics exist.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Offer<'k> {
     pub(crate) kinds: &'k [Kind],

@@ -157,7 +157,7 @@ fn sized(
     None
 }
 
-/// What a fraction cannot tell apart.
+/// The effects that a fraction confounds.
 fn aliases(kind: DesignKind, names: &[String], most: usize) -> Vec<Vec<[String; 2]>> {
     if kind != DesignKind::Fractional || rows::is_whole(names.len(), most) {
         return Vec::new();

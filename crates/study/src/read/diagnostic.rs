@@ -1,4 +1,4 @@
-//! What is wrong with a study file, and where.
+//! Problems of a study file, with their places.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,14 +14,14 @@ const MOST_SHOWN: usize = 50;
 /// Longer lines (in bytes) are named by number but not shown.
 const LONGEST_LINE_SHOWN: usize = 2_000;
 
-/// Everything that is wrong with a study file, in the order of the file.
+/// Every problem of a study file, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostics {
     file: String,
     #[serde(skip)]
     source: String,
     problems: Vec<Diagnostic>,
-    /// How many more there are than `problems` holds.
+    /// The number of problems beyond `problems`.
     further: usize,
     /// The comparisons that cannot be made, by their places in the file.
     #[serde(skip)]
@@ -63,7 +63,7 @@ impl Diagnostics {
         }
     }
 
-    /// The same, with a note at the carets of those places that have one.
+    /// Adds a note at the carets of each place that has one.
     pub(crate) fn noted(mut self, note: impl Fn(&Range<usize>) -> Option<String>) -> Self {
         for problem in &mut self.problems {
             match note(&problem.span) {
@@ -85,7 +85,7 @@ impl Diagnostics {
         &self.problems
     }
 
-    /// How many more problems there are.
+    /// The number of problems that are not listed.
     pub fn further(&self) -> usize {
         self.further
     }

@@ -17,7 +17,7 @@ use crate::plan::turns;
 /// Why conditions cannot, or had better not, take turns in one flow.
 pub(crate) struct Obstacle {
     pub(crate) why: String,
-    /// What to do for turns.
+    /// The remedy.
     pub(crate) way: String,
     /// Whether nothing that the study varies can be switched in flight.
     pub(crate) nothing_shared: bool,
@@ -123,7 +123,7 @@ fn compares_whole_flows(study: &Study) -> bool {
     study.requests.iter().any(|request: &Request| request.metric.is_some_and(of_flows))
 }
 
-/// What to vary.
+/// The remedy: vary a key that can be switched in flight.
 fn in_flight() -> String {
     let keys = KEYS.iter().filter(|key| !key.in_turns.is_empty());
     let keys = suggest::list(&keys.map(|key| key.name).collect::<Vec<_>>());

@@ -49,7 +49,7 @@ pub(crate) fn read(mut table: Table<'_>, hosts: Hosts<'_>, problems: &mut Proble
         };
         value.iter().for_each(|value| field.set(value));
     }
-    // Who asks for both ways needs turns.
+    // `apart` asks for both ways, and so for turns.
     let is_auto = turn.is_none() && whether == WhetherTurns::Auto && !protocol.apart;
     if whether == WhetherTurns::Auto {
         turn.get_or_insert(Alternate::TURN);

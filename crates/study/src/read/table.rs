@@ -25,7 +25,7 @@ impl Entry<'_> {
 
 #[derive(Debug)]
 pub(crate) struct Table<'t> {
-    /// What messages call it: `[protocol]`.
+    /// Its name in messages: `[protocol]`.
     pub(crate) name: &'static str,
     /// Its place, for missing keys.
     pub(crate) span: Range<usize>,
@@ -147,7 +147,7 @@ pub(crate) fn entries<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
     entries
 }
 
-/// What a value is, with its article.
+/// The type of a value, with its article.
 pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",

@@ -13,7 +13,7 @@ use crate::read::table::Table;
 use crate::read::value::Value;
 use crate::read::workload;
 
-/// What a file traces, and where it says so.
+/// The tracing of a file, with the places of its keys.
 pub(crate) struct Read {
     pub(crate) tracing: Tracing,
     place: Range<usize>,

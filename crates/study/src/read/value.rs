@@ -23,7 +23,7 @@ impl<'v> Value<'v> {
         Self { name: entry.key, value: entry.value }
     }
 
-    /// The same as an entry of a table.
+    /// The value as an entry of a table.
     pub(crate) fn entry(&self) -> Entry<'v> {
         Entry { key: self.name, key_span: self.span(), value: self.value }
     }

@@ -131,7 +131,7 @@ fn share(or: &str) -> Value {
     json!({ "type": "string", "pattern": format!(r"^\s*\d+(\.\d+)?\s*%\s*${or}") })
 }
 
-/// What a key of the traffic may be.
+/// The schema of a key of the traffic.
 pub(super) fn of_key(key: &Key) -> Value {
     of_shape(key.shape, key.has_default())
 }

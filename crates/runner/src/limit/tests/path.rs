@@ -1,4 +1,4 @@
-//! What the ends did not hold back: drops, links, paces, and the path.
+//! Limits outside of the ends: drops, links, paces, and the path.
 
 use super::*;
 

@@ -23,7 +23,7 @@ pub(super) struct Heading {
     pub(super) names: Vec<String>,
 }
 
-/// How a column says that a run succeeded.
+/// The way in which a column says that a run succeeded.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outcome {
     /// In words.

@@ -23,7 +23,7 @@ pub(super) struct Records<R> {
     place: Place,
     /// The fields of the current record, concatenated.
     bytes: Vec<u8>,
-    /// How many of `bytes` belong to the record.
+    /// The number of `bytes` that belong to the record.
     length: usize,
     fields: Vec<Field>,
     /// The number of fields of the first record.

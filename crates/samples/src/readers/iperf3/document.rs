@@ -40,9 +40,9 @@ impl Document {
 
 #[derive(Default, Deserialize)]
 pub(super) struct Start {
-    /// What only a client has.
+    /// A field that only a client has.
     pub(super) connecting_to: Option<IgnoredAny>,
-    /// What only a server has.
+    /// A field that only a server has.
     pub(super) accepted_connection: Option<IgnoredAny>,
     pub(super) version: Option<String>,
     /// A name that client and server have made for the run.

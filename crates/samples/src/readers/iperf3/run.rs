@@ -74,7 +74,7 @@ impl Lack {
 
 pub(super) struct Value {
     pub(super) value: f64,
-    /// What it is of.
+    /// The kind of its values.
     pub(super) kind: String,
     pub(super) is_loss_taken_off: bool,
 }
@@ -251,7 +251,7 @@ impl Run {
         self.writer() != Some(Side::Server) || side == Some(Side::Server)
     }
 
-    /// What was received, in bit/s, and whether that is what was sent, less the loss.
+    /// The received rate, in bit/s, and whether it is the sent rate less the loss.
     fn received(&self, direction: Direction) -> Result<(f64, bool), Lack> {
         let [total, sent, received] = self.sums(direction);
         if !self.knows(direction.receiver()) {
@@ -347,7 +347,7 @@ impl Run {
         self.described(what.to_owned(), &directions)
     }
 
-    /// What a figure is of, such as `received by the server, TCP, forward, 1 stream`.
+    /// The kind of a figure, such as `received by the server, TCP, forward, 1 stream`.
     fn kind(&self, what: &str, directions: &[Direction], side: fn(Direction) -> Option<Side>) -> String {
         let by = match directions {
             [direction] => match side(*direction) {

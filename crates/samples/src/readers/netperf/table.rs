@@ -16,7 +16,7 @@ const HEADING: usize = 4;
 /// Columns of UDP's sender that its receiver lacks: the size of messages, and errors.
 const SENDERS: usize = 2;
 
-/// How further tables begin (`-v 2`): they have no throughput of their own.
+/// The first words of further tables (`-v 2`): they have no throughput of their own.
 const FURTHER: [&[u8]; 3] = [b"Alignment", b"Maximum", b"Histogram"];
 
 /// The table of one test.
@@ -49,7 +49,7 @@ struct Columns {
     unit: String,
 }
 
-/// What a line is.
+/// The kind of a line.
 pub(super) enum Content<'a> {
     /// Of a table, without a result.
     Part,

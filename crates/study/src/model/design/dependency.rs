@@ -1,4 +1,4 @@
-//! What features the kernel turns off when another goes off.
+//! Dependencies between features: the kernel turns a feature off when one that it needs goes off.
 //!
 //! The rules are those of `netdev_fix_features` (`net/core/dev.c`, Linux 6.18; that of
 //! `tx-udp-segmentation` since 6.11, "net: Make USO depend on CSUM offload"). They only suggest an

@@ -16,8 +16,8 @@ pub struct Offload {
 }
 
 impl Offload {
-    /// What a factor's name means: `tso`, `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if
-    /// that is not a feature.
+    /// The feature that a factor's name means: `tso`,
+    /// `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if it names no feature.
     pub fn named(factor: &str) -> Option<Self> {
         match Subject::of(factor)? {
             Subject::Feature(scope, features) => {

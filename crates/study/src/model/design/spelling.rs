@@ -10,7 +10,7 @@ impl Design {
         self.word(on).to_string()
     }
 
-    /// The same as a part of a name.
+    /// The combination as a part of a condition's name.
     pub(crate) fn word(&self, on: &[bool]) -> NameWord {
         let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::to_string, ",", " ");
         NameWord::alone(match self.named(on) {
@@ -24,7 +24,8 @@ impl Design {
         })
     }
 
-    /// What a fraction cannot tell apart, each group as `gso x receiver.gro = receiver.rx x tso`.
+    /// The effects that a fraction confounds, each group as `gso x receiver.gro = receiver.rx x
+    /// tso`.
     pub fn aliases(&self) -> impl Iterator<Item = String> {
         let joined = |group: &Vec<[String; 2]>| group.iter().map(|pair| pair.join(" x ")).collect::<Vec<_>>();
         self.aliases.iter().map(move |group| joined(group).join(" = "))
@@ -35,7 +36,7 @@ impl Design {
         matches!(self.named(on), Named::Without(_))
     }
 
-    /// The same for slugs: `all-on`, `no-tx-tso.tx_rx-gro`.
+    /// The combination as a part of a slug: `all-on`, `no-tx-tso.tx_rx-gro`.
     pub(crate) fn slug(&self, on: &[bool]) -> String {
         let groups = |groups: &[(Scope, Vec<&str>)]| joined(groups, Scope::short, ".", "_");
         match self.named(on) {
