@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use crate::number::{decimal, is_space, whole};
+use crate::number::{decimal, is_space, parse_number};
 
 /// The format of values in a file.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Format {
             }
             let line = self.line(rest);
             if let Some(token) = self.token(content(line)) {
-                values.push(whole(token).ok_or(InvalidData { line: lines })?);
+                values.push(parse_number(token).ok_or(InvalidData { line: lines })?);
             }
             rest = &rest[line.len()..];
         }

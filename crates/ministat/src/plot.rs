@@ -25,7 +25,7 @@ pub struct Style {
 #[derive(Debug)]
 pub struct Plot {
     width: usize,
-    /// Of the tallest stack.
+    /// The height of the tallest stack.
     height: usize,
     modern: bool,
     /// The number of symbols stacked in each column, set after set.

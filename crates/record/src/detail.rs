@@ -14,14 +14,14 @@ use crate::turns::Turns;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Detail {
-    /// For a failed run: nothing.
+    /// No data: the run failed.
     #[default]
     Nothing,
-    /// For a run over time: the accounts of both sides.
+    /// The accounts of both sides, of a run over time.
     Measured(Box<RunAccount>),
-    /// For a run in exact mode.
+    /// The account of a run in exact mode.
     Exact(Box<ExactRun>),
-    /// For a run that failed because its switches did not read back as planned.
+    /// The differences of a run that failed because its switches did not read back as planned.
     Drifted(Drifted),
 }
 
@@ -81,7 +81,7 @@ impl Detail {
         }
     }
 
-    /// Sets what disturbed the run.
+    /// Sets the disturbances.
     pub fn disturb(&mut self, by: Vec<Disturbance>) {
         match self {
             Self::Measured(account) => account.disturbed = by,
@@ -100,7 +100,7 @@ impl Detail {
         }
     }
 
-    /// Sets what was traced behind the run.
+    /// Sets the traces.
     pub fn set_traces(&mut self, traces: Vec<PathTrace>) {
         match self {
             Self::Measured(account) => account.traces = traces,

@@ -78,7 +78,7 @@ pub struct GuestEnvironment {
     pub modules_absent: Vec<String>,
     /// Whether it counts instructions.
     pub exact: bool,
-    /// From its start until its agents answered, in ms.
+    /// The time from its start until its agents answered, in ms.
     pub boot_ms: f64,
     /// Why its first boot failed, if it did.
     pub failed_first: Option<String>,

@@ -16,7 +16,7 @@ pub enum Note {
     Kvm,
     /// Virtual machines run under emulation.
     Emulation {
-        /// Why not under KVM.
+        /// The reason why not under KVM.
         why: String,
         /// When an earlier session tried KVM, if one did.
         tried: Option<String>,
@@ -44,7 +44,7 @@ pub enum Note {
     NotSteered(String),
     /// Packets are discarded.
     Discards {
-        /// By what.
+        /// The device that discards them.
         device: DiscardDevice,
         /// The better devices that this host lacks.
         lacking: Vec<DiscardDevice>,

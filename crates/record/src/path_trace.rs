@@ -15,10 +15,10 @@ pub struct PathTrace {
     pub reader: Waiting,
     /// The places that they passed, in order; none if no packet was followed.
     pub places: Vec<PassedPlace>,
-    /// From each place to the next one: one less than there are places.
+    /// The steps from each place to the next: one less than there are places.
     pub steps: Vec<PathStep>,
-    /// From the first place to the last with the fewest probes, less what those cost, without the
-    /// wait for a reader; `None` if no packet was followed.
+    /// The cost from the first place to the last with the fewest probes, less the probes' own cost,
+    /// without the wait for a reader; `None` if no packet was followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<f64>,
     /// The packets that were followed with all probes.
@@ -44,7 +44,7 @@ pub struct PassedPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathStep {
-    /// The mean of a packet, less what probes cost.
+    /// The mean of a packet, less the probes' own cost.
     pub cost: f64,
     /// Interruptions in it, which are not in its cost.
     pub outside: f64,
@@ -57,7 +57,10 @@ impl PathTrace {
     /// The sum of its stages as a share of the whole; `None` if no packet was followed.
     #[must_use]
     pub fn closure(&self) -> Option<Closure> {
-        Closure::of(self.steps.iter().filter(|step| !step.waits).map(|step| step.cost).sum(), self.whole)
+        Closure::from_sum(
+            self.steps.iter().filter(|step| !step.waits).map(|step| step.cost).sum(),
+            self.whole,
+        )
     }
 
     /// Whether its parts fit each other: each step lies between two places, and each figure is a

@@ -13,9 +13,9 @@ use crate::turns::Turns;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SideAccount {
-    /// Over the window.
+    /// The account of the window.
     pub window: Measured,
-    /// From opening to closing the sockets.
+    /// The account from opening to closing the sockets.
     pub whole: Finished,
 }
 

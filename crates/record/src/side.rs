@@ -25,7 +25,7 @@ pub struct Measured {
     pub counters: host::Counters,
     /// Interrupts of the host's CPUs in the window.
     pub interrupts: host::Interrupts,
-    /// For a tunnel: the counters of the interface under it.
+    /// The counters of the interface under the tunnel, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub underlay: Option<host::WireCounters>,
     /// Changes in the counters of the interface's driver, or of the interface under the tunnel;
@@ -93,14 +93,14 @@ pub struct Column<'a> {
     /// Its name.
     pub name: &'static str,
     /// The counted events.
-    pub counts: Counts,
+    pub counts: CountedEvents,
     /// The counter's value at each instant.
     pub values: &'a [u64],
 }
 
 /// The events of a counter over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counts {
+pub enum CountedEvents {
     /// Bytes of payload.
     Bytes,
     /// The workload's work: messages, transactions.
@@ -117,14 +117,14 @@ impl Series {
     pub fn columns(&self) -> [Column<'_>; 8] {
         let column = |name, counts, values| Column { name, counts, values };
         [
-            column("bytes_sent", Counts::Bytes, &self.bytes_sent),
-            column("bytes_received", Counts::Bytes, &self.bytes_received),
-            column("messages_sent", Counts::Work, &self.messages_sent),
-            column("messages_received", Counts::Work, &self.messages_received),
-            column("transactions", Counts::Work, &self.transactions),
-            column("socket_drops", Counts::Drops, &self.socket_drops),
-            column("queue_drops", Counts::Drops, &self.queue_drops),
-            column("cpu_busy_ns", Counts::CpuTime, &self.cpu_busy_ns),
+            column("bytes_sent", CountedEvents::Bytes, &self.bytes_sent),
+            column("bytes_received", CountedEvents::Bytes, &self.bytes_received),
+            column("messages_sent", CountedEvents::Work, &self.messages_sent),
+            column("messages_received", CountedEvents::Work, &self.messages_received),
+            column("transactions", CountedEvents::Work, &self.transactions),
+            column("socket_drops", CountedEvents::Drops, &self.socket_drops),
+            column("queue_drops", CountedEvents::Drops, &self.queue_drops),
+            column("cpu_busy_ns", CountedEvents::CpuTime, &self.cpu_busy_ns),
         ]
     }
 
@@ -175,10 +175,10 @@ pub struct Watched {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestTimes {
-    /// For each thread that is a virtual CPU of the guest; one thread for all under single-threaded
-    /// emulation.
+    /// The times of each thread that is a virtual CPU of the guest; one thread for all under
+    /// single-threaded emulation.
     pub vcpu_each: Vec<host::ThreadTimes>,
-    /// Of its other threads: input and output, timers.
+    /// The time of its other threads: input and output, timers.
     pub io: host::ThreadTimes,
 }
 

@@ -10,7 +10,7 @@ use crate::figure::whole_percent;
 /// (dd, process 4711: 30 %)".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Taken {
+pub struct CpuTaken {
     /// Their share of the CPUs' time in the window.
     pub share: f64,
     /// The CPUs.
@@ -26,7 +26,7 @@ pub struct Taker {
     /// Their name.
     pub name: String,
     /// Their kind.
-    pub who: Who,
+    pub who: TakerKind,
     /// Their share of the CPUs' time.
     pub share: f64,
 }
@@ -34,7 +34,7 @@ pub struct Taker {
 /// The kind of process that had CPU time under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Who {
+pub enum TakerKind {
     /// Threads of the kernel.
     Kernel,
     /// One process.
@@ -49,7 +49,7 @@ pub enum Who {
     },
 }
 
-impl fmt::Display for Taken {
+impl fmt::Display for CpuTaken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cpus: Vec<String> = self.cpus.iter().map(u32::to_string).collect();
         let word = if cpus.len() == 1 { "CPU" } else { "CPUs" };
@@ -63,9 +63,9 @@ impl fmt::Display for Taker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, who, share } = self;
         match who {
-            Who::Kernel => write!(f, "{name}, kernel")?,
-            Who::Process { pid } => write!(f, "{name}, process {pid}")?,
-            Who::Processes { count } => write!(f, "{name}, {count} processes")?,
+            TakerKind::Kernel => write!(f, "{name}, kernel")?,
+            TakerKind::Process { pid } => write!(f, "{name}, process {pid}")?,
+            TakerKind::Processes { count } => write!(f, "{name}, {count} processes")?,
         }
         write!(f, ": {}", whole_percent(*share))
     }

@@ -1,4 +1,4 @@
-//! The input and the result of a session; `course` runs it.
+//! The input and the result of a session; `run_campaign` runs it.
 
 use agent::Interrupt;
 use host::journal::Change;
@@ -43,7 +43,7 @@ pub enum Ending {
     Complete,
     /// Some runs failed; the others are recorded.
     SomeFailed,
-    /// The user stopped it; what was recorded is kept.
+    /// The user stopped it; all recorded runs are kept.
     Interrupted,
 }
 
@@ -61,47 +61,31 @@ pub struct Summary {
     /// Planned runs of which every try of this session was disturbed. Resuming tries them again.
     pub invalid: usize,
     /// The release of the kernel that the machines run until their next restart, if it is not their
-    /// default, and what it was that kept them from that; empty: the user.
+    /// default, and the error that kept them from their default; empty: the user.
     pub kernel_stays: Option<(String, String)>,
 }
 
 /// Why a session could not begin or was stopped. What was recorded before stays recorded.
 #[derive(Debug, ThisError)]
+#[expect(missing_docs, reason = "the messages name the fields")]
 pub enum Error {
     /// No testbed.
     #[error(transparent)]
     Testbed(#[from] testbed::Error),
-    /// The store cannot take what was measured.
+    /// The store cannot record the run.
     #[error(transparent)]
     Store(#[from] store::StoreError),
     /// No run is left: all are recorded.
     #[error("nothing to run: {why}")]
-    NothingToRun {
-        /// Why not.
-        why: String,
-    },
+    NothingToRun { why: String },
     /// The stored plan cannot be read back.
     #[error("the stored plan of study {study} cannot be read ({what}): start the study anew")]
-    Plan {
-        /// The study's number.
-        study: i64,
-        /// The error in it.
-        what: String,
-    },
+    Plan { study: i64, what: String },
     /// A boot with machines that should have restarted has the boot id of another.
     #[error(
         "boot {boot}: the {side} ({host}) did not restart: its boot id is that of boot {other}. Look at its console; `--resume` goes on"
     )]
-    NotRestarted {
-        /// The boot of the study.
-        boot: u32,
-        /// The side of the machine.
-        side: study::Side,
-        /// The machine, as the user named it.
-        host: String,
-        /// The boot of the study that has this boot id.
-        other: u32,
-    },
+    NotRestarted { boot: u32, side: study::Side, host: String, other: u32 },
     /// The user stopped it before the first run.
     #[error("interrupted before the first run: nothing was recorded")]
     Interrupted,

@@ -48,7 +48,7 @@ pub trait Lab {
 pub trait Bench {
     /// Its limitations.
     fn notes(&self) -> Vec<Note>;
-    /// Both hosts, described.
+    /// The description of both hosts.
     ///
     /// # Errors
     /// When a host is gone.
@@ -78,14 +78,14 @@ pub trait Bench {
     /// Runs a condition's workload once; `tick` is called now and then while it lasts.
     ///
     /// # Errors
-    /// When the run came to nothing.
+    /// When the run failed.
     fn run(
         &mut self,
         condition: &Condition,
         order: &RunOrder,
         tick: &mut dyn FnMut(),
     ) -> Result<Readings, testbed::Error>;
-    /// Lets conditions take turns in one flow; what each gave, in their order.
+    /// Lets conditions take turns in one flow, and returns the results of each, in their order.
     ///
     /// # Errors
     /// [`testbed::Error::NotInTurns`] where they can only be measured apart; others as
@@ -98,8 +98,8 @@ pub trait Bench {
         let why = "this testbed is switched between runs only".to_owned();
         Err(testbed::Error::NotInTurns { host: Side::Transmitter.to_string(), why })
     }
-    /// Traces what a study traces of this traffic, with the switches as they are. `traces`: what is
-    /// finished, also where a trace fails.
+    /// Makes the study's traces of this traffic, with the present switches. `traces` gets the
+    /// finished ones, also where a trace fails.
     ///
     /// # Errors
     /// When a path cannot be traced, or a host is gone.
@@ -144,7 +144,7 @@ pub struct Readings {
 /// Why a trace ended early.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Untraced {
-    /// In words.
+    /// The reason, in words.
     pub why: String,
     /// Whether the next run can follow on this testbed.
     pub testbed_is_well: bool,

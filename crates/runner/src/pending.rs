@@ -6,7 +6,7 @@ use store::RunKey;
 use study::PlannedRun;
 
 /// The runs that are not settled yet, in the schedule's order, and the warm-ups of their
-/// conditions: what was warmed up on a testbed that is gone is cold again.
+/// conditions: a new testbed is cold again.
 pub(crate) fn pending(boot: &[PlannedRun], settled: &BTreeSet<RunKey>) -> Vec<PlannedRun> {
     let open = |run: &&PlannedRun| !run.warmup && !settled.contains(&key_of(run));
     let conditions: BTreeSet<usize> = boot.iter().filter(open).map(|run| run.condition).collect();

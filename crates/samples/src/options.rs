@@ -30,7 +30,7 @@ pub struct Options {
 pub enum Column {
     /// No column names boots.
     None,
-    /// By its name, or by its number from 1 in a file without names.
+    /// The column with this name, or with this number from 1 in a file without names.
     Named(String),
 }
 

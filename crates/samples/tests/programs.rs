@@ -5,11 +5,11 @@
 mod common;
 
 use common::{boots, dataset, fixture, values};
-use netassay_samples::{Boots, Column, Dataset, InputFormat, Options, Sheet};
+use netassay_samples::{Boots, Column, Dataset, InputFormat, MeasurementFile, Options};
 
-fn sheet(name: &str, metric: Option<&str>) -> Sheet {
+fn sheet(name: &str, metric: Option<&str>) -> MeasurementFile {
     let options = Options { metric: metric.map(str::to_owned), ..Options::default() };
-    Sheet::read(name, fixture(name).as_slice(), &options).unwrap()
+    MeasurementFile::read(name, fixture(name).as_slice(), &options).unwrap()
 }
 
 /// A file beside itself.

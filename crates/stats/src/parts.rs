@@ -61,7 +61,7 @@ pub struct Explained {
 /// As [`analyse`]; [`StatsError::NoBaseline`] for a pair one of whose conditions has no run.
 pub fn explain(pairs: &[Vec<Divided>], level: f64) -> Result<Vec<Explained>, StatsError> {
     let question = Question { level, ..Question::against(0) };
-    let alone = |runs: &Vec<Divided>| each(runs, |value| compare(runs, &question, value));
+    let alone = |runs: &Vec<Divided>| explain_parts(runs, |value| compare(runs, &question, value));
     let mut explained = pairs.iter().map(alone).collect::<Result<Vec<_>, _>>()?;
     let spreads: Vec<Option<Vec<Spread>>> =
         explained.iter().zip(pairs).map(|(one, runs)| moderated(&one.parts, runs)).collect();
@@ -128,8 +128,8 @@ pub fn range(counts: impl Iterator<Item = f64>) -> f64 {
     (high - low).max(0.0)
 }
 
-/// The whole, its parts and what they leave, each compared by its value in a run.
-fn each(
+/// The difference of the whole, of its parts and of the rest, each compared by its value in a run.
+fn explain_parts(
     runs: &[Divided],
     compared: impl Fn(&dyn Fn(&Divided) -> f64) -> Result<Comparison, StatsError>,
 ) -> Result<Explained, StatsError> {
@@ -158,7 +158,7 @@ fn moderated(parts: &[Comparison], runs: &[Divided]) -> Option<Vec<Spread>> {
     // Counts that are the same in all of a few boots are so by chance: they say nothing of the
     // others, and the others say how far they may be off.
     let some = ratios.iter().map(|(ratio, _)| *ratio).filter(|ratio| ratio.variance > f64::EPSILON);
-    let common = Common::of(some)?;
+    let common = Common::from_estimates(some)?;
     let moderated = |(ratio, by_count): &(Spread, f64)| {
         let Spread { variance, df } = common.moderate(*ratio);
         Spread { variance: variance * by_count, df }
@@ -188,7 +188,7 @@ fn with_spread(one: &Comparison, spread: Spread, alpha: f64) -> Comparison {
         df: spread.df,
         p: Some(student::two_sided(estimate.t(), spread.df)),
         interval,
-        verdict: Verdict::of(interval, None),
+        verdict: Verdict::from_interval(interval, None),
         relative_interval: None,
         ratio: None,
         detectable: None,
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(verdicts, [same, Verdict::Higher, Verdict::Lower, open]);
         assert_eq!((found.whole.verdict, found.unexplained.verdict), (Verdict::Lower, open));
         assert!(found.parts.iter().all(|part| part.interval.is_none() && part.resolution == Some(0.1)));
-        // One boot is enough: what cannot be seen not to repeat does.
+        // One boot is enough: a count that cannot be seen to vary repeats.
         let found = judged(&[runs(1)]).unwrap().remove(0);
         assert_eq!(found.parts[3].verdict, same);
         assert_eq!(judged(&[vec![run(1, true)]]), Err(StatsError::NoBaseline(0)));
@@ -357,7 +357,7 @@ mod tests {
             assert!(is_close(part.standard_error.unwrap(), error, 1e-8), "{part:?}");
             assert!(is_close(part.p.unwrap(), p, 1e-7), "{part:?}");
         }
-        // The whole and what is left are judged by themselves.
+        // The whole and the rest are judged by themselves.
         let alone = explain(&[counted(false)], 0.95).unwrap().remove(0);
         assert_eq!((&found.whole, &found.unexplained), (&alone.whole, &alone.unexplained));
         assert!(alone.parts.iter().all(|part| is_close(part.df, 2.0, 1e-9)), "{alone:?}");

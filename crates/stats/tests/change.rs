@@ -9,7 +9,7 @@ mod sizes;
 use std::f64::consts::TAU;
 
 use netassay_stats::Verdict;
-use netassay_stats::change::{Error, Expected, FEWEST, Found, Point, find};
+use netassay_stats::change::{Error, FEWEST, LevelHistory, NewestPoint, Point, find};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -60,11 +60,11 @@ fn plain(values: &[f64]) -> Vec<Point> {
     values.iter().map(|value| Point { value: *value, error: None }).collect()
 }
 
-fn firsts(found: &Found) -> Vec<usize> {
+fn firsts(found: &LevelHistory) -> Vec<usize> {
     found.changes.iter().map(|change| change.first).collect()
 }
 
-fn newest(points: &[Point]) -> Option<Expected> {
+fn newest(points: &[Point]) -> Option<NewestPoint> {
     find(points, LEVEL).unwrap().newest
 }
 

@@ -45,7 +45,7 @@ fn search(path: Path, seed: u64, goal: Goal) -> Answer {
         let noise = 1.0 + 0.004 * (random.random::<f64>() - 0.5);
         let exceeded = random.random::<f64>() < path(offered);
         let forwarded = offered.min(EDGE) * noise;
-        search.tell(Trial { offered, forwarded, sustained: offered, exceeded });
+        search.record_trial(Trial { offered, forwarded, sustained: offered, exceeded });
     }
     search.answer()
 }
@@ -183,7 +183,7 @@ fn a_load_that_cannot_be_offered_is_not_claimed() {
             Load::Of(load) => load.min(80.0),
         };
         let forwarded = offered.min(EDGE);
-        search.tell(Trial { offered, forwarded, sustained: offered, exceeded: offered > EDGE });
+        search.record_trial(Trial { offered, forwarded, sustained: offered, exceeded: offered > EDGE });
     }
     let answer = search.answer();
     assert!(answer.lower.is_some_and(|lower| lower <= 80.0), "{answer:?}");
@@ -201,7 +201,7 @@ fn a_lower_end_is_what_its_trials_sustained() {
             let forwarded = offered.min(EDGE);
             let sustained = forwarded * (1.0 - 0.0001 * random.random::<f64>());
             let exceeded = forwarded < offered * (1.0 - forgiven);
-            search.tell(Trial { offered, forwarded, sustained, exceeded });
+            search.record_trial(Trial { offered, forwarded, sustained, exceeded });
         }
         let answer = search.answer();
         let (lower, upper) = (answer.lower.unwrap(), answer.upper.unwrap());
@@ -227,7 +227,7 @@ proptest! {
             };
             prop_assert!(asked.is_finite() && asked >= least * 0.999, "{asked}");
             let (offered, forwarded) = (asked * offered, asked * forwarded);
-            search.tell(Trial { offered, forwarded, sustained: offered.min(forwarded), exceeded: *exceeded });
+            search.record_trial(Trial { offered, forwarded, sustained: offered.min(forwarded), exceeded: *exceeded });
             made += 1;
             prop_assert!(made <= trials);
         }

@@ -152,7 +152,7 @@ fn holds(interval: Option<(f64, f64)>, truth: f64) -> bool {
 fn pooled_t_cries_wolf(observations: &[Observation]) -> bool {
     let summary = |condition| {
         let runs = observations.iter().filter(|run| run.condition == condition);
-        Summary::of(&runs.map(|run| run.value).collect::<Vec<_>>()).unwrap()
+        Summary::from_values(&runs.map(|run| run.value).collect::<Vec<_>>()).unwrap()
     };
     let (treated, baseline) = (summary(1), summary(0));
     let degrees = |of: &Summary| of.n as f64 - 1.0;

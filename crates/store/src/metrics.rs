@@ -166,7 +166,7 @@ impl From<BTreeMap<String, f64>> for Metrics {
     }
 }
 
-/// Of a key that is there twice the last value counts.
+/// The last value of a repeated key counts.
 impl FromIterator<(String, f64)> for Metrics {
     fn from_iter<I: IntoIterator<Item = (String, f64)>>(all: I) -> Self {
         all.into_iter().collect::<BTreeMap<_, _>>().into()
@@ -218,7 +218,6 @@ impl Gatherer {
         Gathered { condition, values: Vec::with_capacity(likely.len()), likely, own: None }
     }
 
-    /// Ends a run.
     pub(crate) fn finish(&mut self, run: Gathered) -> Metrics {
         let Gathered { condition, likely, own, values } = run;
         let keys = match own {

@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
 use study::{Plan, Side};
 
-use crate::campaign::Campaign;
+use crate::campaign_lock::CampaignLock;
 use crate::error::StoreError;
 use crate::field::field_at;
-use crate::record::{BootId, RunId, StudyId, StudyStatus};
+use crate::new_records::{BootId, RunId, StudyId, StudyStatus};
 use crate::store::Store;
 use crate::stored::{BootRow, StoredSeries, StoredStudy, StudyRow};
 
@@ -152,7 +152,7 @@ impl Store {
         let looks_running = |row: &StudyRow| row.status == StudyStatus::Running;
         if rows.iter().any(looks_running)
             && self.campaign.is_none()
-            && !Campaign::is_running(&self.place.real)
+            && !CampaignLock::is_running(&self.place.real)
         {
             rows.iter_mut()
                 .filter(|row| looks_running(row))
@@ -224,7 +224,7 @@ pub(crate) fn word<T: DeserializeOwned>(word: &str) -> serde_json::Result<T> {
     T::deserialize(StrDeserializer::<serde_json::Error>::new(word))
 }
 
-/// The error for what is not as netassay writes it; `text` is the document, empty for a word.
+/// The error for a text that netassay does not write; `text` is the document, empty for a word.
 pub(crate) fn unreadable(path: &Path, what: String, text: &str, source: serde_json::Error) -> StoreError {
     let field = field_at(text, source.line(), source.column());
     StoreError::Json { path: path.to_owned(), what, field, source }

@@ -1,4 +1,4 @@
-//! Removing a study, and what goes with it.
+//! Removes a study with all its data.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 
 use crate::error::StoreError;
-use crate::record::StudyId;
+use crate::new_records::StudyId;
 use crate::store::{Failure, Store, require_study};
 
 /// The amount of stored data of a study, which goes when it is removed.
@@ -14,7 +14,7 @@ use crate::store::{Failure, Store, require_study};
 pub struct Contents {
     /// Boots, each of their parts counted.
     pub boots: u32,
-    /// Runs, warm-ups and those that failed or were disturbed included.
+    /// Runs, including warm-ups, failed and disturbed ones.
     pub runs: u32,
     /// Values of metrics.
     pub values: u32,
@@ -40,15 +40,16 @@ impl Store {
     /// [`StoreError::NoSuchStudy`]; otherwise errors of reading.
     pub fn contents(&self, study: StudyId) -> Result<Contents, StoreError> {
         self.budget.renew();
-        contents(&self.connection, &self.place.named, study).map_err(|error| error.at(&self.place.named))
+        contents(&self.connection, &self.place.named, study)
+            .map_err(|error| error.into_error(&self.place.named))
     }
 
-    /// Removes a study with everything stored of it, and says what that was. The bytes are
-    /// overwritten; the file keeps its size, and later studies use the space.
+    /// Removes a study with all its data, and returns their amount. The bytes are overwritten; the
+    /// file keeps its size, and later studies use the space.
     ///
     /// # Errors
     /// [`StoreError::CampaignRunning`] while a process records into the file,
-    /// [`StoreError::NoSuchStudy`]; else what writing can meet. Then nothing is removed.
+    /// [`StoreError::NoSuchStudy`]; otherwise errors of writing. Then nothing is removed.
     pub fn remove(&mut self, study: StudyId) -> Result<Contents, StoreError> {
         self.connection
             .pragma_update(None, "secure_delete", true)

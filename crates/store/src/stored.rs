@@ -7,7 +7,7 @@ use serde::Serialize;
 use study::{Condition, Plan, Side};
 
 use crate::metrics::Metrics;
-use crate::record::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
+use crate::new_records::{BootId, RunId, RunKey, RunStatus, StudyId, StudyStatus};
 
 /// A study without its runs: a line of `netassay list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -87,7 +87,7 @@ pub struct StoredRun {
     pub started_unix_ms: i64,
     /// Its end.
     pub status: RunStatus,
-    /// Why it failed, or what disturbed it; `None` for a good run.
+    /// The error of a failed run, or the disturbance of an invalid one; `None` for a good run.
     pub reason: Option<String>,
     /// Its values, by metric key; empty if it failed.
     pub metrics: Metrics,

@@ -1,4 +1,4 @@
-//! The texts of a record.
+//! Checks whether the texts of a record are harmless.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -190,7 +190,7 @@ mod tests {
         Fields { words: [&'a str; 1], letter: char, bytes: &'a [u8] },
     }
 
-    fn all(words: &str) -> [bool; 4] {
+    fn are_plain_each(words: &str) -> [bool; 4] {
         [
             are_plain(&Any::Unit),
             are_plain(&Any::New(words)),
@@ -201,8 +201,8 @@ mod tests {
 
     #[test]
     fn texts_are_found_wherever_they_are() {
-        assert_eq!(all("net.ipv4.tcp_rmem\t4096 \u{b5}"), [true; 4]);
-        assert_eq!(all("\u{1b}[2J"), [true, false, false, false]);
+        assert_eq!(are_plain_each("net.ipv4.tcp_rmem\t4096 \u{b5}"), [true; 4]);
+        assert_eq!(are_plain_each("\u{1b}[2J"), [true, false, false, false]);
         assert!(!are_plain(&'\n') && !are_plain(&json!({"a": {"b\u{202e}": [1, null]}})));
     }
 

@@ -16,13 +16,14 @@ const EXACT: f64 = 0.02;
 /// differences that a study looks for.
 const TIME: f64 = 0.10;
 
-/// The share beyond which the whole is only what the cost of probes left of it, and says nothing.
+/// The share beyond which the measured whole is mostly an error of the probes' cost, and says
+/// nothing.
 const SENSELESS: f64 = 10.0;
 
 impl Closure {
-    /// Of stages with this sum; `None` without a whole.
+    /// The closure of stages with this sum; `None` without a whole.
     #[must_use]
-    pub fn of(sum: f64, whole: Option<f64>) -> Option<Self> {
+    pub fn from_sum(sum: f64, whole: Option<f64>) -> Option<Self> {
         whole.filter(|whole| *whole > 0.0).map(|whole| Self(sum / whole))
     }
 
@@ -53,7 +54,7 @@ impl Closure {
         format!("{beyond}{:.1}", 100.0 * share)
     }
 
-    /// By how much it does not hold, as a clause; `None` if it holds.
+    /// The error as a clause; `None` if it is within the bound.
     #[must_use]
     pub fn breach(self, exact: bool) -> Option<String> {
         let apart = self.0 - 1.0;
@@ -74,7 +75,7 @@ mod tests {
 
     #[test]
     fn stages_may_be_as_far_from_the_whole_as_what_is_counted_repeats() {
-        let closure = |sum: f64| Closure::of(sum, Some(100.0)).unwrap();
+        let closure = |sum: f64| Closure::from_sum(sum, Some(100.0)).unwrap();
         for (sum, exact, time) in
             [(100.0, true, true), (98.0, true, true), (102.0, true, true), (97.9, false, true)]
         {
@@ -90,6 +91,6 @@ mod tests {
         let breach = closure(1e15).breach(true).unwrap();
         assert!(breach.contains("more than 1000.0 % more than the whole"), "{breach}");
         assert!(closure(f64::NAN).breach(true).is_some(), "what is no number does not close");
-        assert_eq!((Closure::of(1.0, None), Closure::of(1.0, Some(0.0))), (None, None));
+        assert_eq!((Closure::from_sum(1.0, None), Closure::from_sum(1.0, Some(0.0))), (None, None));
     }
 }

@@ -24,7 +24,7 @@ pub enum CongestionControl {
     Unpaced,
     /// Each host's own (sysctl `net.ipv4.tcp_congestion_control`).
     System,
-    /// By the kernel's name.
+    /// The congestion control with this kernel name.
     Named(String),
 }
 

@@ -1,5 +1,5 @@
 //! The settings of a network device beside its features: its rings, its interrupt coalescing, its
-//! queues, its pause frames, what selects a receive queue.
+//! queues, its pause frames, the selection of a receive queue.
 
 use crate::flow_hash;
 use crate::scenario::Scenario;
@@ -57,7 +57,7 @@ crate::vocabulary! {
 pub enum DeviceForm {
     /// A number.
     Number,
-    /// On (1) or off (0).
+    /// A switch: on (1) or off (0).
     Switch,
     /// Fields of a packet, as bits ([`flow_hash`]).
     Fields,

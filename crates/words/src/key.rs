@@ -88,8 +88,8 @@ impl Key {
         format!("{}.{of} Default: {}.{turns}", self.help, self.default)
     }
 
-    /// For which traffic it can be switched in flight, and for which of it `alternate = "auto"`
-    /// does so, as the end of a sentence; `None`: for none.
+    /// The traffic for which it can be switched in flight, and for which `alternate = "auto"` does
+    /// so, as the end of a sentence; `None`: for none.
     #[must_use]
     pub fn in_flight(&self) -> Option<String> {
         let of = |kinds: &[Kind], all: &[Kind]| {
@@ -121,7 +121,7 @@ impl Key {
             Shape::Time(least, most, _) => {
                 format!("`{}` to `{}`", format_duration(least), format_duration(most))
             }
-            Shape::Word(words) => suggest::list(&words.vocabulary.all()),
+            Shape::Word(words) => suggest::list(&words.vocabulary.spellings()),
             Shape::Name(_) => "a name".to_owned(),
         };
         if self.has_default() { format!("{range}, `{}`", crate::DEFAULT) } else { range }

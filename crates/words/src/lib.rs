@@ -11,7 +11,6 @@ pub mod metric;
 pub mod names;
 pub mod suggest;
 
-mod answers;
 mod changeable_sysctl;
 mod checksum;
 mod closure;
@@ -25,6 +24,7 @@ mod kernel_path;
 mod key;
 mod keys;
 mod kind;
+mod kind_metrics;
 mod label;
 mod mistake;
 mod mode;
@@ -74,7 +74,7 @@ pub use sanitised::{
 pub use sanitised_json::{escaped_json, sanitised_json};
 pub use scenario::{Scenario, VXLAN_OVERHEAD};
 pub use settled::Settled;
-pub use shape::{Shape, Words};
+pub use shape::{Shape, WordSet};
 pub use shell::{shell_command, shell_word};
 pub use side::{BySide, Side};
 pub use sysctls::{acts_at_once, format_sysctls, parse_sysctls};
@@ -83,6 +83,6 @@ pub use traffic::{
 };
 pub use tuning::{Placement, Tuning, TuningKey};
 pub use turn::{Doubt, MOST_IN_TURNS, MOST_TURNS, Turn};
-pub use value::{Field, Plain, Value};
+pub use value::{Field, PlainValue, Value};
 pub use word::{Vocabulary, Word};
 pub use workload::Workload;

@@ -14,7 +14,7 @@ fn misfit(key: &'static str, why: impl Into<String>, help: impl Into<String>) ->
 }
 
 impl Traffic {
-    /// Rejects what the engine does not support over this version of IP.
+    /// Rejects settings that the engine does not support over this version of IP.
     ///
     /// # Errors
     /// The first key that is rejected.
@@ -27,7 +27,7 @@ impl Traffic {
         }
     }
 
-    /// Rejects what exact mode does not support.
+    /// Rejects settings that exact mode does not support.
     ///
     /// # Errors
     /// The first key that is rejected.

@@ -93,7 +93,7 @@ pub(crate) fn is_hostile(letter: char) -> bool {
             | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
-/// The text with its hostile characters replaced, except those that `stays` accepts.
+/// Replaces hostile characters, except those that `stays` accepts.
 pub(crate) fn replaced(
     text: &str,
     stays: impl Fn(char) -> bool,

@@ -83,7 +83,7 @@ pub fn parse_sysctls(text: &str) -> Result<BTreeMap<String, String>, &'static st
     if all.is_empty() { Err("it names none") } else { Ok(all) }
 }
 
-/// Writes what [`parse_sysctls`] reads, by name.
+/// Writes sysctls in the form that [`parse_sysctls`] reads, by name.
 #[must_use]
 pub fn format_sysctls(all: &BTreeMap<String, String>) -> String {
     let written: Vec<String> = all.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -81,7 +81,7 @@ fn study(hostile: &str) -> StoredStudy {
     let limit = record::Limit {
         label: record::Label::Path,
         evidence: vec![record::Evidence::Lost {
-            place: record::Place::Queue { side: study::Side::Receiver, wire: hostile.into() },
+            place: record::LossPlace::Queue { side: study::Side::Receiver, wire: hostile.into() },
             datagrams: 1,
             offered: 2,
         }],

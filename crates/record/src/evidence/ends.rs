@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use words::Side;
 
 use crate::figure::percent;
-use crate::taken::Taken;
+use crate::taken::CpuTaken;
 
 /// Load of an end's threads; shares are means of the threads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,12 +48,12 @@ pub struct Wait {
     pub behind: WaitedFor,
 }
 
-/// Whom an end waited for.
+/// The work that an end waited for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WaitedFor {
     /// Other processes.
-    Others(Taken),
+    Others(CpuTaken),
     /// Nobody who was seen.
     Unexplained {
         /// The part of the share that the guests' own threads explain.
@@ -67,9 +67,9 @@ pub enum WaitedFor {
 pub struct OnHost {
     /// Its side; `None`: both sides are in it.
     pub side: Option<Side>,
-    /// To run.
+    /// CPU time to run the guest.
     pub ran: f64,
-    /// To move its packets.
+    /// CPU time to move its packets.
     pub moved: f64,
     /// The time in which a virtual CPU was ready but without a CPU.
     pub waited: f64,

@@ -84,7 +84,7 @@ pub struct Tcp {
 /// A place where datagrams are lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Place {
+pub enum LossPlace {
     /// The socket of this side.
     Socket(Side),
     /// The device or the backlog before this side.
@@ -168,7 +168,7 @@ impl fmt::Display for Tcp {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for LossPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Socket(side) => write!(f, "{side}'s socket"),

@@ -37,9 +37,9 @@ pub(super) struct Busy {
 }
 
 impl Busy {
-    /// Of the threads of `end` that send, or that receive. `polls`: they never sleep, so their busy
-    /// time is no evidence.
-    pub(super) fn of(end: &End<'_>, sending: bool, polls: bool) -> Self {
+    /// The load of the threads of `end` that send, or that receive. `polls`: they never sleep, so
+    /// their busy time is no evidence.
+    pub(super) fn of_end(end: &End<'_>, sending: bool, polls: bool) -> Self {
         let elapsed = end.window.elapsed_ns as f64;
         let threads = end.threads(sending);
         let share = |part: fn(&ThreadTimes, f64) -> f64| {

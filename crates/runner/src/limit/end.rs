@@ -13,7 +13,7 @@ use crate::retransmits::Retransmits;
 /// The share of dropped segments that limits TCP: by the square-root law (Mathis et al., 1997) a
 /// loss of 1 in 10,000 allows a window of about 120 segments.
 pub(super) const SEGMENTS_LOST: f64 = 1e-4;
-/// From this share of the time with data to send on, what TCP waited for limits it.
+/// From this share of the time with data to send on, a wait of TCP is the limit.
 pub(super) const MUCH: f64 = 0.3;
 
 /// One end of a run.
@@ -25,6 +25,13 @@ pub(super) struct End<'a> {
     pub(super) contention: Option<Contention>,
 }
 
+/// One way of a stream, or requests and their answers.
+pub(super) struct OneWay<'a> {
+    pub(super) order: &'a RunOrder,
+    pub(super) from: &'a End<'a>,
+    pub(super) to: &'a End<'a>,
+}
+
 /// From this share on a known rate is reached: a token bucket counts bytes, and a wire has preamble
 /// and gaps, that are not in the interface's bytes.
 const REACHED: f64 = 0.9;
@@ -34,7 +41,7 @@ const HELD_UP: f64 = 0.5;
 
 impl<'a> End<'a> {
     pub(super) fn new(side: Side, own: &'a SideAccount, account: &RunAccount) -> Self {
-        let contention = Contention::of(account, side, own);
+        let contention = Contention::find(account, side, own);
         Self { side, window: &own.window, whole: &own.whole, contention }
     }
 
@@ -54,7 +61,7 @@ impl<'a> End<'a> {
         8.0 * self.per_second(self.window.load.sent.bytes)
     }
 
-    /// The times of the threads that send, or of those that take.
+    /// The times of the sending or of the receiving threads.
     pub(super) fn threads(&self, sending: bool) -> Vec<ThreadTimes> {
         let (threads, shares) = (&self.window.threads, &self.whole.outcome.threads);
         // If the two do not fit, use all threads.
@@ -143,7 +150,7 @@ impl<'a> End<'a> {
         Waits {
             closed: share(sum(|info| info.receiver_limited_us)),
             full: share(sum(|info| info.buffer_limited_us)),
-            retransmits: Retransmits::of(&infos),
+            retransmits: Retransmits::from_connections(&infos),
             sent: sum(|info| info.segments_out),
             window: infos.iter().map(|info| info.congestion_window).min().unwrap_or(0),
             rtt_us: infos.iter().map(|info| info.rtt_us).max().unwrap_or(0),
@@ -157,9 +164,7 @@ pub(super) struct Waits {
     pub(super) closed: f64,
     /// The sender's own buffer was full.
     full: f64,
-    /// Segments retransmitted.
     retransmits: Retransmits,
-    /// Segments sent.
     sent: u64,
     /// The smallest congestion window at the end, in segments.
     window: u32,

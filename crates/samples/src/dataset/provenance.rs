@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::input::Input;
 use crate::error::{Fault, SamplesError};
+use crate::measurement_file::Input;
 
 /// The most files that a note names for one value.
 const FILES: usize = 2;

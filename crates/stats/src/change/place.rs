@@ -11,7 +11,7 @@ const ROUNDS: usize = 4;
 /// where two windows differ most, which may not know all of their points.
 pub(super) fn settle(points: &[Own], splits: &mut [Split]) {
     for _ in 0..ROUNDS {
-        let levels = Levels::of(points, splits.iter().map(|split| split.first).collect());
+        let levels = Levels::fit(points, splits.iter().map(|split| split.first).collect());
         let mut has_moved = false;
         for index in 0..splits.len() {
             let start = index.checked_sub(1).map_or(0, |before| splits[before].first);

@@ -46,7 +46,7 @@ pub(super) struct Scaled {
 }
 
 impl Scaled {
-    pub(super) fn of(points: &[Point], level: f64) -> Result<Self, StatsError> {
+    pub(super) fn from_points(points: &[Point], level: f64) -> Result<Self, StatsError> {
         if !(level > 0.0 && level < 1.0) {
             return Err(StatsError::Level(level));
         }
@@ -87,7 +87,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// `spread` is the variance of the values around their levels.
-    pub(super) fn of(points: &[Own], spread: f64) -> Self {
+    pub(super) fn from_points(points: &[Own], spread: f64) -> Self {
         let of_boots = crate::mean(&points.iter().map(|point| point.variance).collect::<Vec<_>>());
         let between = (spread - of_boots).max(0.0);
         let largest = points.iter().map(|point| between + point.variance).fold(0.0, f64::max);

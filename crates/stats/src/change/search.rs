@@ -29,7 +29,7 @@ pub(super) fn splits(points: &[Own], alpha: f64) -> Vec<Split> {
 fn divide(points: &[Own], (start, end): (usize, usize), (alpha, least): (f64, f64), found: &mut Vec<Split>) {
     let share = (end - start) as f64 / points.len().max(1) as f64;
     let part = &points[start..end];
-    let scale = Scale::of(part, spread(part));
+    let scale = Scale::from_points(part, spread(part));
     let weighed: Vec<(f64, f64)> = part.iter().map(|point| (scale.weight(point), point.value)).collect();
     let Some((contrast, p)) = permutation::proven(&centred(weighed), alpha * share) else { return };
     let (first, p) = (start + contrast.first, (p / share).max(least));

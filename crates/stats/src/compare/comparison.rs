@@ -51,7 +51,7 @@ pub struct Comparison {
     /// The p-value: the chance of so large a difference, in any comparison of the family and at any
     /// look, without a true one.
     pub p: Option<f64>,
-    /// In a sequential design, the two-sided error rate of this look for this comparison.
+    /// The two-sided error rate of this look for this comparison, in a sequential design.
     pub look_level: Option<f64>,
     /// The smallest difference with 80 % power if the true spread is the measured one, in the
     /// metric's unit.
@@ -106,7 +106,7 @@ impl Comparison {
         }
     }
 
-    /// Whether what lies between the two is below the resolution of the numbers.
+    /// Whether the difference is below the resolution of the numbers.
     #[must_use]
     pub fn is_equal(&self) -> bool {
         self.interval == Some((0.0, 0.0))
@@ -116,7 +116,7 @@ impl Comparison {
     /// unit.
     #[must_use]
     pub fn possible_sizes(&self, in_percent: bool) -> (f64, f64) {
-        let (fall, rise) = self.range.from(self.baseline_mean);
+        let (fall, rise) = self.range.largest_changes(self.baseline_mean);
         let unit = if in_percent { self.baseline_mean.abs() / 100.0 } else { 1.0 };
         (fall / unit, rise / unit)
     }

@@ -36,15 +36,15 @@ mod outliers;
 mod saturation;
 mod serial;
 
-pub use flag::{Flag, Kind, Names, Place};
+pub use flag::{Flag, FlagKind, Names, RunPlace};
 pub use level::LEVEL;
 
 use crate::error::{StatsError, require_finite};
 use crate::observed::Observation;
-use campaign::Campaign;
+use campaign::CampaignValues;
 use effects::BootEffects;
 
-/// Flags what looks wrong with `observations`, in the order of measurement, by kind.
+/// Flags suspicious `observations`, given in the order of measurement, by kind.
 ///
 /// Takes time n log n. Conditions whose values do not vary, and tests with too few boots or runs,
 /// give no flag.
@@ -53,8 +53,8 @@ use effects::BootEffects;
 /// [`StatsError::NotFinite`], which names the value's place.
 pub fn diagnose(observations: &[Observation]) -> Result<Vec<Flag>, StatsError> {
     require_finite(observations.iter().map(|observation| observation.value))?;
-    let campaign = Campaign::of(observations);
-    let effects = BootEffects::of(&campaign);
+    let campaign = CampaignValues::from_observations(observations);
+    let effects = BootEffects::estimate(&campaign);
     let outlying_runs = outliers::runs(&campaign);
     let mut flags = Vec::new();
     flags.extend(drift::over_the_campaign(&effects));

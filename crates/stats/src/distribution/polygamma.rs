@@ -57,7 +57,6 @@ mod tests {
     use super::*;
     use crate::oracles::is_close;
 
-    /// Euler's constant.
     const EULER: f64 = 0.577_215_664_901_532_9;
 
     #[test]

@@ -149,7 +149,7 @@ static RULE: LazyLock<[(f64, f64); NODES]> = LazyLock::new(|| {
     })
 });
 
-/// The nodes and weights of the rule between `from` and `to`, in so many equal panels.
+/// The nodes and weights of the rule between `from` and `to`, in `panels` equal panels.
 pub(crate) fn gauss_legendre(from: f64, to: f64, panels: f64) -> impl Iterator<Item = (f64, f64)> {
     let (rule, half) = (&*RULE, 0.5 * (to - from) / panels);
     (0..panels as usize).flat_map(move |panel| {

@@ -45,7 +45,7 @@ impl Estimated {
     }
 }
 
-/// The fitted model, and the level of what is estimated from it.
+/// The fitted model, and the level of the estimates.
 pub(super) struct Estimator {
     pub(super) fit: Fit,
     level: f64,
@@ -60,7 +60,7 @@ impl Estimator {
         if !(level > 0.0 && level < 1.0) {
             return Err(StatsError::Level(level).into());
         }
-        let cells = Cells::of(observations)?;
+        let cells = Cells::from_observations(observations)?;
         Ok(Estimator { fit: Fit::of_all_alike(&cells, design), level })
     }
 

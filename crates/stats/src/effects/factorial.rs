@@ -18,7 +18,7 @@ pub struct Factorial {
     pub order: usize,
     /// Whether every combination of the levels was measured.
     pub is_complete: bool,
-    /// By the number of factors, then in their order.
+    /// The effects by the number of factors, then in their order.
     pub effects: Vec<Effect>,
 }
 
@@ -60,7 +60,7 @@ pub fn factorial(
     layout.check()?;
     let estimator = Estimator::new(observations, design, level)?;
     let conditions = estimator.fit.conditions();
-    let measured = Measured::of(layout, conditions)?;
+    let measured = Measured::new(layout, conditions)?;
     let sizes: Vec<usize> = measured.levels_of.iter().map(Vec::len).collect();
     let combinations = sizes.iter().try_fold(1_usize, |product, size| product.checked_mul(*size));
     let model = largest(layout, &measured.places, &sizes, order)?;
@@ -93,16 +93,15 @@ pub fn factorial(
     Ok(Factorial { order, is_complete: combinations == Some(conditions.len()), effects })
 }
 
-/// The levels that were measured.
 struct Measured {
-    /// For each factor its levels, rising.
+    /// The levels of each factor, rising.
     levels_of: Vec<Vec<usize>>,
-    /// For each condition and factor the level's place in `levels_of`.
+    /// The level's place in `levels_of`, for each condition and factor.
     places: Vec<Vec<usize>>,
 }
 
 impl Measured {
-    fn of(layout: &Layout, conditions: &[usize]) -> Result<Measured, EffectsError> {
+    fn new(layout: &Layout, conditions: &[usize]) -> Result<Measured, EffectsError> {
         let mut seen: BTreeMap<&[usize], usize> = BTreeMap::new();
         let mut levels_of = vec![BTreeSet::new(); layout.factors.len()];
         for condition in conditions {

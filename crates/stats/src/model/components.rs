@@ -39,13 +39,13 @@ pub struct Component {
 
 impl Components {
     /// The variance components of `fit`, with intervals of error rate `alpha`.
-    pub(crate) fn of(fit: &Additive, alpha: f64) -> Components {
+    pub(crate) fn from_fit(fit: &Additive, alpha: f64) -> Components {
         let layout = &fit.layout;
         let run_df = layout.run_df();
         let runs = (run_df > 0.0).then(|| Spread { variance: layout.within / run_df, df: run_df });
         let cells = fit.mean_square();
         let of_runs = runs.map(|runs| Spread { variance: runs.variance / layout.harmonic_runs(), ..runs });
-        let component = |above, below| Component::of(above, below, alpha, layout.scale);
+        let component = |above, below| Component::from_difference(above, below, alpha, layout.scale);
         let between_cells = cells.map(|cells| component(cells, of_runs));
         let boots = fit.boots().filter(|spread| spread.df > 0.0).and_then(|spread| {
             let error = cells?;
@@ -66,7 +66,7 @@ impl Components {
 impl Component {
     /// The excess of the mean square `above` over the part `below`, as a standard deviation in
     /// units of `scale`, with an interval of error rate `alpha`.
-    pub(super) fn of(above: Spread, below: Option<Spread>, alpha: f64, scale: f64) -> Component {
+    pub(super) fn from_difference(above: Spread, below: Option<Spread>, alpha: f64, scale: f64) -> Component {
         let (value, low, high) = match below {
             Some(below) => difference(above, below, alpha),
             None => alone(above, alpha),

@@ -39,8 +39,8 @@ impl Components {
         let below = runs.map(|runs| Spread { variance: runs.variance / harmonic, ..runs });
         Some(Components {
             boots: None,
-            interaction: Some(Component::of(above, below, alpha, 1.0)),
-            runs: runs.map(|runs| Component::of(runs, None, alpha, 1.0)),
+            interaction: Some(Component::from_difference(above, below, alpha, 1.0)),
+            runs: runs.map(|runs| Component::from_difference(runs, None, alpha, 1.0)),
         })
     }
 }

@@ -85,7 +85,7 @@ impl Plan {
         let critical = self.critical_of_one_look(boots)?;
         let Some((bounds, looks)) = self.looks else { return Some(critical) };
         let df = self.df(boots);
-        let looks = Schedule { bounds, looks, boots }.with(df / (f64::from(boots) - 1.0));
+        let looks = Schedule { bounds, looks, boots }.looks(df / (f64::from(boots) - 1.0));
         let nominal = looks.nominal(student::two_sided(critical, df));
         student::upper_quantile(0.5 * nominal.last()?, df)
     }
@@ -106,12 +106,14 @@ impl Plan {
         Some(self.critical(boots)? / self.judged().critical(self.alpha, f64::INFINITY)?)
     }
 
-    fn judged(&self) -> family::Family {
+    fn judged(&self) -> family::ComparisonFamily {
         match self.family {
-            Family::Alone => family::Family::Alone,
+            Family::Alone => family::ComparisonFamily::Alone,
             // If conditions spread alike, half of each difference's variance is the baseline's.
-            Family::Baseline => family::Family::beside_baseline(&vec![0.5; self.conditions - 1]),
-            Family::AllPairs => family::Family::of(self.conditions * (self.conditions - 1) / 2),
+            Family::Baseline => family::ComparisonFamily::beside_baseline(&vec![0.5; self.conditions - 1]),
+            Family::AllPairs => {
+                family::ComparisonFamily::independent(self.conditions * (self.conditions - 1) / 2)
+            }
         }
     }
 

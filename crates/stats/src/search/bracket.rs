@@ -16,8 +16,8 @@ pub(super) struct Bracket {
 }
 
 impl Bracket {
-    /// Below a load that exceeded the bound. What came through of it is the first guess: a link
-    /// that is full forwards as much as it can.
+    /// A bracket below a load that exceeded the bound. The load that came through is the first
+    /// guess: a link that is full forwards as much as it can.
     pub(super) fn below(most: f64, forwarded: f64, goal: &Goal) -> Self {
         let mut bracket = Self { within: None, exceeded: most, step: goal.width, next: None };
         bracket.down(forwarded, goal);
@@ -30,7 +30,7 @@ impl Bracket {
 
     /// Notes a trial with [`next_load`](Self::next_load). Where the load could not even be offered,
     /// nothing is learned above it.
-    pub(super) fn tell(&mut self, reached: bool, trial: Trial, goal: &Goal) {
+    pub(super) fn record_trial(&mut self, reached: bool, trial: Trial, goal: &Goal) {
         let Some(load) = self.next.take() else { return };
         if trial.exceeded || !reached {
             self.exceeded = load;
@@ -43,7 +43,8 @@ impl Bracket {
         self.inwards(goal);
     }
 
-    /// Below the lowest load that exceeded: to what came through, or by steps that double.
+    /// Goes below the lowest load that exceeded: to the load that came through, or by steps that
+    /// double.
     fn down(&mut self, forwarded: f64, goal: &Goal) {
         if self.exceeded <= goal.least {
             return;

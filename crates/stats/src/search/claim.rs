@@ -1,11 +1,11 @@
-//! The second part of a search: what is shown of one load.
+//! The second part of a search: proof about one load.
 //!
 //! Each trial is a bet against "at most half of the trials go this way": it multiplies the stake by
 //! 1 + `BET` or by 1 - `BET`. If that sentence is true, the stake grows beyond 1/a with a chance of
 //! a at most, however long one plays and whenever one stops (Ville's inequality; Shafer, Testing by
 //! betting, J. R. Stat. Soc. A 184, 2021). Attempt number k at an end of the interval may be wrong
-//! with a chance of e 2^-k, so that all of them together are with e at most; e is half of what the
-//! confidence leaves, because the interval has two ends.
+//! with a chance of e 2^-k, so that all of them together are with e at most; e is half of the error
+//! that the confidence allows, because the interval has two ends.
 
 use super::trial::{Load, Trial};
 
@@ -31,7 +31,7 @@ pub(super) enum Toward {
     Exceeded,
 }
 
-/// An end of the interval that is to be shown.
+/// An end of the interval, to be shown by trials.
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
     toward: Toward,
@@ -102,7 +102,7 @@ impl Claim {
 
     /// Notes a trial with its load. One that did not reach its load cannot speak for staying within
     /// the bound there; that it exceeded the bound it can.
-    pub(super) fn tell(&mut self, reached: bool, trial: Trial) {
+    pub(super) fn record_trial(&mut self, reached: bool, trial: Trial) {
         self.made += 1;
         let speaks = match self.toward {
             Toward::Within => reached && !trial.exceeded,
@@ -138,7 +138,7 @@ impl Claim {
         self.load
     }
 
-    pub(super) fn made(&self) -> usize {
+    pub(super) fn trials_made(&self) -> usize {
         self.made
     }
 
@@ -148,7 +148,7 @@ impl Claim {
     }
 
     /// The load for which all its trials speak, if it was shown.
-    pub(super) fn shown(&self) -> Option<f64> {
+    pub(super) fn shown_load(&self) -> Option<f64> {
         (self.state == State::Shown).then(|| match (self.load, self.toward) {
             (Load::Of(load), Toward::Within) => load.min(self.spoken_for),
             (Load::Of(load), Toward::Exceeded) => load,
@@ -158,7 +158,7 @@ impl Claim {
 
     /// The load of its trials, if it was shown.
     pub(super) fn tried(&self) -> Option<f64> {
-        let shown = self.shown()?;
+        let shown = self.shown_load()?;
         Some(if let Load::Of(load) = self.load { load } else { shown })
     }
 }

@@ -95,14 +95,14 @@ impl Search {
         }
     }
 
-    /// The claim whose turn it is: in turns, so that what drifts in time meets both alike.
+    /// The claim whose turn it is: claims alternate, so that a drift in time meets both alike.
     fn turn(&self) -> Option<&Claim> {
         let open = [&self.lower, &self.upper].into_iter().filter(|claim| claim.is_open());
-        open.min_by_key(|claim| claim.made())
+        open.min_by_key(|claim| claim.trials_made())
     }
 
     /// Notes how the trial with [`next_load`](Self::next_load) went.
-    pub fn tell(&mut self, trial: Trial) {
+    pub fn record_trial(&mut self, trial: Trial) {
         let Some(asked) = self.next_load() else { return };
         self.trials += 1;
         let reached = match asked {
@@ -113,7 +113,7 @@ impl Search {
             return self.begin(trial);
         };
         if self.bracket.next_load().is_some() {
-            self.bracket.tell(reached, trial, &self.goal);
+            self.bracket.record_trial(reached, trial, &self.goal);
             if self.bracket.next_load().is_none() {
                 self.claim(most);
             }
@@ -124,7 +124,7 @@ impl Search {
         }
         let lowers = self.turn().is_some_and(|claim| claim.is(Toward::Within));
         let claim = if lowers { &mut self.lower } else { &mut self.upper };
-        claim.tell(reached, trial);
+        claim.record_trial(reached, trial);
         if claim.is_hopeless() {
             self.step_outwards(lowers, most);
         }
@@ -151,9 +151,9 @@ impl Search {
     /// Notes a trial between the ends. The first that is shown is the new end; if neither can be,
     /// the edge is as wide as that.
     fn narrow(&mut self, mut between: Between, reached: bool, trial: Trial) {
-        between.lower.tell(reached, trial);
-        between.upper.tell(reached, trial);
-        let [lower, upper] = [&between.lower, &between.upper].map(|claim| claim.shown().is_some());
+        between.lower.record_trial(reached, trial);
+        between.upper.record_trial(reached, trial);
+        let [lower, upper] = [&between.lower, &between.upper].map(|claim| claim.shown_load().is_some());
         if lower || upper {
             self.lower.spend_as(&between.lower);
             self.upper.spend_as(&between.upper);
@@ -165,7 +165,7 @@ impl Search {
         }
     }
 
-    /// The first trial: where nothing is exceeded, that is what is to be shown.
+    /// Records the first trial: if it does not exceed the bound, that is to be shown.
     fn begin(&mut self, trial: Trial) {
         let most = trial.offered.max(self.goal.least);
         self.most = Some(most);
@@ -218,9 +218,9 @@ impl Search {
     pub fn answer(&self) -> Answer {
         let is_open = self.bracket.next_load().is_some() || self.lower.is_open() || self.upper.is_open();
         Answer {
-            lower: self.lower.shown(),
-            lower_at: self.lower.shown().map(|_| self.lower.load()),
-            upper: self.upper.shown(),
+            lower: self.lower.shown_load(),
+            lower_at: self.lower.shown_load().map(|_| self.lower.load()),
+            upper: self.upper.shown_load(),
             // Both ends are shown while there are attempts between them.
             complete: self.most.is_some() && !is_open,
             trials: self.trials,

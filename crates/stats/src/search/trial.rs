@@ -29,7 +29,8 @@ pub struct Trial {
     pub offered: f64,
     /// The load that came through.
     pub forwarded: f64,
-    /// The load that it shows to stay within the bound if it did: what was offered, or less.
+    /// The load that the trial shows to stay within the bound, if it did: the offered load, or
+    /// less.
     pub sustained: f64,
     /// Whether it exceeded the bound.
     pub exceeded: bool,

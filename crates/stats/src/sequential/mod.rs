@@ -33,7 +33,7 @@ pub enum Bounds {
 }
 
 impl Bounds {
-    /// Both.
+    /// Both kinds.
     pub const ALL: [Bounds; 2] = [Bounds::ObrienFleming, Bounds::Pocock];
 
     /// Its word in files and on the command line.

@@ -160,7 +160,7 @@ impl Rule {
         };
         let schedule =
             Schedule { bounds: looking.bounds().unwrap_or(Bounds::Pocock), looks, boots: world.boots as u32 };
-        let (after, looks) = (schedule.after(), schedule.with(df_per_boot));
+        let (after, looks) = (schedule.after(), schedule.looks(df_per_boot));
         let nominal: Vec<f64> = match looking {
             Looking::Once => {
                 after.iter().map(|boots| if *boots < schedule.boots { 0.0 } else { ALPHA }).collect()

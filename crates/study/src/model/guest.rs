@@ -45,7 +45,6 @@ impl Default for Guest {
 const RUNNING: &str = "running";
 
 impl Guest {
-    /// Sets a key of `[guest]`.
     pub(crate) fn set(&mut self, key: &str, value: &Value) {
         let text = || value.to_string();
         match key {

@@ -9,9 +9,9 @@ use words::{BySide, Placement, Side, feature};
 /// between. They are changed only if the command line allows it, and undone at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Machines {
-    /// Of each machine.
+    /// Settings of each machine.
     pub both: Machine,
-    /// Of the machine of one side, which win over those.
+    /// Settings of the machine of one side, which override `both`.
     pub own: BySide<Machine>,
 }
 
@@ -35,18 +35,18 @@ pub struct Machine {
 impl Machines {
     /// The settings of the machine of one side.
     #[must_use]
-    pub fn of(&self, side: Side) -> Machine {
+    pub fn of_side(&self, side: Side) -> Machine {
         let (both, own) = (&self.both, &self.own[side]);
         let mut features = both.features.clone();
         for (interface, switches) in &own.features {
             features.entry(interface.clone()).or_default().extend(switches.clone());
         }
         Machine {
-            sysctl: over(&both.sysctl, &own.sysctl),
+            sysctl: with_overrides(&both.sysctl, &own.sysctl),
             governor: own.governor.clone().or_else(|| both.governor.clone()),
             cpu_latency: own.cpu_latency.or(both.cpu_latency),
             placement: own.placement.or(both.placement),
-            irq_affinity: over(&both.irq_affinity, &own.irq_affinity),
+            irq_affinity: with_overrides(&both.irq_affinity, &own.irq_affinity),
             features,
         }
     }
@@ -79,7 +79,7 @@ impl Machines {
 }
 
 /// The values of one side over those of both.
-fn over<V: Clone>(both: &BTreeMap<String, V>, own: &BTreeMap<String, V>) -> BTreeMap<String, V> {
+fn with_overrides<V: Clone>(both: &BTreeMap<String, V>, own: &BTreeMap<String, V>) -> BTreeMap<String, V> {
     both.iter().chain(own).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 

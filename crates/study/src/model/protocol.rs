@@ -55,7 +55,7 @@ impl Alternate {
 
     /// Turns of this length; without a time to settle, a fifth of it is for that.
     #[must_use]
-    pub fn of(turn: Duration, settle: Option<Duration>) -> Self {
+    pub fn with_turn(turn: Duration, settle: Option<Duration>) -> Self {
         Self { turn, settle: settle.unwrap_or(turn / 5) }
     }
 
@@ -95,7 +95,7 @@ impl Default for Protocol {
             order: Order::Interleaved,
             seed: 1,
             stop: None,
-            alternate: Some(Alternate::of(Alternate::TURN, None)),
+            alternate: Some(Alternate::with_turn(Alternate::TURN, None)),
             apart: false,
         }
     }

@@ -28,8 +28,8 @@ impl Stop {
         boots > looks
     }
 
-    /// After which of `boots` boots it looks: equal steps, rounded up; the last look is after the
-    /// last boot.
+    /// The boots after which it looks: equal steps, rounded up; the last look is after the last
+    /// boot.
     pub fn after(&self, boots: u32) -> impl Iterator<Item = u32> + use<> {
         let looks = self.looks;
         (1..=looks).map(move |look| (u64::from(boots) * u64::from(look)).div_ceil(u64::from(looks)) as u32)

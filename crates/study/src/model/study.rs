@@ -8,7 +8,7 @@ use crate::model::factor::{Factor, Subject};
 use crate::model::grid::{self, Cell};
 use crate::model::machine::Machines;
 use crate::model::protocol::Protocol;
-use crate::model::selection::{Exclusion, Request};
+use crate::model::selection::{ComparisonRequest, Exclusion};
 use crate::model::stop::LooksDropped;
 use crate::model::tracing::Tracing;
 
@@ -21,7 +21,7 @@ pub struct Study {
     pub(crate) factors: Vec<Factor>,
     pub(crate) exclusions: Vec<Exclusion>,
     pub(crate) protocol: Protocol,
-    pub(crate) requests: Vec<Request>,
+    pub(crate) requests: Vec<ComparisonRequest>,
     pub(crate) inside_guest: bool,
     pub(crate) exact: bool,
     /// The state for which its testbeds are built, before factors change it.
@@ -137,7 +137,7 @@ impl Study {
         self.looks_dropped
     }
 
-    /// Why conditions that could be switched in flight take no turns, and what to do for turns, if
+    /// Why conditions that could be switched in flight take no turns, with the remedy, if
     /// `alternate` is `auto`.
     pub fn turns_dropped(&self) -> Option<&str> {
         self.turns_dropped.as_deref()

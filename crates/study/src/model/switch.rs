@@ -1,4 +1,4 @@
-//! A factor as a switch of a host: what an administrator can set to a level of it.
+//! Factors that are switches of a host: settings that an administrator can change.
 
 use words::Side;
 
@@ -30,7 +30,7 @@ pub enum Switch {
 impl Switch {
     /// The switch that a factor's name means; `None` if the factor is no switch.
     pub fn named(factor: &str) -> Option<Self> {
-        match Subject::of(factor)? {
+        match Subject::from_name(factor)? {
             Subject::Feature(..) => Offload::named(factor).map(Self::Features),
             Subject::Offloads(scope) => Some(Self::Offloads { side: scope.side, underlay: scope.underlay }),
             Subject::Mtu => Some(Self::Mtu { underlay: false }),
@@ -44,7 +44,7 @@ impl Switch {
     pub fn side(&self) -> Option<Side> {
         match self {
             Self::Features(Offload { side, .. }) | Self::Offloads { side, .. } => *side,
-            // The sender's decides what is sent.
+            // The sender's congestion control decides.
             Self::CongestionControl => Some(Side::Transmitter),
             Self::Mtu { .. } => None,
         }

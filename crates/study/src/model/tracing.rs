@@ -28,7 +28,7 @@ impl Default for Tracing {
 
 impl Tracing {
     /// The traced paths of this kind of traffic, each with each wait of the readers.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = (KernelPath, Waiting)> {
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (KernelPath, Waiting)> {
         let paths = self.paths.iter().filter(move |path| path.carries(kind));
         paths.flat_map(move |path| {
             let readers = self.readers.iter().filter(move |reader| reader.suits(kind));
@@ -39,7 +39,7 @@ impl Tracing {
     /// Whether functions are sampled beside this trace: with the first path of each kind of reader,
     /// for all of its paths have the same work.
     pub fn samples(&self, kind: Kind, (path, reader): (KernelPath, Waiting)) -> bool {
-        let first = self.of(kind).find(|(_, other)| *other == reader);
+        let first = self.of_kind(kind).find(|(_, other)| *other == reader);
         self.profile && first == Some((path, reader))
     }
 }

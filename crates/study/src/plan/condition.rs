@@ -10,7 +10,7 @@ use crate::model::name::Name;
 use crate::model::study::Study;
 use crate::plan::settings::{SideSettings, Underlay};
 
-/// One combination of levels, and what it asks of the testbed and of the traffic.
+/// A combination of levels, and its requests to the testbed and to the traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     /// Its place in the plan, from 0.
@@ -77,12 +77,12 @@ impl Condition {
             workload: workloads.iter().find(is_named).unwrap_or(&workloads[0]).clone(),
             family: Family::Ipv4,
             mtu: None,
-            transmitter: SideSettings::of(Side::Transmitter, false, &levels),
-            receiver: SideSettings::of(Side::Receiver, false, &levels),
+            transmitter: SideSettings::from_levels(Side::Transmitter, false, &levels),
+            receiver: SideSettings::from_levels(Side::Receiver, false, &levels),
             underlay: Underlay {
                 mtu: study.underlay_mtu,
-                transmitter: SideSettings::of(Side::Transmitter, true, &levels),
-                receiver: SideSettings::of(Side::Receiver, true, &levels),
+                transmitter: SideSettings::from_levels(Side::Transmitter, true, &levels),
+                receiver: SideSettings::from_levels(Side::Receiver, true, &levels),
             },
             boot: study.boot.clone(),
         };
@@ -101,7 +101,7 @@ impl Condition {
         condition
     }
 
-    /// Sets what is not of one side.
+    /// Sets a level that is not of one side.
     fn apply(&mut self, subject: &Subject, level: &Value) {
         match subject {
             Subject::Scenario => self.boot.scenario.set(level),

@@ -48,7 +48,6 @@ const GUEST_BOOT_REST: Duration = Duration::from_millis(350);
 pub struct Costs {
     /// A run, beside its ramp and its window; in exact mode, which has none, all of it.
     pub run: Duration,
-    /// Boots of states that were measured.
     measured: Vec<(BootState, Duration)>,
     exact: bool,
     /// Time to try the plan at the beginning of a session.
@@ -124,7 +123,7 @@ impl Costs {
             let workload = &condition.workload;
             let trials = if workload.traffic.find_rate { SEARCH } else { 1 };
             let once = workload.ramp.saturating_add(workload.duration);
-            match plan.share_of_flow(condition.index, flows.with(condition.index).len()) {
+            match plan.share_of_flow(condition.index, flows.containing(condition.index).len()) {
                 Some(share) if plan.asked.protocol.apart => once.saturating_add(share) / 2,
                 Some(share) => share,
                 None if self.exact => Duration::ZERO,
@@ -155,8 +154,9 @@ fn traced(plan: &Plan, [once, message]: [Duration; 2]) -> Duration {
     let Some(tracing) = &plan.tracing else { return Duration::ZERO };
     let trace = one_trace([once, message], tracing.batch, tracing.rounds);
     let kinds = plan.conditions.iter().map(|condition| condition.workload.traffic.kind);
-    let traces: usize = kinds.clone().map(|kind| tracing.of(kind).count()).sum();
-    let is_sampled = |kind: Kind| tracing.of(kind).filter(move |one| tracing.samples(kind, *one)).count();
+    let traces: usize = kinds.clone().map(|kind| tracing.of_kind(kind).count()).sum();
+    let is_sampled =
+        |kind: Kind| tracing.of_kind(kind).filter(move |one| tracing.samples(kind, *one)).count();
     let profiles: usize = kinds.map(is_sampled).sum();
     let protocol = &plan.asked.protocol;
     let runs = f64::from(protocol.runs) / f64::from(protocol.runs.saturating_add(protocol.warmup).max(1));

@@ -53,12 +53,12 @@ impl Effective {
     #[must_use]
     pub fn state(&self) -> State {
         State {
-            transmitter: InterfaceState::of(&self.transmitter),
-            receiver: self.receiver.as_ref().map(InterfaceState::of),
+            transmitter: InterfaceState::from_settled(&self.transmitter),
+            receiver: self.receiver.as_ref().map(InterfaceState::from_settled),
             underlay: self
                 .underlay
                 .as_ref()
-                .map(|both| both.each_ref().map(|_, one| InterfaceState::of(one))),
+                .map(|both| both.each_ref().map(|_, one| InterfaceState::from_settled(one))),
         }
     }
 }
@@ -82,7 +82,7 @@ struct InterfaceState {
 }
 
 impl InterfaceState {
-    fn of(settled: &Settled) -> Self {
+    fn from_settled(settled: &Settled) -> Self {
         let on = settled.active.iter().filter(|(_, on)| **on).map(|(name, _)| name.clone());
         Self { mtu: settled.mtu, on: on.collect(), device: settled.steady(), tuning: settled.tuning.clone() }
     }

@@ -54,7 +54,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracing: Option<Tracing>,
     /// The question and the protocol.
-    pub asked: Asked,
+    pub asked: PlannedQuestion,
     /// The looks that a `--set` left no boots for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks_dropped: Option<LooksDropped>,
@@ -65,7 +65,7 @@ pub struct Plan {
 /// A study's question and protocol: kept with its plan, so that results are judged as planned, even
 /// after the grammar of study files changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct PlannedQuestion {
     /// The question, in its author's words.
     pub question: String,
     /// The number and the order of measurements, and when the study may stop.
@@ -148,8 +148,8 @@ impl Plan {
     }
 }
 
-/// A plan of an earlier version without what is gone since: a design of two kinds, whose conditions
-/// are compared like any others, and the reloading of drivers between boots.
+/// Reads a plan of an earlier version without its obsolete parts: a design of two kinds, whose
+/// conditions are compared like any others, and the reloading of drivers between boots.
 fn without_what_is_gone(json: &str) -> Option<Plan> {
     let mut plan: Value = serde_json::from_str(json).ok()?;
     if matches!(plan["design"]["kind"].as_str(), Some("one-out" | "one-in")) {

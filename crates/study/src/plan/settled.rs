@@ -59,8 +59,8 @@ impl Condition {
         }
     }
 
-    /// Names it by what it has on, of a design that may have lost factors, here (`None`) or
-    /// altogether. Its settings stay: they led to this state.
+    /// Names it by its offloads that are on, of a design that may have lost factors, here (`None`)
+    /// or altogether. Its settings stay: they led to this state.
     fn rename(&mut self, old: &Design, new: &Design, reads: &[Option<bool>]) {
         let was = self.designed(old);
         let levels = new.factors.iter().zip(reads).filter_map(|(name, on)| Some((name.clone(), (*on)?)));
@@ -106,15 +106,14 @@ impl Design {
 }
 
 impl Plan {
-    /// Renames the conditions of a design by what they read back. `reads[i]` is what
-    /// `conditions[i]` has on of each factor of the design, `None` where nothing in its scenario
+    /// Renames the conditions of a design by the states that they read back. `reads[i]` is the
+    /// state of each factor of the design in `conditions[i]`, `None` where nothing in its scenario
     /// can switch the factor; `dropped` are factors, by name, that nothing here can switch, with
-    /// the reason, and beside them what the user must know of factors that only some scenarios
-    /// have.
+    /// the reason, and notes for the user on factors that only some scenarios have.
     ///
     /// Of conditions with the same state one stays: the one that was asked for, or else the first,
     /// under the name of its state. Also returns the former number of each condition of the plan.
-    /// Without a design the plan stays as it is.
+    /// Without a design the plan stays unchanged.
     #[must_use]
     pub fn settled(self, reads: &[Vec<Option<bool>>], dropped: Vec<Dropped>) -> (Self, Vec<usize>) {
         let Some(old) = self.design.clone() else {
@@ -139,7 +138,7 @@ impl Plan {
             .map(|(index, asked)| reads.get(index).map_or(asked.clone(), |on| left(on)))
             .collect();
 
-        // For each state of each group, the condition that stays.
+        // The condition that stays for each state of each group.
         let mut kept: HashMap<State<'_>, usize> = HashMap::new();
         let key = |index: usize| (self.conditions[index].undesigned(&old), reads[index].as_slice());
         let in_order = 0..self.conditions.len();
@@ -180,7 +179,7 @@ impl Plan {
     }
 }
 
-/// Levels outside of the design, and what of the design is on.
+/// Levels outside of the design, and the state of the design's factors.
 type State<'r> = (Vec<(String, String)>, &'r [Option<bool>]);
 
 /// The state of each offload of a design; `None` if the scenario does not have it.

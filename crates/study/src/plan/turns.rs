@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_flow_has_as_many_blocks_as_its_window_needs() {
-        let alternate = Alternate::of(Duration::from_millis(100), None);
+        let alternate = Alternate::with_turn(Duration::from_millis(100), None);
         assert_eq!(alternate.counted(), Duration::from_millis(80));
         let blocks = |window| blocks(2, alternate, Duration::from_millis(window));
         assert_eq!([1, 320, 321, 1000].map(blocks), [1, 1, 2, 4]);

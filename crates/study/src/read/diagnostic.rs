@@ -106,7 +106,7 @@ impl Diagnostics {
         // Messages quote the file: hostile characters are replaced in both.
         let title = Level::ERROR.primary_title(words::sanitised_lines(&problem.message).into_owned());
         let path = words::sanitised_line(&self.file);
-        let line = Line::at(&self.source, problem.span.start);
+        let line = Line::containing(&self.source, problem.span.start);
         let mut group = if line.text.is_empty() || line.text.len() > LONGEST_LINE_SHOWN {
             let origin = Origin::path(path).line(problem.line).char_column(problem.column);
             Group::with_title(title).element(origin)
@@ -169,7 +169,7 @@ impl Problem {
         // A parser may report a place in the middle of a character, or behind the end.
         let start = source.floor_char_boundary(self.span.start);
         let end = source.ceil_char_boundary(self.span.end.max(start));
-        let line = Line::at(source, start);
+        let line = Line::containing(source, start);
         Diagnostic {
             line: line.number,
             column: source[line.start..start].chars().count() + 1,
@@ -182,16 +182,16 @@ impl Problem {
 }
 
 struct Line<'s> {
-    /// From 1.
+    /// The number, from 1.
     number: usize,
     start: usize,
-    /// Without its end.
+    /// The line without its end.
     text: &'s str,
 }
 
 impl<'s> Line<'s> {
     /// The line of a byte, which must be a boundary of characters.
-    fn at(source: &'s str, place: usize) -> Self {
+    fn containing(source: &'s str, place: usize) -> Self {
         let before = &source[..place];
         let start = before.rfind('\n').map_or(0, |end| end + 1);
         let text = source[start..].split('\n').next().unwrap_or_default();

@@ -33,7 +33,7 @@ pub(crate) fn rows(mut table: Table<'_>, rows: &tables::Table, problems: &mut Pr
     let mut written = Vec::new();
     for row in rows.rows {
         let Some(entry) = table.take(row.name) else { continue };
-        let value = read(Value::of(&entry), &row.part, problems);
+        let value = read(Value::from_entry(&entry), &row.part, problems);
         written.push(Written { key: row.name, value, place: entry.span() });
     }
     table.finish(&rows.keys(), problems);

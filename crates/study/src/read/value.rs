@@ -19,7 +19,7 @@ pub(crate) struct Value<'v> {
 }
 
 impl<'v> Value<'v> {
-    pub(crate) fn of(entry: &Entry<'v>) -> Self {
+    pub(crate) fn from_entry(entry: &Entry<'v>) -> Self {
         Self { name: entry.key, value: entry.value }
     }
 
@@ -68,7 +68,7 @@ impl<'v> Value<'v> {
         self.unknown(text, &message, known(), problems)
     }
 
-    /// On or off, also written as a boolean.
+    /// A switch: on or off, also written as a boolean.
     pub(crate) fn switch(&self, problems: &mut Problems) -> Option<bool> {
         match self.value.get_ref() {
             DeValue::Boolean(on) => Some(*on),
@@ -137,7 +137,7 @@ impl<'v> Value<'v> {
         self.report(Percent::read(self.name, text), problems)
     }
 
-    /// The value of a text, or a report of what is wrong with it.
+    /// The value of a text, or a report of the mistake in it.
     fn report<T>(&self, read: Result<T, Mistake>, problems: &mut Problems) -> Option<T> {
         read.map_err(|Mistake { message, help, out_of_range }| {
             let problem = Problem::new(self.span(), message).maybe_help(help);

@@ -8,7 +8,6 @@ pub fn starter(name: &str) -> String {
     include_str!("starter.toml").replace("@name@", &usable(name))
 }
 
-/// The nearest usable name.
 fn usable(name: &str) -> String {
     let usable: String = name
         .chars()

@@ -238,7 +238,7 @@ mod tests {
     }
 
     fn crossing() -> Crossing {
-        let sent = BySide::of(|_| [Some(9000); 2]);
+        let sent = BySide::from_fn(|_| [Some(9000); 2]);
         Crossing { family: Family::Ipv4, own: TRAFFIC, port: None, sent }
     }
 
@@ -276,7 +276,7 @@ mod tests {
         ];
         let mut text = String::new();
         for (case, change) in cases {
-            let mut ends = BySide::of(end);
+            let mut ends = BySide::from_fn(end);
             ends.each_mut().into_iter().for_each(|(_, end)| end.facts.taken.clear());
             change(&mut ends.receiver, &ends.transmitter);
             let check = |check: Check| check(&ends.receiver, &ends.transmitter, &[crossing()]);
@@ -334,11 +334,11 @@ mod tests {
         ];
         let mut text = String::new();
         for (case, change) in cases {
-            let ends = BySide::of(end);
+            let ends = BySide::from_fn(end);
             let mut tried = Tried {
                 crossing: crossing(),
-                addresses: BySide::of(|side| ends[side].facts.taken[0].address),
-                arrived: BySide::of(|_| Arrived { packets: [[true; 2]; 2], unsent: [None; 2] }),
+                addresses: BySide::from_fn(|side| ends[side].facts.taken[0].address),
+                arrived: BySide::from_fn(|_| Arrived { packets: [[true; 2]; 2], unsent: [None; 2] }),
                 ends,
                 answered: BySide::default(),
             };

@@ -135,7 +135,7 @@ impl ReachedHosts {
                 .partition(is_lacking);
             if let ([without], [left]) = (without.as_slice(), left.as_slice()) {
                 say(&format!("netassay: {:?} without {key}={without}: {why}", study.name()));
-                let shorter = study.with(study.name(), change(&format!("{key}={left}"))?);
+                let shorter = study.with_assignment(study.name(), change(&format!("{key}={left}"))?);
                 return shorter.map(Some).map_err(|problems| Failure::Study(problems.render(false)));
             }
         }
@@ -166,10 +166,10 @@ impl ReachedHosts {
     /// Refuses a study that sets something of the whole machine differently at its two ends, which
     /// are one machine.
     fn check_shared(&self, study: &Study) -> Result<(), Failure> {
-        let of_study = BySide::of(|side| machine::requested(&study.machine().of(side)));
+        let of_study = BySide::from_fn(|side| machine::requested(&study.machine().of_side(side)));
         let of_conditions = study.plan().conditions.into_iter().map(|one| {
             let tuning = runner::switches_of(&one).tuning;
-            BySide::of(|side| MachineRequest::of_condition(&tuning[side], ""))
+            BySide::from_fn(|side| MachineRequest::of_condition(&tuning[side], ""))
         });
         let differs = |one: BySide<MachineRequest>| {
             one.transmitter.of_whole_machine() != one.receiver.of_whole_machine()
@@ -311,7 +311,7 @@ pub(crate) fn namespaces_on(on: &OneHost, interrupt: &Interrupt) -> Result<Optio
         shares_machine: false,
     };
     say(&in_namespaces(&place));
-    Ok(Some(Hosts { places: BySide::of(|_| place.clone()), own_addresses: false }))
+    Ok(Some(Hosts { places: BySide::from_fn(|_| place.clone()), own_addresses: false }))
 }
 
 /// Reaches two machines, and checks them as a pair. Nothing is changed.

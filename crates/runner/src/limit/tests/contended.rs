@@ -4,7 +4,7 @@ use super::*;
 use record::sample::guest;
 use study::BySide;
 
-/// Another process that had so many ms of the transmitter's CPU, counted in the window too.
+/// Another process that had `ms` ms of the transmitter's CPU, counted in the window too.
 fn beside(case: &mut (RunOrder, RunAccount), ms: u64) {
     let ns = ms * 1_000_000;
     let window = &mut case.1.transmitter.window;

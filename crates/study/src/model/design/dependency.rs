@@ -4,7 +4,7 @@
 //! `tx-udp-segmentation` since 6.11, "net: Make USO depend on CSUM offload"). They only suggest an
 //! order: drivers have rules of their own (`ndo_fix_features`), so the real state is read back.
 
-/// A feature, and what it needs: at least one of each of these sets.
+/// A feature and its requirements: at least one feature of each of these sets.
 struct Needs {
     feature: &'static str,
     one_of_each: &'static [&'static [&'static str]],

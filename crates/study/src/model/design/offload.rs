@@ -19,7 +19,7 @@ impl Offload {
     /// The feature that a factor's name means: `tso`,
     /// `transmitter.underlay.tx-udp_tnl-segmentation`. `None` if it names no feature.
     pub fn named(factor: &str) -> Option<Self> {
-        match Subject::of(factor)? {
+        match Subject::from_name(factor)? {
             Subject::Feature(scope, features) => {
                 Some(Self { side: scope.side, underlay: scope.underlay, features })
             }

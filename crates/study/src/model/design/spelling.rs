@@ -31,7 +31,7 @@ impl Design {
         self.aliases.iter().map(move |group| joined(group).join(" = "))
     }
 
-    /// Whether a combination is named by what it is without.
+    /// Whether a combination is named by its missing offloads.
     pub fn is_without(&self, on: &[bool]) -> bool {
         matches!(self.named(on), Named::Without(_))
     }
@@ -59,7 +59,6 @@ impl Design {
         }
     }
 
-    /// The factors that are off, by scope.
     fn off(&self, on: &[bool]) -> Vec<(Scope, Vec<&str>)> {
         let mut groups: Vec<(Scope, Vec<&str>)> = Vec::new();
         for (factor, _) in self.factors.iter().zip(on).filter(|(_, on)| !**on) {

@@ -124,7 +124,7 @@ impl Outcome {
     }
 }
 
-/// Which run of a study: what makes a second recording a duplicate.
+/// The identity of a run in its study: a second recording with this key is a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunKey {
     /// The planned boot, from 1.
@@ -191,7 +191,7 @@ pub enum RunStatus {
     Ok,
     /// It gave no values; its `reason` says why.
     Failed,
-    /// It was measured, but something disturbed its window; its `reason` says what.
+    /// It was measured, but its window was disturbed; its `reason` says by what.
     Invalid,
 }
 

@@ -16,12 +16,12 @@ impl StoredStudy {
     /// Sanitises every text ([`words::sanitised_line`], for reasons [`words::shortened_reason`]).
     /// The study file's text is kept: only its own diagnostics print it.
     #[must_use]
-    pub fn shown(mut self) -> StoredStudy {
-        plain_row(&mut self.row);
-        plain_record(&mut self.plan, Plan::read);
+    pub fn sanitised(mut self) -> StoredStudy {
+        sanitise_row(&mut self.row);
+        sanitise_record(&mut self.plan, Plan::read);
         for BootRow { environment, environment_after, .. } in &mut self.boots {
             let read = |json: &str| serde_json::from_str(json);
-            [environment].into_iter().chain(environment_after).for_each(|one| plain_record(one, read));
+            [environment].into_iter().chain(environment_after).for_each(|one| sanitise_record(one, read));
         }
         let mut checked: Option<Keys> = None;
         for StoredRun { reason, metrics, limited_by, detail, .. } in &mut self.runs {
@@ -37,16 +37,16 @@ impl StoredStudy {
                 checked = Some(Arc::clone(metrics.list()));
             }
             if let Some(limit) = limited_by {
-                plain_record(limit, |json| serde_json::from_str(json));
+                sanitise_record(limit, |json| serde_json::from_str(json));
             }
-            plain_record(detail, Detail::read);
+            sanitise_record(detail, Detail::read);
         }
         self
     }
 }
 
 /// Cleans a study's row; its file stays.
-pub(crate) fn plain_row(row: &mut StudyRow) {
+pub(crate) fn sanitise_row(row: &mut StudyRow) {
     [&mut row.name, &mut row.scenario, &mut row.version].into_iter().for_each(plain);
     row.tags.iter_mut().for_each(plain);
 }
@@ -64,7 +64,7 @@ fn owned(mut words: String) -> String {
 
 /// Cleans a record by way of its JSON, `read` back; one that needs no cleaning, as nearly all,
 /// stays.
-pub(crate) fn plain_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
+pub(crate) fn sanitise_record<T: Serialize>(record: &mut T, read: impl Fn(&str) -> serde_json::Result<T>) {
     if !texts::are_plain(record) {
         let json = serde_json::to_string(record).expect("it was read from JSON");
         let mut value = serde_json::from_str(&json).expect("it was just written");
