@@ -9,7 +9,7 @@ use crate::depends::AsLeft;
 use crate::found::StudyAdvice;
 use crate::goal::side;
 use crate::recommendation::Recommendation;
-use crate::under::Under;
+use crate::workload_advice::WorkloadAdvice;
 
 /// Switches without their sides: `tso`, `underlay tx-udp_tnl-segmentation`.
 pub(crate) fn switches(factors: &[String]) -> String {
@@ -147,11 +147,8 @@ pub(crate) fn elsewhere(one: &Recommendation) -> Option<String> {
 }
 
 /// The context in words: `veth, tcp-1450 (tcp_stream), mtu=1500`.
-pub(crate) fn under(one: &Under) -> String {
-    let at = one
-        .at
-        .iter()
-        .map(|(name, level)| format!(", {}={}", words::sanitised_line(name), words::sanitised_line(level)));
+pub(crate) fn under(one: &WorkloadAdvice) -> String {
+    let at = one.at.iter().map(|(name, level)| format!(", {}={}", words::sanitised_line(name), words::sanitised_line(level)));
     let kind = one.kind.to_string();
     let workload = match words::sanitised_line(&one.workload) {
         name if name == kind => kind,
@@ -161,7 +158,7 @@ pub(crate) fn under(one: &Under) -> String {
 }
 
 /// What was held: `message 1450 bytes, flows 1`.
-pub(crate) fn held(one: &Under) -> String {
+pub(crate) fn held(one: &WorkloadAdvice) -> String {
     let held = one.held.iter().map(|held| format!("{} {}", held.what, words::sanitised_line(&held.value)));
     held.collect::<Vec<_>>().join(", ")
 }
