@@ -363,7 +363,10 @@ mod tests {
         assert_eq!(late, ["receiver: the window closed 101 ms late: the agent had no CPU"]);
         let long = sentences_after(|account| windows(account)[1].elapsed_ns = 1200 * MS);
         assert_eq!(long, ["receiver: the window was 1200 ms long, not 1000 ms"]);
-        assert_eq!(sentences_after(|account| windows(account)[1].late.closed_ns = 99 * MS), Vec::<String>::new());
+        assert_eq!(
+            sentences_after(|account| windows(account)[1].late.closed_ns = 99 * MS),
+            Vec::<String>::new()
+        );
     }
 
     proptest! {

@@ -63,15 +63,15 @@ pub(crate) struct Fit {
 impl Fit {
     /// Fits `cells` for the comparisons of `question`.
     pub(crate) fn new(cells: &Cells, question: &Question) -> Fit {
-        Fit::fit(cells, question.design, question.baseline(), question.range)
+        Fit::fit_cells(cells, question.design, question.baseline(), question.range)
     }
 
     /// Fits `cells` for this `design` (`None`: detected), without a baseline.
     pub(crate) fn of_all_alike(cells: &Cells, design: Option<Design>) -> Fit {
-        Fit::fit(cells, design, None, ValueRange::ANY)
+        Fit::fit_cells(cells, design, None, ValueRange::ANY)
     }
 
-    fn fit(cells: &Cells, design: Option<Design>, baseline: Option<usize>, range: ValueRange) -> Fit {
+    fn fit_cells(cells: &Cells, design: Option<Design>, baseline: Option<usize>, range: ValueRange) -> Fit {
         let design = design.unwrap_or_else(|| Layout::recognised(cells));
         let is_non_negative = cells.iter().all(|cell| cell.mean >= 0.0);
         let natural = if is_non_negative { range.and_non_negative() } else { range };
